@@ -151,15 +151,15 @@ def _run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int
 
 @command.command(name="list", epilog="\b\nExample:\n  fleet case list --tag gemm --owner ada")
 @click.option("--dir", "folder", type=click.Path(path_type=Path), default=CASES, show_default=True, help="Folder of the cases.")
-@click.option("--tag", "tags", multiple=True, help="Only runs with this tag; may be repeated, all must be there.")
+@click.option("--tag", "tags", multiple=True, help="Only runs with this tag; repeat it for runs with several tags.")
 @click.option("--owner", help="Only runs of this owner.")
 @click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
 def list_(folder: Path, tags: tuple[str, ...], owner: str | None, machine: bool) -> int:
-    """The runs of all cases: tier, engines, owner, tags, timeout, and what is known to fail."""
+    """List the runs of all cases: tier, engines, owner, tags, timeout, known failure."""
     from fleet.cosim.cases import find_cases
 
     if not folder.is_dir():
-        raise ModelError("is no folder of cases", where=str(folder), hint="name it with --dir")
+        raise ModelError("is not a folder of cases", where=str(folder), hint="name it with --dir")
     runs = [run for case in find_cases(folder) for run in case.runs]
     chosen = [r for r in runs if set(tags) <= set(r.custody.tags) and (owner is None or r.custody.owner == owner)]
     if machine:

@@ -97,7 +97,7 @@ class Watch:
         self._line(fraction, words)
 
     def done(self) -> None:
-        """Takes the progress off the terminal."""
+        """Removes the progress from the terminal."""
         if self._line is not None:
             self._line.__exit__(None, None, None)
             self._line = None
@@ -248,7 +248,7 @@ def co_simulate(
 
 
 def _output_operations(program: Program) -> dict[str, str]:
-    """Output -> id of the operation that computes it; inputs that are handed on have none."""
+    """Output -> id of the operation that computes it, without outputs that are inputs."""
     from fleet.ir.dialect import FleetOp, op_id
 
     pairs = zip(program.outputs, program.returned(), strict=True)

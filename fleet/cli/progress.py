@@ -1,4 +1,4 @@
-"""Progress on the terminal for whatever takes more than two seconds. No estimates: a build says what the last one took."""
+"""Progress on the terminal for work of more than two seconds, with the time so far."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The output of a co-simulation for people: a row as each engine finishes, then comparisons and verdict."""
+"""Terminal output of a co-simulation: a row as each engine finishes, then comparisons and verdict."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from fleet.cosim.what_ran import EngineRun
 _HEAD = ("engine", "evidence", "accuracy", "interval", "as golden", "cycles", "instructions", "seconds")
 _WIDTHS = (11, 8, 17, 15, 10, 18, 14, 9)
 _BUILT_S = 2.0
-"""A simulation that took longer to get was built; one from the cache takes less."""
+"""Seconds after which a simulation was built and not taken from the cache."""
 _LEAST_DB = 20.0
-"""SQNR below which a device's results are worth a word, and a calibration."""
+"""SQNR in dB below which calibration is advised."""
 _VALUES, _OUTPUTS = 5, 4
-"""Numbers that are shown of an output, and outputs that are shown."""
+"""Elements shown of an output, and outputs shown."""
 _COLOURS = {"pass": "green", "fail": "red", "not proved": "yellow", "nothing compared": "red"}
 
 
@@ -64,7 +64,7 @@ def print_engine(run: EngineRun, task: TaskMetric | None) -> None:
 
 
 def estimated_cycles(run: EngineRun) -> int | None:
-    """What the cost model expects of an engine without a clock; None for one that has one, or that runs no instructions."""
+    """Cycles by the cost model, for an engine that runs instructions without a clock; else None."""
     estimate = run.counters.get("cycles_estimate")
     return None if run.cycles is not None or estimate is None else round(estimate)
 
@@ -96,14 +96,14 @@ def _extent(comparison: Comparison) -> str:
 
 
 def print_comparison(comparison: Comparison) -> None:
-    """One line: verdict, what was compared, how far apart. The reasons of a failure stand below the verdict of the run."""
+    """Prints one line: verdict, extent and difference. `print_verdict` prints the reasons of a failure."""
     verdict = "measured" if comparison.kind == "info" and comparison.verdict == "pass" else comparison.verdict
     styled = click.style(f"{verdict.upper():9}", fg=_COLOURS.get(verdict), bold=True)
     click.echo(f"  {styled} {comparison.name}: {_extent(comparison)}")
 
 
 def print_outputs(result: CosimResult, outputs: Mapping[str, str]) -> None:
-    """What the golden and every other engine computed, side by side: the first numbers of each output, and how far apart.
+    """Prints the first elements of each output, of the golden and of every other engine, with their difference.
 
     outputs: name -> id of the operation that computes it.
     """
@@ -136,7 +136,7 @@ def _apart(row: OperationRow) -> str:
 
 
 def advice_lines(result: CosimResult) -> list[str]:
-    """The device's worst operations and what to do, where its SQNR beside the golden falls below 20 dB; else empty."""
+    """The device's worst operations and what to do, if its SQNR against the golden is below 20 dB; else empty."""
     for comparison in result.comparisons:
         run = result.engine(comparison.other)
         if comparison.reference != "vm" or run is None or "device" not in run.placement.values():
@@ -159,8 +159,7 @@ def advice_lines(result: CosimResult) -> list[str]:
 
 
 def print_verdict(result: CosimResult) -> None:
-    """Comparisons, accuracy lost on the device, its worst operations, first divergence, verdict and its
-    reasons: all but the rows of `print_engine`."""
+    """Prints comparisons, accuracy lost on the device, its worst operations, first divergence, verdict and its reasons."""
     for comparison in result.comparisons:
         print_comparison(comparison)
     _print_loss(result)
@@ -200,7 +199,7 @@ def divergence_lines(result: CosimResult) -> list[str]:
 
 
 def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
-    """For machines: verdict, figures by engine, comparisons, where the files are."""
+    """JSON values of a result: verdict, figures by engine, comparisons, paths of the written files."""
     from fleet.report.gaps import gaps
 
     def number(value: float | None) -> float | None:

@@ -38,7 +38,7 @@ _PLACED, _PLACED_S = 3000, 10.0
 """Operations up to which a program is placed on every device, and seconds after which no further device is begun."""
 
 _KINDS = 6
-"""Kinds of operations that a reason names."""
+"""Largest number of kinds of operations in a reason."""
 
 _LEAST_BITS = 4
 """Bits of a weight on a device, at least: what does not fit in these fits in no way."""
@@ -207,7 +207,7 @@ def _on_device(
 
 
 def _reasons(placement: Placement, work: Mapping[str, int]) -> tuple[Reason, ...]:
-    """What the device has no instruction for is one reason, with the kinds of operations, the commonest first."""
+    """Reasons by text. All operations for which the device has no instruction share one, which names their kinds."""
     by_reason: dict[str, list[str]] = {}
     kinds: dict[str, Counter[str]] = {}
     for operation, why in placement.missed.items():

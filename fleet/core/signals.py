@@ -18,7 +18,7 @@ _PATIENCE_S = 5.0
 """A second signal so soon after the first does not interrupt the cleaning up."""
 
 
-@dataclass(eq=False)  # blocks within each other are told apart before anything came
+@dataclass(eq=False)  # nested blocks are equal in value until a signal arrives
 class EndingSignals:
     """What came. first: the signal that began the end, None while there is none."""
 

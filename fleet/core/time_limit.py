@@ -1,4 +1,4 @@
-"""A limit of time for a block, kept by a timer of the process."""
+"""A time limit for a block of code, by a timer of the process."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["TimeLimitError", "time_limit"]
 
 
 class TimeLimitError(FleetError):
-    """Something took longer than it may: nothing is known to differ, and nothing was compared."""
+    """A block exceeded its time limit, so that nothing was compared."""
 
     exit_code = ExitCode.INCOMPLETE
 
 
 @contextmanager
 def time_limit(seconds: float | None, where: str) -> Generator[None]:
-    """Raises TimeLimitError in the block when it has run for `seconds`; None for no limit. Only the main thread can be ended so.
+    """Raises TimeLimitError in the block after `seconds`; None: no limit. Has no effect outside the main thread.
 
-    where: of the message. A child that the block waits for ends as with any other exception.
+    where: the place that the message names. Child processes of the block end as with any other exception.
     """
     if seconds is None or threading.current_thread() is not threading.main_thread():
         yield

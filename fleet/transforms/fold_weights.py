@@ -66,7 +66,7 @@ def _pure(edit: Edit, kinds: tuple[type[FleetOp], ...]) -> set[SSAValue]:
 
 
 def _looks_up(op: FleetOp) -> bool:
-    """Whether it takes a few rows of a table: what it computes is the model's input, and the table stays as it is."""
+    """The operation gathers a few rows of a table. The rows are the model's input; the table is not folded."""
     return isinstance(op, d.GatherOp) and math.prod(shape_of(op.result.type)) < math.prod(shape_of(op.lhs.type))
 
 

@@ -1,15 +1,15 @@
-"""Products of quantised tensors as products of INT8 by INT8, with sums in int32, whatever a model writes around them.
+"""Rewrites products of quantised tensors to int8 by int8 with int32 sums.
 
-A model's codes are int8 or uint8, with a zero point that is known or comes with the run, and stand in one of three forms:
+The codes of a model are int8 or uint8, with a constant or computed zero point. Three forms are recognised:
 
-- scaled: `(sx * (x - zx)) @ (sw * (w - zw))`, as DequantizeLinear leaves them (QDQ models);
-- integers: `(x - zx) @ (w - zw)` in int32, as ConvInteger, MatMulInteger and QLinearConv have them;
-- `x @ (sw * w)` of a real x: weights alone were quantised.
+- scaled: `(sx * (x - zx)) @ (sw * (w - zw))`, of DequantizeLinear (QDQ models);
+- integers: `(x - zx) @ (w - zw)` in int32, of ConvInteger, MatMulInteger and QLinearConv;
+- `x @ (sw * w)` with a real x: only the weights are quantised.
 
-The first two become `x' @ w' + ...` of int8 codes: uint8 codes are moved by 128, what the zero points add is the weight's column
-sums times the activation's zero, and the row's sum times a column's move where uint8 weights do not fit into int8. All of it is
-exact modulo 2^32, as int32 is. Scales, one a column of the weight, multiply the sums. In the third form the codes stay too: as
-weights of a real product, with a power of two, and the scales multiply its sums.
+The first two become `x' @ w' + ...` on int8 codes. uint8 codes are shifted by 128. Two terms are added: the column sums of the
+weight times the zero point of x, and the row sums of x times the shift of each column whose w - zw exceeds int8. All of this is
+exact modulo 2^32, as int32 arithmetic is. The scales, one a column, multiply the sums. In the third form the codes, divided by a
+power of two, are the weight of a real product, and the scales multiply its sums.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _INT8, _UINT8, _INT32, _FLOAT32 = (np.dtype(t) for t in (np.int8, np.uint8, np.i
 _MOVES = (d.ReshapeOp, d.TransposeOp, d.SliceOp, d.GatherOp, d.PadOp)
 _HALF = 128
 _REAL_BITS = 7
-"""Codes of a weight in a real product are divided by 2^7: its sums stay as small as those of the activations."""
+"""Codes of a weight in a real product are divided by 2^7, so that its sums stay as small as those of the activations."""
 
 
 class _Codes(NamedTuple):
-    """Codes of an activation (int8 or uint8), its zero point (a scalar of int32, None: 0), and its scale (a scalar, None: 1)."""
+    """Codes of an activation (int8 or uint8), its zero point (int32 scalar, None: 0) and its scale (scalar, None: 1)."""
 
     values: SSAValue
     zero: SSAValue | None
@@ -52,14 +52,14 @@ class _Codes(NamedTuple):
 
 
 class _Weight(NamedTuple):
-    """integers: int32 [inputs, outputs], what is multiplied; scales: float32 [outputs], or None."""
+    """integers: int32 [inputs, outputs], codes minus zero points; scales: float32 [outputs], or None."""
 
     integers: np.ndarray
     scales: np.ndarray | None
 
     @property
     def moves(self) -> np.ndarray:
-        """int32 [outputs]: what each column is moved by to fit into int8; 0 where it fits."""
+        """int32 [outputs]: offset to subtract from each column so that it fits into int8, or 0."""
         low, high = self.integers.min(axis=0, initial=0), self.integers.max(axis=0, initial=0)
         return np.where((low >= -_HALF) & (high < _HALF), 0, np.where(high >= _HALF, high - (_HALF - 1), low + _HALF)).astype(
             np.int32
@@ -72,14 +72,14 @@ def _apply(edit: Edit) -> None:
 
 @dataclass
 class _Moved:
-    """An activation's codes as int8 behind some moves, and its zero point as int8 (None: 0, which needs no code)."""
+    """int8 codes of an activation after some moves, and its int8 zero point (None: 0)."""
 
     value: SSAValue
     zero: SSAValue | None
 
 
 class _Products:
-    """The products of one program. What several products share of an activation's codes is made once."""
+    """Rewrites the products of one program; products share the int8 codes of an activation."""
 
     def __init__(self, edit: Edit) -> None:
         self.edit = edit
@@ -121,7 +121,7 @@ class _Products:
             self._real(op, weight)
 
     def _done(self, op: d.MatmulOp) -> bool:
-        """Whether both sides are codes of int8 that were cast, the weight one that stands as it is."""
+        """Both operands are casts of int8 codes, the weight's an argument of the program: nothing to rewrite."""
         right = op.rhs.owner
         if (
             not isinstance(right, d.CastOp)
@@ -144,7 +144,7 @@ class _Products:
     # ---- activations
 
     def _zero(self, op: FleetOp, codes: _Codes) -> SSAValue | int:
-        """The zero point of the codes as int8 has them: a number where it is known."""
+        """The zero point of the int8 codes: a number if it is constant."""
         half = _HALF if numpy_dtype(codes.values.type) == _UINT8 else 0
         if codes.zero is None:
             return -half
@@ -159,7 +159,7 @@ class _Products:
         return self.zeros[codes.zero]
 
     def _behind(self, op: FleetOp, value: SSAValue, codes: _Codes) -> SSAValue:
-        """The codes as int8 where the activation was `value`: the same moves, and the zero point where they fill with 0."""
+        """The int8 codes of activation `value`: the same moves on the codes, with the zero point as padding."""
         chain: list[SSAValue] = []
         while value not in self.moved and isinstance(value.owner, _MOVES):
             chain.append(value)
@@ -231,7 +231,7 @@ class _Products:
         return self._new(op, "scales", "mul", self._weight(op, "scales", w.scales), one)
 
     def _real(self, op: d.MatmulOp, weight: _Weight | None) -> None:
-        """A real activation by what is computed of weights: by codes, then the scales; by one weight where there are no codes."""
+        """A real activation by a computed weight: multiplies by its codes and then by the scales, or by the folded weight."""
         if weight is not None and weight.scales is not None and not weight.moves.any():
             codes = (weight.integers * 2.0**-_REAL_BITS).astype(np.float32)
             product = self._new(op, "codes_product", "matmul", op.lhs, self._weight(op, "codes", codes))
@@ -247,7 +247,7 @@ class _Products:
 
 
 def _codes(value: SSAValue, *, real: bool) -> _Codes | None:
-    """What a value is, `scale * (cast(codes) - zero)`; of integers `cast(codes) - zero`."""
+    """Matches `scale * (cast(codes) - zero)`, for integers `cast(codes) - zero`."""
     scale: SSAValue | None = None
     if real:
         parts = _scaled(value)
@@ -271,7 +271,7 @@ def _codes(value: SSAValue, *, real: bool) -> _Codes | None:
 
 
 def _is_one(value: SSAValue) -> bool:
-    """Whether the value has one element."""
+    """The value has one element."""
     shape = shape_of(value.type)
     return -1 not in shape and int(np.prod(shape)) == 1
 
@@ -282,7 +282,7 @@ def _is_zero(edit: Edit, value: SSAValue) -> bool:
 
 
 def _scaled(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
-    """(integers, scale) of `cast(integers) * scale`."""
+    """Matches `cast(integers) * scale`; returns (integers, scale)."""
     op = value.owner
     if not isinstance(op, d.MulOp):
         return None
@@ -294,7 +294,7 @@ def _scaled(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
 
 
 def _array(edit: Edit, value: SSAValue) -> np.ndarray | None:
-    """The value computed from weights, of any size."""
+    """The array of a value that depends only on weights, of any size; None for others."""
     return known_array(edit, value, small=False)
 
 
@@ -306,7 +306,7 @@ def _integer_weight(edit: Edit, value: SSAValue) -> _Weight | None:
 
 
 def _close(integers: np.ndarray) -> bool:
-    """Whether every column's numbers, moved by one number, fit into int8, and their sums into int32."""
+    """Every column fits into int8 after subtraction of one number, and its sums into int32."""
     low, high = (f(integers.astype(np.int64), axis=0, initial=0) for f in (np.min, np.max))
     return bool((high - low <= 255).all()) and bool(np.maximum(high, -low).max(initial=0) <= 1 << 15)
 
@@ -338,7 +338,7 @@ def _scaled_weight(edit: Edit, value: SSAValue) -> _Weight | None:
 
 
 def _given(move: FleetOp, rest: Sequence[Any], dtype: np.dtype) -> Sequence[Any]:
-    """A move's other operands: what a pad fills with has the dtype of what it fills."""
+    """A move's other operands; the fill value of a pad is cast to the dtype of the padded array."""
     return [r.astype(dtype) for r in rest] if isinstance(move, d.PadOp) else rest
 
 

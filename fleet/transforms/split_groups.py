@@ -1,8 +1,8 @@
-"""Products of groups by their own weights become products by one weight: a few groups side by side, zeros where they do not meet.
+"""Splits grouped products, one weight a group, into products by block-diagonal weights of a few groups.
 
-ONNX's grouped and depthwise convolutions are such products: weights [G, m, k] by the windows [..., G, k, places] of an image. A
-device multiplies rows by one matrix. So as many groups as make 16 outputs become one product by a matrix [g * m, g * k] that holds
-the groups' weights on its diagonal: the zeros cost multiplications that a device with 16 outputs side by side would leave idle.
+ONNX's grouped and depthwise convolutions multiply weights [G, m, k] by windows [..., G, k, places]. A device multiplies rows by a
+single matrix. So g groups, enough for 16 outputs, become one product by a block-diagonal matrix [g * m, g * k]. On a device with 16
+outputs side by side the lanes that multiply zeros would be idle otherwise.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fleet.transforms.turn_products import of_weights
 __all__ = ["PASS"]
 
 _OUTPUTS = 16
-"""Least outputs of a merged product; groups are merged until it is reached."""
+"""Fewest outputs of a merged product; groups are merged until there are as many."""
 
 
 def _apply(edit: Edit) -> None:
@@ -70,7 +70,7 @@ def _split(edit: Edit, op: d.MatmulOp) -> None:
 
 
 def _diagonal(edit: Edit, name: str, groups: int, outputs: int, inputs: int) -> SSAValue:
-    """Where a matrix [groups * outputs, groups * inputs] takes its elements of the weights in a row; a zero stands behind them."""
+    """int32 [groups * outputs, groups * inputs]: indices into the flattened weights with a zero appended."""
     size = groups * outputs * inputs
     where = np.full((groups, outputs, groups, inputs), size, np.int32)
     each = np.arange(groups)
@@ -81,4 +81,4 @@ def _diagonal(edit: Edit, name: str, groups: int, outputs: int, inputs: int) -> 
 
 
 PASS = plain("split-groups", "make products of groups products by one weight each", "rounding", _apply)
-"""Zeros are added to a sum, and its order may change."""
+"""Rounding may change: sums get additional zeros and another order."""

@@ -1,8 +1,8 @@
-"""Products of int32 matrices whose numbers fit into 16 bits, as code compiled for this processor.
+"""Products of int32 matrices whose elements fit into int16, compiled for this processor.
 
-Processors multiply int8 codes pair by pair: two products of 16 bits added into a sum of 32. A block of columns of the right side is
-laid out so, two rows to a dword, in a panel that stays in the second cache; then the rows of the left side go over it, a few at a
-time. Every product and every sum is exact modulo 2^32, whatever their order: bit for bit what NumPy computes.
+The instruction multiplies pairs of int16 and adds both products to an int32 sum. A block of columns of the right matrix is packed
+for it, two rows to a 32-bit word, into a panel that stays in the L2 cache. The rows of the left matrix pass over the panel, a few
+at a time. Products and sums are exact modulo 2^32 in any order, so that the result equals NumPy's bit for bit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PRODUCT = (_N, [_P, _N, _P, _N, _P, _N, _P, _N, _N, _N])
 
 
 class Sizes(NamedTuple):
-    """Of one variant: lanes of a vector, vectors of a block of columns, rows that go over it together."""
+    """Block sizes of one variant. lanes: of a vector; vectors: of a block of columns; rows: that pass over the panel together."""
 
     lanes: int
     vectors: int
@@ -30,21 +30,21 @@ class Sizes(NamedTuple):
 
     @property
     def columns(self) -> int:
-        """Of a block."""
+        """Columns of a block."""
         return self.lanes * self.vectors
 
 
 def sizes_of(for_target: Target) -> Sizes:
-    """So many that the sums of a block, its columns and one factor fit into the processor's registers."""
+    """Block sizes at which sums, columns and one factor fit into the processor's registers."""
     return {"avx512": Sizes(16, 4, 6), "avx2": Sizes(8, 2, 6), "portable": Sizes(4, 2, 4)}[for_target.variant]
 
 
 @lru_cache(maxsize=4)
 def library(for_target: Target) -> Mapping[str, Callable[..., Any]]:  # what the signature says
-    """`product(a, a_row, b, b_row, c, c_row, panel, rows, pairs, columns)`: c = a @ b; 0, or 1 where a number of b needs more bits.
+    """`product(a, a_row, b, b_row, c, c_row, panel, rows, pairs, columns)`: c = a @ b; 1 if an element of b exceeds int16, else 0.
 
-    a: int16 [rows, 2 * pairs], a_row bytes a row. b: int32 [2 * pairs, columns]. c: int32, room for whole blocks of columns in
-    each row. panel: room for `pairs` times a block of columns, int32.
+    a: int16 [rows, 2 * pairs], with a_row bytes a row; b: int32 [2 * pairs, columns]; c: int32 [rows, columns], with room for whole
+    blocks of columns; panel: scratch, int32 [pairs, columns of a block].
     """
     return compile_library("integer_product", for_target, (Path(__file__),), _build, {"product": _PRODUCT})
 
@@ -62,7 +62,7 @@ def _build(for_target: Target) -> object:
     b, line = e.builder, 4 * sizes.columns
 
     def added(total: Value, pair: Value, columns: Value) -> Value:
-        """total + the two products of every lane."""
+        """total plus the two products of each lane."""
         if for_target.variant == "avx512":
             narrow = vector(I16, 2 * sizes.lanes)
             return e.call("llvm.x86.avx512.vpdpwssd.512", lanes, total, b.bitcast(columns, narrow), b.bitcast(pair, narrow))
@@ -71,7 +71,7 @@ def _build(for_target: Target) -> object:
         return b.add(total, e.call(name, lanes, b.bitcast(columns, narrow), b.bitcast(pair, narrow)))
 
     lost = e.room(lanes)
-    """Bits that any number of b loses in 16."""
+    """Nonzero if an element of b does not fit into int16."""
 
     def joined(low: Value, high: Value, typ: Value) -> Value:
         bits = splat(typ, 16)
@@ -81,7 +81,7 @@ def _build(for_target: Target) -> object:
         return b.or_(b.and_(low, splat(typ, 0xFFFF)), b.shl(high, splat(typ, 16)))
 
     def packed(first: Value, left: Value) -> None:
-        """The panel of the columns from `first` on; what the last block lacks is 0."""
+        """Packs the panel of the columns from `first` on, padded with zeros."""
         whole = b.icmp_signed(">=", left, e.number(sizes.columns))
         with e.loop(0, e["pairs"]) as k:
             source = e.at(e["b"], b.add(b.mul(e.scaled(k, 2), e["b_row"]), e.scaled(first, 4)))
@@ -100,7 +100,7 @@ def _build(for_target: Target) -> object:
                         e.store(joined(e.load(I32, source, at), e.load(I32, source, b.add(e["b_row"], at)), I32), target, at)
 
     def rows(first: Value, row: Value, count: int) -> None:
-        """`count` rows over the panel; the sums are kept in registers."""
+        """Multiplies `count` rows by the panel, with the sums in registers."""
         zero = splat(lanes, 0)
         before, head = b.block, b.append_basic_block("pairs")
         body, leave = b.append_basic_block("step"), b.append_basic_block("stored")

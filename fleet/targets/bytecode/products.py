@@ -1,7 +1,7 @@
-"""Matrix products as the VM computes them: NumPy's, and of int32 a compiled one that gives the very same bits.
+"""Matrix products of the VM: NumPy's, and for int32 a compiled kernel with bit-identical results.
 
-NumPy multiplies integers number by number. The integers of quantised models are codes of 8 bits less a zero point, which processors
-multiply many at a time (`fleet.targets.bytecode.integer_kernel`). `FLEET_KERNEL=numpy` asks for NumPy alone.
+NumPy multiplies integers one by one. The integers of quantised models are 8-bit codes minus a zero point and fit into int16, which
+vector instructions multiply in pairs (`fleet.targets.bytecode.integer_kernel`). `FLEET_KERNEL=numpy` selects NumPy.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from fleet.targets.bytecode.integer_kernel import library, sizes_of
 __all__ = ["matmul"]
 
 _LEAST = 1 << 14
-"""Least multiplications for which laying out the operands pays."""
+"""Fewest multiplications for which packing the operands pays."""
 _FEW = 4
-"""Least rows and columns: below, operands would be moved as often as multiplied."""
+"""Fewest rows and columns: with fewer, packing costs as much as multiplying."""
 _LOW, _HIGH = -(1 << 15), (1 << 15) - 1
 
 
 def matmul(x: Any, y: Any) -> Any:
-    """`numpy.matmul`, to the bit."""
+    """`numpy.matmul`, bit for bit."""
     if not _is_integers(x) or not _is_integers(y) or y.shape[-2] != x.shape[-1]:
         return np.matmul(x, y)
     lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
@@ -53,7 +53,7 @@ def _is_integers(x: Any) -> bool:
 
 
 def _product(for_target: Target, x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
-    """[rows, inputs] by [inputs, columns], x of 16 bits; None where y needs more. A view of whole blocks of columns."""
+    """x int16 [rows, inputs] by y int32 [inputs, columns]; None if y exceeds int16. Returns a view of an array of whole blocks."""
     rows, inputs, columns = *x.shape, y.shape[1]
     pairs, block = -(-inputs // 2), sizes_of(for_target).columns
     left = np.zeros((rows, 2 * pairs), np.int16)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypedDict, Unpack
 
-from fleet.cosim.night_records import End, NightRecord, Plan, SessionHead, Start, Writer
+from fleet.cosim.night_records import Classes, End, NightRecord, Plan, SessionHead, Start, Writer
 from fleet.night import history as h
 from fleet.night.collect import Judged, collect
 
@@ -25,7 +26,32 @@ def at(day: int, minute: int = 0) -> str:
     return f"{name[:4]}-{name[4:6]}-{name[6:8]}T{2 + minute // 60:02}:{minute % 60:02}:00+00:00"
 
 
-def run(case: str = "digits", memory: str = "ideal", seed: int = 0, day: int = 0, **changes: object) -> NightRecord:
+class RunChanges(TypedDict, total=False):
+    """Fields of a record that `run` takes in place of its own."""
+
+    node: str
+    at: str
+    processor: float
+    figures: Mapping[str, float]
+    classes: Mapping[str, Classes]
+    tags: tuple[str, ...]
+
+
+class HeadChanges(TypedDict, total=False):
+    """Fields of a session's head that `head` takes in place of its own."""
+
+    at: str
+    revision: str
+
+
+class Ended(TypedDict, total=False):
+    """How a written night ended. planned: nodes without a record; end: False if the session was killed."""
+
+    planned: Sequence[str]
+    end: bool
+
+
+def run(case: str = "digits", memory: str = "ideal", seed: int = 0, day: int = 0, **changes: Unpack[RunChanges]) -> NightRecord:
     """A run that passes; its cycles depend on the memory alone."""
     key = f"{case}[small-{memory}-{seed}]"
     file = f"sim/cases/{case}.toml"
@@ -37,10 +63,10 @@ def run(case: str = "digits", memory: str = "ideal", seed: int = 0, day: int = 0
         group=f"{case}[small-{memory}]", figures=figures, content=f"{key}-1",
         parts={"model": "m", "data": "d", "software": "1", "hardware": "h"}, host="one", at=at(day, 5),
     )  # fmt: skip
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return replace(made, **changes)
 
 
-def changed(record: NightRecord, content: str = "2", **figures: float) -> NightRecord:
+def changed(record: NightRecord, content: str = "2", /, **figures: float) -> NightRecord:
     """The run of another content; figures: first word -> value of the first figure that begins with it."""
     named = {next(n for n in record.figures if n.startswith(word)): value for word, value in figures.items()}
     parts = {**record.parts, "software": content}
@@ -51,32 +77,32 @@ def failed(record: NightRecord, signature: str = "rtl-vs-iss: commit at mvm, val
     return replace(record, outcome="failed", code=1, error="rtl-vs-iss: 3 commits differ", signature=signature)
 
 
-def head(day: int, **changes: object) -> SessionHead:
+def head(day: int, **changes: Unpack[HeadChanges]) -> SessionHead:
     made = SessionHead(night_id(day), at(day), "pytest sim", "sim", "s", f"{day:040x}", "main", False, "one", {"python": "3"})
-    return replace(made, **changes)  # type: ignore[arg-type]
+    return replace(made, **changes)
 
 
-def write(folder: Path, day: int, records: Iterable[NightRecord], *, planned: Sequence[str] = (), end: bool = True) -> Path:
-    """The records of a night on the disk; planned: further nodes that have no record."""
+def write(folder: Path, day: int, records: Iterable[NightRecord], **how: Unpack[Ended]) -> Path:
+    """The records of a night on the disk."""
     rows = list(records)
     below = folder / "night" / "nights" / night_id(day)
     main = Writer(below, "one-main")
     main.write(head(day))
-    main.write(Plan({**{r.node: r.kind for r in rows}, **dict.fromkeys(planned, "case")}))
+    main.write(Plan({**{r.node: r.kind for r in rows}, **dict.fromkeys(how.get("planned", ()), "case")}))
     worker = Writer(below, "one-gw0")
     for r in rows:
         worker.write(Start(r.node, r.at))
         worker.write(r)
     worker.close()
-    if end:
+    if how.get("end", True):
         main.write(End(at(day, 30), "ended", 600.0))
     main.close()
     return below
 
 
-def judged(folder: Path, day: int, records: Iterable[NightRecord], **how: object) -> Judged:
+def judged(folder: Path, day: int, records: Iterable[NightRecord], **how: Unpack[Ended]) -> Judged:
     """A night written and collected. Accepted figures are those of folder/baselines.toml."""
-    return collect(folder / "night", write(folder, day, records, **how), folder / "baselines.toml")  # type: ignore[arg-type]
+    return collect(folder / "night", write(folder, day, records, **how), folder / "baselines.toml")
 
 
 def night_row(day: int, count: int) -> h.NightRow:

@@ -46,7 +46,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 values,
             )
             for table, columns in (("runs", "key, night"), ("cells", "night, title")):
-                others = [c[1] for c in db.execute(f"PRAGMA table_info({table})") if c[1] not in ("key", "night", "title")]
+                others: list[str] = [
+                    c[1] for c in db.execute(f"PRAGMA table_info({table})") if c[1] not in ("key", "night", "title")
+                ]
                 named = columns.replace("night", "?").split(", ")
                 cycles = {"cycles": f"cycles + {day} * (key % 100 = 1)"}
                 picked = ", ".join([*named, *(cycles.get(c, c) for c in others)])

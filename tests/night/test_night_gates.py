@@ -23,7 +23,7 @@ DAY = datetime.date(2026, 1, 5)
 
 def memories(day: int, fixed: float = 1500.0) -> list[NightRecord]:
     """One run a memory of one content; the fixed one's cycles as given."""
-    rows = [changed(run(memory=m, day=day), content=str(fixed)) for m in MEMORIES]
+    rows = [changed(run(memory=m, day=day), str(fixed)) for m in MEMORIES]
     return [changed(r, str(fixed), cycles=fixed) if r.memory == "fixed" else r for r in rows]
 
 

@@ -117,7 +117,7 @@ def _run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int
     from fleet.cosim.case_runs import result_folder, run_case
     from fleet.cosim.cases import load_case, select
     from fleet.cosim.last_run import keep
-    from fleet.cosim.settings_held import ignored_seeds
+    from fleet.cosim.seeds_held import ignored_seeds
 
     found = load_case(find_case(case))
     runs = [r for r in select(found, only) if only or nightly or r.tier == "quick"]

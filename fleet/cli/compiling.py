@@ -209,8 +209,9 @@ def _validate(request: Request, engine: str, compiled: Compiled) -> int:
     """The run against CPython's on the same file, every operation within its derived bound."""
     from fleet.cli.cosim import Watch
     from fleet.cli.table import print_head, print_verdict
-    from fleet.cosim.campaign import CosimOptions, cosim
+    from fleet.cosim.campaign import cosim
     from fleet.cosim.model import RANDOM_BANNER
+    from fleet.cosim.options import CosimOptions
     from fleet.cosim.what_ran import DataProvenance
 
     names = list(dict.fromkeys(["vm", "cpython", engine]))

@@ -29,8 +29,8 @@ from fleet.errors import FleetError, ModelError
 if TYPE_CHECKING:
     import numpy as np
 
-    from fleet.cosim.campaign import CosimOptions
     from fleet.cosim.model import LoadedModel
+    from fleet.cosim.options import CosimOptions
     from fleet.cosim.result import CosimResult
     from fleet.ir.program import Program
 
@@ -179,8 +179,8 @@ def command(
 ) -> int:
     """Run MODEL (path.py:function) on several engines, compare them operation by operation, write a report."""
     from fleet.cli.table import as_json
-    from fleet.cosim.campaign import CosimOptions
     from fleet.cosim.model import load_model
+    from fleet.cosim.options import CosimOptions
     from fleet.cosim.result import CosimResult
     from fleet.cosim.what_ran import DataProvenance
 

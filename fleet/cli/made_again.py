@@ -11,7 +11,7 @@ import click
 from fleet.errors import ModelError
 
 if TYPE_CHECKING:
-    from fleet.cosim.campaign import CosimOptions
+    from fleet.cosim.options import CosimOptions
     from fleet.cosim.shrink.model_cuts import Model
 
 __all__ = ["made_again"]
@@ -36,8 +36,8 @@ def _of_cosim(words: list[str]) -> tuple[Model, tuple[str, ...], CosimOptions]:
     from fleet.cli.cosim import command
     from fleet.cli.grammar import equip
     from fleet.cli.model import lowering
-    from fleet.cosim.campaign import CosimOptions
     from fleet.cosim.model import load_model
+    from fleet.cosim.options import CosimOptions
     from fleet.cosim.shrink.model_cuts import Model
     from fleet.cosim.what_ran import DataProvenance
 
@@ -55,9 +55,9 @@ def _of_cosim(words: list[str]) -> tuple[Model, tuple[str, ...], CosimOptions]:
 
 def _of_case(words: list[str]) -> tuple[Model, tuple[str, ...], CosimOptions]:
     from fleet.cli.case import find_case
-    from fleet.cosim.campaign import CosimOptions
     from fleet.cosim.cases import load_case, select
     from fleet.cosim.model import load_model
+    from fleet.cosim.options import CosimOptions
     from fleet.cosim.shrink.model_cuts import Model
     from fleet.cosim.what_ran import DataProvenance
 

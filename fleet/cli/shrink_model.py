@@ -13,7 +13,7 @@ from fleet.cli.made_again import made_again
 from fleet.errors import FleetError
 
 if TYPE_CHECKING:
-    from fleet.cosim.campaign import CosimOptions
+    from fleet.cosim.options import CosimOptions
     from fleet.cosim.shrink.model import ShrunkModel
 
 __all__ = ["shrink_result"]

@@ -121,7 +121,8 @@ def renew(bundles: tuple[Path, ...]) -> int:
 
     Each is run, and written only where it does what it expects. Exit code 1 where one does not.
     """
-    from fleet.cosim.model_bundle import MODEL, renew_model_bundle
+    from fleet.cosim.bundle_runs import renew_model_bundle
+    from fleet.cosim.model_bundle import MODEL
     from fleet.cosim.streams.renew import renew_bundle
 
     failed = 0

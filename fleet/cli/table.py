@@ -12,7 +12,8 @@ import click
 import numpy as np
 
 from fleet.cosim.measured import OperationRow
-from fleet.cosim.result import Comparison, CosimResult, TaskMetric
+from fleet.cosim.result import CosimResult
+from fleet.cosim.verdict import Comparison, TaskMetric
 from fleet.cosim.what_ran import EngineRun
 
 _HEAD = ("engine", "evidence", "accuracy", "interval", "as golden", "cycles", "instructions", "seconds")

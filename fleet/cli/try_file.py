@@ -102,7 +102,7 @@ class _Trial:
         """vm, and iss on the best device; where nothing runs on one, an independent engine on the host."""
         from fleet.cli.cosim import co_simulate
         from fleet.cli.table import as_json
-        from fleet.cosim.campaign import CosimOptions
+        from fleet.cosim.options import CosimOptions
         from fleet.cosim.what_ran import DataProvenance
 
         loaded, facts = self.page.loaded, self.page.program

@@ -16,7 +16,10 @@ from typing import IO
 
 from fleet.errors import ModelError
 
-__all__ = ["Kind", "kind_of", "named_kind", "refuse_foreign", "remedy"]
+__all__ = ["MODEL_BUNDLE", "Kind", "kind_of", "named_kind", "refuse_foreign", "remedy"]
+
+MODEL_BUNDLE = "model.json"
+"""The name of the file of a stored model, by which it is known."""
 
 _HEAD = 1 << 16
 _MAX_FIELDS, _MAX_ENTRIES, _MAX_LIST = 1 << 14, 1 << 14, 1 << 24
@@ -158,7 +161,7 @@ _BY_NAME: Mapping[str, str] = {
 """What a name promises where the bytes say nothing of their own."""
 
 _STORED: Mapping[str, str] = {
-    "result.json": "result", "generation.json": "generation", "model.json": "bundle", "stream.json": "stored-stream",
+    "result.json": "result", "generation.json": "generation", MODEL_BUNDLE: "bundle", "stream.json": "stored-stream",
 }  # fmt: skip
 """Files of fleet that are JSON text."""
 

@@ -23,12 +23,12 @@ from fleet.cosim.own_steps import own_steps
 from fleet.cosim.raised_bounds import raised_bounds
 from fleet.cosim.replay.explain import Known
 from fleet.cosim.replay.model import explain_model, explain_on_model, host_names
-from fleet.cosim.result import Comparison
 from fleet.cosim.shared_steps import alone, hidden_steps, shared, stated
 from fleet.cosim.sides import NUMPY_ULP, GroupArithmetic, group_arithmetic
 from fleet.cosim.stream import Stream
 from fleet.cosim.third_judge import ThirdJudge
 from fleet.cosim.tolerance import cumulative_bounds, local_bounds
+from fleet.cosim.verdict import Comparison
 from fleet.engines.base import Progress, RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError

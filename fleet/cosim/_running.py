@@ -11,7 +11,7 @@ import numpy as np
 
 from fleet.core.plugins import blamed, raised_by_code, reason
 from fleet.cosim.evidence_held import without_evidence
-from fleet.cosim.settings_held import other_memory
+from fleet.cosim.memory_held import other_memory
 from fleet.cosim.what_ran import EngineRun
 from fleet.engines.base import Engine, RunOptions
 from fleet.engines.evidence import issued

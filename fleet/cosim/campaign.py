@@ -16,10 +16,9 @@ import hashlib
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -27,63 +26,24 @@ from fleet.core.blas_threads import one_thread
 from fleet.core.scratch import Scratch
 from fleet.cosim._comparisons import Session
 from fleet.cosim._running import Outcome, failed, run_engine
+from fleet.cosim.device_figures import device_figures, hardware_hash
 from fleet.cosim.identity import Content, bench_hash, provenance, software_hash, text_hash
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.request import check_request, known_engines
-from fleet.cosim.result import ROUNDED, Comparison, CosimResult, NotCompared, TaskMetric, Verdict
-from fleet.cosim.stream import Stream, device_figures, hardware_hash, open_stream
+from fleet.cosim.result import ROUNDED, CosimResult
+from fleet.cosim.stream import Stream, open_stream
 from fleet.cosim.tasks import task_metric
-from fleet.cosim.what_ran import DataProvenance, EngineRun, RunIdentity
+from fleet.cosim.verdict import Comparison, NotCompared, TaskMetric, Verdict
+from fleet.cosim.what_ran import EngineRun, RunIdentity
 from fleet.engines.base import Engine, Progress, RunOptions
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import ExitCode, FleetError
 from fleet.ir.program import Program
 from fleet.transforms.infer_shapes import bound
 
-__all__ = ["CosimOptions", "cosim"]
+__all__ = ["cosim"]
 
 _NO_DIFFERENCE = frozenset({"pass", "not proved"})
-
-
-@dataclass(frozen=True)
-class CosimOptions:
-    """How a co-simulation is made.
-
-    Attributes:
-        model: as the user gave it, for the record; case: its case's name, None by hand.
-        device, memory, seed: as `RunOptions`.
-        metric: "accuracy" or None. Labels without a metric mean accuracy.
-        data: provenance of inputs and labels.
-        date: ISO 8601; command: one line that makes the same run again.
-        waivers: comparison name -> operation id -> text; turns a failing row into a pass that says so.
-        workdir: where engines leave images, logs and waves (a folder an engine); a temporary one when None.
-        progress: called with (engine, fraction, words).
-        on_engine: called after each engine with its row and its task figure, on_comparison after each comparison.
-        on_trace: called with the name and the trace of each engine that ran (goldens are taken from these).
-        engines: name -> engine, instead of the registered ones (tests).
-        lowering: options of the accelerator's compile ("issue", "load", "group" and others), as `RunOptions`.
-        riscv: instruction set and emulator of the engine `riscv`, as `RunOptions`.
-        stop: hardware runs no further than to its first commit that is not the functional model's.
-    """
-
-    model: str
-    data: DataProvenance
-    device: str | None = None
-    memory: str = "ideal"
-    seed: int = 0
-    metric: str | None = None
-    case: str | None = None
-    date: str = ""
-    command: str = ""
-    waivers: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    workdir: Path | None = None
-    progress: Callable[[str, float, str], None] | None = None
-    on_engine: Callable[[EngineRun, TaskMetric | None], None] | None = None
-    on_comparison: Callable[[Comparison], None] | None = None
-    on_trace: Callable[[str, Trace], None] | None = None
-    engines: Mapping[str, Engine] | None = None
-    lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    riscv: Mapping[str, str] = field(default_factory=dict[str, str])
-    stop: bool = True
 
 
 def cosim(

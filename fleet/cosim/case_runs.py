@@ -10,13 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
 from fleet.cosim.cases import Case, CaseRun
 from fleet.cosim.golden import Golden, GoldenChange, Provenance, capture, changes, check, load_golden, store_golden
 from fleet.cosim.model import LoadedModel, load_model
 from fleet.cosim.norms import FILE, Norms, RunNorms, held, load_norms, norms_of
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.request import bounded_comparisons, check_ready, check_request, installed_engines, known_engines
-from fleet.cosim.result import Comparison, CosimResult, NotCompared, TaskMetric
+from fleet.cosim.result import CosimResult
+from fleet.cosim.verdict import Comparison, NotCompared, TaskMetric
 from fleet.cosim.waivers import load_waivers, waivers_of
 from fleet.cosim.what_ran import DataProvenance, EngineRun
 from fleet.engines.base import Engine

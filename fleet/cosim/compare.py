@@ -17,8 +17,8 @@ from fleet.cosim.bounds import Bound
 from fleet.cosim.diverged import CommitRow, Divergence
 from fleet.cosim.measured import OperationRow
 from fleet.cosim.operation_rows import Basis, Judgement, Measured, measured, operation_row
-from fleet.cosim.result import Comparison, NotCompared, Verdict
 from fleet.cosim.signal import Floors
+from fleet.cosim.verdict import Comparison, NotCompared, Verdict
 from fleet.engines.base import Progress
 from fleet.engines.trace import Commit, Trace
 from fleet.ir import dialect as d

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from fleet.cosim.night_records import Classes
-from fleet.cosim.result import CosimResult, TaskMetric
+from fleet.cosim.result import CosimResult
+from fleet.cosim.verdict import TaskMetric
 
 __all__ = ["classes_of", "content_parts", "figures_of"]
 

@@ -19,7 +19,7 @@ import numpy as np
 from fleet.cosim._codec import decode, encode
 from fleet.cosim.diverged import Divergence
 from fleet.cosim.files import load_pair, save_pair
-from fleet.cosim.result import Kind, Verdict
+from fleet.cosim.verdict import Kind, Verdict
 from fleet.cosim.what_ran import DeviceFigures, Status
 from fleet.errors import ModelError
 

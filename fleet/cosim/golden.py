@@ -30,10 +30,10 @@ from fleet.cosim.golden_values import Values
 from fleet.cosim.measured import OperationRow
 from fleet.cosim.metrics import absolute_error
 from fleet.cosim.operation_rows import Basis, operation_row
-from fleet.cosim.result import Comparison, NotCompared, Verdict
 from fleet.cosim.sides import FloatArithmetic
 from fleet.cosim.tasks import class_output
 from fleet.cosim.tolerance import cumulative_bounds
+from fleet.cosim.verdict import Comparison, NotCompared, Verdict
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure, FleetError, ModelError
 from fleet.ir import dialect as d

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fleet.core.file_kinds import MODEL_BUNDLE
 from fleet.cosim.data import load_arrays, random_like
 from fleet.errors import ModelError
 from fleet.ir.program import Program
@@ -16,10 +17,7 @@ from fleet.ir.program import Program
 if TYPE_CHECKING:
     from fleet.symbols.dims import Declared
 
-__all__ = ["BUNDLE", "RANDOM_BANNER", "LoadedModel", "load_model"]
-
-BUNDLE = "model.json"
-"""The file of a stored model (`fleet.cosim.model_bundle`), by which it is named."""
+__all__ = ["RANDOM_BANNER", "LoadedModel", "load_model"]
 
 RANDOM_BANNER = "seeded random data: task figures (accuracy, flipped predictions) mean nothing"
 
@@ -105,7 +103,7 @@ def load_model(
     """
     from fleet.frontend.source import is_onnx, load, sample_inputs, signature
 
-    if Path(spec).name == BUNDLE:
+    if Path(spec).name == MODEL_BUNDLE:
         from fleet.cosim.model_bundle import load_model_bundle
 
         if weights or input_path or batch:

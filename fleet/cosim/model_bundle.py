@@ -13,10 +13,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from fleet.core.file_kinds import MODEL_BUNDLE as MODEL
 from fleet.cosim._codec import decode, encode
 from fleet.cosim.files import load_pair, save_pair
-from fleet.cosim.model import BUNDLE as MODEL
-from fleet.cosim.signature import Signature, of_result, other_than_expected
+from fleet.cosim.signature import Signature
 from fleet.cosim.streams.bundle import check_extent
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.program import Program
@@ -24,7 +24,7 @@ from fleet.ir.text import parse_ir, print_ir
 from fleet.isa.registry import description_hash, find_device
 from fleet.transforms.entry import program_of
 
-__all__ = ["MODEL", "ModelBundle", "load_model_bundle", "renew_model_bundle", "run_model_bundle", "save_model_bundle"]
+__all__ = ["MODEL", "ModelBundle", "load_model_bundle", "save_model_bundle"]
 
 TEXT = "model.mlir"
 _MOST_TEXT = 16 << 20
@@ -103,32 +103,3 @@ def load_model_bundle(path: Path) -> tuple[ModelBundle, Program, dict[str, np.nd
         if a.name not in inputs or inputs[a.name].shape != a.shape or inputs[a.name].dtype != a.dtype:
             raise ModelError(f"input {a.name} is missing or of another shape or dtype", where=str(path))
     return bundle, replace(program, outputs=bundle.outputs), inputs
-
-
-def run_model_bundle(path: Path, *, any_description: bool = False) -> str:
-    """Co-simulates a bundle's model: what it has against what the bundle expects, in one line, empty where it is as expected.
-
-    Raises ModelError, DeviceError for another description (unless any will do), and what the engines raise.
-    """
-    from fleet.cosim.campaign import CosimOptions, cosim
-    from fleet.cosim.what_ran import DataProvenance
-
-    bundle, program, inputs = load_model_bundle(path)
-    if not any_description:
-        bundle.check_description(str(path))
-    data = DataProvenance("real", 1, None, None, None)
-    options = CosimOptions(str(path), data, bundle.device, bundle.memory, bundle.seed, lowering=bundle.lowering)
-    result = cosim(program, inputs, None, bundle.engines, options)
-    return other_than_expected(bundle.expect, bundle.signature, of_result(result), result.reasons)
-
-
-def renew_model_bundle(path: Path) -> str:
-    """Runs a bundle on the installed description and, where it does what it expects, stores it in its place for that one.
-
-    Returns what is not as expected, empty where it was written.
-    """
-    bundle, program, inputs = load_model_bundle(path)
-    wrong = run_model_bundle(path, any_description=True)
-    if not wrong:
-        save_model_bundle(path if path.is_dir() else path.parent, bundle, program, inputs)
-    return wrong

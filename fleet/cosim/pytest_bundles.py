@@ -57,7 +57,7 @@ class BundleItem(pytest.Item):
 
         path = self._stated()
         if path.name == MODEL:
-            from fleet.cosim.model_bundle import run_model_bundle
+            from fleet.cosim.bundle_runs import run_model_bundle
 
             if wrong := run_model_bundle(path):
                 raise BundleFailure(f"{self.name}: {wrong}")

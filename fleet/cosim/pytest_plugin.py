@@ -280,7 +280,7 @@ def row_of_result(run: CaseRun, result: CosimResult) -> Row:
     """The fields of a run's record that its result states."""
     from fleet.cosim.case_runs import held_by_norms
     from fleet.cosim.figures import classes_of, content_parts, figures_of
-    from fleet.cosim.signature import of_result
+    from fleet.cosim.result_signature import of_result
 
     content, parts = content_parts(result)
     return {
@@ -367,7 +367,7 @@ def pytest_configure_node(node: Any) -> None:
 def _hold_seeds(session: pytest.Session, gatherer: Gatherer) -> None:
     """Runs of a case whose seeds changed nothing fail the session: it would have compared the same thing twice."""
     from fleet.cosim.result import CosimResult
-    from fleet.cosim.settings_held import ignored_seeds
+    from fleet.cosim.seeds_held import ignored_seeds
 
     cases: dict[str, list[Path]] = {}
     for record in gatherer.records(pytest.ExitCode.OK):

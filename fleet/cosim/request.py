@@ -16,7 +16,7 @@ from fleet.errors import DeviceError, FleetError, ModelError, SetupError
 from fleet.ir.program import Program
 
 if TYPE_CHECKING:
-    from fleet.cosim.campaign import CosimOptions
+    from fleet.cosim.options import CosimOptions
 
 __all__ = ["bounded_comparisons", "check_ready", "check_request", "installed_engines", "known_engines"]
 

@@ -13,26 +13,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 
 from fleet.cosim._codec import decode, encode
-from fleet.cosim.diverged import CommitRow, Divergence
+from fleet.cosim.diverged import Divergence
 from fleet.cosim.files import load_pair, save_pair
-from fleet.cosim.measured import OperationRow
-from fleet.cosim.ways import Ways
+from fleet.cosim.verdict import Comparison, NotCompared, TaskMetric, Verdict
 from fleet.cosim.what_ran import DataProvenance, EngineRun, RunIdentity
 from fleet.errors import ExitCode, ModelError, heaviest
 
 __all__ = [
     "ROUNDED",
     "SCHEMA",
-    "Comparison",
     "CosimResult",
-    "Flip",
-    "NotCompared",
-    "TaskMetric",
 ]
 
 SCHEMA = 2
@@ -41,94 +36,12 @@ SCHEMA = 2
 ROUNDED = "vm-rounded"
 """Engine name of the rounded golden."""
 
-Verdict = Literal["pass", "fail", "not proved", "nothing compared"]
-"""fail: something differs. not proved: nothing differs for certain, and of something nobody can say."""
 _EXIT_CODES: Mapping[Verdict, ExitCode] = {
     "pass": ExitCode.AGREED,
     "fail": ExitCode.DIFFERS,
     "not proved": ExitCode.INCOMPLETE,
     "nothing compared": ExitCode.INCOMPLETE,
 }
-Kind = Literal["bits", "bound", "info"]
-
-
-@dataclass(frozen=True)
-class NotCompared:
-    """Something that was not compared, and why: the reader must not think it was.
-
-    what: an engine (`CosimResult.not_compared`, the run as a whole) or an operation (`Comparison.not_compared`).
-    """
-
-    what: str
-    why: str
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two engines compared.
-
-    kind: "bits" (must be identical), "bound" (must lie within the derived bound), "info" (measured, nothing required).
-    elements: tensor elements compared; bytes: bytes covered by digests ("bits").
-    question: what it answers, in words.
-    """
-
-    name: str
-    kind: Kind
-    reference: str
-    other: str
-    question: str
-    verdict: Verdict
-    reasons: tuple[str, ...]
-    elements: int
-    bytes: int
-    operations: tuple[OperationRow, ...] = ()
-    commits: tuple[CommitRow, ...] = ()
-    divergence: Divergence | None = None
-    not_compared: tuple[NotCompared, ...] = ()
-
-    @property
-    def ways(self) -> Ways:
-        """How many elements of all operations were held in which way."""
-        return Ways.total(row.ways for row in self.operations)
-
-
-@dataclass(frozen=True)
-class Flip:
-    """A sample whose predicted class is not the golden's."""
-
-    index: int
-    label: int | None
-    golden: int
-    other: int
-
-
-@dataclass(frozen=True)
-class TaskMetric:
-    """The task's own figure for one engine.
-
-    Attributes:
-        metric: "accuracy". value, low, high: with the Wilson interval at `confidence`. None where there are no labels.
-        lost, lost_low, lost_high: golden's value minus this one, paired interval (Bonett and Price 2012); None likewise.
-        agreement: fraction of samples with the golden's class. flips: the others, in order.
-        must_agree: whether a flip is a failure (vm against cpython, riscv against vm).
-        op: the operation whose value was taken as the predicted class.
-    """
-
-    engine: str
-    metric: str
-    op: str
-    samples: int
-    correct: int | None
-    value: float | None
-    low: float | None
-    high: float | None
-    lost: float | None
-    lost_low: float | None
-    lost_high: float | None
-    confidence: float
-    agreement: float
-    flips: tuple[Flip, ...]
-    must_agree: bool
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +12,6 @@ import numpy as np
 
 from fleet.cosim.compare import CallFigures
 from fleet.cosim.divergence import Evidence, Operands
-from fleet.cosim.what_ran import DeviceFigures
-from fleet.engines.rtl_sim.top_parameters import top_parameters
 from fleet.errors import FleetError
 from fleet.ir.composite import covered_ids
 from fleet.ir.dialect import ConstantOp, kind_of, op_id
@@ -27,7 +23,7 @@ from fleet.sdk import Call, Device, InstructionSet
 if TYPE_CHECKING:
     from fleet.targets.accel.program import AccelProgram
 
-__all__ = ["Stream", "device_figures", "hardware_hash", "open_stream"]
+__all__ = ["Stream", "open_stream"]
 
 
 @dataclass(frozen=True)
@@ -127,27 +123,6 @@ def open_stream(program: Program, device: str, lowering: Mapping[str, Any]) -> S
 
     instruction_set, chip = find_device(device)
     return Stream(compile_accel(program, instruction_set, chip, lowering))
-
-
-def device_figures(name: str) -> DeviceFigures:
-    """Clock, sizes and limits of a device. Raises FleetError for an unknown name."""
-    from fleet.isa.registry import find_device
-
-    instruction_set, device = find_device(name)
-    limits = {k: float(v) for k, v in device.limits.items()}
-    return DeviceFigures(device.name, instruction_set.name, float(device.clock_mhz), dict(device.parameters), limits)
-
-
-def hardware_hash(instruction_set: InstructionSet, device: Device) -> str | None:
-    """SHA-256 (hex) over the hardware's sources, top and parameters; None for a set without hardware."""
-    rtl = instruction_set.rtl
-    if rtl is None:
-        return None
-    h = hashlib.sha256(json.dumps([rtl.top, sorted(top_parameters(rtl, device).items())]).encode())
-    for path in rtl.sources:
-        h.update(f"\n{path.name} {path.stat().st_size}\n".encode())
-        h.update(path.read_bytes())
-    return h.hexdigest()
 
 
 def _figures(instruction_set: InstructionSet, device: Device, call: Call, memory: str) -> CallFigures:

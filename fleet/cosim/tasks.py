@@ -11,7 +11,7 @@ from statistics import NormalDist
 import numpy as np
 from xdsl.ir import SSAValue
 
-from fleet.cosim.result import Flip, TaskMetric
+from fleet.cosim.verdict import Flip, TaskMetric
 from fleet.engines.trace import Trace
 from fleet.errors import ModelError
 from fleet.ir import dialect as d

@@ -17,7 +17,7 @@ import numpy as np
 
 from fleet.cosim.diverged import Divergence
 from fleet.cosim.divergence import Evidence, explain
-from fleet.cosim.settings_held import other_memory
+from fleet.cosim.memory_held import other_memory
 from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
 from fleet.engines.rtl import RtlBackend

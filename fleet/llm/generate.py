@@ -30,7 +30,7 @@ from fleet.cosim.generation import (
     StepFigures,
     TokenRow,
 )
-from fleet.cosim.result import Kind, Verdict
+from fleet.cosim.verdict import Kind, Verdict
 from fleet.engines.trace import Commit
 from fleet.errors import FleetError, ModelError
 from fleet.llm.load import TextModel

@@ -12,7 +12,8 @@ from markupsafe import Markup
 
 from fleet.cosim.diverged import CommitRow
 from fleet.cosim.measured import OperationRow
-from fleet.cosim.result import Comparison, CosimResult, TaskMetric
+from fleet.cosim.result import CosimResult
+from fleet.cosim.verdict import Comparison, TaskMetric
 from fleet.cosim.ways import NORM
 from fleet.cosim.what_ran import EngineRun
 from fleet.report import accuracy, error_causes, images, performance

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from fleet.cosim.measured import ErrorStats, OperationRow
-from fleet.cosim.result import ROUNDED, Comparison, CosimResult
+from fleet.cosim.result import ROUNDED, CosimResult
+from fleet.cosim.verdict import Comparison
 from fleet.cosim.what_ran import EngineRun
 from fleet.report.gaps import fused_into
 

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fleet.cosim.measured import OperationRow
-from fleet.cosim.result import ROUNDED, Comparison, CosimResult
+from fleet.cosim.result import ROUNDED, CosimResult
+from fleet.cosim.verdict import Comparison
 from fleet.cosim.what_ran import EngineRun
 
 __all__ = ["GOLDEN", "HeadRow", "engine_title", "headline", "worst_operation"]

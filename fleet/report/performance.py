@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from fleet.cosim.diverged import CommitRow
-from fleet.cosim.result import Comparison, CosimResult
+from fleet.cosim.result import CosimResult
+from fleet.cosim.verdict import Comparison
 from fleet.cosim.what_ran import EngineRun
 
 __all__ = [

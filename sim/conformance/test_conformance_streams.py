@@ -18,7 +18,8 @@ from fleet.cosim.streams.bundle import save_bundle
 from fleet.cosim.streams.coverage import Account
 from fleet.cosim.streams.drawn import run_drawn
 from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import names, settings, suite_devices
+from fleet.cosim.streams.settings import settings
+from fleet.cosim.streams.suite import names, suite_devices
 from fleet.report.why import find_failure, page
 
 CHUNK = 20

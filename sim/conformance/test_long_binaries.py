@@ -11,7 +11,8 @@ from chosen import devices
 
 from fleet.cosim.streams.case import Setting, StreamCase
 from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case, names, ways_of_issue
+from fleet.cosim.streams.settings import ways_of_issue
+from fleet.cosim.streams.suite import make_case, names
 from fleet.engines.rtl_sim.job import Script, read_results
 from fleet.isa.codec import encode_binary, interrupt
 from fleet.isa.description import load

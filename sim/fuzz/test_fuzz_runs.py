@@ -18,7 +18,8 @@ from fleet.cosim.streams.case import ISSUES, Setting
 from fleet.cosim.streams.fuzz import FuzzState, fuzz, load_state, state_file
 from fleet.cosim.streams.fuzz_workers import setting_of
 from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case, ways_of_issue
+from fleet.cosim.streams.settings import ways_of_issue
+from fleet.cosim.streams.suite import make_case
 from fleet.isa.conformance import sources
 from fleet.isa.registry import find_device, instruction_sets
 from fleet.sdk import Device, IssueRules

@@ -10,7 +10,8 @@ import pytest
 from onnx import helper, numpy_helper
 
 import fleet
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.what_ran import DataProvenance
 
 NODES = 19_990

@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
 from fleet.cosim.model import load_model
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.cpython import ENGINE as CPYTHON

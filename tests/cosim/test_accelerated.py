@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from ir_builder import Net
 
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.accel import run_accel
 from fleet.engines.cpython import ENGINE as CPYTHON

@@ -15,8 +15,9 @@ from fleet.cosim import operation_rows, tolerance
 from fleet.cosim._error_arithmetic import product_parts
 from fleet.cosim._error_steps import Arithmetic, Step, gamma, unit
 from fleet.cosim.bounds import Bound
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
 from fleet.cosim.golden_values import Values
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.sides import FloatArithmetic
 from fleet.cosim.tolerance import cumulative_bounds, local_bounds
 from fleet.cosim.what_ran import DataProvenance

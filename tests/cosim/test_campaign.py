@@ -10,7 +10,8 @@ import pytest
 from ir_builder import Net, evaluate, shuffled_sum
 
 from fleet.cosim import _comparisons, campaign
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.riscv_emulators.base import EmulationError

@@ -23,7 +23,8 @@ from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOu
 from fleet.cosim.streams.hazards import hazards
 from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.model_side import execute
-from fleet.cosim.streams.suite import is_case_name, make_case, settings
+from fleet.cosim.streams.settings import settings
+from fleet.cosim.streams.suite import is_case_name, make_case
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.conformance import sources
 from fleet.isa.registry import find_device, instruction_sets

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.own_steps import own_steps
 from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.iss import ENGINE as ISS

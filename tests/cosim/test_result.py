@@ -7,7 +7,8 @@ import pytest
 
 from fleet.cosim.diverged import CommitRow, Divergence, ElementDifference
 from fleet.cosim.measured import BoundStats, ErrorStats, OperationRow, ValueCounts, Worst
-from fleet.cosim.result import Comparison, CosimResult, Flip, NotCompared, TaskMetric
+from fleet.cosim.result import CosimResult
+from fleet.cosim.verdict import Comparison, Flip, NotCompared, TaskMetric
 from fleet.cosim.what_ran import DataProvenance, DeviceFigures, EngineRun, RunIdentity
 from fleet.errors import ModelError
 

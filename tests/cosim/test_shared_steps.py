@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
 from fleet.cosim.data import random_like
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.base import RunOptions

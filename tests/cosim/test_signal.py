@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from fleet.cli.table import as_json, print_comparison
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
 from fleet.cosim.metrics import error_stats
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance
 from fleet.frontend.source import load

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from fleet.cosim.signature import Signature, of_commits, of_failure, of_outcome
+from fleet.cosim.signature import Signature, of_failure
+from fleet.cosim.stream_signature import of_commits, of_outcome
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE
 

@@ -19,7 +19,8 @@ from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.model_side import execute
 from fleet.cosim.streams.phases import sampled_calls
 from fleet.cosim.streams.sample import run_sample, sample_names
-from fleet.cosim.streams.suite import make_case, names, settings
+from fleet.cosim.streams.settings import settings
+from fleet.cosim.streams.suite import make_case, names
 from fleet.isa.checking.whole import check_set
 from fleet.isa.registry import find_device
 from fleet.sdk import Device, NoRoomError, Place

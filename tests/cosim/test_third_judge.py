@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
 from fleet.cosim.compare import Doubt
 from fleet.cosim.condition import determined, moved
 from fleet.cosim.higher_precision import evaluate, widest
 from fleet.cosim.measured import OperationRow
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.third_judge import ThirdJudge
 from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.base import RunOptions

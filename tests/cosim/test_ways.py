@@ -9,8 +9,9 @@ import pytest
 from ir_builder import Net
 
 from fleet.cosim.bounds import Bound
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
 from fleet.cosim.operation_rows import Basis, measured, operation_row
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
 from fleet.cosim.ways import Ways
 from fleet.cosim.what_ran import DataProvenance

@@ -19,7 +19,8 @@ from onnx import helper
 from onnx_models import digits, model, node
 
 from fleet.compiler import compile_model
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance
 from fleet.engines import onnxruntime as package

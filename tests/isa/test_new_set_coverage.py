@@ -17,7 +17,8 @@ from fleet.cosim.coverage.steer import Steering
 from fleet.cosim.streams.case import StreamOutcome
 from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.model_side import execute
-from fleet.cosim.streams.suite import make_case, settings
+from fleet.cosim.streams.suite import make_case
+from fleet.cosim.streams.settings import settings
 from fleet.isa.registry import find_device
 
 instruction_set, device = find_device("mine_tiny")

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case, names, settings
+from fleet.cosim.streams.settings import settings
+from fleet.cosim.streams.suite import make_case, names
 from fleet.isa import registry
 from fleet.isa.codec import decode_writes, disassemble, interrupt, register_writes
 from fleet.isa.memory import MappedMemory

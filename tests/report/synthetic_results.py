@@ -12,7 +12,8 @@ import numpy as np
 
 from fleet.cosim.diverged import CommitRow, Divergence, ElementDifference
 from fleet.cosim.measured import BoundStats, ErrorStats, OperationRow, ValueCounts, Worst
-from fleet.cosim.result import ROUNDED, Comparison, CosimResult, Flip, NotCompared, TaskMetric
+from fleet.cosim.result import ROUNDED, CosimResult
+from fleet.cosim.verdict import Comparison, Flip, NotCompared, TaskMetric
 from fleet.cosim.what_ran import DataProvenance, DeviceFigures, EngineRun, RunIdentity
 
 OPS = (

@@ -12,7 +12,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "targets" / "accel"))
 from blocks import Builder, gpt2_block, inputs
 
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance
 from fleet.ir.program import Program

@@ -10,7 +10,8 @@ import synthetic_results as synthetic
 from html_check import Page
 
 from fleet.cosim.measured import OperationRow
-from fleet.cosim.result import Comparison, CosimResult, NotCompared
+from fleet.cosim.result import CosimResult
+from fleet.cosim.verdict import Comparison, NotCompared
 from fleet.cosim.ways import Ways
 from fleet.report.accuracy import causes
 from fleet.report.diff import diff

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import fleet
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.what_ran import DataProvenance
 from fleet.errors import FleetError
 from fleet.ir.walk import operands_first

@@ -85,9 +85,9 @@ def _case(page: Page, file: File) -> None:
 
 def _bundle(page: Page, file: File) -> None:
     """A model that `fleet shrink` stored."""
-    from fleet.cosim.model import BUNDLE
+    from fleet.core.file_kinds import MODEL_BUNDLE
 
-    page.spec = str(file.path / BUNDLE if file.path.is_dir() else file.path)
+    page.spec = str(file.path / MODEL_BUNDLE if file.path.is_dir() else file.path)
     compile_into(page, (), file.asked)
 
 

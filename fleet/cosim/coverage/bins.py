@@ -24,7 +24,7 @@ from fleet.cosim.coverage.results import SPECIAL, result_classes
 from fleet.cosim.coverage.shapes import SHAPES, STRIDES, crossed_modes, shapes_left, sizes_of
 from fleet.cosim.coverage.values import REMAINDERS, Place, class_of, examples, fitting, places, possible, remainder
 from fleet.cosim.streams.hazards import KINDS
-from fleet.cosim.streams.suite import memories, ways_of_issue
+from fleet.cosim.streams.settings import memories, ways_of_issue
 from fleet.isa.codec import description_of
 from fleet.isa.conformance import sources
 from fleet.isa.resolved import resolved_draw

@@ -20,7 +20,7 @@ from fleet.cosim.streams.bundle import save_bundle
 from fleet.cosim.streams.case import Setting
 from fleet.cosim.streams.drawn import run_drawn
 from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import memories, settings
+from fleet.cosim.streams.settings import memories, settings
 from fleet.engines.rtl_sim.build import Flavour, build, design_of
 from fleet.isa.registry import description_hash, find_device
 

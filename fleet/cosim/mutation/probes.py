@@ -14,7 +14,8 @@ from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
 from fleet.cosim.streams.images import Images, touched
 from fleet.cosim.streams.locate import disagreement
 from fleet.cosim.streams.model_side import execute
-from fleet.cosim.streams.suite import names, settings
+from fleet.cosim.streams.settings import settings
+from fleet.cosim.streams.suite import names
 from fleet.sdk import Device, InstructionSet
 
 __all__ = ["Effort", "Expected", "Probe", "differs", "image_digest", "left_by_model", "probes"]

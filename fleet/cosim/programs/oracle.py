@@ -16,7 +16,8 @@ import numpy as np
 
 from fleet.core.scratch import Scratch
 from fleet.cosim._comparisons import Session
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.programs.drawing import FUNCTION
 from fleet.cosim.programs.memory_order import IN_C_ORDER, in_c_order
 from fleet.cosim.programs.values import Array

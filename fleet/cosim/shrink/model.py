@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fleet.cosim.campaign import CosimOptions, cosim
+from fleet.cosim.campaign import cosim
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.request import check_request, known_engines
 from fleet.cosim.result import CosimResult
+from fleet.cosim.result_signature import of_result
 from fleet.cosim.shrink.model_cuts import Model, beginnings, resized, sizes, some_operations
 from fleet.cosim.shrink.oracle import OutOfTime
-from fleet.cosim.signature import Signature, of_result
+from fleet.cosim.signature import Signature
 from fleet.cosim.stream import open_stream
 from fleet.cosim.streams.case import StreamCase
 from fleet.engines.base import RunOptions

@@ -19,7 +19,8 @@ import numpy as np
 from fleet.cosim._codec import decode, encode
 from fleet.cosim.diverged import Divergence
 from fleet.cosim.files import load_pair, save_pair
-from fleet.cosim.signature import Signature, of_outcome
+from fleet.cosim.signature import Signature
+from fleet.cosim.stream_signature import of_outcome
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.registry import description_hash, find_device, interface_hash

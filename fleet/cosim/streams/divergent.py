@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from fleet.cosim.diverged import Divergence
 from fleet.cosim.replay.explain import Known, account, spans
@@ -12,22 +12,38 @@ from fleet.cosim.replay.history import History
 from fleet.cosim.replay.window import Fetch, replay
 from fleet.cosim.streams.binaries import binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
+from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.locate import disagreement, expected_of
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE
+from fleet.engines.rtl_sim.hardware import Hardware
 from fleet.engines.trace import Commit
 from fleet.errors import FleetError
 from fleet.isa.issue import Binary
-from fleet.sdk import Call, Write
+from fleet.sdk import Call, Device, InstructionSet, Write
 
-if TYPE_CHECKING:
-    from fleet.cosim.streams.run import StreamRunner
-
-__all__ = ["explained", "fetch_of", "history_of"]
+__all__ = ["Bench", "explained", "fetch_of", "history_of"]
 
 NAME = "rtl-vs-iss"
 
 
-def history_of(runner: StreamRunner, case: StreamCase) -> History:
+class Bench(Protocol):
+    """What explaining needs of a `StreamRunner`: the set, the device, both memories, and runs of the hardware."""
+
+    set: InstructionSet
+    device: Device
+    expected: Images
+    found: Images
+
+    def hardware(self, case: StreamCase, setting: Setting, count: int | None = None) -> object:
+        """Runs the first `count` instructions; memory stands in `found` afterwards."""
+        ...
+
+    def replayed(self, case: StreamCase, setting: Setting) -> Hardware:
+        """The hardware as replays drive it, in the running simulation."""
+        ...
+
+
+def history_of(runner: Bench, case: StreamCase) -> History:
     """The functional model before the stream's first instruction, on the runner's memory."""
 
     def fill() -> None:
@@ -37,7 +53,7 @@ def history_of(runner: StreamRunner, case: StreamCase) -> History:
     return History(runner.set, runner.device, runner.expected.memory, case.calls, fill)
 
 
-def fetch_of(runner: StreamRunner, case: StreamCase, setting: Setting) -> Fetch | None:
+def fetch_of(runner: Bench, case: StreamCase, setting: Setting) -> Fetch | None:
     """How the instructions of a window are fetched; None where the setting writes them to the registers."""
 
     def fetch(calls: Sequence[Call]) -> tuple[Sequence[Write], Sequence[Binary]]:
@@ -48,7 +64,7 @@ def fetch_of(runner: StreamRunner, case: StreamCase, setting: Setting) -> Fetch 
 
 
 def explained(
-    runner: StreamRunner, case: StreamCase, setting: Setting, expected: Sequence[StreamCommit], found: Sequence[StreamCommit],
+    runner: Bench, case: StreamCase, setting: Setting, expected: Sequence[StreamCommit], found: Sequence[StreamCommit],
     first: int,
 ) -> Divergence:  # fmt: skip
     """The divergence at instruction `first`; both memories of the runner are overwritten."""

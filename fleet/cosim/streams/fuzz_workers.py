@@ -18,7 +18,7 @@ from fleet.cosim.streams.case import Setting, StreamCase, StreamOutcome
 from fleet.cosim.streams.drawn import run_drawn
 from fleet.cosim.streams.fuzz_state import Ran
 from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import memories, settings
+from fleet.cosim.streams.settings import memories, settings
 from fleet.engines.rtl_sim.build import build, design_of
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.errors import FleetError

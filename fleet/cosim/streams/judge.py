@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from fleet.cosim.signature import Signature, of_commits, of_failure
+from fleet.cosim.signature import Signature, of_failure
+from fleet.cosim.stream_signature import of_commits
 from fleet.cosim.streams.binaries import binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit
 from fleet.cosim.streams.images import differences

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from fleet.cosim.signature import of_outcome, other_than_expected
+from fleet.cosim.signature import other_than_expected
+from fleet.cosim.stream_signature import of_outcome
 from fleet.cosim.streams.bundle import Bundle, load_bundle, save_bundle
 from fleet.cosim.streams.case import StreamOutcome
 from fleet.cosim.streams.run import StreamRunner

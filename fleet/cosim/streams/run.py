@@ -19,7 +19,7 @@ from types import TracebackType
 
 from fleet.core.scratch import Scratch
 from fleet.cosim.diverged import Divergence
-from fleet.cosim.settings_held import other_memory
+from fleet.cosim.memory_held import other_memory
 from fleet.cosim.streams.binaries import Plan, binaries
 from fleet.cosim.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.cosim.streams.cycle_rules import wrong_classes

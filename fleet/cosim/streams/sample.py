@@ -11,7 +11,8 @@ from fleet.cosim.streams.drawn import run_drawn
 from fleet.cosim.streams.images import Images
 from fleet.cosim.streams.model_side import UNKNOWN_CAUSE, execute
 from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case, names, settings
+from fleet.cosim.streams.settings import settings
+from fleet.cosim.streams.suite import make_case, names
 from fleet.errors import FleetError
 from fleet.isa.registry import find_device
 from fleet.sdk import NoRoomError

@@ -17,18 +17,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from fleet.cosim.streams.case import ISSUES, Issue, Setting, StreamCase
+from fleet.cosim.streams.case import StreamCase
 from fleet.cosim.streams.model_side import refusal
 from fleet.cosim.streams.programs import draw_program
 from fleet.cosim.streams.unwritten import unwritten_reads, zeros_for
 from fleet.errors import DeviceError
-from fleet.isa.codec import description_of
 from fleet.isa.conformance import mutations, sources
 from fleet.isa.registry import find_device, instruction_sets
 from fleet.isa.resolved import resolved, resolved_call, resolved_draw, state_after
 from fleet.sdk import Call, Device, Draw, InstructionSet, NoRoomError, Place, Source
 
-__all__ = ["is_case_name", "make_case", "memories", "names", "settings", "suite_devices", "ways_of_issue"]
+__all__ = ["is_case_name", "make_case", "names", "suite_devices"]
 
 _NAME = re.compile(
     r"(?P<device>[^/]+)/((?P<instruction>[^/]+)/((?P<kind>directed|random|illegal)|aimed/(?P<bin>.+))|(?P<program>program|undefined))"
@@ -124,26 +123,6 @@ def suite_devices(*, all_devices: bool) -> list[str]:
             ordered = sorted(s.devices.values(), key=lambda d: (d.parameters.get("HbmPorts", 1), d.name))
             found += [d.name for d in (ordered if all_devices else ordered[:1])]
     return found
-
-
-def memories(device: Device, seed: int) -> list[str]:
-    """The memory models of a device in the bench's spelling, ideal first."""
-    found = ["ideal", f"fixed:{(37, 5, 90)[seed % 3]}", f"stall:{seed}"]
-    return [*found, f"timed:{seed}"] if device.timing else found
-
-
-def ways_of_issue(instruction_set: InstructionSet) -> list[Issue]:
-    """ "regs"; "aux" where the hardware fetches binaries itself; "ahead" where the set says what may be under way together."""
-    fetches = description_of(instruction_set).fetch is not None
-    there = {"regs": True, "aux": fetches, "ahead": instruction_set.issue.ahead is not None}
-    return [i for i in ISSUES if there[i]]
-
-
-def settings(device: str, seed: int, *, every: bool) -> list[Setting]:
-    """What a case runs under: every memory model with every way of issue, or ideal memory and one pair that the seed names."""
-    instruction_set, chip = find_device(device)
-    pairs = [Setting(m, i) for i in ways_of_issue(instruction_set) for m in memories(chip, seed)]
-    return pairs if every else [pairs[0], pairs[1 + seed % (len(pairs) - 1)]]
 
 
 def _sources(instruction_set: InstructionSet) -> dict[str, Source]:

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from faulty import wrong
 
-from fleet.cosim.campaign import CosimOptions
+from fleet.cosim.bundle_runs import renew_model_bundle, run_model_bundle
 from fleet.cosim.model import load_model
-from fleet.cosim.model_bundle import ModelBundle, load_model_bundle, renew_model_bundle, run_model_bundle, save_model_bundle
+from fleet.cosim.model_bundle import ModelBundle, load_model_bundle, save_model_bundle
+from fleet.cosim.options import CosimOptions
 from fleet.cosim.shrink.model import shrink_model, stream_of
 from fleet.cosim.shrink.model_cuts import Model, beginnings, resized, some_operations
 from fleet.cosim.streams.case import Setting

@@ -1,28 +1,12 @@
-"""Evidence that what was set was used: the memory model that was asked for, and seeds that change what they seed."""
+"""Evidence that seeds change what they seed: data, and the stalls of memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from fleet.cosim.result import CosimResult
 
-__all__ = ["ignored_seeds", "other_memory"]
-
-_ROWS = "row_hits"
-
-
-def other_memory(asked: str, counted: Iterable[str]) -> str | None:
-    """Why hardware cannot have run on the memory that was asked for, by the names of what was counted; None when it can.
-
-    Rows of a DRAM are counted by the timed memory and by no other.
-    """
-    timed = asked.partition(":")[0] == "timed"
-    rows = any(name.endswith(_ROWS) for name in counted)
-    if timed and not rows:
-        return f"memory {asked} was asked for and no row of a DRAM was counted: another memory answered"
-    if rows and not timed:
-        return f"memory {asked} was asked for and rows of a DRAM were counted: timed memory answered"
-    return None
+__all__ = ["ignored_seeds"]
 
 
 def ignored_seeds(results: Sequence[CosimResult]) -> list[str]:

@@ -1,0 +1,32 @@
+"""The device that a co-simulation ran on: its figures for pictures, and the hash of its hardware."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from fleet.cosim.what_ran import DeviceFigures
+from fleet.engines.rtl_sim.top_parameters import top_parameters
+from fleet.isa.registry import find_device
+from fleet.sdk import Device, InstructionSet
+
+__all__ = ["device_figures", "hardware_hash"]
+
+
+def device_figures(name: str) -> DeviceFigures:
+    """Clock, sizes and limits of a device. Raises FleetError for an unknown name."""
+    instruction_set, device = find_device(name)
+    limits = {k: float(v) for k, v in device.limits.items()}
+    return DeviceFigures(device.name, instruction_set.name, float(device.clock_mhz), dict(device.parameters), limits)
+
+
+def hardware_hash(instruction_set: InstructionSet, device: Device) -> str | None:
+    """SHA-256 (hex) over the hardware's sources, top and parameters; None for a set without hardware."""
+    rtl = instruction_set.rtl
+    if rtl is None:
+        return None
+    h = hashlib.sha256(json.dumps([rtl.top, sorted(top_parameters(rtl, device).items())]).encode())
+    for path in rtl.sources:
+        h.update(f"\n{path.name} {path.stat().st_size}\n".encode())
+        h.update(path.read_bytes())
+    return h.hexdigest()

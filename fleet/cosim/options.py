@@ -1,0 +1,57 @@
+"""How a co-simulation is made: everything but the model, its data and the names of the engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fleet.cosim.verdict import Comparison, TaskMetric
+from fleet.cosim.what_ran import DataProvenance, EngineRun
+from fleet.engines.base import Engine
+from fleet.engines.trace import Trace
+
+__all__ = ["CosimOptions"]
+
+
+@dataclass(frozen=True)
+class CosimOptions:
+    """How a co-simulation is made.
+
+    Attributes:
+        model: as the user gave it, for the record; case: its case's name, None by hand.
+        device, memory, seed: as `RunOptions`.
+        metric: "accuracy" or None. Labels without a metric mean accuracy.
+        data: provenance of inputs and labels.
+        date: ISO 8601; command: one line that makes the same run again.
+        waivers: comparison name -> operation id -> text; turns a failing row into a pass that says so.
+        workdir: where engines leave images, logs and waves (a folder an engine); a temporary one when None.
+        progress: called with (engine, fraction, words).
+        on_engine: called after each engine with its row and its task figure, on_comparison after each comparison.
+        on_trace: called with the name and the trace of each engine that ran (goldens are taken from these).
+        engines: name -> engine, instead of the registered ones (tests).
+        lowering: options of the accelerator's compile ("issue", "load", "group" and others), as `RunOptions`.
+        riscv: instruction set and emulator of the engine `riscv`, as `RunOptions`.
+        stop: hardware runs no further than to its first commit that is not the functional model's.
+    """
+
+    model: str
+    data: DataProvenance
+    device: str | None = None
+    memory: str = "ideal"
+    seed: int = 0
+    metric: str | None = None
+    case: str | None = None
+    date: str = ""
+    command: str = ""
+    waivers: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    workdir: Path | None = None
+    progress: Callable[[str, float, str], None] | None = None
+    on_engine: Callable[[EngineRun, TaskMetric | None], None] | None = None
+    on_comparison: Callable[[Comparison], None] | None = None
+    on_trace: Callable[[str, Trace], None] | None = None
+    engines: Mapping[str, Engine] | None = None
+    lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    riscv: Mapping[str, str] = field(default_factory=dict[str, str])
+    stop: bool = True

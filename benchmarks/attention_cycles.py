@@ -17,10 +17,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "transformer_blo
 from block import build
 from shapes import CHATGLM2
 
-from fleet.cosim.streams.case import Setting, StreamCase
-from fleet.cosim.streams.run import StreamRunner
 from fleet.isa.registry import find_device
 from fleet.sdk import Write
+from fleet.streams.case import Setting, StreamCase
+from fleet.streams.run import StreamRunner
 
 SHAPE = replace(CHATGLM2, name="attention", channels=128, ffn=128)
 POSITIONS = (128, 512, 2048)

@@ -17,8 +17,6 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case
 from fleet.engines.rtl import memory_timing
 from fleet.engines.rtl_sim import build as building
 from fleet.engines.rtl_sim.build import build, design_of
@@ -26,6 +24,8 @@ from fleet.engines.rtl_sim.job import Status
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.engines.rtl_sim.tools import rtl_models
 from fleet.isa.registry import find_device
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.suite import make_case
 
 STREAMS = {"vgemm_small": "vgemm_small/finish/directed/1", "hbm_small": "hbm_small/mvm/directed/6"}
 

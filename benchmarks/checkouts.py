@@ -19,12 +19,12 @@ from pathlib import Path
 
 from axi_checker import STREAMS, seconds
 
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case
 from fleet.engines.rtl import memory_timing
 from fleet.engines.rtl_sim.job import Status
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.isa.registry import find_device
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.suite import make_case
 
 _BUILD = """
 import sys

@@ -22,10 +22,10 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from fleet.compare.verdict import Comparison
 from fleet.cosim.campaign import cosim
-from fleet.cosim.model import load_model
+from fleet.cosim.models.loaded import load_model
 from fleet.cosim.options import CosimOptions
-from fleet.cosim.verdict import Comparison
 from fleet.cosim.what_ran import DataProvenance, EngineRun
 
 MODELS = ("plain", "depthwise")

@@ -22,11 +22,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "sim" / "divergence"))
 
 from planted_sources import STORE_BIT, STUCK_LANE, STUCK_TOKEN, Planted, long_stream, met_at, planted
 
-from fleet.cosim.replay.window import replay
-from fleet.cosim.streams.case import Setting
-from fleet.cosim.streams.divergent import history_of
-from fleet.cosim.streams.locate import expected_of
-from fleet.cosim.streams.run import StreamRunner
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError
 from fleet.isa.registry import find_device
@@ -39,6 +34,11 @@ from fleet.llm.quantisation import Quantisation
 from fleet.llm.run_module import device_backend
 from fleet.llm.sampling import Sampling
 from fleet.llm.session import Embedding
+from fleet.streams.case import Setting
+from fleet.streams.divergent import history_of
+from fleet.streams.locate import expected_of
+from fleet.streams.replay.window import replay
+from fleet.streams.run import StreamRunner
 
 PROMPT = "What is the capital of France?"
 MOST = 2.0

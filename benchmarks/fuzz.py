@@ -19,8 +19,8 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.cosim.streams.fuzz import fuzz, load_state, state_file
-from fleet.cosim.streams.fuzz_state import Ran
+from fleet.verify.conformance.fuzz import fuzz, load_state, state_file
+from fleet.verify.conformance.fuzz_state import Ran
 
 SEED = 1
 

@@ -33,11 +33,11 @@ from block import SHORTEST, Block, build
 from run import stream_case
 from shapes import CHATGLM2, SMOLLM2, Shape
 
-from fleet.cosim.streams.binaries import binaries
-from fleet.cosim.streams.case import Setting, StreamCommit
-from fleet.cosim.streams.run import StreamRunner
 from fleet.sdk import Device
 from fleet.sets.hbm0923.mvm_operands import ceil_div
+from fleet.streams.binaries import binaries
+from fleet.streams.case import Setting, StreamCommit
+from fleet.streams.run import StreamRunner
 
 DEVICE = "hbm0923"
 LAYERS, VOCABULARY = 30, 49152

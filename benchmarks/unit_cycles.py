@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "sets" / "hbm0923")
 
 from unit_shapes import Shape, call
 
-from fleet.cosim.streams.case import Setting, StreamCase
-from fleet.cosim.streams.run import StreamRunner
+from fleet.streams.case import Setting, StreamCase
+from fleet.streams.run import StreamRunner
 
 PHASES, PHASES_OF_SHORT, SHORT = 16, 48, 2000  # a short instruction meets a refresh or not: its mean needs more of them
 

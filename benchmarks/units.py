@@ -23,7 +23,6 @@ from block import Block, build
 from profiling.samples import missing_tools, shares
 from shapes import CHATGLM2
 
-from fleet.cosim.streams.images import Images
 from fleet.engines.rtl_sim.build import build as build_simulation
 from fleet.engines.rtl_sim.build import design_of
 from fleet.engines.rtl_sim.job import Script
@@ -33,6 +32,7 @@ from fleet.sdk import Call, Write
 from fleet.sets.hbm0923.elementwise import ElementwiseOperands
 from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.operands import ElementwiseMode
+from fleet.streams.images import Images
 
 DEVICE = "hbm0923"
 SHAPE = replace(CHATGLM2, name="units", ffn=4096)

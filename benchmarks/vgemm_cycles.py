@@ -15,7 +15,7 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 from fleet.cli.main import main
-from fleet.cosim.model import load_model
+from fleet.cosim.models.loaded import load_model
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.program import DeviceSegment

@@ -7,9 +7,9 @@ import pytest
 
 @pytest.hookimpl(optionalhook=True)  # the plugin brings the hook
 def pytest_fleet_campaign(config: pytest.Config, records, folder: Path) -> int:
-    from fleet.cosim.pytest_night import NIGHT
     from fleet.night.baselines import FILE
     from fleet.night.collect import collect
+    from fleet.regress.pytest_night import NIGHT
     from fleet.report.campaign import CampaignEntry, write_campaign
     from fleet.report.night import write_night
 

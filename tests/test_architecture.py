@@ -24,13 +24,16 @@ ALLOWED = {
     "transforms": {"ir", "symbols", "isa", "sdk"},
     "targets": {"transforms", "isa", "sdk", "ir", "symbols"},
     "engines": {"targets", "transforms", "frontend", "isa", "sdk", "ir", "symbols"},
-    "cosim": {"engines", "targets", "transforms", "frontend", "isa", "sdk", "ir", "symbols"},
-    "night": {"cosim"},
-    "report": {"night", "cosim"},
-    "llm": {"cosim", "engines", "targets", "transforms", "frontend", "isa", "sdk", "ir", "symbols"},
+    "compare": {"engines", "targets", "transforms", "isa", "sdk", "ir", "symbols"},
+    "streams": {"compare", "engines", "targets", "isa", "sdk"},
+    "cosim": {"streams", "compare", "engines", "targets", "transforms", "frontend", "isa", "sdk", "ir", "symbols"},
+    "regress": {"cosim", "streams", "compare", "engines", "isa", "ir"},
+    "verify": {"regress", "cosim", "streams", "compare", "engines", "targets", "transforms", "frontend", "isa", "sdk", "ir"},
+    "night": {"regress", "cosim", "compare"},
+    "report": {"night", "verify", "regress", "cosim", "streams", "compare"},
+    "llm": {"cosim", "streams", "compare", "engines", "targets", "transforms", "frontend", "isa", "sdk", "ir", "symbols"},
     "compiler": {
         "report",
-        "night",
         "cosim",
         "engines",
         "targets",
@@ -59,7 +62,11 @@ ALLOWED = {
         "compiler",
         "report",
         "night",
+        "verify",
+        "regress",
         "cosim",
+        "streams",
+        "compare",
         "engines",
         "targets",
         "transforms",
@@ -74,6 +81,9 @@ ALLOWED = {
 
 _EVERYONES: dict[str, tuple[str, ...]] = {"sets": ()}
 """What a room may import beside `ALLOWED`, where that is less than elsewhere."""
+
+_OLD_NAMES = {"fleet/cosim/pytest_plugin.py"}
+"""Stand for their successor where an installation still has the old name; they go when none does."""
 
 
 def imports(path: Path) -> set[str]:
@@ -93,6 +103,7 @@ def imports(path: Path) -> set[str]:
 def test_imports_go_downwards(room: str) -> None:
     folder = ROOT / "fleet" / room
     files = sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
+    files = [path for path in files if str(path.relative_to(ROOT)) not in _OLD_NAMES]
     assert files, f"no such room: {room}"
     wrong = [
         f"{path.relative_to(ROOT)} imports fleet.{target}"

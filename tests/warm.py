@@ -26,7 +26,7 @@ from child_signals import usual_signals
 
 ROOT = Path(__file__).parents[1]
 MODULES = ("fleet.cli.main", "pytest")
-_NOT_BEFORE = ("fleet.cli.main", "fleet.cosim.pytest_")
+_NOT_BEFORE = ("fleet.cli.main", "fleet.regress.pytest_")
 """Modules that commands import themselves: runpy warns of one that is there, and pytest rewrites its plugin's assertions."""
 
 
@@ -99,7 +99,7 @@ def _import() -> None:
     for package in (fleet.cli, fleet.sets):
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
-    for name in ("fleet.cosim.case_runs", "fleet.report.campaign", "fleet.isa.description_rdl", "jinja2", "pytest"):
+    for name in ("fleet.regress.case_runs", "fleet.report.campaign", "fleet.isa.description_rdl", "jinja2", "pytest"):
         importlib.import_module(name)
     for name in [n for n in sys.modules if n.startswith(_NOT_BEFORE)]:
         del sys.modules[name]

@@ -19,14 +19,14 @@ from block import PLAIN, Block, Order, build
 from reference import reference
 from shapes import SHAPES, Shape
 
-from fleet.cosim.diverged import CommitRow
-from fleet.cosim.streams.case import Issue, Setting, StreamCase, StreamOutcome
-from fleet.cosim.streams.run import StreamRunner
+from fleet.compare.diverged import CommitRow
 from fleet.errors import FleetError
 from fleet.isa.description import load
 from fleet.report.streams import StreamReport, StreamRun, write_stream_report
 from fleet.sdk import Call, Device, InstructionSet, Write
 from fleet.sets.hbm0923.mvm_operands import ceil_div
+from fleet.streams.case import Issue, Setting, StreamCase, StreamOutcome
+from fleet.streams.run import StreamRunner
 
 MEMORIES = ("ideal", "fixed", "stall:1", "timed:0")
 LEAST_SQNR_DB = 40.0

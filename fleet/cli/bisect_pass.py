@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from fleet.cli.model import data_options
-from fleet.cosim.model import load_model
+from fleet.cosim.models.loaded import load_model
 
 _EPILOG = """\b
 Examples:
@@ -37,8 +37,8 @@ def command(
     Passes that must keep every bit are held to every bit; from the first on that may round, results are held to the derived
     bound, but to no less than 64 and no more than 4096 roundings of a tensor's largest value.
     """
-    from fleet.cosim.bisect import bisect_pass
     from fleet.transforms.pipeline import Pipeline, parse_passes, pipeline
+    from fleet.verify.bisect import bisect_pass
 
     if pipeline_name is not None and passes is not None:
         raise click.UsageError("--pipeline and --passes exclude each other")

@@ -15,9 +15,9 @@ from fleet.core.json_values import Json
 from fleet.errors import ExitCode, FleetError, ModelError, heaviest
 
 if TYPE_CHECKING:
-    from fleet.cosim.case_runs import CaseOptions
-    from fleet.cosim.cases import CaseRun
     from fleet.cosim.result import CosimResult
+    from fleet.regress.case_runs import CaseOptions
+    from fleet.regress.cases import CaseRun
 
 CASES = Path("sim/cases")
 
@@ -33,7 +33,7 @@ def find_case(case: str) -> Path:
 
 def case_options(watch: Any) -> CaseOptions:
     """Options of a run by hand, now."""
-    from fleet.cosim.case_runs import CaseOptions
+    from fleet.regress.case_runs import CaseOptions
 
     now = datetime.datetime.now(datetime.UTC)
     return CaseOptions(
@@ -69,8 +69,8 @@ def add(
     metric: str | None, engines: str, devices: str, memories: str, tier: str, folder: Path,
 ) -> int:  # fmt: skip
     """Write a new case NAME for MODEL (path.py:function). The model and its data must load."""
-    from fleet.cosim.cases import add_case
-    from fleet.cosim.model import load_model
+    from fleet.cosim.models.loaded import load_model
+    from fleet.regress.cases import add_case
 
     load_model(model, weights, input_path, seed, batch)
 
@@ -114,10 +114,10 @@ def run(case: str, only: str | None, nightly: bool, folder: Path | None, bisect:
 def _run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
     from fleet.cli.cosim import Watch, store
     from fleet.cli.table import print_head, print_verdict
-    from fleet.cosim.case_runs import result_folder, run_case
-    from fleet.cosim.cases import load_case, select
     from fleet.cosim.last_run import keep
     from fleet.cosim.seeds_held import ignored_seeds
+    from fleet.regress.case_runs import result_folder, run_case
+    from fleet.regress.cases import load_case, select
 
     found = load_case(find_case(case))
     runs = [r for r in select(found, only) if only or nightly or r.tier == "quick"]
@@ -156,7 +156,7 @@ def _run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int
 @click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
 def list_(folder: Path, tags: tuple[str, ...], owner: str | None, machine: bool) -> int:
     """List the runs of all cases: tier, engines, owner, tags, timeout, known failure."""
-    from fleet.cosim.cases import find_cases
+    from fleet.regress.cases import find_cases
 
     if not folder.is_dir():
         raise ModelError("is not a folder of cases", where=str(folder), hint="name it with --dir")
@@ -196,9 +196,9 @@ def _listed(run: CaseRun) -> dict[str, Json]:
 def accept(case: str, only: str | None, nightly: bool, reason: str, dry_run: bool) -> int:
     """Run CASE and store its cycles and the widths of its bounds, to which every later run is held (golden/CASE/norms.toml)."""
     from fleet.cli.cosim import Watch
-    from fleet.cosim.case_runs import accepted_norms
-    from fleet.cosim.cases import load_case, select
-    from fleet.cosim.norms import differences, store_norms
+    from fleet.regress.case_runs import accepted_norms
+    from fleet.regress.cases import load_case, select
+    from fleet.regress.norms import differences, store_norms
 
     if not dry_run and not reason.strip():
         raise FleetError("norms need a reason", where=case, hint='give one with --reason "...", or look with --dry-run')

@@ -158,7 +158,7 @@ def _show(text: str, out: Path | None) -> None:
     if out is None:
         click.echo(text, nl=False)
         return
-    from fleet.cosim.files import write_atomically
+    from fleet.core.files import write_atomically
 
     write_atomically(out, text.encode(errors="replace"))
 
@@ -210,7 +210,7 @@ def _validate(request: Request, engine: str, compiled: Compiled) -> int:
     from fleet.cli.cosim import Watch
     from fleet.cli.table import print_head, print_verdict
     from fleet.cosim.campaign import cosim
-    from fleet.cosim.model import RANDOM_BANNER
+    from fleet.cosim.models.loaded import RANDOM_BANNER
     from fleet.cosim.options import CosimOptions
     from fleet.cosim.what_ran import DataProvenance
 

@@ -29,7 +29,7 @@ from fleet.errors import FleetError, ModelError
 if TYPE_CHECKING:
     import numpy as np
 
-    from fleet.cosim.model import LoadedModel
+    from fleet.cosim.models.loaded import LoadedModel
     from fleet.cosim.options import CosimOptions
     from fleet.cosim.result import CosimResult
     from fleet.ir.program import Program
@@ -58,7 +58,7 @@ def _engines(text: str) -> list[str]:
 def _labels(path: Path | None, loaded: LoadedModel, batch: int | None) -> np.ndarray | None:
     if path is None:
         return None
-    from fleet.cosim.data import load_labels
+    from fleet.cosim.models.data import load_labels
 
     labels = load_labels(path)
     if loaded.random:
@@ -179,7 +179,7 @@ def command(
 ) -> int:
     """Run MODEL (path.py:function) on several engines, compare them operation by operation, write a report."""
     from fleet.cli.table import as_json
-    from fleet.cosim.model import load_model
+    from fleet.cosim.models.loaded import load_model
     from fleet.cosim.options import CosimOptions
     from fleet.cosim.result import CosimResult
     from fleet.cosim.what_ran import DataProvenance
@@ -224,8 +224,8 @@ def co_simulate(
     Raises FleetError for what makes the run senseless: nothing ran.
     """
     from fleet.cli.table import print_outputs, print_verdict
+    from fleet.core.files import check_writable
     from fleet.cosim.campaign import cosim
-    from fleet.cosim.files import check_writable
     from fleet.cosim.last_run import keep
     from fleet.cosim.request import check_ready, check_request, known_engines
 

@@ -15,8 +15,8 @@ from fleet.cli.progress import ProgressLine
 from fleet.errors import ComparisonFailure, ExitCode, FleetError
 
 if TYPE_CHECKING:
-    from fleet.cosim.programs.batches import Batch
-    from fleet.cosim.programs.fuzz import State
+    from fleet.verify.programs.batches import Batch
+    from fleet.verify.programs.fuzz import State
 
 _SECONDS = 60.0
 
@@ -53,8 +53,8 @@ def command(
     """
     if stored is not None:
         return _again(stored)
-    from fleet.cosim.programs.batches import ENGINES
-    from fleet.cosim.programs.fuzz import fuzz
+    from fleet.verify.programs.batches import ENGINES
+    from fleet.verify.programs.fuzz import fuzz
 
     seconds = seconds or (_SECONDS if programs is None else math.inf)
     names = () if engines == "none" else tuple(dict.fromkeys(engines.split(",")))
@@ -104,8 +104,8 @@ def _table(state: State) -> Iterator[str]:
 
 def _again(stored: Path) -> int:
     """Kept programs, one line each."""
-    from fleet.cosim.programs.oracle import Oracle
-    from fleet.cosim.programs.stored import find_programs, load_program
+    from fleet.verify.programs.oracle import Oracle
+    from fleet.verify.programs.stored import find_programs, load_program
 
     paths = list(find_programs(stored)) if stored.is_dir() else [stored]
     if not paths:

@@ -77,7 +77,7 @@ def command(
     """Let a language model answer on several engines and compare every step."""
     from dataclasses import replace
 
-    from fleet.cosim.files import check_writable
+    from fleet.core.files import check_writable
     from fleet.cosim.last_run import keep
     from fleet.llm.contestants import Request, generate
     from fleet.llm.load import load_model

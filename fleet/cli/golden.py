@@ -24,9 +24,9 @@ def update(case: str, reason: str, dry_run: bool, machine: bool) -> int:
     """Show how CASE's golden would change, then replace it (needs --reason)."""
     from fleet.cli.case import case_options, find_case
     from fleet.cli.cosim import Watch
-    from fleet.cosim.case_runs import prepare_golden
-    from fleet.cosim.cases import load_case
-    from fleet.cosim.golden import as_table
+    from fleet.regress.case_runs import prepare_golden
+    from fleet.regress.cases import load_case
+    from fleet.regress.golden import as_table
 
     if not dry_run and not reason.strip():
         raise FleetError("a golden needs a reason", where=case, hint='give one with --reason "...", or look with --dry-run')

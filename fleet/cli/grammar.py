@@ -138,7 +138,7 @@ def instructions() -> list[str]:
 
 def cases() -> list[str]:
     """Names of the cases below sim/cases."""
-    from fleet.cosim.cases import names_of
+    from fleet.regress.cases import names_of
 
     return sorted(names_of(Path("sim/cases")).values())
 

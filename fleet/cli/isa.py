@@ -107,7 +107,7 @@ def generate(source: str, output: Path | None, only_check: bool) -> int:
     Give the description itself while the set refuses to load.
     """
     from fleet.cli.isa_target import find_set
-    from fleet.cosim.files import write_atomically
+    from fleet.core.files import write_atomically
     from fleet.isa.description import load
     from fleet.isa.modules import check_module, python_modules
     from fleet.isa.operands import OPERANDS_FILE
@@ -151,7 +151,7 @@ def check(name: str, device: str | None, draws: int, sample: int, seed: int, rtl
 def doc(name: str, output: Path | None, only_check: bool) -> int:
     """Write the reference manual of SET, or of DEVICE's, out of its description: registers, instructions, encodings, causes."""
     from fleet.cli.isa_target import find_set
-    from fleet.cosim.files import write_atomically
+    from fleet.core.files import write_atomically
     from fleet.isa.manual import check, manual
 
     description = find_set(name)[0].description

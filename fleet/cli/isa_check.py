@@ -11,9 +11,9 @@ __all__ = ["check_installed"]
 
 def check_installed(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None) -> int:
     """Prints findings and what was looked at; 0 without findings, else 1. Raises FleetError for a set that cannot be loaded."""
-    from fleet.cosim.streams.sample import run_sample, sample_names
     from fleet.isa.checking.whole import check_set
     from fleet.isa.conformance import sources
+    from fleet.verify.conformance.sample import run_sample, sample_names
 
     found, chip = find_target(name, device)
     report = check_set(found, chip, draws=draws, seed=seed)

@@ -14,9 +14,9 @@ from fleet.cli.progress import ProgressLine
 from fleet.errors import ComparisonFailure, DeviceError, ModelError
 
 if TYPE_CHECKING:
-    from fleet.cosim.coverage.account import Account
-    from fleet.cosim.coverage.bins import Space
-    from fleet.cosim.coverage.rtl import RtlCoverage
+    from fleet.verify.coverage.account import Account
+    from fleet.verify.coverage.bins import Space
+    from fleet.verify.coverage.rtl import RtlCoverage
 
 __all__ = ["Asked", "run_isa_coverage"]
 
@@ -39,12 +39,12 @@ class Asked:
 
 def run_isa_coverage(asked: Asked) -> int:
     """0 where all comparisons of the run agreed, 1 where one did not. Raises FleetError."""
-    from fleet.cosim.coverage.account import load_account
-    from fleet.cosim.coverage.bins import space_of
-    from fleet.cosim.coverage.run import Plan, new_account, run_coverage
-    from fleet.cosim.files import check_writable
+    from fleet.core.files import check_writable
     from fleet.isa.registry import find_device
     from fleet.report.coverage import write_coverage
+    from fleet.verify.coverage.account import load_account
+    from fleet.verify.coverage.bins import space_of
+    from fleet.verify.coverage.run import Plan, new_account, run_coverage
 
     if not asked.seconds and not asked.merge:
         raise ModelError("nothing would be run or shown", where=asked.device, hint="give --budget, or --merge FILE")
@@ -85,9 +85,9 @@ def _words(space: Space, account: Account) -> str:
 
 
 def _hardware(asked: Asked, space: Space) -> RtlCoverage:
-    from fleet.cosim.coverage.rtl import load_exclusions, measure
     from fleet.engines.rtl_sim.build import design_of
     from fleet.isa.registry import description_hash
+    from fleet.verify.coverage.rtl import load_exclusions, measure
 
     folder = asked.report / "runs"
     files = sorted(folder.glob("rtl-*/simulation/coverage-*.dat"))
@@ -102,7 +102,7 @@ def _hardware(asked: Asked, space: Space) -> RtlCoverage:
 
 def _known_hardware(asked: Asked, total: Account) -> RtlCoverage | None:
     """What an earlier run counted of the same description, which left it beside its account: the last merged one's that did."""
-    from fleet.cosim.coverage.rtl import load_rtl
+    from fleet.verify.coverage.rtl import load_rtl
 
     for path in reversed(asked.merge):
         beside = path.with_name("rtl.json")
@@ -114,7 +114,7 @@ def _known_hardware(asked: Asked, total: Account) -> RtlCoverage | None:
 
 
 def _lines(space: Space, account: Account, rtl: RtlCoverage | None) -> Iterator[str]:
-    from fleet.cosim.coverage.bins import FAMILIES, family
+    from fleet.verify.coverage.bins import FAMILIES, family
 
     every = Counter(family(k) for k in space.open)
     met = Counter(family(k) for k in space.open if k in account.met)

@@ -12,7 +12,7 @@ import click
 from fleet.core.scratch import Scratch
 
 if TYPE_CHECKING:
-    from fleet.cosim.set_diff import ModelChange, SetDiff
+    from fleet.verify.changes.set_diff import ModelChange, SetDiff
 
 __all__ = ["run_diff"]
 
@@ -22,9 +22,9 @@ _FIGURES = ("instructions", "cycles", "bytes", "stream")
 
 def run_diff(old: str, new: str, device: str | None, cases: int, models: Sequence[str], folder: Path, *, machine: bool) -> int:
     """Prints the differences; 0 whether there are any or not. Raises FleetError where a side cannot be read."""
-    from fleet.cosim.revisions import find_side
-    from fleet.cosim.set_diff import case_models, set_diff
     from fleet.isa.registry import find_instruction_set
+    from fleet.verify.changes.revisions import find_side
+    from fleet.verify.changes.set_diff import case_models, set_diff
 
     with Scratch("isa-diff") as temporary:
         sides = [find_side(text, temporary) for text in (old, new)]

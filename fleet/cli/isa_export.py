@@ -10,7 +10,7 @@ from typing import cast
 import click
 
 from fleet.cli.isa_target import find_set
-from fleet.cosim.files import check_writable, write_atomically
+from fleet.core.files import check_writable, write_atomically
 from fleet.errors import FleetError
 from fleet.isa.exports.formats import exported
 

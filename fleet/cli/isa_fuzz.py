@@ -15,8 +15,8 @@ from fleet.errors import ComparisonFailure, DeviceError, ModelError
 from fleet.isa.registry import find_device
 
 if TYPE_CHECKING:
-    from fleet.cosim.coverage.account import Account
-    from fleet.cosim.coverage.steer import Steering
+    from fleet.verify.coverage.account import Account
+    from fleet.verify.coverage.steer import Steering
 
 __all__ = ["run_fuzz"]
 
@@ -32,8 +32,8 @@ def run_fuzz(
     seconds: None for a minute, or for as long as `count` or `instructions` take. jobs: None for as many as there are processors,
     at most 8. undefined: programs that may read what nothing defined; their state and streams stand in a folder of their own.
     """
-    from fleet.cosim.streams.fuzz import STOP_AFTER, FuzzState, UndefinedPrograms, fuzz, load_state, state_file
-    from fleet.cosim.streams.fuzz_state import Ran
+    from fleet.verify.conformance.fuzz import STOP_AFTER, FuzzState, UndefinedPrograms, fuzz, load_state, state_file
+    from fleet.verify.conformance.fuzz_state import Ran
 
     if steer and undefined:
         raise ModelError("--steer and --undefined are two ways to choose programs: give one")
@@ -113,10 +113,10 @@ def _ended_early(seconds: float, failures: bool, *asked: tuple[int, int | None, 
 
 def _steering(device: str, seed: int, folder: Path) -> tuple[Steering, Account]:
     """A chooser that goes on with the bins that earlier runs of the seed met, and its account."""
-    from fleet.cosim.coverage.account import load_account
-    from fleet.cosim.coverage.bins import space_of
-    from fleet.cosim.coverage.run import new_account
-    from fleet.cosim.coverage.steer import Steering
+    from fleet.verify.coverage.account import load_account
+    from fleet.verify.coverage.bins import space_of
+    from fleet.verify.coverage.run import new_account
+    from fleet.verify.coverage.steer import Steering
 
     space = space_of(*find_device(device))
     account = new_account(space)

@@ -15,10 +15,10 @@ from fleet.cli.progress import ProgressLine
 from fleet.errors import ModelError
 
 if TYPE_CHECKING:
-    from fleet.cosim.mutation.campaign import Target
-    from fleet.cosim.mutation.mutant import Mutant, Over, Result
-    from fleet.cosim.mutation.probes import Effort
-    from fleet.cosim.mutation.store import Record
+    from fleet.verify.mutation.campaign import Target
+    from fleet.verify.mutation.mutant import Mutant, Over, Result
+    from fleet.verify.mutation.probes import Effort
+    from fleet.verify.mutation.store import Record
 
 __all__ = ["Wanted", "run_mutants"]
 
@@ -44,11 +44,11 @@ class Wanted:
 
 def run_mutants(w: Wanted) -> int:
     """0 where every mutant was found or its survival is explained, 1 where one survived without. Raises FleetError."""
-    from fleet.cosim.files import check_writable
-    from fleet.cosim.mutation.campaign import Campaign, drawn, judged, open_target, shares
-    from fleet.cosim.mutation.store import load_report, save_report
-    from fleet.cosim.mutation.survivors import load_survivors
+    from fleet.core.files import check_writable
     from fleet.isa.registry import find_device
+    from fleet.verify.mutation.campaign import Campaign, drawn, judged, open_target, shares
+    from fleet.verify.mutation.store import load_report, save_report
+    from fleet.verify.mutation.survivors import load_survivors
 
     over = _places(w.over)
     known = load_survivors(w.survivors)

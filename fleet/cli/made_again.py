@@ -12,7 +12,7 @@ from fleet.errors import ModelError
 
 if TYPE_CHECKING:
     from fleet.cosim.options import CosimOptions
-    from fleet.cosim.shrink.model_cuts import Model
+    from fleet.verify.shrink.model_cuts import Model
 
 __all__ = ["made_again"]
 
@@ -36,10 +36,10 @@ def _of_cosim(words: list[str]) -> tuple[Model, tuple[str, ...], CosimOptions]:
     from fleet.cli.cosim import command
     from fleet.cli.grammar import equip
     from fleet.cli.model import lowering
-    from fleet.cosim.model import load_model
+    from fleet.cosim.models.loaded import load_model
     from fleet.cosim.options import CosimOptions
-    from fleet.cosim.shrink.model_cuts import Model
     from fleet.cosim.what_ran import DataProvenance
+    from fleet.verify.shrink.model_cuts import Model
 
     try:
         p: dict[str, Any] = equip(command, "cosim").make_context("cosim", words).params
@@ -55,11 +55,11 @@ def _of_cosim(words: list[str]) -> tuple[Model, tuple[str, ...], CosimOptions]:
 
 def _of_case(words: list[str]) -> tuple[Model, tuple[str, ...], CosimOptions]:
     from fleet.cli.case import find_case
-    from fleet.cosim.cases import load_case, select
-    from fleet.cosim.model import load_model
+    from fleet.cosim.models.loaded import load_model
     from fleet.cosim.options import CosimOptions
-    from fleet.cosim.shrink.model_cuts import Model
     from fleet.cosim.what_ran import DataProvenance
+    from fleet.regress.cases import load_case, select
+    from fleet.verify.shrink.model_cuts import Model
 
     only = words[words.index("--only") + 1] if "--only" in words[:-1] else None
     run, *_ = select(load_case(find_case(words[0])), only)

@@ -1,4 +1,4 @@
-"""The options by which commands name a model and its data; reading them is `fleet.cosim.model`."""
+"""The options by which commands name a model and its data; reading them is `fleet.cosim.models.loaded`."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def calibrated(model: str, weights: Path | None, data: Path | None, ranges: str,
     if device is None:
         raise FleetError("a calibration is for a device", where="--calibrate", hint="name one with --device")
     from fleet.cli.progress import ProgressLine
-    from fleet.cosim.calibrate import calibrate_model
+    from fleet.cosim.models.calibrate import calibrate_model
     from fleet.llm.cache import models_folder
 
     with ProgressLine("calibrate") as line:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import click
 
 from fleet.core.exemption import Exemption
-from fleet.cosim.night_records import BESIDE, NightRecord, latest, nights, read_night
 from fleet.errors import ExitCode, ModelError
+from fleet.regress.night_records import BESIDE, NightRecord, latest, nights, read_night
 
 if TYPE_CHECKING:
     from fleet.night.collect import Judged
@@ -204,7 +204,7 @@ def compare(before: str, after: str, folder: Path, output: Path | None, machine:
 
     Exit code 1 if a run newly fails, did not run, takes more cycles or is less accurate.
     """
-    from fleet.cosim.files import write_atomically
+    from fleet.core.files import write_atomically
     from fleet.night.compare import compare as compared
     from fleet.night.compare import find_side
 

@@ -91,7 +91,7 @@ def command(
     if out is None:
         click.echo(text, nl=False)
     else:
-        from fleet.cosim.files import write_atomically
+        from fleet.core.files import write_atomically
 
         write_atomically(out, text.encode())
     return 0
@@ -117,7 +117,7 @@ def _read(file: str) -> str:
 def _arrays(path: Path | None) -> dict[str, np.ndarray]:
     if path is None:
         return {}
-    from fleet.cosim.data import load_arrays
+    from fleet.cosim.models.data import load_arrays
 
     return load_arrays(path, what="weights")
 

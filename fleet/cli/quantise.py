@@ -12,7 +12,7 @@ import click
 from fleet.cli.model import calibrated, data_options, lowering, onnx_options
 
 if TYPE_CHECKING:
-    from fleet.cosim.quantisation import QuantisationTable
+    from fleet.cosim.models.quantisation import QuantisationTable
 
 _EPILOG = """\b
 Examples:
@@ -43,9 +43,9 @@ def command(
     ranges: str, device: str, group: str | None, as_json: bool,
 ) -> int:  # fmt: skip
     """SQNR of every operation of MODEL on a device, and accuracy, without and with calibration."""
-    from fleet.cosim.data import load_labels
-    from fleet.cosim.model import load_model
-    from fleet.cosim.quantisation import quantisation_table
+    from fleet.cosim.models.data import load_labels
+    from fleet.cosim.models.loaded import load_model
+    from fleet.cosim.models.quantisation import quantisation_table
 
     loaded = load_model(model, weights, input_path, seed, batch)
     truth = None if labels is None else load_labels(labels)

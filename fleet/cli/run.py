@@ -15,8 +15,8 @@ import numpy as np
 from fleet.cli.model import accel_options, data_options, lowering, onnx_options, riscv_choice, riscv_options, say_widened
 from fleet.cli.outputs import print_outputs
 from fleet.cli.progress import ProgressLine
-from fleet.cosim.files import write_atomically
-from fleet.cosim.model import load_model
+from fleet.core.files import write_atomically
+from fleet.cosim.models.loaded import load_model
 from fleet.errors import FleetError, SetupError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ Examples:
 
 
 def _bytecode(path: Path, input_path: Path | None, profile: bool, quiet: bool) -> dict[str, np.ndarray]:
-    from fleet.cosim.data import load_arrays
+    from fleet.cosim.models.data import load_arrays
     from fleet.targets.bytecode.module import ByteCodeModule
 
     inputs = load_arrays(input_path, what="input") if input_path else {}

@@ -11,8 +11,8 @@ import click
 from fleet.cli.grammar import Duration
 
 if TYPE_CHECKING:
-    from fleet.cosim.shrink.stream import Shrunk
-    from fleet.cosim.streams.case import Issue, Setting, StreamCase
+    from fleet.streams.case import Issue, Setting, StreamCase
+    from fleet.verify.shrink.stream import Shrunk
 
 OUT = Path("reports/shrunk")
 
@@ -71,16 +71,16 @@ def command(
 
 def _issue(name: str | None, default: Issue) -> Issue:
     """A way of issue by its name."""
-    from fleet.cosim.streams.case import ISSUES
+    from fleet.streams.case import ISSUES
 
     return default if name is None else next(i for i in ISSUES if str(i) == name)
 
 
 def _source(what: str | None, reports: Path) -> Path | str:
     """A stored file, or the name of a stream of the suite."""
-    from fleet.cosim.cases import load_case
-    from fleet.cosim.streams.suite import is_case_name
+    from fleet.regress.cases import load_case
     from fleet.report.why import find_failure
+    from fleet.verify.conformance.suite import is_case_name
 
     if what is not None and is_case_name(what) and not Path(what).exists():
         return what
@@ -91,9 +91,9 @@ def _source(what: str | None, reports: Path) -> Path | str:
 
 def _stream(source: Path | str) -> tuple[StreamCase, Setting, int, str]:
     """The stream, its setting, the seed of the state at power-on, and what to call it in a command."""
-    from fleet.cosim.streams.bundle import load_bundle
-    from fleet.cosim.streams.case import Setting
-    from fleet.cosim.streams.suite import make_case
+    from fleet.streams.bundle import load_bundle
+    from fleet.streams.case import Setting
+    from fleet.verify.conformance.suite import make_case
 
     if isinstance(source, str):
         return make_case(source), Setting(), 0, source
@@ -103,9 +103,9 @@ def _stream(source: Path | str) -> tuple[StreamCase, Setting, int, str]:
 
 def _shrink(case: StreamCase, setting: Setting, power_on: int, seconds: float, out: Path, expect: str, name: str) -> int:
     from fleet.cli.progress import ProgressLine
-    from fleet.cosim.files import check_writable
-    from fleet.cosim.shrink.stream import shrink_stream
-    from fleet.cosim.streams.bundle import save_bundle
+    from fleet.core.files import check_writable
+    from fleet.streams.bundle import save_bundle
+    from fleet.verify.shrink.stream import shrink_stream
 
     check_writable(out)
     with ProgressLine("shrink") as progress:

@@ -14,7 +14,7 @@ from fleet.errors import FleetError
 
 if TYPE_CHECKING:
     from fleet.cosim.options import CosimOptions
-    from fleet.cosim.shrink.model import ShrunkModel
+    from fleet.verify.shrink.model import ShrunkModel
 
 __all__ = ["shrink_result"]
 
@@ -22,10 +22,10 @@ __all__ = ["shrink_result"]
 def shrink_result(path: Path, seconds: float, out: Path, expect: str) -> int:
     """Shrinks, prints, stores; 1, since it fails. Raises ModelError where the run cannot be made again or does not fail."""
     from fleet.cli.progress import ProgressLine
-    from fleet.cosim.files import check_writable
-    from fleet.cosim.model_bundle import ModelBundle, save_model_bundle
+    from fleet.core.files import check_writable
+    from fleet.cosim.models.model_bundle import ModelBundle, save_model_bundle
     from fleet.cosim.result import CosimResult
-    from fleet.cosim.shrink.model import shrink_model
+    from fleet.verify.shrink.model import shrink_model
 
     result = CosimResult.load(path)
     model, engines, options = made_again(result.identity.command, path)
@@ -65,10 +65,10 @@ def _tell(found: ShrunkModel, command: str) -> None:
 
 def _stream(found: ShrunkModel, options: CosimOptions, seconds: float, out: Path, expect: str, name: str, story: str) -> None:
     """The same failure as a stream of instructions, where it is one without the model too."""
-    from fleet.cosim.shrink.model import stream_of
-    from fleet.cosim.shrink.stream import shrink_stream
-    from fleet.cosim.streams.bundle import save_bundle
-    from fleet.cosim.streams.case import Setting
+    from fleet.streams.bundle import save_bundle
+    from fleet.streams.case import Setting
+    from fleet.verify.shrink.model import stream_of
+    from fleet.verify.shrink.stream import shrink_stream
 
     try:
         case = stream_of(found.model, options)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from fleet.cosim.streams.bundle import Bundle
-    from fleet.cosim.streams.case import Setting, StreamCase, StreamOutcome
+    from fleet.streams.bundle import Bundle
+    from fleet.streams.case import Setting, StreamCase, StreamOutcome
 
 REPORTS = Path("reports/streams")
 
@@ -54,8 +54,8 @@ def run(
 
     A stored stream runs under the setting that it failed with, unless another is asked for. Exit code 1 when one differs.
     """
-    from fleet.cosim.streams.case import ISSUES, Setting
-    from fleet.cosim.streams.run import StreamRunner
+    from fleet.streams.case import ISSUES, Setting
+    from fleet.streams.run import StreamRunner
 
     read = [_read(stream, power_on) for stream in streams]
     failed = 0
@@ -84,9 +84,9 @@ class _Read:
 
 
 def _read(stream: str, power_on: int | None) -> _Read:
-    from fleet.cosim.streams.bundle import load_bundle
-    from fleet.cosim.streams.case import Setting
-    from fleet.cosim.streams.suite import is_case_name, make_case
+    from fleet.streams.bundle import load_bundle
+    from fleet.streams.case import Setting
+    from fleet.verify.conformance.suite import is_case_name, make_case
 
     if is_case_name(stream) and not Path(stream).exists():
         return _Read(stream, make_case(stream), Setting(), power_on or 0)
@@ -97,8 +97,8 @@ def _read(stream: str, power_on: int | None) -> _Read:
 
 def _told(read: _Read, outcome: StreamOutcome, folder: Path) -> bool:
     """Prints how it went, stores it where it failed; whether it failed."""
-    from fleet.cosim.streams.bundle import save_bundle
-    from fleet.cosim.streams.renew import moved
+    from fleet.streams.bundle import save_bundle
+    from fleet.streams.renew import moved
 
     other = moved(read.bundle, outcome, read.stream) if read.bundle is not None else ""
     passed = outcome.passed and not other
@@ -121,9 +121,9 @@ def renew(bundles: tuple[Path, ...]) -> int:
 
     Each is run, and written only where it does what it expects. Exit code 1 where one does not.
     """
-    from fleet.cosim.bundle_runs import renew_model_bundle
-    from fleet.cosim.model_bundle import MODEL
-    from fleet.cosim.streams.renew import renew_bundle
+    from fleet.cosim.models.bundle_runs import renew_model_bundle
+    from fleet.cosim.models.model_bundle import MODEL
+    from fleet.streams.renew import renew_bundle
 
     failed = 0
     for path in bundles:

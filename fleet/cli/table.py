@@ -11,9 +11,9 @@ from typing import Any
 import click
 import numpy as np
 
-from fleet.cosim.measured import OperationRow
+from fleet.compare.measured import OperationRow
+from fleet.compare.verdict import Comparison, TaskMetric
 from fleet.cosim.result import CosimResult
-from fleet.cosim.verdict import Comparison, TaskMetric
 from fleet.cosim.what_ran import EngineRun
 
 _HEAD = ("engine", "evidence", "accuracy", "interval", "as golden", "cycles", "instructions", "seconds")

@@ -203,7 +203,7 @@ class _Trial:
         import numpy as np
 
         from fleet.cli.outputs import print_outputs
-        from fleet.cosim.data import load_arrays, random_like
+        from fleet.cosim.models.data import load_arrays, random_like
         from fleet.targets.bytecode.module import ByteCodeModule
         from fleet.targets.bytecode.vm import VM
 

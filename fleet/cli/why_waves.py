@@ -21,16 +21,16 @@ def waves_of(failure: Failure, path: Path) -> Waves:
     Raises ModelError where the failure has no commit that differs, or the model is not what it was; SimulationError where no
     replay shows it.
     """
-    from fleet.cosim.streams.waves import leave_waves
+    from fleet.streams.waves import leave_waves
 
     if failure.path.name != RESULT:
         return leave_waves(failure.path, path)
     from fleet.cli.made_again import made_again
-    from fleet.cosim.files import check_writable
-    from fleet.cosim.replay.model import leave_model_waves
+    from fleet.compare.compiled_stream import open_stream
+    from fleet.core.files import check_writable
     from fleet.cosim.result import CosimResult
-    from fleet.cosim.stream import open_stream
     from fleet.engines.base import RunOptions
+    from fleet.streams.replay.model import leave_model_waves
 
     where, d = str(failure.path), failure.divergence
     if d is None or d.commit is None or d.comparison != "rtl-vs-iss":

@@ -133,7 +133,7 @@ class Compiled:
 
         Raises as `text`, and FleetError where the file cannot be written.
         """
-        from fleet.cosim.files import write_atomically
+        from fleet.core.files import write_atomically
 
         if stage == "bytecode" and path.suffix == ".fbc":
             self.bytecode().save(path)
@@ -251,7 +251,7 @@ def optimised(compiled: Compiled, pipeline: str, hooks: Hooks | None = None) -> 
 
 def _loaded(spec: str, weights: Any, inputs: Any, seed: int, batch: int | None, dynamic: Collection[str] | bool) -> Compiled:
     if isinstance(weights, Mapping) or isinstance(inputs, Mapping):
-        from fleet.cosim.data import load_arrays
+        from fleet.cosim.models.data import load_arrays
         from fleet.frontend.source import load
 
         def arrays(given: Any, what: str) -> dict[str, np.ndarray]:
@@ -262,7 +262,7 @@ def _loaded(spec: str, weights: Any, inputs: Any, seed: int, batch: int | None, 
         bound, fed = arrays(weights, "weights"), arrays(inputs, "input")
         program = load(spec, bound, fed, seed=seed, dynamic=dynamic)
         return Compiled(spec, program, {a.name: np.asarray(fed[a.name], order="C") for a in program.inputs if a.name in fed})
-    from fleet.cosim.model import load_model
+    from fleet.cosim.models.loaded import load_model
 
     model = load_model(spec, Path(weights) if weights else None, Path(inputs) if inputs else None, seed, batch, dynamic)
     return Compiled(spec, model.program, model.inputs, model.banner)

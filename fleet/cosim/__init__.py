@@ -1,1 +1,1 @@
-"""Compare traces: metrics, bounds, divergence, cases, goldens."""
+"""One co-simulation: what was asked for, the engines side by side, each comparison, and the result that is stored."""

@@ -22,18 +22,18 @@ from pathlib import Path
 
 import numpy as np
 
+from fleet.compare.compiled_stream import Stream, open_stream
+from fleet.compare.tasks import task_metric
+from fleet.compare.verdict import Comparison, NotCompared, TaskMetric, Verdict
 from fleet.core.blas_threads import one_thread
 from fleet.core.scratch import Scratch
-from fleet.cosim._comparisons import Session
-from fleet.cosim._running import Outcome, failed, run_engine
+from fleet.cosim.comparisons import Session
 from fleet.cosim.device_figures import device_figures, hardware_hash
 from fleet.cosim.identity import Content, bench_hash, provenance, software_hash, text_hash
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.request import check_request, known_engines
 from fleet.cosim.result import ROUNDED, CosimResult
-from fleet.cosim.stream import Stream, open_stream
-from fleet.cosim.tasks import task_metric
-from fleet.cosim.verdict import Comparison, NotCompared, TaskMetric, Verdict
+from fleet.cosim.running import Outcome, failed, run_engine
 from fleet.cosim.what_ran import EngineRun, RunIdentity
 from fleet.engines.base import Engine, Progress, RunOptions
 from fleet.engines.trace import Commit, Trace

@@ -21,7 +21,7 @@ from typing import Any, cast
 
 import fleet
 from fleet.core.cache import cache_root
-from fleet.cosim.files import write_atomically
+from fleet.core.files import write_atomically
 from fleet.errors import FleetError
 from fleet.isa.closure import Imports, closure, imports_of
 
@@ -31,7 +31,7 @@ NOT_CONTENT: Mapping[str, str] = {
     "fleet.cosim.last_run": "where the last result of a folder is kept",
     "fleet.errors": "the classes and texts of errors",
     "fleet.core.toml_places": "the line of a key in a file, for messages",
-    "fleet.cosim.pytest_plugin": "how a session of pytest is run and what it says",
+    "fleet.regress.pytest_plugin": "how a session of pytest is run and what it says",
 }
 """Modules that are left out of the closure of fleet's own code, and why. Reports and commands import it and are not in it."""
 
@@ -92,7 +92,7 @@ def text_hash(*parts: object) -> str:
 def software_members() -> tuple[Path, ...]:
     """The files of fleet's own code that compiles, runs and compares, and of every installed plug-in's, ascending by module."""
     points = [point for group in ("fleet.engines", "fleet.instruction_sets", "fleet.passes") for point in entry_points(group=group)]
-    roots = [_PACKAGE / "cosim" / "campaign.py", _PACKAGE / "cosim" / "case_runs.py"]
+    roots = [_PACKAGE / "cosim" / "campaign.py", _PACKAGE / "regress" / "case_runs.py"]
     roots += sorted((_PACKAGE / "frontend").glob("*.py"))  # commands choose among them
     roots += [path for point in points if (path := _file_of(point.module)) is not None]
     known = _Known()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fleet.cosim.verdict import Comparison, TaskMetric
+from fleet.compare.verdict import Comparison, TaskMetric
 from fleet.cosim.what_ran import DataProvenance, EngineRun
 from fleet.engines.base import Engine
 from fleet.engines.trace import Trace

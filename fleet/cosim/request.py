@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fleet.compare.compiled_stream import open_stream
+from fleet.compare.tasks import METRICS, check_labels, class_output
 from fleet.cosim.result import ROUNDED
-from fleet.cosim.stream import open_stream
-from fleet.cosim.tasks import METRICS, check_labels, class_output
 from fleet.engines.accel import check_work
 from fleet.engines.base import Engine
 from fleet.errors import DeviceError, FleetError, ModelError, SetupError

@@ -17,10 +17,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from fleet.cosim._codec import decode, encode
-from fleet.cosim.diverged import Divergence
-from fleet.cosim.files import load_pair, save_pair
-from fleet.cosim.verdict import Comparison, NotCompared, TaskMetric, Verdict
+from fleet.compare.diverged import Divergence
+from fleet.compare.verdict import Comparison, NotCompared, TaskMetric, Verdict
+from fleet.core.codec import decode, encode
+from fleet.core.files import load_pair, save_pair
 from fleet.cosim.what_ran import DataProvenance, EngineRun, RunIdentity
 from fleet.errors import ExitCode, ModelError, heaviest
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fleet.cosim.diverged import Divergence
+from fleet.compare.diverged import Divergence
+from fleet.compare.signature import Kind, Signature, of_failure, without_numbers
 from fleet.cosim.result import CosimResult
-from fleet.cosim.signature import Kind, Signature, of_failure, without_numbers
 
 __all__ = ["of_result"]
 

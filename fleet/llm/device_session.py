@@ -15,9 +15,9 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from fleet.cosim.diverged import Divergence
-from fleet.cosim.divergence import Evidence, explain
-from fleet.cosim.memory_held import other_memory
+from fleet.compare.diverged import Divergence
+from fleet.compare.divergence import Evidence, explain
+from fleet.compare.memory_held import other_memory
 from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
 from fleet.engines.rtl import RtlBackend

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fleet.cosim.diverged import Divergence
-from fleet.cosim.replay.chain import HostNames
-from fleet.cosim.replay.explain import Known, account, spans
-from fleet.cosim.replay.fetch import fetch_at_end
-from fleet.cosim.replay.history import History
-from fleet.cosim.replay.window import replay
+from fleet.compare.diverged import Divergence
 from fleet.engines.rtl import RtlBackend
 from fleet.engines.rtl_sim.expected import expected_of
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError
 from fleet.isa.digest import digest_writes
 from fleet.llm.session import Step
+from fleet.streams.replay.chain import HostNames
+from fleet.streams.replay.explain import Known, account, spans
+from fleet.streams.replay.fetch import fetch_at_end
+from fleet.streams.replay.history import History
+from fleet.streams.replay.window import replay
 
 if TYPE_CHECKING:
     from fleet.llm.device_session import DeviceSession

@@ -22,7 +22,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fleet.cosim.diverged import Divergence
+from fleet.compare.diverged import Divergence
+from fleet.compare.verdict import Kind, Verdict
 from fleet.cosim.generation import (
     EngineFigures,
     GenerationComparison,
@@ -30,7 +31,6 @@ from fleet.cosim.generation import (
     StepFigures,
     TokenRow,
 )
-from fleet.cosim.verdict import Kind, Verdict
 from fleet.engines.trace import Commit
 from fleet.errors import FleetError, ModelError
 from fleet.llm.load import TextModel

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.cosim.files import write_atomically
+from fleet.core.files import write_atomically
 from fleet.errors import DeviceError
 from fleet.llm.load import LoadedModel
 

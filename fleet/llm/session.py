@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from fleet.cosim.diverged import Divergence
+from fleet.compare.diverged import Divergence
 from fleet.engines.trace import Commit
 from fleet.errors import ModelError
 from fleet.llm.models import ModelGraph

@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fleet.core.exemption import Exemption, read_exemption
+from fleet.core.files import write_atomically
 from fleet.core.toml_file import TomlTable, read_toml
-from fleet.cosim.files import write_atomically
 from fleet.errors import ModelError
 
 __all__ = ["FILE", "Accepted", "accept", "load_baselines"]

@@ -17,9 +17,9 @@ from typing import Literal
 
 from fleet.core.processes import run
 from fleet.core.scratch import Scratch
-from fleet.cosim.figures import figures_of
 from fleet.cosim.result import CosimResult
 from fleet.errors import ExitCode, FleetError, ModelError
+from fleet.regress.figures import figures_of
 
 __all__ = ["Found", "Metric", "Probe", "Verdict", "bisect", "commits_between", "probe_in_worktrees"]
 

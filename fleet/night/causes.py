@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fleet.cosim.night_records import NightRecord, Reading
 from fleet.night.history import RunRow
+from fleet.regress.night_records import NightRecord, Reading
 
 __all__ = ["Cause", "find_causes", "find_fixed", "find_flaky"]
 

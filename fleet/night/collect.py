@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fleet.cosim.night_records import NightRecord, Reading, read_night
 from fleet.errors import ExitCode, heaviest
 from fleet.night import history as h
 from fleet.night.baselines import Accepted, load_baselines
 from fleet.night.causes import Cause, find_causes, find_fixed, find_flaky
 from fleet.night.gates import Before, Move, judge, judge_groups
 from fleet.night.revisions import Commit, commits
+from fleet.regress.night_records import NightRecord, Reading, read_night
 
 __all__ = ["Judged", "collect"]
 

@@ -22,10 +22,10 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Literal
 
-from fleet.cosim.night_records import Classes, NightRecord
-from fleet.cosim.tasks import paired_difference, wilson
+from fleet.compare.tasks import paired_difference, wilson
 from fleet.night.baselines import Accepted
 from fleet.night.phases import compare_means
+from fleet.regress.night_records import Classes, NightRecord
 
 __all__ = ["Before", "Move", "judge", "judge_groups"]
 

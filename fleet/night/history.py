@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from fleet.cosim.night_records import Classes, NightRecord
 from fleet.errors import FleetError, ModelError
 from fleet.night.baselines import Accepted
 from fleet.night.gates import Before, Move
+from fleet.regress.night_records import Classes, NightRecord
 
 __all__ = ["FILE", "History", "NightRow", "RunRow", "headline_cycles", "number_of", "title_of"]
 

@@ -7,9 +7,9 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.cosim.night_records import nights
 from fleet.errors import ModelError
 from fleet.night import history as h
+from fleet.regress.night_records import nights
 
 __all__ = ["Removed", "collect_garbage"]
 

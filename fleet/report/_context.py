@@ -10,11 +10,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from fleet.cosim.diverged import CommitRow
-from fleet.cosim.measured import OperationRow
+from fleet.compare.diverged import CommitRow
+from fleet.compare.measured import OperationRow
+from fleet.compare.verdict import Comparison, TaskMetric
+from fleet.compare.ways import NORM
 from fleet.cosim.result import CosimResult
-from fleet.cosim.verdict import Comparison, TaskMetric
-from fleet.cosim.ways import NORM
 from fleet.cosim.what_ran import EngineRun
 from fleet.report import accuracy, error_causes, images, performance
 from fleet.report._text import count, number, percent, times

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from fleet.cosim.measured import ErrorStats, OperationRow
+from fleet.compare.measured import ErrorStats, OperationRow
+from fleet.compare.verdict import Comparison
 from fleet.cosim.result import ROUNDED, CosimResult
-from fleet.cosim.verdict import Comparison
 from fleet.cosim.what_ran import EngineRun
 from fleet.report.gaps import fused_into
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fleet.cosim.files import write_together
+from fleet.core.files import write_together
 from fleet.cosim.result import CosimResult
 from fleet.report.headline import engine_title, headline
 from fleet.report.junit import JunitDocument

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.cosim.files import write_atomically
-from fleet.cosim.streams.coverage import Account, CostPoint
+from fleet.core.files import write_atomically
 from fleet.report._style import INK, MARKERS, PALETTE, canvas, plain_formatter, to_svg
+from fleet.verify.conformance.coverage import Account, CostPoint
 
 __all__ = ["GATES", "Gate", "gate", "single_runs", "write_conformance"]
 

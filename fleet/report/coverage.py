@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from fleet.cosim.coverage.account import Account, Point
-from fleet.cosim.coverage.bins import DISTANCES, FAMILIES, NO_MODE, Space, family
-from fleet.cosim.coverage.rtl import Missed, RtlCoverage
-from fleet.cosim.coverage.shapes import SHAPES, STRIDES
-from fleet.cosim.files import write_together
+from fleet.core.files import write_together
 from fleet.report._style import MARKERS, PALETTE, canvas, thousands_formatter, to_svg
+from fleet.verify.coverage.account import Account, Point
+from fleet.verify.coverage.bins import DISTANCES, FAMILIES, NO_MODE, Space, family
+from fleet.verify.coverage.rtl import Missed, RtlCoverage
+from fleet.verify.coverage.shapes import SHAPES, STRIDES
 
 __all__ = ["Share", "write_coverage"]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from fleet.cosim.account import Account, CommitSpan, Link
-from fleet.cosim.diverged import Divergence
-from fleet.cosim.files import write_atomically
+from fleet.compare.account import Account, CommitSpan, Link
+from fleet.compare.diverged import Divergence
+from fleet.core.files import write_atomically
 from fleet.errors import ModelError
 from fleet.report._render import render
 from fleet.report.why import Failure, sections

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fleet.cosim.measured import OperationRow
+from fleet.compare.measured import OperationRow
 from fleet.cosim.result import CosimResult
 from fleet.report.accuracy import causes, sqnr
 from fleet.report.gaps import fused_into

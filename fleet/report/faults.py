@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fleet.cosim.files import write_together
+from fleet.core.files import write_together
 from fleet.errors import ModelError
 
 __all__ = ["FaultClass", "classes_of", "write_faults_report"]

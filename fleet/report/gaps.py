@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from fleet.compare.verdict import NotCompared
 from fleet.cosim.result import CosimResult
-from fleet.cosim.verdict import NotCompared
 from fleet.cosim.what_ran import EngineRun
 from fleet.report.headline import engine_title
 

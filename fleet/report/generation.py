@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fleet.cosim.files import write_together
+from fleet.core.files import write_together
 from fleet.cosim.generation import EngineFigures, GenerationResult, KindCost, StepFigures
 
 __all__ = ["engine_row", "store_generation", "summary", "write_generation"]

@@ -6,9 +6,9 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fleet.cosim.measured import OperationRow
+from fleet.compare.measured import OperationRow
+from fleet.compare.verdict import Comparison
 from fleet.cosim.result import ROUNDED, CosimResult
-from fleet.cosim.verdict import Comparison
 from fleet.cosim.what_ran import EngineRun
 
 __all__ = ["GOLDEN", "HeadRow", "engine_title", "headline", "worst_operation"]

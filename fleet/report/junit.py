@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
+from fleet.compare.verdict import Comparison
 from fleet.cosim.result import CosimResult
-from fleet.cosim.verdict import Comparison
 from fleet.report.headline import engine_title
 
 __all__ = ["JunitDocument", "junit"]

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.cosim.files import write_atomically
-from fleet.cosim.mutation.mutant import shown
-from fleet.cosim.mutation.store import Record, Report
+from fleet.core.files import write_atomically
+from fleet.verify.mutation.mutant import shown
+from fleet.verify.mutation.store import Record, Report
 
 __all__ = ["write_mutants"]
 

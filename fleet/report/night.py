@@ -14,13 +14,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from fleet.core.files import write_together
 from fleet.core.json_values import Json
-from fleet.cosim.files import write_together
-from fleet.cosim.night_records import NightRecord
 from fleet.night.causes import Cause
 from fleet.night.collect import Judged
 from fleet.night.gates import Move
 from fleet.night.history import headline_cycles
+from fleet.regress.night_records import NightRecord
 from fleet.report import _text
 from fleet.report._render import render
 from fleet.report.junit import JunitDocument

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fleet.cosim.files import write_together
+from fleet.core.files import write_together
 from fleet.cosim.result import CosimResult
 from fleet.report import performance
 from fleet.report.changes import changes, compared_with

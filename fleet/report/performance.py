@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from fleet.cosim.diverged import CommitRow
+from fleet.compare.diverged import CommitRow
+from fleet.compare.verdict import Comparison
 from fleet.cosim.result import CosimResult
-from fleet.cosim.verdict import Comparison
 from fleet.cosim.what_ran import EngineRun
 
 __all__ = [

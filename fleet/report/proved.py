@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from fleet.compare.verdict import Comparison, TaskMetric
 from fleet.cosim.result import ROUNDED, CosimResult
-from fleet.cosim.verdict import Comparison, TaskMetric
 from fleet.report._text import count, interval, number, percent
 from fleet.report.accuracy import causes, has_ulps
 from fleet.report.headline import GOLDEN, worst_operation

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fleet.cosim.diverged import CommitRow
-from fleet.cosim.files import write_together
+from fleet.compare.diverged import CommitRow
+from fleet.core.files import write_together
 
 __all__ = ["StreamReport", "StreamRun", "write_stream_report"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from fleet.cosim.diverged import CommitRow
+from fleet.compare.diverged import CommitRow
 from fleet.report._style import HATCHES, INK, PALETTE, canvas, label, thousands_formatter, to_svg
 
 __all__ = ["Span", "spans_of", "timeline"]

@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from fleet.cosim.account import Account
-from fleet.cosim.diverged import Divergence
+from fleet.compare.account import Account
+from fleet.compare.diverged import Divergence
 from fleet.cosim.generation import FILE as GENERATION
 from fleet.cosim.generation import GenerationResult
 from fleet.cosim.result import CosimResult
-from fleet.cosim.streams.bundle import NAME as STREAM
-from fleet.cosim.streams.bundle import load_bundle
 from fleet.errors import FleetError, ModelError
 from fleet.report._text import operations
 from fleet.report.why_lines import beat_lines, chain_lines, replay_lines, tile_lines
+from fleet.streams.bundle import NAME as STREAM
+from fleet.streams.bundle import load_bundle
 
 __all__ = ["RESULT", "Failure", "find_failure", "last_agreed", "page", "sections"]
 

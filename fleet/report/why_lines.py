@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fleet.cosim.account import Account, Link
+from fleet.compare.account import Account, Link
 
 __all__ = ["beat_lines", "chain_lines", "replay_lines", "tile_lines"]
 

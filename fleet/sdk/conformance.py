@@ -1,6 +1,6 @@
 """What an instruction set's conformance suite draws: legal calls with the data that they run on, one `Source` an instruction.
 
-Everything else of the suite is generic (`fleet.isa.conformance`, `fleet.cosim.streams`): illegal variants of a call come from the
+Everything else of the suite is generic (`fleet.isa.conformance`, `fleet.streams`): illegal variants of a call come from the
 description, programs from drawing several calls that share memory (`Place`), refusals and results from the functional model.
 """
 
@@ -106,7 +106,7 @@ class Place:
     dependent: how often (0 to 1) a range of an earlier call is handed out again.
     notes: what the sources of a set tell each other of the program's earlier calls.
     state: state registers as the next call finds them, name -> value.
-    program: whether the calls make one program (`fleet.cosim.streams.programs` has the place for it).
+    program: whether the calls make one program (`fleet.verify.conformance.programs` has the place for it).
     """
 
     program: ClassVar[bool] = False

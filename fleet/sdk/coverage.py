@@ -52,7 +52,7 @@ class CoverageHints:
         fills: instructions that write every byte of what their `writes` says; None: all do. Others may write less.
         barrier: a call that orders what stands before and after it and touches nothing; it goes before a call that was moved, and
             between calls to keep them apart. None where the order of the stream is enough.
-        exclusions: TOML file with lines of the hardware that need not be met, and why (`fleet.cosim.coverage.rtl`).
+        exclusions: TOML file with lines of the hardware that need not be met, and why (`fleet.verify.coverage.rtl`).
         limits: pattern of "<instruction>:<field>" -> the values that a legal call may have there; see `Limit`.
         impossible: (pattern of bins' keys as `fnmatch` reads it, why no legal stream falls into one). A run that meets one of them
             says so and fails: the reason is wrong.
@@ -71,7 +71,7 @@ class CoverageHints:
     alike: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def limit(self, device: Device, instruction: str, label: str) -> Limit | None:
-        """Of a field, None where the set says nothing of it; `label` as `fleet.cosim.coverage.values` has it."""
+        """Of a field, None where the set says nothing of it; `label` as `fleet.verify.coverage.values` has it."""
         limits = self.limits(device)
         own = f"{instruction}:{label}"
         stated = {p: limit for p, limit in limits.items() if p.partition(":")[0] == instruction}

@@ -1,4 +1,4 @@
-"""How a device computes a group of operations: the facts out of which bounds of its error are derived (`fleet.cosim.tolerance`)."""
+"""How a device computes a group of operations: facts out of which `fleet.compare.bounds` derives bounds of its error."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`fleet isa diff` on the first instruction set: a field that moved, a limit that is tighter, a unit that is slower.
 
 In a copy of the project under git, whose own sources the command imports. The small set of the tests is held in
-tests/cosim/test_set_diff.py; here everything is large: formats, conformance, models, files made from the description.
+tests/verify/test_set_diff.py; here everything is large: formats, conformance, models, files made from the description.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import os
 
-from fleet.cosim.streams.suite import suite_devices
 from fleet.sdk import Call, Device, InstructionSet
+from fleet.verify.conformance.suite import suite_devices
 
 
 def devices() -> list[str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.cosim.streams.coverage import Account
-from fleet.cosim.streams.run import StreamRunner
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.coverage import Account
 
 Runners = Callable[[str], StreamRunner]
 

@@ -12,9 +12,9 @@ from collections.abc import Callable
 import pytest
 from chosen import devices
 
-from fleet.cosim.streams.case import Setting
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case, names
+from fleet.streams.case import Setting
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.suite import make_case, names
 
 _PROGRAMS = 2
 """Beside a directed case of every instruction."""

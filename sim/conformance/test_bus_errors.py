@@ -15,11 +15,11 @@ import pytest
 from chosen import devices, meets_memory
 from test_end_of_memory import at_the_end
 
-from fleet.cosim.streams.case import Setting, StreamCase
-from fleet.cosim.streams.images import Images, differences
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case, names
 from fleet.sdk import Range, Write
+from fleet.streams.case import Setting, StreamCase
+from fleet.streams.images import Images, differences
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.suite import make_case, names
 
 BUS_ERROR = 6  # of every set: docs/instruction-sets.md
 MEMORIES = ("ideal", "fixed:40", "stall:5")

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 import fleet.sets
-from fleet.cosim.streams.bundle import save_bundle
-from fleet.cosim.streams.coverage import Account
-from fleet.cosim.streams.drawn import run_drawn
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.settings import settings
-from fleet.cosim.streams.suite import names, suite_devices
 from fleet.report.why import find_failure, page
+from fleet.streams.bundle import save_bundle
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.coverage import Account
+from fleet.verify.conformance.drawn import run_drawn
+from fleet.verify.conformance.settings import settings
+from fleet.verify.conformance.suite import names, suite_devices
 
 CHUNK = 20
 SHIPPED = Path(fleet.sets.__file__).parent

@@ -1,4 +1,4 @@
-"""Every cycle lies in the class in which it belongs, on cases of every instruction (`fleet.cosim.streams.cycle_classes`)."""
+"""Every cycle lies in the class in which it belongs, on cases of every instruction (`fleet.verify.conformance.cycle_classes`)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from chosen import devices
 
-from fleet.cosim.streams.case import StreamCase
-from fleet.cosim.streams.cycle_classes import held_on_memories
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case, names
 from fleet.isa.registry import find_device
 from fleet.sdk import Source
+from fleet.streams.case import StreamCase
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.cycle_classes import held_on_memories
+from fleet.verify.conformance.suite import make_case, names
 
 CASES = 8  # of an instruction
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 from chosen import devices
 
-from fleet.cosim.streams.case import StreamCase
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case, names
 from fleet.isa.description import load
 from fleet.isa.registry import find_device
+from fleet.streams.case import StreamCase
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.suite import make_case, names
 
 
 def at_the_end(name: str) -> Iterator[StreamCase]:

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from chosen import devices
 
-from fleet.cosim.streams.case import Setting, StreamCase
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.settings import ways_of_issue
-from fleet.cosim.streams.suite import make_case, names
 from fleet.engines.rtl_sim.job import Script, read_results
 from fleet.isa.codec import encode_binary, interrupt
 from fleet.isa.description import load
 from fleet.isa.registry import find_device
 from fleet.sdk import Call
+from fleet.streams.case import Setting, StreamCase
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.settings import ways_of_issue
+from fleet.verify.conformance.suite import make_case, names
 
 DEVICES = [d for d in devices() if "aux" in ways_of_issue(find_device(d)[0])]
 BLOCK, BEAT = 32, 64  # tasks of a block, bytes of a beat: the binary form's

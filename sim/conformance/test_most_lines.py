@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from chosen import devices
 
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case
 from fleet.isa.registry import find_device
 from fleet.sdk import Call
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.suite import make_case
 
 MOST = 255  # heads of an elementwise instruction: docs/hbm0923-manual.md
 DEVICES = [d for d in devices() if "elementwise" in find_device(d)[0].instructions]

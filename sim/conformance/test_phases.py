@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import pytest
 
-from fleet.cosim.streams.coverage import Account
-from fleet.cosim.streams.phases import PHASES, mean_point, sampled_calls, sampled_instructions
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import suite_devices
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.coverage import Account
+from fleet.verify.conformance.phases import PHASES, mean_point, sampled_calls, sampled_instructions
+from fleet.verify.conformance.suite import suite_devices
 
 CALLS, CALLS_NIGHTLY = 4, 24
 FAR = 0.3

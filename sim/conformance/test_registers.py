@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from chosen import devices
 
-from fleet.cosim.streams.case import Setting
-from fleet.cosim.streams.registers import wrong_after_reset, wrong_with_defaults
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case
 from fleet.engines.rtl_sim.job import Script, read_results
 from fleet.isa.codec import interrupt
 from fleet.isa.description import load
 from fleet.isa.registry import find_device
 from fleet.sdk import Call
+from fleet.streams.case import Setting
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.registers import wrong_after_reset, wrong_with_defaults
+from fleet.verify.conformance.suite import make_case
 
 SEEDS = (1000, 1001, 1002)
 ZERO = {"error_cause", "error_instruction", "irq_enable", "irq_status"}

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from fleet.cosim.streams.case import Setting
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case, names, suite_devices
+from fleet.streams.case import Setting
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.suite import make_case, names, suite_devices
 
 DEVICES = suite_devices(all_devices=False)
 

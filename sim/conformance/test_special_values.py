@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from chosen import devices
 
-from fleet.cosim.streams.case import StreamCase
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case, names
 from fleet.isa.description import load
 from fleet.isa.registry import find_device
 from fleet.sdk import Write
+from fleet.streams.case import StreamCase
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.suite import make_case, names
 
 KINDS = {
     "+inf": (0x7C00,), "-inf": (0xFC00,), "both infinities": (0x7C00, 0xFC00), "NaN": (0x7E01,), "zeros": (0x0000, 0x8000),

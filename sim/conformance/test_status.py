@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from chosen import devices, meets_memory
 
-from fleet.cosim.streams.case import Setting, StreamCase
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case
 from fleet.engines.rtl_sim.job import Script, read_results
 from fleet.isa.codec import encode_binary, interrupt
 from fleet.isa.description import Description, load
 from fleet.sdk import Call
+from fleet.streams.case import Setting, StreamCase
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.suite import make_case
 
 SLOW = Setting("fixed:200")  # a read of a register is quicker than any instruction that meets memory
 LIMIT = 1_000_000

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.cosim.coverage.account import Account
-from fleet.cosim.coverage.bins import space_of
-from fleet.cosim.coverage.rtl import load_exclusions, measure
-from fleet.cosim.coverage.run import Plan, run_coverage
 from fleet.engines.rtl_sim.build import design_of
 from fleet.isa.registry import description_hash, find_device
+from fleet.verify.coverage.account import Account
+from fleet.verify.coverage.bins import space_of
+from fleet.verify.coverage.rtl import load_exclusions, measure
+from fleet.verify.coverage.run import Plan, run_coverage
 
 
 def share(account: Account) -> float:

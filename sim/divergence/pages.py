@@ -11,11 +11,11 @@ from pathlib import Path
 
 from planted_sources import STORE_BIT, STUCK_LANE, Planted, long_stream, met_at, planted
 
-from fleet.cosim.streams.bundle import save_bundle
-from fleet.cosim.streams.run import StreamRunner
 from fleet.isa.registry import find_device
 from fleet.report.divergence import write_divergence
 from fleet.report.why import find_failure
+from fleet.streams.bundle import save_bundle
+from fleet.streams.run import StreamRunner
 
 PAGES = (("hbm_small", STUCK_LANE, "mvm_wt_addr"), ("vgemm_small", STORE_BIT, "store_w1"))
 OUT = Path(__file__).parents[2] / "reports" / "divergence"

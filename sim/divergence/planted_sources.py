@@ -10,10 +10,10 @@ from unittest.mock import patch
 
 import numpy as np
 
-from fleet.cosim.streams.case import StreamCase
 from fleet.engines.rtl_sim.build import Design, design_of
 from fleet.isa.conformance import sources
 from fleet.sdk import Device, Draw, InstructionSet, Place
+from fleet.streams.case import StreamCase
 
 
 @dataclass(frozen=True)
@@ -97,5 +97,5 @@ def planted(fault: Planted, address: int, folder: Path) -> Iterator[None]:
     def faulty(instruction_set: InstructionSet, device: Device) -> Design:
         return design_of(fault.in_set(instruction_set, folder, address), device)
 
-    with patch("fleet.cosim.streams.run.design_of", faulty), patch("fleet.engines.rtl.design_of", faulty):
+    with patch("fleet.streams.run.design_of", faulty), patch("fleet.engines.rtl.design_of", faulty):
         yield

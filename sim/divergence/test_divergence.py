@@ -12,18 +12,18 @@ import pytest
 from planted_sources import LOAD_BIT, STORE_BIT, STORE_EARLY, STUCK_LANE, Planted, long_stream, met_at, planted
 
 from fleet.cli.main import main
-from fleet.cosim.model import load_model
-from fleet.cosim.stream import open_stream
-from fleet.cosim.streams.bundle import save_bundle
-from fleet.cosim.streams.case import Setting, StreamCase
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case
-from fleet.cosim.streams.waves import leave_waves
+from fleet.compare.compiled_stream import open_stream
+from fleet.cosim.models.loaded import load_model
 from fleet.isa.registry import find_device
 from fleet.report.why import find_failure, page
 from fleet.sdk import Call, Write
 from fleet.sets.vgemm.operands import GemmOperands, LoadOperands, MemoryType
+from fleet.streams.bundle import save_bundle
+from fleet.streams.case import Setting, StreamCase
+from fleet.streams.run import StreamRunner
+from fleet.streams.waves import leave_waves
 from fleet.transforms.infer_shapes import bound
+from fleet.verify.conformance.suite import make_case
 
 LENGTH = 200
 CASES = [

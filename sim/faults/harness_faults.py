@@ -24,14 +24,14 @@ FAULTS = (
     _fault(
         "waiver-of-any-case",
         "waivers: one case's exceptions count for every case",
-        "tests/cosim/test_cases.py",
+        "tests/regress/test_cases.py",
         "test_waivers",
-        Edit("fleet/cosim/waivers.py", "mine = [w for w in waivers if w.case == case]", "mine = list(waivers)"),
+        Edit("fleet/regress/waivers.py", "mine = [w for w in waivers if w.case == case]", "mine = list(waivers)"),
     ),
     _fault(
         "waiver-outlives",
         "waivers: an exception holds to the end of the year in which it expires",
-        "tests/cosim/test_cases.py",
+        "tests/regress/test_cases.py",
         "test_waivers",
         Edit(
             "fleet/core/exemption.py",
@@ -42,7 +42,7 @@ FAULTS = (
     _fault(
         "exit-code",
         "fleet stream run: exits with 0 whatever it found",
-        "tests/cosim/test_streams.py",
+        "tests/streams/test_streams.py",
         "test_the_command_fails_stores_explains_and_plays_again",
         Edit(
             "fleet/cli/stream.py",
@@ -53,9 +53,9 @@ FAULTS = (
     _fault(
         "images-not-compared",
         "streams: the memories of both sides are not held against each other at the end",
-        "tests/cosim/test_streams.py",
+        "tests/streams/test_streams.py",
         "test_a_byte_outside_the_destination_is_found",
-        Edit("fleet/cosim/streams/images.py", "if len(differing) < most and not", "if len(differing) < 0 and not"),
+        Edit("fleet/streams/images.py", "if len(differing) < most and not", "if len(differing) < 0 and not"),
     ),
     _fault(
         "cache-stale",
@@ -71,24 +71,24 @@ FAULTS = (
     _fault(
         "other-program",
         "comparison: traces of different programs are compared",
-        "tests/cosim/test_compare.py",
+        "tests/compare/test_compare.py",
         "test_traces_that_do_not_belong_together_are_refused",
-        Edit("fleet/cosim/compare.py", "if same_program and reference", "if not same_program and reference"),
+        Edit("fleet/compare/traces.py", "if same_program and reference", "if not same_program and reference"),
     ),
     _fault(
         "digest-not-compared",
         "comparison: a commit's digest is not looked at, only its bytes and its result",
-        "tests/cosim/test_compare.py",
+        "tests/compare/test_compare.py",
         "test_any_difference_is_the_first_divergence",
-        Edit("fleet/cosim/compare.py", "c.ops, c.digest, c.bytes_written", "c.ops, c.bytes_written"),
+        Edit("fleet/compare/traces.py", "c.ops, c.digest, c.bytes_written", "c.ops, c.bytes_written"),
     ),
     _fault(
         "tolerance-product",
         "tolerance: the bound of a product is a thousand times as wide",
-        "tests/cosim/test_tolerance.py",
+        "tests/compare/test_tolerance.py",
         "test_a_softmax_has_a_bound_however_wide_its_logits_bound_is",
         Edit(
-            "fleet/cosim/_error_arithmetic.py",
+            "fleet/compare/rules/arithmetic.py",
             "return np.abs(s.x[0]) * s.e[1] + np.abs(s.x[1]) * s.e[0] + s.e[0] * s.e[1]",
             "return 1024 * (np.abs(s.x[0]) * s.e[1] + np.abs(s.x[1]) * s.e[0] + s.e[0] * s.e[1])",
         ),
@@ -98,22 +98,24 @@ FAULTS = (
         "comparison: predicted classes need not agree",
         "tests/cosim/test_campaign.py",
         "test_a_class_that_only_rounding_flips_must_not_flip_either",
-        Edit("fleet/cosim/_comparisons.py", "classes_must_agree=True", "classes_must_agree=False"),
+        Edit("fleet/cosim/comparisons.py", "classes_must_agree=True", "classes_must_agree=False"),
     ),
     _fault(
         "nothing-compared-passes",
         "pytest: a case that compared nothing passes",
-        "tests/sim/test_pytest_plugin.py",
+        "tests/regress/test_pytest_plugin.py",
         "test_a_run_that_compares_nothing_is_red_and_incomplete",
-        Edit("fleet/cosim/pytest_plugin.py", 'if result.verdict != "pass":', 'if result.verdict == "fail":'),
+        Edit("fleet/regress/pytest_plugin.py", 'if result.verdict != "pass":', 'if result.verdict == "fail":'),
         only=True,
     ),
     _fault(
         "seed-of-programs",
         "random programs: none depends on its number",
-        "tests/cosim/test_drawn_programs.py",
+        "tests/verify/test_drawn_programs.py",
         "test_a_program_depends_on_its_number",
-        Edit("fleet/cosim/streams/suite.py", "rng = np.random.default_rng([number, zlib", "rng = np.random.default_rng([0, zlib"),
+        Edit(
+            "fleet/verify/conformance/suite.py", "rng = np.random.default_rng([number, zlib", "rng = np.random.default_rng([0, zlib"
+        ),
         only=True,
     ),
     Fault(
@@ -132,7 +134,7 @@ FAULTS = (
         ("fleet.cli.main", "case", "run", DRAWN),
         "drew the same weights: the seed is ignored",
         (r"difference.py:forward: seeds 0 and 1 drew the same weights: the seed is ignored",),
-        (Edit("fleet/cosim/data.py", "default_rng([seed, ", "default_rng([0, "),),
+        (Edit("fleet/cosim/models/data.py", "default_rng([seed, ", "default_rng([0, "),),
         at="the weights of seeds 0 and 1",
         kind="harness",
     ),
@@ -162,7 +164,7 @@ FAULTS = (
         streams("finish/directed/1", options=("--memory", "timed:1")),
         "FAIL ",
         (r"memory timed:1 was asked for and no row of a DRAM was counted: another memory answered",),
-        (Edit("fleet/cosim/streams/run.py", "model = memory_model(setting.memory, seed)", 'model = "ideal"'),),
+        (Edit("fleet/streams/run.py", "model = memory_model(setting.memory, seed)", 'model = "ideal"'),),
         at="the memory of the stream",
         kind="harness",
         nightly=True,

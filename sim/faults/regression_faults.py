@@ -24,10 +24,10 @@ FAULTS = (
     _fault(
         "bits-of-16-bytes",
         "comparison: of two arrays only the first 16 bytes are compared",
-        "tests/cosim/test_compare.py",
+        "tests/compare/test_compare.py",
         "test_any_bit_of_any_byte_is_compared",
-        Edit("fleet/cosim/compare.py", "np.ascontiguousarray(a).tobytes() ==", "np.ascontiguousarray(a).tobytes()[:16] =="),
-        Edit("fleet/cosim/compare.py", "np.ascontiguousarray(b).tobytes()\n", "np.ascontiguousarray(b).tobytes()[:16]\n"),
+        Edit("fleet/compare/traces.py", "np.ascontiguousarray(a).tobytes() ==", "np.ascontiguousarray(a).tobytes()[:16] =="),
+        Edit("fleet/compare/traces.py", "np.ascontiguousarray(b).tobytes()\n", "np.ascontiguousarray(b).tobytes()[:16]\n"),
     ),
     Fault(
         "bounds-a-thousand-times",
@@ -37,7 +37,7 @@ FAULTS = (
         (r"golden/digits/norms\.toml: \d+ of \d+ bounds are wider than their norms; most: [\w-]+, \S+",),
         (
             Edit(
-                "fleet/cosim/tolerance.py",
+                "fleet/compare/bounds/tolerance.py",
                 "    return Bound(array, candidates, rule)\n",
                 "    return Bound(1000 * array, candidates, rule)\n",
             ),
@@ -66,24 +66,24 @@ FAULTS = (
     _fault(
         "waiver-of-no-comparison",
         "waivers: an exception to a comparison that nobody makes is accepted",
-        "tests/cosim/test_cases.py",
+        "tests/regress/test_cases.py",
         "test_a_waiver_for_no_comparison_or_for_ever_is_refused",
-        Edit("fleet/cosim/waivers.py", "if w.comparison not in comparisons[w.case]:", "if not comparisons[w.case]:"),
+        Edit("fleet/regress/waivers.py", "if w.comparison not in comparisons[w.case]:", "if not comparisons[w.case]:"),
     ),
     _fault(
         "waiver-for-ever",
         "waivers: an exception may hold until the year 9999",
-        "tests/cosim/test_cases.py",
+        "tests/regress/test_cases.py",
         "test_a_waiver_for_no_comparison_or_for_ever_is_refused",
         Edit("fleet/core/exemption.py", "LONGEST = datetime.timedelta(days=366)", "LONGEST = datetime.timedelta(days=366 * 7900)"),
     ),
     _fault(
         "red-session-green-page",
         "campaign: a failing test beside the cases is not in it",
-        "tests/sim/test_pytest_campaign.py",
+        "tests/regress/test_pytest_campaign.py",
         "test_what_is_red_in_the_session_is_red_in_the_campaign",
         Edit(
-            "fleet/cosim/pytest_campaign.py",
+            "fleet/regress/pytest_campaign.py",
             "for nodeid, reports in self._reports.items()]",
             'for nodeid, reports in self._reports.items() if ".toml" in nodeid]',
         ),
@@ -92,7 +92,7 @@ FAULTS = (
     _fault(
         "junit-without-run",
         "JUnit: a test case does not name its run",
-        "tests/sim/test_pytest_campaign.py",
+        "tests/regress/test_pytest_campaign.py",
         "test_everything_that_was_collected_is_a_row_of_its_kind",
         Edit(
             "fleet/report/junit.py",

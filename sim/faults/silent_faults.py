@@ -182,7 +182,7 @@ FAULTS = (
         (r"riscv-vs-vm: no element was compared.*",),
         (
             Edit(
-                "fleet/cosim/compare.py",
+                "fleet/compare/traces.py",
                 "            name = op_id(op)\n            if isinstance(op, d.ConstantOp | d.PrintOp | d.RegionOp):",
                 "            name = op_id(op)\n            if isinstance(op, d.FleetOp):",
             ),
@@ -198,7 +198,7 @@ FAULTS = (
         (r"rtl-vs-iss: no byte was compared.*",),
         (
             Edit(
-                "fleet/cosim/compare.py",
+                "fleet/compare/traces.py",
                 "for i in range(max(len(reference.commits), len(other.commits))):",
                 "for i in range(min(0, len(reference.commits), len(other.commits))):",
             ),
@@ -209,12 +209,12 @@ FAULTS = (
     Fault(
         "bound-infinite",
         "tolerance: every bound is infinite",
-        tests("tests/cosim/test_ways.py", "-k", "test_a_plain_network"),
-        "FAILED tests/cosim/test_ways.py::test_a_plain_network",
-        (r"FAILED tests/cosim/test_ways.py::test_a_plain_network_is_held_by_accumulated_bounds",),
+        tests("tests/compare/test_ways.py", "-k", "test_a_plain_network"),
+        "FAILED tests/compare/test_ways.py::test_a_plain_network",
+        (r"FAILED tests/compare/test_ways.py::test_a_plain_network_is_held_by_accumulated_bounds",),
         (
             Edit(
-                "fleet/cosim/tolerance.py",
+                "fleet/compare/bounds/tolerance.py",
                 "array = np.asarray(np.broadcast_to(array, shape), np.float64)",
                 "array = np.full(shape, np.inf)",
             ),
@@ -225,12 +225,12 @@ FAULTS = (
     Fault(
         "bound-half-infinite",
         "tolerance: every second element's bound is infinite",
-        tests("tests/cosim/test_ways.py", "-k", "test_a_plain_network"),
-        "FAILED tests/cosim/test_ways.py::test_a_plain_network",
-        (r"FAILED tests/cosim/test_ways.py::test_a_plain_network_is_held_by_accumulated_bounds",),
+        tests("tests/compare/test_ways.py", "-k", "test_a_plain_network"),
+        "FAILED tests/compare/test_ways.py::test_a_plain_network",
+        (r"FAILED tests/compare/test_ways.py::test_a_plain_network_is_held_by_accumulated_bounds",),
         (
             Edit(
-                "fleet/cosim/tolerance.py",
+                "fleet/compare/bounds/tolerance.py",
                 "array = np.asarray(np.broadcast_to(array, shape), np.float64)",
                 "array = np.where(np.arange(int(np.prod(shape))).reshape(shape) % 2, np.inf, array)",
             ),

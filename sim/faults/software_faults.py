@@ -52,7 +52,7 @@ def _patch_image(project: Project) -> None:
 
 def _golden(project: Project, key: str, index: int, value: object, *, provenance: bool) -> None:
     """One stored value is changed, and the checksum in the provenance where that is asked for."""
-    from fleet.cosim.files import npz_bytes, read_npz
+    from fleet.core.files import npz_bytes, read_npz
 
     folder = project.folder / GOLDEN
     old = (folder / "golden.npz").read_bytes()
@@ -75,7 +75,7 @@ def _bit(digest_line: str) -> str:
 
 
 def _edit_digest(project: Project) -> None:
-    from fleet.cosim.files import read_npz
+    from fleet.core.files import read_npz
 
     path = project.folder / GOLDEN / "golden.npz"
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()

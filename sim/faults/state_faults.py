@@ -34,7 +34,7 @@ FAULTS = (
         code=2,
         choices=(
             Choice(
-                "fleet/cosim/streams/undefined.py", "a != b", "True",
+                "fleet/streams/undefined.py", "a != b", "True",
                 "next((n for n, (a, b) in enumerate(zip(*seen, strict=True)) if ", "), None)",
             ),
         ),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from compiler_faults import tests
 from planting import Edit, Fault
 
-JUDGE, WAYS = "tests/cosim/test_third_judge.py", "tests/cosim/test_ways.py"
-JUDGE_SOURCE, ROWS = "fleet/cosim/third_judge.py", "fleet/cosim/operation_rows.py"
+JUDGE, WAYS = "tests/compare/test_third_judge.py", "tests/compare/test_ways.py"
+JUDGE_SOURCE, ROWS = "fleet/compare/judges/third_judge.py", "fleet/compare/operation_rows.py"
 
 
 def _fault(name: str, what: str, file: str, test: str, edit: Edit, *, nightly: bool = True) -> Fault:
@@ -54,7 +54,7 @@ FAULTS = (
     _fault(
         "judge-own-precision", "third judge: the program is evaluated in its own precision, not in a higher one",
         JUDGE, "test_widest",
-        Edit("fleet/cosim/higher_precision.py", "return found if np.finfo(found).nmant >", "return dtype if 0 <"),
+        Edit("fleet/compare/judges/higher_precision.py", "return found if np.finfo(found).nmant >", "return dtype if 0 <"),
     ),
     _fault(
         "not-proved-exits-0", "a comparison that proves nothing leaves with 0",

@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from fleet.cosim.streams.case import ISSUES, Setting
-from fleet.cosim.streams.fuzz import FuzzState, fuzz, load_state, state_file
-from fleet.cosim.streams.fuzz_workers import setting_of
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.settings import ways_of_issue
-from fleet.cosim.streams.suite import make_case
 from fleet.isa.conformance import sources
 from fleet.isa.registry import find_device, instruction_sets
 from fleet.sdk import Device, IssueRules
+from fleet.streams.case import ISSUES, Setting
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.fuzz import FuzzState, fuzz, load_state, state_file
+from fleet.verify.conformance.fuzz_workers import setting_of
+from fleet.verify.conformance.settings import ways_of_issue
+from fleet.verify.conformance.suite import make_case
 
 QUICK_SEED = 2023
 QUICK_PROGRAMS = 24

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from fleet.cosim.mutation.survivors import load_survivors
-from fleet.cosim.programs.batches import ENGINES
-from fleet.cosim.programs.fuzz import State, fuzz
-from fleet.cosim.programs.mutants import HOW, ROOT, SURVIVORS, sites
+from fleet.verify.mutation.survivors import load_survivors
+from fleet.verify.programs.batches import ENGINES
+from fleet.verify.programs.fuzz import State, fuzz
+from fleet.verify.programs.mutants import HOW, ROOT, SURVIVORS, sites
 
 QUICK_SEED, QUICK_PROGRAMS = 2024, 250
 NIGHTLY_PROGRAMS, NIGHTLY_SECONDS = 100_000, 3600.0
@@ -74,7 +74,7 @@ def test_mutants_of_the_front_end(capsys: pytest.CaptureFixture[str]) -> None:
     """A few of the day, every Sunday more: of what is not equivalent the programs must find most."""
     today = datetime.now(UTC).date()
     count = WEEKLY_MUTANTS if today.weekday() == SUNDAY else NIGHTLY_MUTANTS
-    command = (sys.executable, "-W", "ignore", "-m", "fleet.cosim.programs.mutants", "--count", str(count), "--seed")
+    command = (sys.executable, "-W", "ignore", "-m", "fleet.verify.programs.mutants", "--count", str(count), "--seed")
     done = subprocess.run((*command, str(today.toordinal())), cwd=ROOT, capture_output=True, text=True, check=False)
     with capsys.disabled():
         print(f"\n{done.stdout}")

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from host_programs import Model, compiled, destinations, header, main_of, model_of, polled, reference, small_mvm
 
-from fleet.cosim.streams.suite import make_case
 from fleet.engines.base import RunOptions
 from fleet.engines.host_port.hardware import HardwarePort
 from fleet.engines.host_port.port import Summary
@@ -25,6 +24,7 @@ from fleet.errors import ComparisonFailure
 from fleet.isa.description import load
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
+from fleet.verify.conformance.suite import make_case
 
 SMALL = "hbm_small"
 INCLUDE = '#include "fleet_host.h"\n'

@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx_models import encoder_layer
 
 from fleet.compiler import Compiled
-from fleet.cosim.model import load_model
+from fleet.cosim.models.loaded import load_model
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import ENGINE
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.cosim.mutation.survivors import load_survivors
-from fleet.cosim.streams.suite import suite_devices
+from fleet.verify.conformance.suite import suite_devices
+from fleet.verify.mutation.survivors import load_survivors
 
 ROOT = Path(__file__).parent.parent.parent
 LEAST = 0.5  # of a draw that small; holes are printed, and a report adds them up

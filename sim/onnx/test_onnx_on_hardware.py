@@ -41,7 +41,7 @@ def test_digits_from_onnx_to_rtl(device: str, tmp_path: Path, monkeypatch: pytes
 
 @pytest.mark.nightly
 def test_the_table_of_riscv_is_current(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from fleet.cosim.onnx_nodes import main as tables
+    from fleet.verify.onnx_nodes import main as tables
 
     monkeypatch.chdir(ROOT)
     assert tables(["--riscv", "--check"]) == 0, capsys.readouterr().err
@@ -49,7 +49,7 @@ def test_the_table_of_riscv_is_current(capsys: pytest.CaptureFixture[str], monke
 
 def test_the_tables_of_node_tests_are_current(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Every node test of the installed onnx ends as docs/onnx-operators.md and docs/onnx-skipped.md say, and none fails."""
-    from fleet.cosim.onnx_nodes import main as tables
+    from fleet.verify.onnx_nodes import main as tables
 
     monkeypatch.chdir(ROOT)
     assert tables(["--check"]) == 0, capsys.readouterr().err

@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("onnxruntime")
 from fleet.cli.main import main
-from fleet.cosim import onnx_nodes
 from fleet.engines.onnxruntime import ENGINE
 from fleet.engines.vm import ENGINE as VM
+from fleet.verify import onnx_nodes
 
 ROOT = Path(__file__).resolve().parents[2]
 

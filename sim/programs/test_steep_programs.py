@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fleet.cosim.campaign import cosim
-from fleet.cosim.model import load_model
+from fleet.cosim.models.loaded import load_model
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance

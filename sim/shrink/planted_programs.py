@@ -21,14 +21,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "faults"))
 
 from planting import Edit, Project
 
-from fleet.cosim.shrink.stream import shrink_stream
-from fleet.cosim.streams.case import Setting, StreamCase
-from fleet.cosim.streams.programs import ProgramPlace
-from fleet.cosim.streams.run import StreamRunner
 from fleet.isa.codec import disassemble
 from fleet.isa.conformance import joined, sources
 from fleet.isa.registry import find_device
 from fleet.sdk import Draw
+from fleet.streams.case import Setting, StreamCase
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.programs import ProgramPlace
+from fleet.verify.shrink.stream import shrink_stream
 
 HBM, VGEMM = "rtl_models/hbm0923/hbm0923", "rtl_models/vgemm/vgemm"
 LENGTH, SECONDS, PROGRAMS = 200, 120, 40
@@ -156,7 +156,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _fails(runner: StreamRunner, case: StreamCase, setting: Setting) -> bool:
-    from fleet.cosim.shrink.oracle import Attempt, Oracle
+    from fleet.verify.shrink.oracle import Attempt, Oracle
 
     attempt = Attempt(case, setting, 0, tuple(range(len(case.calls))))
     return Oracle(runner, time.monotonic() + 1, lambda _: None, attempt).run(attempt).signature is not None

@@ -12,15 +12,15 @@ import pytest
 from click.testing import CliRunner
 
 from fleet.cli.main import fleet
-from fleet.cosim.streams.case import StreamCase
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case
-from fleet.cosim.streams.undefined import NothingDefinedError
 from fleet.engines.rtl_sim.build import build, design_of
 from fleet.errors import DeviceError
 from fleet.isa.registry import find_device
 from fleet.sdk import Call, Write
 from fleet.sets.vgemm.operands import FinishOperands, GemmOperands, LoadOperands, MemoryType, StoreOperands
+from fleet.streams.case import StreamCase
+from fleet.streams.run import StreamRunner
+from fleet.streams.undefined import NothingDefinedError
+from fleet.verify.conformance.suite import make_case
 
 DEVICE = "vgemm_small"
 BASE = make_case(f"{DEVICE}/finish/directed/0")

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case
 from fleet.isa.registry import find_device
 from fleet.sdk import Call
 from fleet.sets.vgemm.operands import AluOp, AluOperands, FinishOperands, LoadOperands, MemoryType
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.suite import make_case
 
 NAME = "vgemm_small"
 SET, DEVICE = find_device(NAME)

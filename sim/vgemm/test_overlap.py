@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fleet.cosim.streams.case import Setting, StreamCase
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case
 from fleet.isa.registry import find_device
 from fleet.sdk import Call, Device
 from fleet.sets.vgemm import emit
 from fleet.sets.vgemm.operands import AluOp, LoadOperands, MemoryType
 from fleet.sets.vgemm.schedule import synchronised
 from fleet.sets.vgemm.shapes import OPERANDS
+from fleet.streams.case import Setting, StreamCase
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.suite import make_case
 
 DEVICE = "vgemm_small"
 AUX = Setting("ideal", "aux")

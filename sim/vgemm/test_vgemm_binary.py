@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fleet.cosim.streams.case import Setting
-from fleet.cosim.streams.run import StreamRunner
 from fleet.engines.rtl_sim.job import Script, read_results
 from fleet.engines.rtl_sim.records import CommitRecord, read_records
 from fleet.isa.codec import encode_binary
 from fleet.sdk import Call
 from fleet.sets.vgemm.operands import FinishOperands, LoadOperands, MemoryType
+from fleet.streams.case import Setting
+from fleet.streams.run import StreamRunner
 
 # Typed in from the description: byte addresses, opcodes, causes.
 CMD_W0, CMD_START, CMD_STATUS = 0x10, 0x20, 0x24

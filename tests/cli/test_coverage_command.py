@@ -1,4 +1,4 @@
-"""`fleet isa coverage`: exit codes and what it prints; what it runs is in tests/cosim and sim/coverage."""
+"""`fleet isa coverage`: exit codes and what it prints; what it runs is in tests/verify and sim/coverage."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from fleet.cli.main import main
-from fleet.cosim.coverage import run as runs
-from fleet.cosim.coverage.account import Account
-from fleet.cosim.coverage.bins import space_of
-from fleet.cosim.coverage.rtl import ModuleCoverage, RtlCoverage
 from fleet.isa.registry import find_device
+from fleet.verify.coverage import run as runs
+from fleet.verify.coverage.account import Account
+from fleet.verify.coverage.bins import space_of
+from fleet.verify.coverage.rtl import ModuleCoverage, RtlCoverage
 
 
 def made(**figures: object) -> Account:

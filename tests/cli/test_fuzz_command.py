@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fleet.cli.main import main
-from fleet.cosim.programs.oracle import Model
-from fleet.cosim.programs.stored import save_program
 from fleet.targets.bytecode import operators
+from fleet.verify.programs.oracle import Model
+from fleet.verify.programs.stored import save_program
 
 SOURCE = "import numpy as np\n\n\ndef forward(a: 'float32[2, 2]'):\n    v0 = np.cumsum(a, axis=1)\n    return v0\n"
 
@@ -49,7 +49,7 @@ def test_bad_input_is_one_line(arguments: list[str], said: str, capsys: pytest.C
 def test_a_run_that_ends_before_what_was_asked_for_is_incomplete(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("fleet.cosim.programs.fuzz._SHRINK_SECONDS", 0.0)
+    monkeypatch.setattr("fleet.verify.programs.fuzz._SHRINK_SECONDS", 0.0)
     code = main(["fuzz", "--programs", "100000", "--budget", "0.2", "--jobs", "1", "--engines", "none", "--report", str(tmp_path)])
     assert code in (1, 4)
     assert "ENDED EARLY, 100,000 were asked for" in capsys.readouterr().out

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleet.cli.main import main
-from fleet.cosim.mutation import campaign
+from fleet.verify.mutation import campaign
 
 
 @pytest.fixture

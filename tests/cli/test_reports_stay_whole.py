@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 from command_line import ENTRY, Fleet, Refused, environment, tree
 
-from fleet.cosim.cases import add_case
-from fleet.cosim.golden import Provenance, store_golden
-from fleet.cosim.model import load_model
+from fleet.cosim.models.loaded import load_model
 from fleet.cosim.result import CosimResult
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError
+from fleet.regress.cases import add_case
+from fleet.regress.golden import Provenance, store_golden
 from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.riscv.compile import compile_riscv
 

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from fleet.cli.main import main
 from fleet.cli.shrink import command
 from fleet.cli.stream import command as stream
-from fleet.cosim.streams.bundle import load_bundle
 from fleet.isa.registry import find_device
 from fleet.sdk import Device, Memory, Write
+from fleet.streams.bundle import load_bundle
 
 NAME = "hbm_small/program/1"
 
@@ -80,7 +80,7 @@ def test_a_case_means_its_last_stored_result(wrong: pytest.MonkeyPatch, tmp_path
     (tmp_path / "small.toml").write_text(table)
     assert main(["shrink", "small.toml"]) == 2
     assert "nothing was compared yet" in capsys.readouterr().err
-    wrong.setattr("fleet.cosim.tolerance._INFLATE", 1e-3)  # so that the lost bit is beyond the bound
+    wrong.setattr("fleet.compare.bounds.tolerance._INFLATE", 1e-3)  # so that the lost bit is beyond the bound
     assert main(["case", "run", "small.toml", "--report", "reports/small"]) == 1
     for what in ("small.toml", "small"):
         done = CliRunner().invoke(command, [what, "--budget", "3", "--report", f"out-{what}"], standalone_mode=False)

@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "frontend/onnx"))
 from onnx_models import ROOT, digits, model, node
 
 from fleet.cli.main import main
-from fleet.cosim.calibrate import calibrate_model
-from fleet.cosim.model import load_model
+from fleet.cosim.models.calibrate import calibrate_model
+from fleet.cosim.models.loaded import load_model
 from fleet.engines.base import RunOptions
 from fleet.engines.registry import find_engine
 from fleet.ir.calibration import calibration_of

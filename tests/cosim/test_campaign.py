@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from ir_builder import Net, evaluate, shuffled_sum
 
-from fleet.cosim import _comparisons, campaign
+from fleet.cosim import campaign, comparisons
 from fleet.cosim.campaign import cosim
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
@@ -334,9 +334,9 @@ def test_comparisons_compute_in_one_thread(monkeypatch):
         yield
         inside.pop()
 
-    compare = _comparisons.compare_values
+    compare = comparisons.compare_values
     seen = []
     monkeypatch.setattr(campaign, "one_thread", noticed)
-    monkeypatch.setattr(_comparisons, "compare_values", lambda *a, **k: seen.append(bool(inside)) or compare(*a, **k))
+    monkeypatch.setattr(comparisons, "compare_values", lambda *a, **k: seen.append(bool(inside)) or compare(*a, **k))
     assert run([VM, RISCV]).verdict == "pass"
     assert seen == [True]

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.cosim.diverged import CommitRow, Divergence, ElementDifference
-from fleet.cosim.measured import BoundStats, ErrorStats, OperationRow, ValueCounts, Worst
+from fleet.compare.diverged import CommitRow, Divergence, ElementDifference
+from fleet.compare.measured import BoundStats, ErrorStats, OperationRow, ValueCounts, Worst
+from fleet.compare.verdict import Comparison, Flip, NotCompared, TaskMetric
 from fleet.cosim.result import CosimResult
-from fleet.cosim.verdict import Comparison, Flip, NotCompared, TaskMetric
 from fleet.cosim.what_ran import DataProvenance, DeviceFigures, EngineRun, RunIdentity
 from fleet.errors import ModelError
 

@@ -12,7 +12,7 @@ import pytest
 
 from fleet.cli.main import main, run_command
 from fleet.core.room import archive_limit, limit
-from fleet.cosim.data import load_arrays, random_like
+from fleet.cosim.models.data import load_arrays, random_like
 from fleet.errors import ModelError
 
 

@@ -25,7 +25,7 @@ def names() -> set[str]:
 def test_what_compiles_and_compares_is_content_and_what_shows_is_not() -> None:
     found = names()
     assert found >= {
-        "fleet/engines/rtl.py", "fleet/engines/iss.py", "fleet/cosim/compare.py", "fleet/cosim/tolerance.py",
+        "fleet/engines/rtl.py", "fleet/engines/iss.py", "fleet/compare/traces.py", "fleet/compare/bounds/tolerance.py",
         "fleet/sdk/native_ir.py",
         "fleet/sets/vgemm/lowering.py", "fleet/sets/hbm0923/timing.py", "fleet/transforms/passes.py", "fleet/transforms/cse.py",
     }  # fmt: skip
@@ -71,7 +71,7 @@ def test_documentation_changes_no_content_and_a_constant_of_the_memory_does(tmp_
     for name, old, new in (
         ("fleet/engines/rtl.py", "_FIXED_LATENCY = 64", "_FIXED_LATENCY = 256"),
         ("rtl_models/memory/memory.cpp", "#include", "# include"),
-        ("fleet/cosim/compare.py", "tobytes()", "tobytes( )"),
+        ("fleet/compare/traces.py", "tobytes()", "tobytes( )"),
     ):
         path = tmp_path / name
         text = path.read_text()

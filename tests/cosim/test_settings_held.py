@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from test_campaign import RISCV, VM, run
 
-from fleet.cosim.memory_held import other_memory
+from fleet.compare.memory_held import other_memory
 from fleet.cosim.result import CosimResult
 from fleet.cosim.seeds_held import ignored_seeds
 from fleet.cosim.what_ran import DataProvenance

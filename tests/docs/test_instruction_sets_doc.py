@@ -18,9 +18,9 @@ from systemrdl import RDLCompiler
 from systemrdl.node import MemNode, Node
 
 from fleet.cli.main import fleet, main
-from fleet.cosim.cases import parse_case
 from fleet.errors import FleetError
 from fleet.isa import description, export, properties, registry
+from fleet.regress.cases import parse_case
 
 ROOT = Path(__file__).parent.parent.parent
 TEXT = (ROOT / "docs" / "instruction-sets.md").read_text()
@@ -229,7 +229,7 @@ def test_error_lines_are_real(number: int, my_set: Path, capsys: pytest.CaptureF
 def test_error_lines_of_the_hardware_are_in_the_sources() -> None:
     """What they look like is tested where engine and comparison are; here, that the wording is still theirs."""
     engine = "".join(p.read_text() for p in sorted((ROOT / "fleet" / "engines").rglob("*.py")))
-    compare = (ROOT / "fleet" / "cosim" / "compare.py").read_text()
+    compare = (ROOT / "fleet" / "compare" / "traces.py").read_text()
     for part, source in (
         ("the hardware carries description hash ", engine),
         (", the stream was made for ", engine),

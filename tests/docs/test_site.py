@@ -17,7 +17,7 @@ import pytest
 from fleet.cli.help import pages
 from fleet.cli.listing import page as commands_page
 from fleet.cli.main import fleet
-from fleet.cosim import cases
+from fleet.regress import cases
 from fleet.sdk import device_file, dram
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 
-from fleet.cosim.streams.case import StreamCase
 from fleet.engines.iss import execute_calls
 from fleet.engines.trace import Commit
 from fleet.isa.codec import encode_binary, register_writes
@@ -21,6 +20,7 @@ from fleet.sdk import Call, Write
 from fleet.sets.hbm0923.layout import FeatureLayout
 from fleet.sets.hbm0923.mvm_operands import Operands
 from fleet.sets.hbm0923.weights import pack_weights
+from fleet.streams.case import StreamCase
 from fleet.targets.driver import include_dir
 
 DDR_BASE = 0x2_0000_0000

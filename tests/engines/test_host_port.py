@@ -21,7 +21,6 @@ from host_programs import (
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fleet.cosim.streams.suite import make_case
 from fleet.engines.host_port.model import ModelPort
 from fleet.engines.host_port.port import Summary
 from fleet.engines.host_port.protocol import Kind
@@ -31,6 +30,7 @@ from fleet.isa.description import load
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash, find_device
 from fleet.targets.driver import DDR_BASE
+from fleet.verify.conformance.suite import make_case
 
 SMALL = "hbm_small"
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.cosim.compare import ValueComparison, compare_values
-from fleet.cosim.golden_values import Values
-from fleet.cosim.sides import NUMPY_ULP, FloatArithmetic
-from fleet.cosim.tolerance import cumulative_bounds
+from fleet.compare.bounds.golden_values import Values
+from fleet.compare.bounds.sides import NUMPY_ULP, FloatArithmetic
+from fleet.compare.bounds.tolerance import cumulative_bounds
+from fleet.compare.traces import ValueComparison, compare_values
 from fleet.engines.base import RunOptions
 from fleet.engines.vm import ENGINE
 from fleet.frontend.source import load

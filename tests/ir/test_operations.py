@@ -13,7 +13,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 from xdsl.utils.exceptions import VerifyException
 
-from fleet.cosim._error_rules import RULES, Arithmetic, Step
+from fleet.compare.rules.table import RULES, Arithmetic, Step
 from fleet.ir import dialect as d
 from fleet.ir.build import make
 from fleet.ir.dialect import OPERATIONS, FleetOp

@@ -272,7 +272,7 @@ def test_the_operands_of_an_instruction_like_one_are_generated_and_the_same(tmp_
 SAME_BINS = """
 import re
 from sys import argv
-from fleet.cosim.coverage.bins import space_of
+from fleet.verify.coverage.bins import space_of
 from fleet.isa.registry import find_instruction_set
 found = find_instruction_set(argv[1])
 bins = space_of(found, found.devices[argv[2]]).bins

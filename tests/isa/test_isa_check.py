@@ -232,7 +232,7 @@ def test_a_failing_conformance_case_names_its_replay(
 ) -> None:
     """The model refuses with a cause that its own case does not state: the sample says so, and how to run it again."""
     import_from(installed_set)
-    from fleet.cosim.streams import sample
+    from fleet.verify.conformance import sample
 
     assert [f for f in sample.run_sample("vector_tiny", sample.sample_names("vector_tiny", 2), rtl=False) if f] == []
     wrong = sample._on_iss("vector_tiny/vadd/directed/999", None)
@@ -251,9 +251,9 @@ def test_a_stored_stream_of_another_description_is_refused_with_its_line(
     installed_set: Path, import_from: ImportFrom, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import_from(installed_set)
-    from fleet.cosim.streams.bundle import save_bundle
-    from fleet.cosim.streams.case import Setting, StreamOutcome
-    from fleet.cosim.streams.suite import make_case
+    from fleet.streams.bundle import save_bundle
+    from fleet.streams.case import Setting, StreamOutcome
+    from fleet.verify.conformance.suite import make_case
 
     path = save_bundle(StreamOutcome(make_case("vector_tiny/vadd/directed/0"), Setting(), (), (), False, ("why",)), tmp_path)
     rdl = installed_set / "vector_add" / "vector_add.rdl"

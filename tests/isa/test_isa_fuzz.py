@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from workspaces import Workspace, make_workspace
 
-from fleet.cosim.streams.case import StreamCase, StreamOutcome
-from fleet.cosim.streams.fuzz import AHEAD, case_name, fuzz, load_state, state_file
-from fleet.cosim.streams.fuzz_state import Journal, Ran
 from fleet.errors import FleetError, ModelError
+from fleet.streams.case import StreamCase, StreamOutcome
+from fleet.verify.conformance.fuzz import AHEAD, case_name, fuzz, load_state, state_file
+from fleet.verify.conformance.fuzz_state import Journal, Ran
 
 NAME = "fuzzed_tiny"
 
@@ -71,7 +71,7 @@ def test_what_is_counted_has_no_time_limit_of_its_own(made: Workspace, monkeypat
     from fleet.cli import isa_fuzz
 
     limits: list[float] = []
-    monkeypatch.setattr("fleet.cosim.streams.fuzz.fuzz", lambda state, folder, *, seconds, **_: limits.append(seconds))
+    monkeypatch.setattr("fleet.verify.conformance.fuzz.fuzz", lambda state, folder, *, seconds, **_: limits.append(seconds))
     for count, instructions, seconds in ((None, None, None), (5, None, None), (None, 5, None), (5, 5, 9.0)):
         with pytest.raises(FleetError, match="no program was run"):
             isa_fuzz.run_fuzz("vgemm_small", None, 0, seconds, count, instructions, 1, made.folder / "limits")

@@ -11,14 +11,14 @@ from workspaces import make_workspace
 _MEASURE = """
 import json, sys, tempfile
 from pathlib import Path
-from fleet.cosim.coverage.bins import sample_calls, space_of
-from fleet.cosim.coverage.run import new_account
-from fleet.cosim.coverage.steer import Steering
-from fleet.cosim.streams.case import StreamOutcome
-from fleet.cosim.streams.images import Images
-from fleet.cosim.streams.model_side import execute
-from fleet.cosim.streams.suite import make_case
-from fleet.cosim.streams.settings import settings
+from fleet.verify.coverage.bins import sample_calls, space_of
+from fleet.verify.coverage.run import new_account
+from fleet.verify.coverage.steer import Steering
+from fleet.streams.case import StreamOutcome
+from fleet.streams.images import Images
+from fleet.streams.model_side import execute
+from fleet.verify.conformance.suite import make_case
+from fleet.verify.conformance.settings import settings
 from fleet.isa.registry import find_device
 
 instruction_set, device = find_device("mine_tiny")

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.settings import settings
-from fleet.cosim.streams.suite import make_case, names
 from fleet.isa import registry
 from fleet.isa.codec import decode_writes, disassemble, interrupt, register_writes
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call, Device, InstructionSet, Range
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.settings import settings
+from fleet.verify.conformance.suite import make_case, names
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -149,9 +149,9 @@ def test_results_are_scaled_as_exact_arithmetic_says(cube: Workspace) -> None:
 
 _AS_FOUND = """
 import json
-from fleet.cosim.coverage.bins import space_of
-from fleet.cosim.streams.model_side import refusal
-from fleet.cosim.streams.suite import make_case
+from fleet.verify.coverage.bins import space_of
+from fleet.streams.model_side import refusal
+from fleet.verify.conformance.suite import make_case
 from fleet.isa.registry import find_device
 
 set_, device = find_device("cube_tiny")
@@ -254,8 +254,8 @@ def test_state_that_changes_although_nothing_says_so_is_told(straying: Workspace
 _CUT = """
 import json
 from dataclasses import replace
-from fleet.cosim.streams.run import StreamRunner
-from fleet.cosim.streams.suite import make_case
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.suite import make_case
 
 spaces, wrong, cuts = set(), [], 0
 with StreamRunner("cube_tiny") as runner:

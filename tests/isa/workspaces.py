@@ -52,8 +52,8 @@ class Workspace:
     def pytest(self, *arguments: str, code: int = 0) -> str:
         from importlib.metadata import entry_points
 
-        known = any(e.value == "fleet.cosim.pytest_plugin" for e in entry_points(group="pytest11"))
-        plugin = [] if known else ["-p", "fleet.cosim.pytest_plugin"]
+        known = any(e.name == "fleet" for e in entry_points(group="pytest11"))
+        plugin = [] if known else ["-p", "fleet.regress.pytest_plugin"]
         without = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")  # the latter imports Hypothesis into every session
         return self.python("-m", "pytest", *without, *plugin, *arguments, code=code)
 

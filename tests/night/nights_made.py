@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from fleet.cosim.night_records import Classes, End, NightRecord, Plan, SessionHead, Start, Writer
 from fleet.night import history as h
 from fleet.night.collect import Judged, collect
+from fleet.regress.night_records import Classes, End, NightRecord, Plan, SessionHead, Start, Writer
 
 MEMORIES = ("ideal", "fixed", "stall", "timed")
 

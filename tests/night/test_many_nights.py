@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from nights_made import MEMORIES, changed, failed, night_id, night_row, run, write
 
-from fleet.cosim.night_records import NightRecord
 from fleet.night import history as h
 from fleet.night.collect import collect
 from fleet.night.compare import compare, find_side
+from fleet.regress.night_records import NightRecord
 from fleet.report.night import write_night
 
 NIGHTS, RUNS = 90, 10_000

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from nights_made import changed, failed, head, judged, night_id, run
 
-from fleet.cosim.night_records import SessionHead
 from fleet.errors import ExitCode
 from fleet.night.compare import compare, find_side
+from fleet.regress.night_records import SessionHead
 from fleet.report.night import write_night
 
 HANG = "rtl-vs-iss: hang at mvm"

@@ -12,11 +12,11 @@ import pytest
 from nights_made import MEMORIES, changed, failed, judged, night_id, run, states
 
 from fleet.core.exemption import Exemption
-from fleet.cosim.night_records import Classes, NightRecord
 from fleet.errors import FleetError, ModelError
 from fleet.night.baselines import Accepted, accept, load_baselines
 from fleet.night.gates import Before, judge
 from fleet.night.phases import LOSS, compare_means
+from fleet.regress.night_records import Classes, NightRecord
 
 DAY = datetime.date(2026, 1, 5)
 

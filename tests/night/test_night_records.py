@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from nights_made import failed, head, judged, night_id, run, write
 
-from fleet.cosim.night_records import Classes, End, NightRecord, Plan, Writer, latest, nights, read_night
 from fleet.errors import ExitCode, ModelError
+from fleet.regress.night_records import Classes, End, NightRecord, Plan, Writer, latest, nights, read_night
 
 
 def test_a_record_comes_back_as_it_went(tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from fleet.cosim.diverged import CommitRow, Divergence, ElementDifference
-from fleet.cosim.measured import BoundStats, ErrorStats, OperationRow, ValueCounts, Worst
+from fleet.compare.diverged import CommitRow, Divergence, ElementDifference
+from fleet.compare.measured import BoundStats, ErrorStats, OperationRow, ValueCounts, Worst
+from fleet.compare.verdict import Comparison, Flip, NotCompared, TaskMetric
 from fleet.cosim.result import ROUNDED, CosimResult
-from fleet.cosim.verdict import Comparison, Flip, NotCompared, TaskMetric
 from fleet.cosim.what_ran import DataProvenance, DeviceFigures, EngineRun, RunIdentity
 
 OPS = (

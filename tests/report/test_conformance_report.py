@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fleet.cosim.streams.coverage import Account, CostPoint, MeanPoint
 from fleet.report.conformance import gate, single_runs, write_conformance
+from fleet.verify.conformance.coverage import Account, CostPoint, MeanPoint
 
 
 def _ideal(cost: int, cycles: int = 1000) -> CostPoint:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from fleet.cosim.coverage.account import Account, Met, Point, Tried
-from fleet.cosim.coverage.bins import Space, space_of
-from fleet.cosim.coverage.rtl import Missed, ModuleCoverage, RtlCoverage
-from fleet.cosim.coverage.run import new_account
 from fleet.isa.registry import find_device
 from fleet.report.coverage import Share, write_coverage
+from fleet.verify.coverage.account import Account, Met, Point, Tried
+from fleet.verify.coverage.bins import Space, space_of
+from fleet.verify.coverage.rtl import Missed, ModuleCoverage, RtlCoverage
+from fleet.verify.coverage.run import new_account
 
 
 @pytest.fixture(scope="module")

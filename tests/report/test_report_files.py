@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import synthetic_results as synthetic
 
-from fleet.cosim import files as _files
-from fleet.cosim.files import write_together
+from fleet.core import files
+from fleet.core.files import write_together
 from fleet.cosim.result import CosimResult
 from fleet.errors import FleetError
 from fleet.report import page as page_module
@@ -50,7 +50,7 @@ def test_full_disk_leaves_the_old_report(tmp_path: Path, monkeypatch: pytest.Mon
         if calls > after:
             raise OSError(28, os.strerror(28))
 
-    monkeypatch.setattr(_files.os, "fsync", full)
+    monkeypatch.setattr(files.os, "fsync", full)
     with pytest.raises(FleetError, match="No space left on device"):
         write_report(other(), tmp_path)
     assert contents(tmp_path) == old
@@ -60,7 +60,7 @@ def test_interrupted_write_leaves_no_temporary_file(tmp_path: Path, monkeypatch:
     def interrupt(_: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_files.os, "fsync", interrupt)
+    monkeypatch.setattr(files.os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
         write_together({tmp_path / "a.txt": "a"})
     assert contents(tmp_path) == {}

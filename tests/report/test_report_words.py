@@ -9,10 +9,10 @@ import numpy as np
 import synthetic_results as synthetic
 from html_check import Page
 
-from fleet.cosim.measured import OperationRow
+from fleet.compare.measured import OperationRow
+from fleet.compare.verdict import Comparison, NotCompared
+from fleet.compare.ways import Ways
 from fleet.cosim.result import CosimResult
-from fleet.cosim.verdict import Comparison, NotCompared
-from fleet.cosim.ways import Ways
 from fleet.report.accuracy import causes
 from fleet.report.diff import diff
 from fleet.report.gaps import fused_into, gaps

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from fleet.cosim.diverged import CommitRow
+from fleet.compare.diverged import CommitRow
 from fleet.report.streams import StreamReport, StreamRun, class_rows, write_stream_report
 
 

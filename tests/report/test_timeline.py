@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fleet.cosim.diverged import CommitRow
+from fleet.compare.diverged import CommitRow
 from fleet.report.timeline import Span, spans_of, timeline
 
 

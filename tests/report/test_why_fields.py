@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fleet.cosim.diverged import Divergence
+from fleet.compare.diverged import Divergence
 from fleet.isa.codec import disassemble
 from fleet.isa.registry import find_instruction_set
 from fleet.report.why import Failure, page

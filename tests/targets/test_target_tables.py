@@ -17,7 +17,7 @@ from operations import CASES, Case
 from riscv_models import model
 
 import fleet
-from fleet.cosim import _error_rules as bounds
+from fleet.compare.rules import table as bounds
 from fleet.engines.base import RunOptions
 from fleet.engines.riscv import ENGINE
 from fleet.errors import DeviceError

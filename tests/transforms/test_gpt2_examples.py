@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from fleet.cosim.bisect import bisect_pass
 from fleet.frontend.source import load, sample_inputs
 from fleet.ir.operation import attributes_of, kind_of
 from fleet.ir.text import parse_ir, print_ir
 from fleet.ir.weights import Weights
 from fleet.transforms.pipeline import Hooks, pipeline
 from fleet.transforms.raising.explain import explain
+from fleet.verify.bisect import bisect_pass
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -83,7 +83,7 @@ def generation_folder(page: Page, file: File) -> None:
 
 def stored_stream(page: Page, file: File) -> None:
     """A stream case with its memory."""
-    from fleet.cosim.streams.bundle import load_bundle
+    from fleet.streams.bundle import load_bundle
 
     bundle, _ = load_bundle(file.path)
     page.rows["stream"] = [f"{bundle.name} on {bundle.device}, memory {bundle.setting.memory}, issued by {bundle.setting.issue}"]
@@ -93,7 +93,7 @@ def stored_stream(page: Page, file: File) -> None:
 
 def arrays_file(page: Page, file: File) -> None:
     """NumPy arrays by name."""
-    from fleet.cosim.data import load_arrays
+    from fleet.cosim.models.data import load_arrays
 
     arrays = load_arrays(file.path, what="arrays")
     page.rows["arrays"] = listed([f"{name} {a.dtype.name}{list(a.shape)}" for name, a in arrays.items()])

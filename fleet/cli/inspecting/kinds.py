@@ -70,7 +70,7 @@ def _named(asked: Asked) -> Page:
 
 def _case(page: Page, file: File) -> None:
     """Runs of a case, and the page of its model."""
-    from fleet.cosim.cases import load_case
+    from fleet.regress.cases import load_case
 
     case = load_case(file.path)
     page.rows["case"] = [f"{case.name}: {len(case.runs)} runs"]

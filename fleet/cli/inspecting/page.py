@@ -12,7 +12,7 @@ from fleet.errors import FleetError
 
 if TYPE_CHECKING:
     from fleet.compiler.inspection import ProgramFacts
-    from fleet.cosim.model import LoadedModel
+    from fleet.cosim.models.loaded import LoadedModel
 
 __all__ = ["Asked", "File", "LanguageModel", "Page"]
 

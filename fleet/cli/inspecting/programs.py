@@ -14,7 +14,7 @@ from fleet.errors import FleetError, ModelError
 
 if TYPE_CHECKING:
     from fleet.compiler.inspection import OnDevice
-    from fleet.cosim.model import LoadedModel
+    from fleet.cosim.models.loaded import LoadedModel
     from fleet.frontend.onnx.graph import Graph
     from fleet.symbols.dims import Declared
 
@@ -99,7 +99,7 @@ def _operators(graph: Graph) -> Iterator[str]:
 
 def compile_into(page: Page, arguments: Sequence[Declared], asked: Asked) -> None:
     """Compile the model that `page.spec` names; fill in arguments, operators, work and devices, or the problem."""
-    from fleet.cosim.model import load_model
+    from fleet.cosim.models.loaded import load_model
 
     page.facts["arguments"] = [{"name": a.name, "dtype": a.dtype and a.dtype.name, "dims": a.dims} for a in arguments]
     named = replace(asked, spec=page.spec)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fleet.cosim.model import load_model
+from fleet.cosim.models.loaded import load_model
 from fleet.dlavm.device.base_accel import Accel
 from fleet.frontend.source import load, sample_inputs, signature
 from fleet.ir.graph.nodes import Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from fleet.cosim.files import write_atomically
+from fleet.core.files import write_atomically
 
 __all__ = ["GET_LOG", "LOG_CLEAR", "LOG_EXPORT", "LOG_WITH_PREFIX"]
 

@@ -1,4 +1,4 @@
-"""What the device's arithmetic allows to differ from the golden: facts for derived bounds (`fleet.cosim.tolerance`).
+"""What the device's arithmetic allows to differ from the golden: facts for derived bounds (`fleet.compare.bounds.tolerance`).
 
 FP16 in memory, binary32 inside. How often a term is rounded follows from the orders of docs/arithmetic.md:
   products by weights   with its group's sum, with the scale, and in every accumulation after it: 2 + groups at most

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from onnx_models import model, node
 
 from fleet.cli.main import main
-from fleet.cosim.model import load_model
+from fleet.cosim.models.loaded import load_model
 from fleet.errors import ModelError
 from fleet.frontend.onnx.choice import Choice, is_onnx, with_choice
 from fleet.ir.dialect import kind_of, op_id

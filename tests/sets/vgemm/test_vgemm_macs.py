@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from fleet.cosim.streams.suite import make_case, names
 from fleet.isa.registry import find_device
 from fleet.sets.vgemm.operands import GemmOperands
+from fleet.verify.conformance.suite import make_case, names
 
 
 @pytest.mark.parametrize("device", ["vgemm_small", "vgemm16"])

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from fleet.cosim.streams.suite import make_case
 from fleet.isa.registry import find_device
 from fleet.sdk import Call
 from fleet.sets.vgemm import emit
@@ -15,6 +14,7 @@ from fleet.sets.vgemm.operands import MemoryType
 from fleet.sets.vgemm.order import unordered
 from fleet.sets.vgemm.schedule import FINISH, synchronised
 from fleet.sets.vgemm.shapes import OPERANDS
+from fleet.verify.conformance.suite import make_case
 
 DEVICE = find_device("vgemm_small")[1]
 PUSH, POP = 0x60, 0x18

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.cosim.streams.suite import make_case, names
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.sdk import Device
 from fleet.sets.vgemm.loops import alu
+from fleet.verify.conformance.suite import make_case, names
 
 DEVICE = "vgemm_small"
 

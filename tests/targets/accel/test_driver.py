@@ -16,7 +16,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from fleet.compiler import Compiled
-from fleet.cosim.model import load_model
+from fleet.cosim.models.loaded import load_model
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import ENGINE
 from fleet.errors import DeviceError

@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "frontend/onnx"))
 from onnx_models import encoder_layer, reference
 
-from fleet.cosim.model import load_model
+from fleet.cosim.models.loaded import load_model
 from fleet.ir import composite as c
 from fleet.ir.operation import attributes_of
 from fleet.ir.program import Program

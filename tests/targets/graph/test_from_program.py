@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.cosim.model import load_model
+from fleet.cosim.models.loaded import load_model
 from fleet.dlavm import backend, frontend, ne, transform
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import ENGINE

@@ -11,7 +11,7 @@ from mlir_models import draw, model, needs_tools, results, same
 from xdsl.dialects.builtin import f64, i64
 
 from fleet.cosim.campaign import cosim
-from fleet.cosim.model import load_model
+from fleet.cosim.models.loaded import load_model
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.base import RunOptions

@@ -1,0 +1,124 @@
+"""Cumulative bounds of an engine that computes in the program's own dtypes, by way of the composites that raising finds.
+
+With x the golden's operands and x' the other side's, f the operation in real arithmetic:
+
+    |other(x') - golden(x)| <= |other(x') - f(x')| + |f(x') - f(x)| + |f(x) - golden(x)|
+
+The outer two are what each side rounds on its own operands: local bounds, which are held against that side as well. The middle one
+is what operand errors do, and that is known far better of a whole layer norm, softmax or attention than of the chain of their
+steps (`fleet.compare.rules.units`): a chain soon proves nothing at all, as a variance within its error of zero is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.compare.bounds.bound import Bound, Bounds
+from fleet.compare.bounds.fates import FusedArithmetic, fused_groups
+from fleet.compare.bounds.golden_values import Values
+from fleet.compare.bounds.shared_steps import alone, shared
+from fleet.compare.bounds.sides import FloatArithmetic
+from fleet.compare.bounds.tolerance import bounded_operations, last_readers, local_bounds
+from fleet.compare.rules.steps import Arithmetic, Array, Step, clean, none, row_norm, some
+from fleet.compare.rules.table import split_of
+from fleet.ir.composite import entering
+from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, RegionOp, op_id
+from fleet.ir.program import Program
+from fleet.ir.types import numpy_dtype, shape_of
+from fleet.targets.bytecode.evaluate import apply
+from fleet.transforms.pipeline import run_pipeline
+
+__all__ = ["raised_bounds"]
+
+_RULE = "what each side rounds on its own operands, and what operand errors do to the operation as a whole"
+_EXACTLY = Arithmetic(dtype=np.dtype(np.float64))
+
+
+def raised_bounds(
+    program: Program,
+    inputs: Mapping[str, np.ndarray],
+    golden: Mapping[str, np.ndarray],
+    other: Mapping[str, np.ndarray],
+    other_side: FloatArithmetic,
+) -> Mapping[str, Bound]:
+    """Operation id -> bound, for the operations of the raised program; empty where raising finds nothing.
+
+    Args:
+        golden, other: tensors of both sides by operation id, of every operation of the program.
+        other_side: how the other side computes.
+
+    Raises:
+        FleetError: a tensor is missing.
+    """
+    raised = run_pipeline(program, "raise")
+    # What a pass found to be the same as an operation of a group (x * 1) is of the group too: no error may get lost at it.
+    groups = fused_groups(program, raised.fates)
+    between = shared(program, entering(raised.operations()), groups)
+    if not groups and not between:
+        return {}
+    side = FusedArithmetic(other_side.ulp, other_side.absolute, other_side.unrounded, groups)
+    own = [_own(program, inputs, tensors, between, side) for tensors in (golden, other)]
+    values = Values(raised, inputs, _with_new(raised, inputs, golden))
+    operations = [op for op in bounded_operations(raised) if not isinstance(op, ConstantOp | ArgmaxOp | ArgminOp)]
+    last = last_readers(operations)
+
+    def steps() -> Iterator[Bound]:
+        errors: dict[SSAValue, Array] = {}
+        norms: dict[SSAValue, Array] = {}
+        for op in operations:
+            name, result = op_id(op), op.results[0]
+            shape = shape_of(result.type)
+            spread, row = _spread(op, values, errors, norms)
+            rounding = sum((bounds[name].array for bounds in own if name in bounds), none(shape))
+            with np.errstate(all="ignore"):
+                array = spread
+                if some(rounding):
+                    array = np.asarray(np.broadcast_to(clean(spread + rounding), shape))
+                if some(array) and shape and numpy_dtype(result.type).kind == "f":
+                    norms[result] = np.fmin(row + row_norm(array - spread), row_norm(array))
+                    array = np.fmin(array, norms[result][..., None])
+            errors[result] = array
+            yield Bound(array, None, _RULE)
+            for value in last.get(op, ()):
+                errors.pop(value, None)
+                norms.pop(value, None)
+
+    return Bounds(operations, steps)
+
+
+def _own(
+    program: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray], between: Mapping[str, Sequence[str]],
+    side: FusedArithmetic,
+) -> Mapping[str, Bound]:  # fmt: skip
+    """What one side rounds in each operation on its own operands; between: composites with steps that others need too."""
+    composites = alone(program, inputs, tensors, between, side)
+    return local_bounds(Values(program, inputs, tensors), side).but({name: bound for name, (_, bound) in composites.items()})
+
+
+def _spread(op: FleetOp, values: Values, errors: Mapping[SSAValue, Array], norms: Mapping[SSAValue, Array]) -> tuple[Array, Array]:
+    """(elementwise, by row) what the operands' errors do."""
+    x = [values.of(v).astype(np.float64) for v in op.operands]
+    e = [errors.get(v, none(a.shape)) for v, a in zip(op.operands, x, strict=True)]
+    shape = shape_of(op.results[0].type)
+    if not any(some(a) for a in e):
+        return none(shape), none(shape[:-1])
+    with np.errstate(all="ignore"):
+        rows = [norms.get(v, row_norm(a)) for v, a in zip(op.operands, e, strict=True)]
+        dtype = np.dtype(np.float64) if numpy_dtype(op.results[0].type).kind == "f" else numpy_dtype(op.results[0].type)
+        split = split_of(Step(op, x, e, dtype, _EXACTLY, norms=rows))
+    if split is None:
+        return np.full(shape, np.inf), np.full(shape[:-1], np.inf)
+    return np.broadcast_to(split.spread, shape), split.row
+
+
+def _with_new(raised: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The tensors, and those of operations that raising put in: parts that others are made of."""
+    found = dict(tensors)
+    values = Values(raised, inputs, found)
+    for op in raised.operations():
+        if op.results and op_id(op) not in found and not isinstance(op, ConstantOp | RegionOp):
+            found[op_id(op)] = np.asarray(apply(op, [values.of(v) for v in op.operands]))
+    return found

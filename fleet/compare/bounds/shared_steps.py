@@ -1,0 +1,105 @@
+"""A composite whose steps other operations need too: what it adds by itself, on the values that enter it.
+
+`e / e.sum()` is computed as one softmax although `e` stays for something else. Both stand in the trace then, and `e` is not what
+the softmax was computed of: held against a division of the trace's own `e` it would be wrong by what two exponentials differ in.
+So its steps are computed again, by the golden's operators, from the values that enter the composite, and its bound is that of
+the whole chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from fleet.compare.bounds.bound import Bound
+from fleet.compare.bounds.fates import FusedArithmetic
+from fleet.compare.bounds.golden_values import Values
+from fleet.compare.bounds.sides import FloatArithmetic
+from fleet.compare.bounds.tolerance import local_bounds
+from fleet.engines.trace import Trace
+from fleet.ir.dialect import ConstantOp, FleetOp, RegionOp, op_id
+from fleet.ir.program import Program
+from fleet.targets.bytecode.evaluate import apply
+
+__all__ = ["alone", "hidden_steps", "shared", "stated"]
+
+
+def stated(trace: Trace) -> dict[str, tuple[str, ...]]:
+    """What an engine says of its own composites, under `meta["composites"]`: id -> ids of the operations that enter it."""
+    found: Any = trace.meta.get("composites")
+    if not isinstance(found, Mapping):
+        return {}
+    named = cast("Mapping[Any, Any]", found)
+    return {str(root): tuple(str(name) for name in cast("Sequence[Any]", enters)) for root, enters in named.items()}
+
+
+def shared(program: Program, composites: Mapping[str, Sequence[str]], groups: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Id of a composite -> its steps in the program's order, for those with a step that `groups` does not count to them.
+
+    composites: as `stated`. Steps are what the program itself has between the composite's operands and its result.
+    """
+    operations = {op_id(op): op for op in program.operations()}
+    found: dict[str, tuple[str, ...]] = {}
+    for root, enters in composites.items():
+        if root not in operations:
+            continue
+        between = _between(operations[root], frozenset(enters))
+        steps = tuple(name for name, op in operations.items() if op in between)
+        if any(groups.get(name) != root for name in steps):
+            found[root] = steps
+    return found
+
+
+def hidden_steps(program: Program, shown: Collection[str], names: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Id of an operation of `names` -> the operations without a value in `shown` that it is computed of, in the program's order.
+
+    Left out are those that are computed of arguments by nothing that is shown: they are the model itself, not a step of it.
+    """
+    operations = {op_id(op): op for op in program.operations()}
+    enters = frozenset(shown)
+    found: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        between = _between(operations[name], enters)
+        if any(isinstance(op, RegionOp) for op in between):
+            continue  # what a decision or loop gives is no step's
+        seen = (value.owner for op in (*between, operations[name]) for value in op.operands)
+        if any(isinstance(op, FleetOp) and op_id(op) in enters for op in seen):
+            found[name] = tuple(n for n, op in operations.items() if op in between)
+    return found
+
+
+def _between(root: FleetOp, enters: frozenset[str]) -> set[FleetOp]:
+    """The operations that one is computed of, up to those that enter it; constants, arguments and itself left out."""
+    seen: set[FleetOp] = set()
+    waiting = [root]
+    while waiting:
+        for value in waiting.pop().operands:
+            op = value.owner
+            if isinstance(op, FleetOp) and op not in seen and op_id(op) not in enters and not isinstance(op, ConstantOp):
+                seen.add(op)
+                waiting.append(op)
+    return seen
+
+
+def alone(
+    program: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray], composites: Mapping[str, Sequence[str]],
+    side: FloatArithmetic,
+) -> dict[str, tuple[np.ndarray, Bound]]:  # fmt: skip
+    """Id of each composite -> (what the golden's operators make of the values that enter it, bound of the whole of it).
+
+    tensors: of one side, every operation of the program. Raises FleetError where one is missing.
+    """
+    operations = {op_id(op): op for op in program.operations()}
+    found: dict[str, tuple[np.ndarray, Bound]] = {}
+    for root, steps in composites.items():
+        own = dict(tensors)
+        values = Values(program, inputs, own)
+        reference = np.zeros(0)
+        for name in (*steps, root):
+            operands = [values.of(v) for v in operations[name].operands]
+            reference = own[name] = np.asarray(apply(operations[name], operands))
+        group = FusedArithmetic(side.ulp, groups=dict.fromkeys((*steps, root), root))
+        found[root] = (reference, local_bounds(values, group, only={*steps, root})[root])
+    return found

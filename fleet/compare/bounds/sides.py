@@ -1,0 +1,174 @@
+"""How an engine computes: dtypes, sums and functions of a program, or of the groups of an accelerator.
+
+`FloatArithmetic`  the program's dtypes, any order of summation, functions within stated ULPs (vm, cpython, riscv);
+`GroupArithmetic`  an accelerator's groups, out of what the instruction set states (`fleet.sdk.error_model.DeviceArithmetic`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from xdsl.ir import BlockArgument, SSAValue
+
+from fleet.compare.rules.steps import Arithmetic
+from fleet.errors import ComparisonFailure
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.ir.types import numpy_dtype, shape_of
+from fleet.sdk import Device, InstructionSet
+from fleet.sdk.error_model import DeviceArithmetic, FixedPoint
+from fleet.targets.bytecode.erf import ULP as ERF_ULP
+
+__all__ = ["NUMPY_ULP", "FloatArithmetic", "GroupArithmetic", "Side", "group_arithmetic", "result_dtype"]
+
+NUMPY_ULP: Mapping[str, float] = {
+    **dict.fromkeys(("exp", "expm1", "log", "log1p", "tanh", "pow", "sin", "cos"), 4.0),
+    "erf": ERF_ULP,
+}
+"""NumPy's vectorised functions: its own tests allow 4 ULPs (numpy/_core/tests/test_umath_accuracy.py); erf is our own."""
+
+
+class Side(Protocol):
+    """How the other side computes."""
+
+    def arithmetic(self, op: FleetOp) -> Arithmetic:
+        """Of one operation."""
+        ...
+
+    def group(self, op: FleetOp) -> str:
+        """Key of the group that the operation is computed in; local errors treat a group as one."""
+        ...
+
+    def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | FixedPoint | None:
+        """How an operand from outside op's group is rounded on entry; None: it enters as it is."""
+        ...
+
+    def rule(self, op: FleetOp) -> str:
+        """One clause: what the bound was derived from."""
+        ...
+
+
+@dataclass(frozen=True)
+class FloatArithmetic:
+    """The program's own dtypes in any order of summation; functions within `ulp` ULPs.
+
+    absolute: operation ("sigmoid"), or one operation's id -> absolute error that it may have beside, in float32 and float16.
+    unrounded: dtypes whose values an operation may take before they were rounded: results that it shows are rounded copies.
+    """
+
+    ulp: Mapping[str, float] = field(default_factory=lambda: dict(NUMPY_ULP))
+    absolute: Mapping[str, float] = field(default_factory=dict[str, float])
+    unrounded: frozenset[str] = frozenset()
+
+    def arithmetic(self, op: FleetOp) -> Arithmetic:
+        """The same for every operation."""
+        return Arithmetic(ulp=self.ulp, absolute=self.absolute if result_dtype(op).itemsize <= 4 else {})
+
+    def group(self, op: FleetOp) -> str:
+        """Every operation is its own group."""
+        return op_id(op)
+
+    def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | FixedPoint | None:
+        """Nothing is rounded on entry; what was not rounded before is as far from what is shown."""
+        dtype = numpy_dtype(operand.type)
+        return dtype if dtype.name in self.unrounded else None
+
+    def rule(self, op: FleetOp) -> str:
+        """dtype and length."""
+        dtype = result_dtype(op)
+        if isinstance(op, d.ArgmaxOp | d.ArgminOp):
+            return f"the margin between the two {'largest' if isinstance(op, d.ArgmaxOp) else 'smallest'} decides"
+        if dtype.kind != "f":
+            return "exact"
+        if isinstance(op, d.MatmulOp):
+            return f"gamma_{shape_of(op.lhs.type)[-1]} of {dtype.name}, any order, both sides"
+        return f"unit roundoff of {dtype.name}, both sides"
+
+
+@dataclass(frozen=True)
+class _Group:
+    key: str
+    ops: tuple[FleetOp, ...]
+    stated: DeviceArithmetic
+
+
+@dataclass(frozen=True)
+class GroupArithmetic:
+    """An accelerator: groups of operations in its own arithmetic, everything else as `FloatArithmetic` (on the host)."""
+
+    groups: Mapping[str, _Group]
+    host: FloatArithmetic
+    weights: frozenset[int]
+
+    def _stored(self, op: FleetOp, group: _Group) -> bool:
+        """Leaves the group, or is read by an argmax (which sees what memory would hold)."""
+        inside = {id(o) for o in group.ops}
+        uses = [use.operation for use in op.results[0].uses]
+        return op is group.ops[-1] or any(id(user) not in inside or isinstance(user, d.ArgmaxOp | d.ArgminOp) for user in uses)
+
+    def arithmetic(self, op: FleetOp) -> Arithmetic:
+        """Of the group's kind, or the host's."""
+        group = self.groups.get(op_id(op))
+        if group is None:
+            return self.host.arithmetic(op)
+        if result_dtype(op).kind != "f":
+            return Arithmetic()
+        stated = group.stated
+        store = stated.store if self._stored(op, group) else None
+        return Arithmetic(
+            stated.internal, stated.roundings.get(op_id(op)), stated.ulp, store, stated.inner, stated.absolute, stated.relative
+        )
+
+    def group(self, op: FleetOp) -> str:
+        """The group's key, or the operation's id on the host."""
+        group = self.groups.get(op_id(op))
+        return group.key if group else op_id(op)
+
+    def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | FixedPoint | None:
+        """Activations are rounded when they enter device memory; weights and constants are stored as they are."""
+        group = self.groups.get(op_id(op))
+        if group is None or isinstance(operand.owner, d.ConstantOp) or numpy_dtype(operand.type).kind != "f":
+            return None
+        return None if isinstance(operand, BlockArgument) and operand.index in self.weights else group.stated.load
+
+    def rule(self, op: FleetOp) -> str:
+        """What the instruction set states."""
+        group = self.groups.get(op_id(op))
+        if group is None or isinstance(op, d.ArgmaxOp | d.ArgminOp):
+            return self.host.rule(op)
+        steps = ", ".join(f"{n} roundings in {name}" for name, n in group.stated.roundings.items())
+        return f"{group.stated.internal.name} inside{', ' + steps if steps else ''}, {group.stated.store.name} in memory"
+
+
+def group_arithmetic(
+    program: Program,
+    groups: Sequence[Sequence[str]],
+    instruction_set: InstructionSet,
+    device: Device,
+    options: Mapping[str, Any] | None = None,
+    host_ulp: Mapping[str, float] | None = None,
+) -> GroupArithmetic:
+    """The accelerator's side, from the groups that ran (`Commit.ops`) and what the instruction set states of them."""
+    ops = {op_id(op): op for op in program.operations()}
+    state = instruction_set.error_model
+    table: dict[str, _Group] = {}
+    for names in groups:
+        if unknown := [n for n in names if n not in ops]:
+            raise ComparisonFailure(
+                f"an instruction names operation '{unknown[0]}', which the program does not have", where=device.name
+            )
+        members = tuple(ops[n] for n in names)
+        stated = state(members, device, options or {}) if state else DeviceArithmetic()
+        group = _Group(names[-1], members, stated)
+        table |= dict.fromkeys(names, group)
+    weights = frozenset(i for i, a in enumerate(program.arguments) if a.kind == "weight")
+    return GroupArithmetic(table, FloatArithmetic(host_ulp or NUMPY_ULP), weights)
+
+
+def result_dtype(op: FleetOp) -> np.dtype:
+    """Of its first result; int64 where it has none."""
+    return numpy_dtype(op.results[0].type) if op.results else np.dtype(np.int64)

@@ -1,0 +1,169 @@
+"""The compiled stream as comparisons need it: groups, figures of every call, where an element stands in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fleet.compare.divergence import Evidence, Operands
+from fleet.compare.traces import CallFigures
+from fleet.errors import FleetError
+from fleet.ir.composite import covered_ids
+from fleet.ir.dialect import ConstantOp, kind_of, op_id
+from fleet.ir.program import Program
+from fleet.isa.description import load, parameter_values
+from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call, Device, InstructionSet
+
+if TYPE_CHECKING:
+    from fleet.targets.accel.program import AccelProgram
+
+__all__ = ["Stream", "open_stream"]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """An `AccelProgram` and what can be read off it."""
+
+    compiled: AccelProgram
+
+    @property
+    def rounded(self) -> Program:
+        """The program with the weights as the device stores them."""
+        return self.compiled.rounded
+
+    @cached_property
+    def calls(self) -> tuple[Call, ...]:
+        """All instructions in order."""
+        return tuple(self.compiled.calls)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Operation ids of every device group."""
+        return tuple(g.ops for g in self.compiled.groups)
+
+    @cached_property
+    def absorbed(self) -> dict[str, str]:
+        """Operations of the model that the compiled program does not have, and why that is."""
+        compiled = self.compiled.program
+        found = {op_id(op): "not in the compiled program" for op in self.compiled.model.operations()}
+        found |= compiled.fates
+        for op in compiled.operations():
+            name = f"fused into {op_id(op)}, where the compiler found {kind_of(op)}"
+            found |= dict.fromkeys(covered_ids(op), name)
+        for op in compiled.operations():
+            if isinstance(op, ConstantOp):
+                found[op_id(op)] = "folded: the compiled program has a number in its place"
+            else:
+                found.pop(op_id(op), None)
+        return found
+
+    @cached_property
+    def inner(self) -> dict[str, str]:
+        """Operations whose value never stands in memory, and why that is."""
+        return self.absorbed | {
+            op: "fused on the device: its value never leaves the unit, its error shows in the value that its group leaves"
+            for g in self.compiled.groups
+            for op in g.ops
+            if op not in g.results
+        }
+
+    def figures(self, memory: str = "ideal") -> tuple[CallFigures, ...]:
+        """What the instructions' classes say of each call. memory: the model that ran, as `RunOptions` names it."""
+        return tuple(_figures(self.compiled.instruction_set, self.compiled.device, call, memory) for call in self.calls)
+
+    def evidence(self, folder: Path | None, operands: Operands | None = None) -> Evidence:
+        """For `divergence.explain`; folder: where the engine left its memory images (searched for `ddr.bin`)."""
+        memory = None
+        if folder is not None and folder.is_dir():
+            images = sorted(folder.rglob("ddr.bin"), key=lambda p: p.stat().st_mtime)
+            if images:
+                memory = MappedMemory(self.compiled.device, images[-1].parent)
+                memory.set_registers(parameter_values(load(self.compiled.instruction_set.description), self.compiled.parameters))
+        damage = tuple(self._damage(memory)) if memory is not None else ()
+        return Evidence(self.compiled.instruction_set, self.compiled.device, self.calls, memory, self._locate, operands, damage)
+
+    def _damage(self, memory: MappedMemory) -> Iterator[str]:
+        """Constants of the plan that `memory` does not hold, each with its first wrong byte."""
+        for name, constant in self.compiled.plan.constants.items():
+            for bank, data in enumerate(constant.data):
+                packed = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+                found = memory.view(constant.space, constant.offset, packed.size, bank)
+                wrong = np.flatnonzero(packed != found)
+                if wrong.size:
+                    at, port = int(wrong[0]), f" port {bank}" if constant.space == "hbm" else ""
+                    more = f" ({wrong.size} bytes differ)" if wrong.size > 1 else ""
+                    place = f"{name} at {constant.space}{port} {constant.offset + at:#x}"
+                    yield f"{place}: packed {int(packed[at]):#04x}, found {int(found[at]):#04x}{more}"
+
+    def _locate(self, ops: tuple[str, ...], space: str, bank: int, address: int) -> tuple[int, ...] | None:
+        """Coordinates of the element at a DDR address within a tensor that the group leaves there."""
+        if space != "ddr":
+            return None
+        for op in ops:
+            buffer = self.compiled.plan.buffers.get(op)
+            if buffer is not None and buffer.offset <= address < buffer.offset + buffer.size:
+                elements = _elements_by_halfword(self.compiled.instruction_set, buffer.shape, buffer.dtype)
+                place = (address - buffer.offset) // 2
+                if elements is None or place >= elements.size or elements[place] < 0:
+                    return None
+                return tuple(int(i) for i in np.unravel_index(int(elements[place]), buffer.shape))
+        return None
+
+
+def open_stream(program: Program, device: str, lowering: Mapping[str, Any]) -> Stream:
+    """Compiles for a device (cached by content). Raises FleetError like the compiler."""
+    from fleet.isa.registry import find_device
+    from fleet.targets.accel.compile import compile_accel
+
+    instruction_set, chip = find_device(device)
+    return Stream(compile_accel(program, instruction_set, chip, lowering))
+
+
+def _figures(instruction_set: InstructionSet, device: Device, call: Call, memory: str) -> CallFigures:
+    cls = instruction_set.instructions[call.instruction]
+    useful, issued = cls.macs(device, call.fields)
+    least: dict[str, int] = {}
+    for kind, ranges in (("read", cls.reads(device, call.fields)), ("write", cls.writes(device, call.fields))):
+        for r in ranges:
+            least[f"{r.space}_{kind}"] = least.get(f"{r.space}_{kind}", 0) + r.size
+    macs: tuple[int | None, int | None] = (useful, issued) if issued else (None, None)
+    unit = cls.executes_in or load(instruction_set.description).instructions[call.instruction].unit
+    expected = cls.expected_cycles(device, call.fields, memory.partition(":")[0])
+    return CallFigures(*macs, expected, least, unit)
+
+
+def _elements_by_halfword(instruction_set: InstructionSet, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray | None:
+    """For every 16-bit word of a packed tensor the flat index of its element, -1 for padding; None for other layouts.
+
+    Found out by packing: the index in two digits of base 1000, each plus one, are exact in float16.
+    """
+    pack: Callable[[np.ndarray], np.ndarray] = instruction_set.layout.pack
+    index = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
+    if dtype.kind != "f":
+        return _elements_of_words(pack, index, dtype)
+    try:
+        digits: list[np.ndarray] = []
+        for digit in (index % 1000, index // 1000 % 1000, index // 1000000):
+            packed = np.ascontiguousarray(pack((digit + 1).astype(dtype)))
+            digits.append(packed.view("<f2").astype(np.int64))
+    except (FleetError, ValueError):
+        return None
+    low, middle, high = digits
+    return np.where(low > 0, (high - 1) * 1000000 + (middle - 1) * 1000 + low - 1, -1)
+
+
+def _elements_of_words(pack: Callable[[np.ndarray], np.ndarray], index: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
+    """The same for integers, where they are packed as words of 32 bits."""
+    try:
+        packed = np.ascontiguousarray(pack((index + 1).astype(dtype))).view("<u4").astype(np.int64)
+    except (FleetError, ValueError):
+        return None
+    if not np.array_equal(np.sort(packed[packed > 0]), np.arange(1, index.size + 1)):
+        return None
+    return np.repeat(packed - 1, 2)

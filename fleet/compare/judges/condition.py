@@ -1,0 +1,105 @@
+"""How well a program determines its results: what small changes of inputs and weights do to them.
+
+A golden of some precision cannot be nearer to the truth than its inputs are: inputs and weights moved by one ulp are another model
+that the same numbers might stand for. What that changes is no error: a golden that is no farther off can be trusted. The changes
+are drawn with a seed, in random directions. Zeros stay (most are structure: masks, padding), and so do infinities, integers and the
+program's own constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from fleet.compare.judges.higher_precision import evaluate
+from fleet.compare.metrics import root_mean_square
+from fleet.compare.rules.steps import Array
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.ir.types import numpy_dtype
+
+__all__ = ["DRAWS", "JUMP_DRAWS", "JUMP_ULPS", "Determined", "determined", "moved"]
+
+DRAWS = 6
+"""Evaluations with every input and weight moved by one ulp."""
+
+JUMP_DRAWS = 2
+JUMP_ULPS = 32
+"""Evaluations in which they are moved by this many ulps: a result that moves far more than in proportion hangs on a decision."""
+
+_IN_PROPORTION = 8.0
+
+
+@dataclass(frozen=True)
+class Determined:
+    """An operation's value in higher precision.
+
+    Attributes:
+        value: without any change.
+        condition: float64: the most that an element moved per ulp, over all draws; infinite where one gave another special value.
+            Of integers and booleans: 1 where one gave another.
+        jumps: boolean: elements that hang on a decision (a comparison, an order, a rounding) which a small change turns round.
+    """
+
+    value: Array
+    condition: Array
+    jumps: Array
+
+
+def moved(array: Array, ulps: int, rng: np.random.Generator, dtype: np.dtype) -> Array:
+    """Floats in `dtype`, every finite one but the zeros moved by so many ulps of its own dtype, up or down; others as they are."""
+    if array.dtype.kind != "f":
+        return array
+    wide = array.astype(dtype)
+    with np.errstate(invalid="ignore", over="ignore"):
+        step = np.spacing(np.abs(array)).astype(dtype) * ulps
+    moves = np.isfinite(array) & (array != 0) & np.isfinite(step)
+    return np.where(moves, wide + np.where(rng.integers(0, 2, array.shape) == 1, step, -step), wide)
+
+
+def determined(
+    program: Program, arguments: Mapping[str, Array], keep: Collection[str], dtype: np.dtype, seed: int = 0
+) -> dict[str, Determined]:
+    """The operations of `keep` in `dtype`, and how well inputs and weights determine them.
+
+    Raises FleetError as `evaluate` does.
+    """
+    plain = {name: a.astype(dtype) if a.dtype.kind == "f" else a for name, a in arguments.items()}
+    values = evaluate(program, plain, keep, dtype)
+    eps = {op_id(op): _eps(op) for op in program.operations() if op.results and op_id(op) in values}
+    condition = {name: np.zeros(v.shape) for name, v in values.items()}
+    jumps = {name: np.zeros(v.shape, bool) for name, v in values.items()}
+    for draw, ulps in enumerate((*[1] * DRAWS, *[JUMP_ULPS] * JUMP_DRAWS)):
+        rng = np.random.default_rng([seed, draw])
+        changed = {name: moved(a, ulps, rng, dtype) for name, a in arguments.items()}
+        found = evaluate(program, changed, keep, dtype)
+        for name, value in values.items():
+            distance = _distance(value, found[name])
+            if ulps > 1:
+                expected = np.maximum(
+                    condition[name], eps[name] * np.maximum(np.abs(value).astype(np.float64), root_mean_square(value))
+                )
+                jumps[name] |= distance > (_IN_PROPORTION * ulps * expected if value.dtype.kind == "f" else 0)
+                distance = np.where(jumps[name], 0.0, distance / ulps) if value.dtype.kind == "f" else distance
+            condition[name] = np.maximum(condition[name], distance)
+    for name, value in values.items():
+        if value.dtype.kind != "f":
+            jumps[name] |= condition[name] > 0
+    return {name: Determined(value, condition[name], jumps[name]) for name, value in values.items()}
+
+
+def _eps(op: FleetOp) -> float:
+    dtype = numpy_dtype(op.results[0].type)
+    return float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0
+
+
+def _distance(a: Array, b: Array) -> Array:
+    """float64; infinite between different special values; of integers and booleans 0 or 1."""
+    if a.dtype.kind != "f":
+        return np.asarray(a != b).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        distance = np.abs(a - b).astype(np.float64)
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    return np.where(same, 0.0, np.where(np.isnan(distance), np.inf, distance))

@@ -1,0 +1,112 @@
+"""A program evaluated in more precision than its own: every float of it in float64, or in longdouble.
+
+The operations, their order and the numbers that the program states stay as they are: a Python number takes the dtype of the array
+that it meets, and a cast to a narrower float rounds, because both are what the program means. Nothing else is rounded to the
+program's dtypes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from xdsl.ir import BlockArgument, SSAValue
+
+from fleet.compare.rules.steps import Array
+from fleet.errors import ComparisonFailure
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp, kind_of, op_id
+from fleet.ir.operation import attributes_of
+from fleet.ir.program import Program
+from fleet.ir.types import is_tensor, numpy_dtype
+from fleet.targets.bytecode.evaluate import Step, prepare, prepare_bodies
+
+__all__ = ["evaluate", "widest"]
+
+_AS_THEY_ARE = (d.GatherOp, d.ScatterOp, d.WhereOp, d.DynamicReshapeOp, d.DynamicBroadcastOp, d.DynamicSliceOp, d.ArangeOp, d.TriOp)
+"""Operations that take an integer as an integer, whatever dtype they give."""
+
+_NO_LONGDOUBLE = (d.ErfOp, d.GeluOp, d.AttentionOp)
+"""Operations that the VM computes by tables of float64."""
+
+
+def widest(dtype: np.dtype) -> np.dtype | None:
+    """The dtype in which a float of `dtype` is evaluated for a reference; None where this machine has none with more precision."""
+    found = np.dtype(np.longdouble if dtype.itemsize >= 8 else np.float64)
+    return found if np.finfo(found).nmant > np.finfo(dtype).nmant else None
+
+
+def evaluate(program: Program, arguments: Mapping[str, Array], keep: Collection[str], dtype: np.dtype) -> dict[str, Array]:
+    """Operation id -> its value, for the operations of `keep`. Values are dropped after their last use.
+
+    Args:
+        arguments: every input and weight, floats in `dtype`, everything else as the program has it.
+        dtype: float64 or longdouble.
+
+    Raises:
+        FleetError: an operation that cannot be computed in `dtype`.
+    """
+    values: dict[SSAValue, Any] = {}
+    operations = list(program.operations())
+    left = Counter(v for op in operations for v in op.operands)
+    kept: dict[str, Array] = {}
+    for op in operations:
+        if not op.results or isinstance(op, d.PrintOp):
+            continue
+        with np.errstate(all="ignore"):
+            found = values[op.results[0]] = _prepare(op, dtype)([_value(program, arguments, values, v) for v in op.operands])
+        if op_id(op) in keep and not isinstance(op, d.RegionOp):
+            kept[op_id(op)] = found
+        for operand in op.operands:
+            left[operand] -= 1
+            if not left[operand]:
+                values.pop(operand, None)
+    return kept
+
+
+def _prepare(op: FleetOp, dtype: np.dtype) -> Step:
+    """An operation on operands as they were evaluated; bodies are evaluated in `dtype` too."""
+    if isinstance(op, d.RegionOp):
+        return prepare_bodies(op, partial(_prepare, dtype=dtype))
+    if isinstance(op, d.ElementOp):
+        attributes = attributes_of(op)
+        return lambda operands: np.asarray(op.compute(operands, attributes))
+    if dtype.itemsize > 8 and isinstance(op, _NO_LONGDOUBLE):
+        raise ComparisonFailure(f"{kind_of(op)} has no longdouble", where=op_id(op))
+    compute = _prepare_result(op, dtype)
+    return lambda operands: compute([_taken(op, v, np.asarray(x), dtype) for v, x in zip(op.operands, operands, strict=True)])
+
+
+def _value(program: Program, arguments: Mapping[str, Array], values: Mapping[SSAValue, Any], value: SSAValue) -> Any:
+    return arguments[program.arguments[value.index].name] if isinstance(value, BlockArgument) else values[value]
+
+
+def _taken(op: FleetOp, operand: SSAValue, value: Array, dtype: np.dtype) -> Array:
+    """An operand as the operation takes it: in `dtype`, where it counts as a float."""
+    own = numpy_dtype(operand.type)
+    if not is_tensor(operand.type):
+        met = [numpy_dtype(v.type) for v in op.operands if is_tensor(v.type)]
+        floats = [t for t in met if t.kind == "f"] or ([numpy_dtype(op.results[0].type)] if met else [])
+        if own.kind == "f" and floats and floats[0].kind == "f":
+            return np.asarray(value, np.result_type(*floats)).astype(dtype)
+        return value
+    gives_float = numpy_dtype(op.results[0].type).kind == "f"
+    if own.kind in "iu" and gives_float and not isinstance(op, _AS_THEY_ARE):
+        return value.astype(dtype)
+    return value
+
+
+def _prepare_result(op: FleetOp, dtype: np.dtype) -> Step:
+    """One operation; a float in `dtype`, everything else as the program has it."""
+    type_ = op.results[0].type
+    own = numpy_dtype(type_)
+    is_float = own.kind == "f" and is_tensor(type_)
+    if isinstance(op, d.CastOp) and is_float:
+        source = numpy_dtype(op.operands[0].type)
+        narrower = source.kind == "f" and np.finfo(own).nmant < np.finfo(source).nmant
+        return lambda operands: (operands[0].astype(own) if narrower else operands[0]).astype(dtype)
+    compute = prepare(op)
+    return lambda operands: compute(operands).astype(dtype if is_float else own, copy=False)

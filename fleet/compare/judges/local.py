@@ -1,0 +1,166 @@
+"""Local values: every operation, or device group, run on a golden's own inputs, so that "which layer is wrong?" has an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.compare.bounds.golden_values import Values
+from fleet.compare.bounds.sides import GroupArithmetic
+from fleet.compare.compiled_stream import Stream
+from fleet.engines.trace import Trace
+from fleet.errors import ComparisonFailure
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.sdk.error_model import FixedPoint
+
+__all__ = ["PARTS", "LocalPairs", "local_device_values", "local_host_values", "local_parts", "pairs"]
+
+PARTS: tuple[str, ...] = ("operands", "unit", "result")
+"""Where the local error of a device group comes from: `local_parts`."""
+
+
+def local_host_values(
+    program: Program, weights: Mapping[str, np.ndarray], golden: Trace, inputs: Mapping[str, np.ndarray], skip: frozenset[str]
+) -> dict[str, np.ndarray]:
+    """Each operation by the VM's operators on the golden's values and the given weights.
+
+    With rounded weights on the golden's values this is what quantisation costs in one operation. skip: ids left out.
+    """
+    from dataclasses import replace
+
+    from fleet.targets.bytecode.evaluate import apply
+
+    values = Values(replace(program, weights=weights), inputs, golden.tensors)
+    found: dict[str, np.ndarray] = {}
+    for op in program.operations():
+        name = op_id(op)
+        if name in skip or not op.results or isinstance(op, d.ConstantOp | d.PrintOp | d.RegionOp) or name not in golden.tensors:
+            continue
+        try:
+            operands = [values.of(v) for v in op.operands]
+        except ComparisonFailure:
+            continue
+        found[name] = np.asarray(apply(op, operands))
+    return found
+
+
+class LocalPairs(Mapping[str, tuple[np.ndarray, np.ndarray]]):
+    """(what the VM's operators make of a trace's own operands, what the trace has) by operation id.
+
+    Made when it is asked for; only the last pair is kept, so that it needs no second copy of the trace. Operations with an operand
+    that the trace did not keep are left out.
+    """
+
+    def __init__(
+        self, program: Program, trace: Trace, inputs: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray],
+        instead: Mapping[str, np.ndarray],
+    ) -> None:  # fmt: skip
+        """trace: every tensor, others: those to be held against; instead: references that were computed in another way."""
+        self._values = Values(program, inputs, trace.tensors)
+        self._others, self._instead = others, instead
+        self._operations: dict[str, FleetOp] = {}
+        for op in program.operations():
+            name = op_id(op)
+            if name in others and op.results and not isinstance(op, d.ConstantOp | d.PrintOp) and self._known(op):
+                self._operations[name] = op
+        self._last: tuple[str, tuple[np.ndarray, np.ndarray]] | None = None
+
+    def _known(self, op: FleetOp) -> bool:
+        try:
+            for value in op.operands:
+                self._values.of(value)
+        except ComparisonFailure:
+            return False
+        return True
+
+    def __getitem__(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        from fleet.targets.bytecode.evaluate import apply
+
+        if self._last is None or self._last[0] != name:
+            op = self._operations[name]
+            self._last = None
+            reference = self._instead.get(name)
+            if reference is None:
+                reference = np.asarray(apply(op, [self._values.of(v) for v in op.operands]))
+            self._last = name, (reference, np.asarray(self._others[name]))
+        return self._last[1]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._operations)
+
+    def __len__(self) -> int:
+        return len(self._operations)
+
+
+def local_device_values(stream: Stream, golden: Trace, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Each device group by the functional model on the golden's values, host operations with the stored weights."""
+    from fleet.engines.accel import run_groups_locally
+
+    grouped = frozenset(op for group in stream.groups for op in group)
+    host = local_host_values(stream.rounded, stream.rounded.weights, golden, inputs, grouped)
+    return host | run_groups_locally(stream.compiled, golden.tensors, inputs)
+
+
+def local_parts(
+    stream: Stream, side: GroupArithmetic, golden: Trace, inputs: Mapping[str, np.ndarray], device: Mapping[str, np.ndarray]
+) -> dict[str, dict[str, float]]:
+    """What each device group's own error is made of, as root mean squares of differences of whole tensors.
+
+    Args:
+        stream, side: the compiled stream and what its set states of it.
+        golden: with the weights as stored. device: operation id -> what the group computes on the golden's values.
+
+    Returns:
+        Operation id -> part -> RMS. "operands": the group in binary64 on operands as device memory holds them, less the
+        golden; "result": what storing that result in the device's dtype changes; "unit": the rest, what the unit computes
+        differently (orders of sums, binary32, tables, inner tensors that it stores).
+    """
+    from fleet.targets.bytecode.evaluate import apply
+
+    values = Values(stream.rounded, inputs, golden.tensors)
+    ops = {op_id(op): op for op in stream.rounded.operations()}
+    found: dict[str, dict[str, float]] = {}
+    for group in stream.compiled.groups:
+        if not group.calls or not all(key in device for key in group.results):
+            continue
+        exact: dict[SSAValue, np.ndarray] = {}
+        for op in (ops[name] for name in group.ops):
+            operands = [exact[v] if v in exact else _loaded(values.of(v), side.load(op, v)) for v in op.operands]
+            with np.errstate(all="ignore"):
+                exact[op.results[0]] = np.asarray(apply(op, operands))
+        for name in group.results:
+            value = exact[ops[name].results[0]]
+            store = side.arithmetic(ops[name]).store
+            if store is None or value.dtype.kind != "f":
+                continue
+            with np.errstate(over="ignore"):
+                stored = value.astype(store).astype(np.float64)
+            steps = (values.of(ops[name].results[0]).astype(np.float64), value, device[name].astype(np.float64), stored)
+            reference, value, computed, stored = steps
+            differences = (value - reference, computed - stored, stored - value)
+            found[name] = {part: _rms(difference) for part, difference in zip(PARTS, differences, strict=True)}
+    return found
+
+
+def _loaded(value: np.ndarray, dtype: np.dtype | FixedPoint | None) -> np.ndarray:
+    """In binary64, by way of the dtype to which it is rounded on entry."""
+    if value.dtype.kind != "f":
+        return value
+    if isinstance(dtype, FixedPoint):
+        return dtype.nearest(value.astype(np.float64))
+    with np.errstate(over="ignore"):
+        return (value if dtype is None else value.astype(dtype)).astype(np.float64)
+
+
+def _rms(difference: np.ndarray) -> float:
+    finite = difference[np.isfinite(difference)]
+    return float(np.sqrt(np.mean(finite * finite))) if finite.size else 0.0
+
+
+def pairs(references: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """(reference, other) for the operations that both have."""
+    return {op: (np.asarray(references[op]), np.asarray(other)) for op, other in others.items() if op in references}

@@ -1,0 +1,43 @@
+"""Each step of a device's own run against the golden's operators on that run's own operands.
+
+Errors that gather on the way to an operation are bounded by interval arithmetic, and where a model has steep places (a softmax
+of large scores, a division by what may be 0) that bound is infinite from there on, however right the device is. What one
+device group or host operation adds on the operands that it really had does not depend on what lies before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from fleet.compare.bounds.bound import Bounds
+from fleet.compare.bounds.fates import completed
+from fleet.compare.bounds.golden_values import Values
+from fleet.compare.bounds.sides import GroupArithmetic
+from fleet.compare.bounds.tolerance import local_bounds
+from fleet.compare.compiled_stream import Stream
+from fleet.compare.judges.local import local_host_values, pairs
+from fleet.engines.trace import Trace
+from fleet.ir.dialect import op_id
+from fleet.ir.types import numpy_dtype
+
+__all__ = ["own_steps"]
+
+
+def own_steps(
+    stream: Stream, side: GroupArithmetic, trace: Trace, inputs: Mapping[str, np.ndarray]
+) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], Bounds]:
+    """(operation id -> (the golden's operators, the device), both on the device's operands; operation id -> bound).
+
+    Operations inside a group have no value; the golden's operators compute them of what enters the group. Stored dtypes
+    (float16) widen to the program's, exactly. Raises FleetError where an operand of an operation is missing.
+    """
+    program = stream.rounded
+    dtypes = {op_id(op): numpy_dtype(op.results[0].type) for op in program.operations() if op.results}
+    kept = {n: np.asarray(t).astype(dtypes[n]) for n, t in trace.tensors.items() if n in dtypes}
+    whole = completed(program, inputs, kept, stream.inner)
+    bounds = local_bounds(Values(program, inputs, whole), side)
+    golden = local_host_values(program, program.weights, replace(trace, tensors=whole), inputs, frozenset())
+    return pairs(golden, kept), bounds

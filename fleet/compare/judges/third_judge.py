@@ -1,0 +1,282 @@
+"""The third judge: an engine that is as near to the program in higher precision as the golden is.
+
+It is asked where errors that gather on the way have no finite bound, and no bound on the operation's own operands decides either
+(an engine that shows only outputs). It evaluates the program with more precision (`higher_precision`) and asks how well inputs and
+weights determine each element (`condition`). Distances are in the norm `ways.NORM`: the largest error of an operation, each
+element's in units of one ulp of it or of what one-ulp changes of inputs and weights do to it, whichever is larger.
+
+An element passes if its distance is at most max(4 * the golden's, 2), the golden's being that of the whole operation. That counts
+only where the golden itself can be trusted: an element that is farther off than `TRUSTED`, that hangs on a decision which a small
+change turns round, or that is determined so badly that more than `RESOLUTION` of its size would pass, is not decided. Nothing else
+is excused: a trusted element beyond the limit differs.
+
+An index (of an order, of the largest) may be another one only where the values of both are nearer to each other than that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fleet.compare.judges.condition import DRAWS, JUMP_DRAWS, Determined, determined
+from fleet.compare.judges.higher_precision import widest
+from fleet.compare.metrics import root_mean_square
+from fleet.compare.operation_rows import Judgement
+from fleet.compare.rules.steps import Array
+from fleet.compare.traces import Doubt
+from fleet.compare.ways import HigherPrecision
+from fleet.errors import FleetError
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.ir.types import is_tensor, numpy_dtype
+from fleet.targets.bytecode.evaluate import apply
+
+__all__ = ["FACTOR", "LEAST", "RESOLUTION", "TRUSTED", "ThirdJudge"]
+
+FACTOR = 4.0
+"""An engine may be this many times as far from higher precision as the golden is."""
+
+LEAST = 2.0
+"""What it may be off in any case: two ulps, or what two ulps in inputs and weights do."""
+
+TRUSTED = 32.0
+"""The largest distance at which the golden is believed: its roundings add up to a few of what one ulp of its inputs does."""
+
+RESOLUTION = 2.0**-7
+"""The largest share of an element (or of the operation's root mean square) that may pass as rounding: less than 1 %."""
+
+_INDEX = (d.ArgsortOp, d.ArgmaxOp, d.ArgminOp)
+_MOVES = (d.SliceOp, d.ReshapeOp, d.TransposeOp, d.BroadcastToOp, d.CastOp)
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """Of one operation's floats: the golden's distance, what is allowed, and by element whether a distance says anything."""
+
+    golden: float
+    allowed: float
+    scale: Array
+    trusted: Array
+    fine: Array
+    least: float
+
+
+@dataclass(frozen=True)
+class _Index:
+    """Where indices come from: the operation whose values they order, along which axis, and each element's row of these."""
+
+    values: FleetOp
+    axis: int
+    rows: Array
+
+
+@dataclass
+class ThirdJudge:
+    """See the module. One for each comparison.
+
+    Args:
+        program: with its weights. inputs: every input. golden: the golden's tensors by operation id.
+        golden_is_reference: whether the golden is the reference of the doubts; else it is the other side.
+        seed: of the changes of inputs and weights.
+    """
+
+    program: Program
+    inputs: Mapping[str, np.ndarray]
+    golden: Mapping[str, np.ndarray]
+    golden_is_reference: bool = True
+    seed: int = 0
+    _ops: dict[str, FleetOp] = field(default_factory=dict[str, FleetOp], init=False)
+
+    def __call__(self, doubts: Mapping[str, Doubt]) -> dict[str, Judgement]:
+        """A judgement for each doubt: its element is held, beyond, or neither."""
+        self._ops = {op_id(op): op for op in self.program.operations()}
+        found: dict[str, Judgement] = {}
+        for dtype, names in self._by_dtype(doubts).items():
+            if dtype is None:
+                found |= {n: _cannot(doubts[n], "this machine has no float with more precision") for n in names}
+                continue
+            needed = {*names, *(op_id(i.values) for n in names if (i := self._index(n)) is not None)}
+            arguments = {a.name: np.asarray({**self.program.weights, **self.inputs}[a.name]) for a in self.program.arguments}
+            try:
+                known = determined(self.program, arguments, needed, dtype, self.seed)
+            except (FleetError, MemoryError) as error:
+                found |= {n: _cannot(doubts[n], str(error) or "out of memory") for n in names}
+                continue
+            found |= {n: self._judged(n, doubts[n], known, dtype) for n in names}
+        return found
+
+    def _by_dtype(self, doubts: Mapping[str, Doubt]) -> dict[np.dtype | None, list[str]]:
+        """Operations by the dtype in which they are evaluated."""
+        found: dict[np.dtype | None, list[str]] = {}
+        for name in doubts:
+            own = numpy_dtype(self._ops[name].results[0].type)
+            index = self._index(name)
+            if own.kind != "f" and index is not None:
+                own = numpy_dtype(index.values.results[0].type)
+            if own.kind != "f":
+                floats = [numpy_dtype(op.results[0].type) for op in self._ops.values() if op.results]
+                own = max((t for t in floats if t.kind == "f"), key=lambda t: t.itemsize, default=np.dtype(np.float32))
+            found.setdefault(widest(own), []).append(name)
+        return found
+
+    def _judged(self, name: str, doubt: Doubt, known: Mapping[str, Determined], dtype: np.dtype) -> Judgement:
+        golden, engine = (doubt.reference, doubt.other) if self.golden_is_reference else (doubt.other, doubt.reference)
+        if golden.dtype.kind == "f":
+            return self._floats(name, golden, engine, doubt.undecided, known[name], dtype)
+        index = self._index(name)
+        if index is None:
+            return _whole(golden, engine, doubt.undecided, known[name], dtype)
+        ordered = known[op_id(index.values)]
+        limits = _limits(np.asarray(self.golden[op_id(index.values)]), ordered, numpy_dtype(index.values.results[0].type))
+        return _indices(index, golden, engine, doubt.undecided, ordered.value, limits, dtype)
+
+    def _floats(self, name: str, golden: Array, engine: Array, undecided: Array, known: Determined, dtype: np.dtype) -> Judgement:
+        """Values."""
+        limits = _limits(golden, known, numpy_dtype(self._ops[name].results[0].type))
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            distance = np.abs(engine.astype(dtype) - known.value).astype(np.float64) / limits.scale
+        near = distance <= limits.allowed  # of a NaN: no
+        # A special value that higher precision has as well is the program's own.
+        special = ~np.isfinite(known.value) & _same(golden, known.value) & ~known.jumps
+        # An exact zero has neither ulps nor a condition: what is small beside the operation's other values may be either.
+        zero = (known.value == 0) & (known.condition == 0) & (np.abs(engine.astype(np.float64)) <= limits.least)
+        held = undecided & limits.trusted & limits.fine & near
+        beyond = undecided & ((limits.trusted & ~near & ~zero) | special)
+        judged = distance[undecided & limits.trusted & np.isfinite(distance)]
+        condition = known.condition / _ulp(known.value, numpy_dtype(self._ops[name].results[0].type))
+        higher = HigherPrecision(
+            dtype.name if dtype.itemsize <= 8 else "longdouble", limits.golden, float(judged.max(initial=0.0)), limits.allowed,
+            float(condition[np.isfinite(condition)].max(initial=0.0)), DRAWS + JUMP_DRAWS,
+            _why(undecided & ~held & ~beyond, limits, known),
+        )  # fmt: skip
+        words = (
+            f"farther from {higher.dtype} than {FACTOR:g} times the golden (worst {higher.other:.3g}, allowed {limits.allowed:.3g})"
+        )
+        return Judgement(held, beyond, words, higher)
+
+    def _index(self, name: str) -> _Index | None:
+        """What an operation's indices are indices of; None where it is no order's, no largest's, and no part of one."""
+        chain: list[FleetOp] = []
+        op: object = self._ops[name]
+        while isinstance(op, _MOVES) and numpy_dtype(op.results[0].type).kind in "iu":
+            chain.append(op)
+            op = op.operands[0].owner
+        if not isinstance(op, _INDEX) or not is_tensor(op.operands[0].type):
+            return None
+        values = op.operands[0].owner
+        if not isinstance(values, FleetOp) or op_id(values) not in self.golden or numpy_dtype(op.operands[0].type).kind != "f":
+            return None
+        shape = np.asarray(self.golden[op_id(values)]).shape
+        axis = int(op.axis.value.data) % len(shape)
+        rest = _without(shape, axis)
+        rows = np.arange(int(np.prod(rest, dtype=np.int64))).reshape(rest)
+        if isinstance(op, d.ArgsortOp):
+            rows = np.broadcast_to(np.expand_dims(rows, axis), shape)
+        for move in reversed(chain):
+            rows = rows if isinstance(move, d.CastOp) else np.asarray(apply(move, [rows]))
+        return _Index(values, axis, rows)
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return shape[:axis] + shape[axis + 1 :]
+
+
+def _limits(golden: Array, known: Determined, own: np.dtype) -> _Limits:
+    """own: the dtype that the program gives the operation, whose ulps count."""
+    scale = np.maximum(_ulp(known.value, own), known.condition)
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        off = np.abs(golden.astype(known.value.dtype) - known.value).astype(np.float64) / scale
+        size = np.maximum(np.abs(known.value).astype(np.float64), root_mean_square(known.value))
+    trusted = np.isfinite(off) & (off <= TRUSTED) & ~known.jumps
+    farthest = float(off[trusted].max(initial=0.0))
+    allowed = max(FACTOR * farthest, LEAST)
+    return _Limits(
+        farthest,
+        allowed,
+        scale,
+        trusted,
+        allowed * scale <= RESOLUTION * size,
+        float(np.finfo(own).eps) * root_mean_square(known.value),
+    )
+
+
+def _ulp(value: Array, own: np.dtype) -> Array:
+    """float64: the spacing of `own` at each element; of special values that of its largest."""
+    largest = np.finfo(own).max
+    with np.errstate(over="ignore", invalid="ignore"):
+        near = np.abs(np.where(np.isnan(value), 1.0, np.clip(value, -largest, largest))).astype(own)
+    return np.spacing(np.minimum(near, np.nextafter(largest, 0, dtype=own))).astype(np.float64)
+
+
+def _same(golden: Array, value: Array) -> Array:
+    """Equal, the same special values included."""
+    with np.errstate(over="ignore"):
+        wide = golden.astype(value.dtype)
+    return (wide == value) | (np.isnan(wide) & np.isnan(value))
+
+
+def _why(left: Array, limits: _Limits, known: Determined) -> str:
+    """Why elements are left, the commonest cause; "" where none are."""
+    if not left.any():
+        return ""
+    causes = {
+        "a decision that they hang on turns round with a small change of the inputs": left & known.jumps,
+        "the golden itself is too far from it": left & ~known.jumps & ~limits.trusted,
+        "one ulp of the inputs moves them too far": left & limits.trusted & ~limits.fine,
+        "it is exactly zero": left & limits.trusted & (known.value == 0) & (known.condition == 0),
+    }
+    return max(causes, key=lambda words: int(np.count_nonzero(causes[words])))
+
+
+def _whole(golden: Array, engine: Array, undecided: Array, known: Determined, dtype: np.dtype) -> Judgement:
+    """Integers and booleans: what no change of the inputs moves, and the golden has right, must be so."""
+    certain = (golden == known.value) & ~known.jumps
+    why = "" if not (undecided & ~certain).any() else "small changes of the inputs give other ones"
+    name = dtype.name if dtype.itemsize <= 8 else "longdouble"
+    higher = HigherPrecision(name, 0.0, 0.0, 0.0, 0.0, DRAWS + JUMP_DRAWS, why)
+    return Judgement(np.zeros_like(undecided), undecided & certain & (engine != golden), f"are not what {name} gives", higher)
+
+
+def _indices(
+    index: _Index, golden: Array, engine: Array, undecided: Array, values: Array, limits: _Limits, dtype: np.dtype
+) -> Judgement:
+    """Indices of other values than the golden's: both values must be as near to each other as rounding may bring them."""
+    length = values.shape[index.axis]
+    moved: tuple[Array, ...] = (values, limits.allowed * limits.scale, limits.trusted & limits.fine)
+    table, scale, good = (np.moveaxis(a, index.axis, -1).reshape(-1, length) for a in moved)
+    exists = (engine >= 0) & (engine < length)
+    mine, its = (np.clip(a, 0, length - 1).astype(np.int64) for a in (golden, engine))
+    rows = index.rows
+    with np.errstate(invalid="ignore"):
+        gap = np.abs(table[rows, mine] - table[rows, its]).astype(np.float64)
+    near: Array = gap <= scale[rows, mine] + scale[rows, its]
+    known: Array = np.asarray(good[rows, mine], bool) & np.asarray(good[rows, its], bool)
+    single = exists & ~_repeated(rows, engine, golden)
+    held = undecided & single & known & near
+    beyond = undecided & (~single | (known & ~near))
+    left = undecided & ~held & ~beyond
+    why = "the values that the indices are of are determined too badly" if left.any() else ""
+    judged = (gap / np.maximum(scale[rows, mine] + scale[rows, its], np.finfo(np.float64).tiny))[undecided & known]
+    name = dtype.name if dtype.itemsize <= 8 else "longdouble"
+    higher = HigherPrecision(
+        name, limits.golden, float(judged.max(initial=0.0)) * limits.allowed, limits.allowed, 0.0, DRAWS + JUMP_DRAWS, why
+    )
+    words = f"are indices of other values than the golden's, farther apart in {name} than rounding may bring them"
+    return Judgement(held, beyond, words, higher)
+
+
+def _repeated(rows: Array, engine: Array, golden: Array) -> Array:
+    """Indices that a row has more often than the golden's row has any."""
+    pairs = np.stack([rows.reshape(-1), engine.reshape(-1).astype(np.int64)])
+    _, where, count = np.unique(pairs, axis=1, return_inverse=True, return_counts=True)
+    own = np.unique(np.stack([rows.reshape(-1), golden.reshape(-1).astype(np.int64)]), axis=1, return_counts=True)[1]
+    return (count[where.reshape(-1)] > own.max(initial=1)).reshape(engine.shape)
+
+
+def _cannot(doubt: Doubt, why: str) -> Judgement:
+    """Nothing is decided."""
+    none = np.zeros(doubt.undecided.shape, bool)
+    return Judgement(none, none, "", HigherPrecision("", 0.0, 0.0, 0.0, 0.0, 0, why))

@@ -1,0 +1,150 @@
+"""What was measured of one operation in one comparison: errors, bounds, special values, and what decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from fleet.compare.ways import HigherPrecision, Ways
+
+__all__ = ["BoundStats", "ErrorStats", "OperationRow", "ValueCounts", "Worst"]
+
+
+@dataclass(frozen=True)
+class ErrorStats:
+    """Error of one array against its reference (`fleet.compare.metrics` defines every figure).
+
+    Attributes:
+        elements: compared; max_abs, mean_abs, rms; max_rel: over elements with a non-zero finite reference.
+        ulp_dtype: dtype in which ULPs are counted (the coarser of both); "" for integers and booleans (difference in units).
+        ulp_max, ulp_p50, ulp_p99: distance in ULPs; inf where NaN or infinity stands on one side only.
+        ulp_upper: inclusive upper edges of the histogram (0, 1, 2, 4, ...); ulp_counts has one count more: beyond the last edge.
+        sqnr_db: 10 log10(sum ref^2 / sum err^2); inf for no error, nan for no signal.
+        cosine: of both as vectors, nan if one is zero.
+        mismatches: elements that are not equal (NaN equals NaN, +0 equals -0).
+        channel_max_abs: largest error by index of the last dimension, at most 4096 entries (empty for scalars and beyond).
+    """
+
+    elements: int
+    max_abs: float
+    mean_abs: float
+    rms: float
+    max_rel: float
+    ulp_dtype: str
+    ulp_max: float
+    ulp_p50: float
+    ulp_p99: float
+    ulp_upper: tuple[int, ...]
+    ulp_counts: tuple[int, ...]
+    sqnr_db: float
+    cosine: float
+    mismatches: int
+    channel_max_abs: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class BoundStats:
+    """Error against its derived bound.
+
+    bound_max, bound_median: of the elementwise bound; ulp_max, ulp_median: the bound in ULPs of the reference element.
+    worst_ratio: largest error / bound (0 / 0 counts as 0); above 1 is a violation. violations: elements with error > bound.
+    unbounded: elements whose bound is infinite: it says nothing of them (`Ways` says what does).
+    undecided: argmax rows whose class differs while the top-2 margin lies within the bound.
+    rule: one clause that says what the bound was derived from.
+    """
+
+    bound_max: float
+    bound_median: float
+    ulp_max: float
+    ulp_median: float
+    worst_ratio: float
+    violations: int
+    unbounded: int
+    undecided: int
+    rule: str
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The element with the largest error / bound (without a bound: the largest error). Values as Python floats."""
+
+    index: tuple[int, ...]
+    reference: float
+    other: float
+    error: float
+    bound: float | None
+
+
+@dataclass(frozen=True)
+class ValueCounts:
+    """Counts in one array; saturated: finite values at the dtype's largest magnitude (float16: also infinities)."""
+
+    elements: int
+    saturated: int
+    subnormal: int
+    nan: int
+    inf: int
+    zero: int
+
+
+@dataclass(frozen=True)
+class OperationRow:
+    """One operation in one comparison.
+
+    Attributes:
+        op: operation id; name: of the operation ("matmul"); var, at: of the source, "" where unknown.
+        index: position in program order, from 0 (the x axis of pictures against depth).
+        place: "device" or "host" on the accelerator, "" elsewhere.
+        cumulative: error from the model's inputs to here. local: the operation (or its group) alone, both sides on the same
+            inputs (the reference's own; off the accelerator the other side's), None where it was not measured.
+        bound, local_bound: likewise; None for kind "info" and "bits".
+        own_bound: of the operation (or its group) on the other side's own operands, where that was measured. It stays finite
+            where errors that gather on the way have no bound, and decides there.
+        reference_counts, other_counts: special values of both sides.
+        verdict: "pass", "fail", "not proved", or "info" where nothing is required; reason: one clause, "" when it passes.
+        ways: how many elements were held in which way; None for kind "info" and "bits". higher: what the third judge found, None
+            where it was not asked.
+        waiver: "owner: reason (until date)" when a waiver turned a failure into a pass, else None.
+        parts: of a device group's local error, as RMS: what "operands" stored by the device cost, what storing the "result"
+            does, what the "unit" computes differently; empty where it was not measured.
+        causes: what these are on this device, in words ("weights", "unit"), as its instruction set states them.
+    """
+
+    op: str
+    name: str
+    var: str
+    at: str
+    index: int
+    place: str
+    shape: tuple[int, ...]
+    reference_dtype: str
+    other_dtype: str
+    cumulative: ErrorStats
+    local: ErrorStats | None
+    bound: BoundStats | None
+    local_bound: BoundStats | None
+    worst: Worst | None
+    local_worst: Worst | None
+    reference_counts: ValueCounts
+    other_counts: ValueCounts
+    verdict: Literal["pass", "fail", "not proved", "info"]
+    reason: str
+    waiver: str | None = None
+    parts: Mapping[str, float] = field(default_factory=dict[str, float])
+    causes: Mapping[str, str] = field(default_factory=dict[str, str])
+    own_bound: BoundStats | None = None
+    ways: Ways | None = field(default=None, metadata={"may_be_missing": True})
+    higher: HigherPrecision | None = field(default=None, metadata={"may_be_missing": True})
+
+    @property
+    def by_step(self) -> bool:
+        """Whether no differing element has a finite accumulated bound, so that the step on its own operands decides."""
+        if self.ways is not None:
+            return self.own_bound is not None and self.ways.own > 0 and self.ways.accumulated == 0
+        return self.own_bound is not None and self.bound is not None and 0 < self.bound.unbounded == self.cumulative.elements
+
+    @property
+    def held(self) -> BoundStats | None:
+        """The bound that decides: the accumulated one, or that of the step by itself."""
+        return self.own_bound if self.by_step else self.bound

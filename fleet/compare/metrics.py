@@ -1,0 +1,237 @@
+"""Error metrics of one array against its reference, vectorised; what each figure means, to the last special value.
+
+Equality: NaN equals NaN (any payload), +0 equals -0, infinities of one sign are equal. Everything else is as IEEE 754 has it.
+Absolute error: |other - reference| in float64 (of integers: the exact distance); 0 for equal elements (so NaN and NaN: 0);
+    inf where NaN or infinity stands on one side only, or infinities of both signs.
+Relative error: absolute error / |reference| over elements with a finite, non-zero reference.
+ULP distance: the number of representable values of the compared dtype between both, counted on the real line without the
+    double zero: 0 for +0 and -0, 1 for neighbours, also across powers of two and from the largest subnormal to the smallest
+    normal. inf as for absolute error. The compared dtype is the coarser of both; values are rounded to it first.
+SQNR: 10 log10(sum ref^2 / sum err^2) over elements that are not both NaN or both infinite; inf when nothing differs; nan when the
+    reference is no signal: zero, or no larger than what rounding leaves of a zero (`signal.Floors`).
+Cosine: of both arrays as vectors, over elements finite on both sides; nan when one of them is zero.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fleet.compare.measured import ErrorStats, ValueCounts
+from fleet.errors import ComparisonFailure
+
+__all__ = [
+    "ULP_EDGES",
+    "absolute_error",
+    "coarser_dtype",
+    "equal_elements",
+    "error_stats",
+    "root_mean_square",
+    "spacing_of",
+    "ulp_distance",
+    "value_counts",
+]
+
+ULP_EDGES: tuple[int, ...] = (0, *(1 << k for k in range(25)))
+"""Inclusive upper edges of the ULP histogram: 0, 1, 2, 4, ... 2^24; one more bin counts what lies beyond."""
+
+_CHANNELS = 4096
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def coarser_dtype(reference: np.dtype, other: np.dtype) -> np.dtype | None:
+    """The float dtype with fewer mantissa bits; None unless both are floats."""
+    if reference.kind != "f" or other.kind != "f":
+        return None
+    return reference if np.finfo(reference).nmant <= np.finfo(other).nmant else other
+
+
+def equal_elements(reference: Array, other: Array) -> Array:
+    """Boolean array: equal in the sense of the module."""
+    equal = np.asarray(reference == other)
+    if reference.dtype.kind == "f" and other.dtype.kind == "f":
+        equal |= np.isnan(reference) & np.isnan(other)
+    return equal
+
+
+def absolute_error(reference: Array, other: Array) -> Array:
+    """float64 array of absolute errors."""
+    _check(reference, other)
+    if reference.dtype.kind in "iub" and other.dtype.kind in "iub":
+        return _integer_distance(reference.astype(np.int64), other.astype(np.int64))
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = np.abs(other.astype(np.float64) - reference.astype(np.float64))
+    error = np.asarray(error)
+    error[np.isnan(error)] = np.inf
+    error[equal_elements(reference, other)] = 0.0
+    return error
+
+
+def ulp_distance(reference: Array, other: Array, dtype: np.dtype | None = None) -> Array:
+    """float64 array of ULP distances in `dtype` (default: the coarser of both; of integers: the distance in units)."""
+    _check(reference, other)
+    if dtype is None:
+        dtype = coarser_dtype(reference.dtype, other.dtype)
+    if dtype is None:
+        return absolute_error(reference, other)
+    with np.errstate(over="ignore", invalid="ignore"):
+        a, b = np.asarray(reference.astype(dtype)), np.asarray(other.astype(dtype))
+    distance = _integer_distance(_ordered(a), _ordered(b))
+    special = ~(np.isfinite(a) & np.isfinite(b))
+    distance[special] = np.inf
+    distance[equal_elements(a, b)] = 0.0
+    return distance
+
+
+def spacing_of(values: Array, dtype: np.dtype) -> Array:
+    """float64 array: the distance from |value| to the next larger value of `dtype`; nan for NaN and infinities."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.spacing(np.abs(values.astype(dtype))).astype(np.float64)
+
+
+def error_stats(
+    reference: Array, other: Array, ulp_dtype: np.dtype | None = None, floor: float = 0.0, *, error: Array | None = None
+) -> ErrorStats:
+    """All figures. Arrays have one shape (ComparisonFailure otherwise); zero elements give a row with `elements` 0.
+
+    floor: root mean square up to which the reference is zero but for rounding, and no signal (`signal.Floors`).
+    error: what `absolute_error` gave of both, where that is known.
+    """
+    _check(reference, other)
+    dtype = ulp_dtype or coarser_dtype(reference.dtype, other.dtype)
+    error = absolute_error(reference, other) if error is None else error
+    n = int(error.size)
+    if n == 0:
+        nothing = (0,) * (len(ULP_EDGES) + 1)
+        return ErrorStats(0, 0.0, 0.0, 0.0, 0.0, "", 0.0, 0.0, 0.0, ULP_EDGES, nothing, math.inf, math.nan, 0)
+    ulps = ulp_distance(reference, other, dtype)
+    a, b = reference.astype(np.float64), other.astype(np.float64)
+    ref = np.abs(a)
+    usable = np.isfinite(ref) & (ref > 0)
+    with np.errstate(over="ignore"):
+        max_rel = float(np.max(np.divide(error, ref, out=np.zeros_like(error), where=usable)))
+        rms = _norm(error) / math.sqrt(n)
+    p50, p99 = (float(v) for v in np.quantile(ulps, (0.5, 0.99), method="higher"))
+    counts = np.bincount(np.searchsorted(ULP_EDGES, ulps.reshape(-1), side="left"), minlength=len(ULP_EDGES) + 1)
+    return ErrorStats(
+        elements=n,
+        max_abs=float(error.max()),
+        mean_abs=float(error.mean()),
+        rms=rms,
+        max_rel=max_rel,
+        ulp_dtype=dtype.name if dtype else "",
+        ulp_max=float(ulps.max()),
+        ulp_p50=p50,
+        ulp_p99=p99,
+        ulp_upper=ULP_EDGES,
+        ulp_counts=tuple(int(c) for c in counts),
+        sqnr_db=_sqnr_db(ref, error, floor),
+        cosine=_cosine(a, b),
+        mismatches=int(n - np.count_nonzero(equal_elements(reference, other))),
+        channel_max_abs=_by_channel(error),
+    )
+
+
+def root_mean_square(values: Array) -> float:
+    """Of the finite elements; 0 without any."""
+    finite = values[np.isfinite(values)].astype(np.float64) if values.dtype.kind == "f" else np.zeros(0)
+    size = _norm(finite) / math.sqrt(finite.size) if finite.size else 0.0
+    return size if math.isfinite(size) else float(np.finfo(np.float64).max)
+
+
+def value_counts(array: Array, dtype: np.dtype | None = None) -> ValueCounts:
+    """Special values of an array, judged by `dtype` (default: its own; float16 for float16 values held in float32)."""
+    dtype = dtype or array.dtype
+    if dtype.kind != "f" or array.dtype.kind != "f":
+        return ValueCounts(int(array.size), 0, 0, 0, 0, int(np.count_nonzero(array == 0)))
+    info = np.finfo(dtype)
+    magnitude = np.abs(array.astype(np.float64))
+    infinite = np.isinf(magnitude)
+    saturated = (magnitude >= float(info.max)) & (~infinite | (dtype == np.float16))
+    subnormal = (magnitude > 0) & (magnitude < float(info.smallest_normal))
+    return ValueCounts(
+        elements=int(array.size),
+        saturated=int(np.count_nonzero(saturated)),
+        subnormal=int(np.count_nonzero(subnormal)),
+        nan=int(np.count_nonzero(np.isnan(magnitude))),
+        inf=int(np.count_nonzero(infinite)),
+        zero=int(np.count_nonzero(magnitude == 0)),
+    )
+
+
+def _check(reference: Array, other: Array) -> None:
+    if reference.shape != other.shape:
+        raise ComparisonFailure(f"shapes differ: reference {reference.shape}, other {other.shape}")
+    for array in (reference, other):
+        if array.dtype.kind not in "fiub":
+            raise ComparisonFailure(f"dtype {array.dtype} cannot be compared; expected float, integer or bool")
+
+
+def _ordered(values: Array) -> Array:
+    """int64 that orders as the floats do, both zeros at 0."""
+    size = values.dtype.itemsize
+    bits = np.ascontiguousarray(values).view(f"i{size}").astype(np.int64).reshape(values.shape)
+    lowest = np.int64(-(1 << (8 * size - 1)))
+    return np.asarray(np.where(bits < 0, lowest - bits, bits))
+
+
+def _integer_distance(a: Array, b: Array) -> Array:
+    """|a - b| of int64 arrays as float64: the distance itself is exact (it may need 64 bits), its float64 is rounded."""
+    low, high = np.minimum(a, b).astype(np.uint64), np.maximum(a, b).astype(np.uint64)
+    with np.errstate(over="ignore"):
+        return np.asarray((high - low).astype(np.float64))
+
+
+def _norm(values: Array) -> float:
+    """Euclidean norm without overflow."""
+    flat = values.reshape(-1)
+    with np.errstate(over="ignore"):
+        square = float(np.einsum("i,i", flat, flat))
+    if _SAFE < square < 1 / _SAFE:
+        return math.sqrt(square)
+    largest = float(np.max(np.abs(flat))) if flat.size else 0.0
+    if largest == 0.0 or not math.isfinite(largest):
+        return largest
+    return largest * float(np.linalg.norm(flat / largest))
+
+
+_SAFE = 1e-200
+"""Squares above it, and below its reciprocal, have lost nothing that shows to underflow or overflow."""
+
+
+def _sqnr_db(ref: Array, error: Array, floor: float) -> float:
+    finite = np.isfinite(ref)
+    counted = finite | (error > 0)
+    signal, noise = _norm(_where(ref, finite & counted)), _norm(_where(error, counted))
+    if noise == 0.0:
+        return math.inf
+    if signal <= floor * math.sqrt(ref.size):
+        return math.nan
+    if math.isinf(noise):
+        return -math.inf
+    return 20.0 * (math.log10(signal) - math.log10(noise))
+
+
+def _cosine(a: Array, b: Array) -> float:
+    finite = np.isfinite(a) & np.isfinite(b)
+    a, b = _where(a, finite), _where(b, finite)
+    na, nb = _norm(a), _norm(b)
+    if na == 0.0 or nb == 0.0:
+        return math.nan
+    if _SAFE < na * nb < 1 / _SAFE and na < 1e150 and nb < 1e150:
+        return min(1.0, max(-1.0, float(np.einsum("i,i", a.reshape(-1), b.reshape(-1))) / (na * nb)))
+    return min(1.0, max(-1.0, float(np.dot(a.reshape(-1) / na, b.reshape(-1) / nb))))
+
+
+def _where(values: Array, chosen: Array) -> Array:
+    """The chosen elements; all of them without a copy."""
+    return values if chosen.all() else values[chosen]
+
+
+def _by_channel(error: Array) -> tuple[float, ...]:
+    if error.ndim == 0 or not 0 < error.shape[-1] <= _CHANNELS:
+        return ()
+    return tuple(float(v) for v in error.reshape(-1, error.shape[-1]).max(axis=0))

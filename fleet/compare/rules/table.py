@@ -1,0 +1,74 @@
+"""Forward error of single operations: the rules that `fleet.compare.bounds.tolerance` chains.
+
+A rule bounds, elementwise, |computed(inputs within e of x) - f(x)|, f being the operation in real arithmetic: what the
+operand errors do to f, plus what the arithmetic rounds on the way, whatever the order of its sums.
+
+Model of arithmetic (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., chapters 2 to 4): u is the unit roundoff, a
+correctly rounded operation has relative error at most u and a result in the subnormal range an absolute error of half the
+smallest subnormal; a sum or product chain in which a term meets k roundings has relative error gamma_k = k u / (1 - k u)
+of the sum of magnitudes, in any order, with or without fused multiply-add.
+A bound of inf means that nothing is proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from fleet.compare.rules.arithmetic import ARITHMETIC, floor_of
+from fleet.compare.rules.composites import COMPOSITES
+from fleet.compare.rules.functions import FUNCTIONS
+from fleet.compare.rules.steps import Arithmetic, Array, Rule, Split, Step, clean, gamma, none, rounded_store, row_norm, some
+from fleet.compare.rules.units import UNITS, product_split
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp
+
+__all__ = [
+    "MOVES",
+    "RULES",
+    "Arithmetic",
+    "Array",
+    "Step",
+    "clean",
+    "floor_of",
+    "gamma",
+    "none",
+    "rounded_store",
+    "row_norm",
+    "some",
+    "split_of",
+]
+
+RULES: Mapping[type[FleetOp], Rule] = {**ARITHMETIC, **FUNCTIONS, **COMPOSITES}
+"""Every operation with a real value; argmax, argmin and constants are treated by `tolerance`. No rule: nothing is proved."""
+
+_LINEAR = (d.AddOp, d.SubOp)
+
+MOVES = (d.SliceOp, d.ReshapeOp, d.TransposeOp, d.GatherOp, d.ConcatOp, d.PadOp, d.BroadcastToOp)
+"""What comes out is what went in, elsewhere: nothing is rounded, so the errors are moved and that is all."""
+
+
+def split_of(s: Step) -> Split | None:
+    """The bound of an operation in its two parts, with the norm of its rows; None where no rule is known.
+
+    Of what an accelerator's unit computes (`Arithmetic.dtype` is set) as that unit; of sums and products of both sides as
+    vectors; of all others the rule's bound as a whole.
+    """
+    kind = type(s.op)
+    if s.how.dtype is not None and kind in UNITS and (found := UNITS[kind](s)) is not None:
+        return Split(clean(found.spread), clean(found.rounding), found.row)
+    if kind is d.MatmulOp:
+        return product_split(s)
+    rule = RULES.get(kind)
+    if rule is None:
+        return None
+    total = clean(rule(s))
+    if kind in _LINEAR:
+        # These rules add their own rounding to what is left of the operands' errors.
+        errors = [np.broadcast_to(e, total.shape) for e in s.e]
+        rows = [s.norm(i) if v.shape == total.shape else row_norm(e) for i, (v, e) in enumerate(zip(s.x, errors, strict=True))]
+        return Split(sum(errors[1:], errors[0]), total - sum(errors[1:], errors[0]), sum(rows[1:], rows[0]))
+    if kind is d.SliceOp and total.shape[:-1] == s.x[0].shape[:-1]:
+        return Split(total, none(total.shape), np.fmin(row_norm(total), s.norm(0)))
+    return Split(total, none(total.shape), row_norm(total))

@@ -1,0 +1,386 @@
+"""Two traces compared: bit for bit by commit, or value by value by operation against derived bounds.
+
+A comparison passes only when it has compared something. Traces that are not complete, that ran different programs or
+different descriptions, and comparisons of zero elements are failures that say why; they never pass and never raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from fleet.compare.bounds.bound import Bound
+from fleet.compare.diverged import CommitRow, Divergence
+from fleet.compare.measured import OperationRow
+from fleet.compare.operation_rows import Basis, Judgement, Measured, measured, operation_row
+from fleet.compare.rules.steps import Array
+from fleet.compare.signal import Floors
+from fleet.compare.verdict import Comparison, NotCompared, Verdict
+from fleet.engines.base import Progress
+from fleet.engines.trace import Commit, Trace
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+
+__all__ = ["CallFigures", "Doubt", "Judge", "ValueComparison", "compare_bits", "compare_values", "quiet", "refusals"]
+
+
+@dataclass(frozen=True)
+class CallFigures:
+    """What the set says of one call: useful and issued MACs, cycles of the cost model, least traffic, the hardware's unit."""
+
+    macs: int | None = None
+    macs_issued: int | None = None
+    model_cycles: int | None = None
+    least_bytes: Mapping[str, int] = field(default_factory=dict[str, int])
+    unit: str = ""
+
+
+def quiet(_fraction: float, _words: str) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """An operation's values of which no bound decides everything. undecided: boolean, in their shape."""
+
+    reference: Array
+    other: Array
+    undecided: Array
+
+
+Judge: TypeAlias = Callable[[Mapping[str, Doubt]], Mapping[str, Judgement]]
+"""Asked once a comparison, with all of its doubts by operation id; what it does not answer is not proved."""
+
+
+@dataclass(frozen=True)
+class ValueComparison:
+    """What `compare_values` compares.
+
+    Attributes:
+        name: "<other>-vs-<reference>"; kind: "bound" or "info"; question: in words.
+        bounds, local_bounds: operation id -> bound (kind "bound").
+        local: operation id -> (reference, other) of the operation alone, both on the same operands, where it was measured.
+        own, own_bounds: likewise, on the other side's own operands (`own_step`); the same objects as `local` where that is so.
+        classes_must_agree: argmax must be equal without exception (one arithmetic on both sides).
+        parts: operation id -> part -> RMS of what its local error is made of (`local.local_parts`).
+        causes: operation id -> what is behind its error on the device, in words.
+        ulp_dtype: dtype in which ULPs are counted, by operation id ("float16" where the device stores float16).
+        waivers: operation id -> text of the waiver.
+        inner: operation id -> why no value of it can be had (inside a device group).
+        missing_is_failure: whether an operation without a value on the other side, and without an entry in `inner`, fails.
+        progress: told of each operation before it is compared.
+        steps: asked for what the accumulated bound leaves undecided where `own` has nothing: (own, own_bounds) of these operations.
+        inputs: of the model, by name, as far as they are known.
+        judge: asked for what all bounds leave undecided; None: that is not proved.
+    """
+
+    name: str
+    kind: str
+    question: str
+    bounds: Mapping[str, Bound] = field(default_factory=dict[str, Bound])
+    local_bounds: Mapping[str, Bound] = field(default_factory=dict[str, Bound])
+    local: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict[str, tuple[np.ndarray, np.ndarray]])
+    own: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict[str, tuple[np.ndarray, np.ndarray]])
+    own_bounds: Mapping[str, Bound] = field(default_factory=dict[str, Bound])
+    parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
+    causes: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
+    classes_must_agree: bool = False
+    ulp_dtype: Mapping[str, np.dtype] = field(default_factory=dict[str, np.dtype])
+    waivers: Mapping[str, str] = field(default_factory=dict[str, str])
+    inner: Mapping[str, str] = field(default_factory=dict[str, str])
+    missing_is_failure: bool = True
+    progress: Progress = quiet
+    steps: Callable[[Sequence[str]], tuple[Mapping[str, tuple[Array, Array]], Mapping[str, Bound]]] | None = None
+    judge: Judge | None = None
+    inputs: Mapping[str, Array] = field(default_factory=dict[str, Array])
+
+
+def refusals(reference: Trace, other: Trace, *, same_program: bool, ended_early: bool = False) -> list[str]:
+    """Why these traces cannot be compared; empty when they can.
+
+    ended_early: one that was ended at its first unexpected commit can be, as far as it goes.
+    """
+    unfinished = [t for t in (reference, other) if not t.complete and not (t is other and ended_early and t.stopped is not None)]
+    reasons = [f"the trace of {t.engine} is not complete: its run did not end" for t in unfinished]
+    if same_program and reference.program_hash != other.program_hash:
+        first, second = reference.program_hash[:16], other.program_hash[:16]
+        reasons.append(f"different programs: {reference.engine} ran {first}, {other.engine} ran {second}")
+    hashes = (reference.description_hash, other.description_hash)
+    if None not in hashes and hashes[0] != hashes[1]:
+        first, second = (str(h)[:16] for h in hashes)
+        reasons.append(f"different descriptions: {reference.engine} has {first}, {other.engine} has {second}")
+    if None not in (reference.device, other.device) and reference.device != other.device:
+        reasons.append(f"different devices: {reference.engine} ran {reference.device}, {other.engine} ran {other.device}")
+    return reasons
+
+
+def compare_bits(name: str, reference: Trace, other: Trace, program: Program, figures: Sequence[CallFigures] = ()) -> Comparison:
+    """Commits and, where both kept them, tensors and outputs: every bit. figures: one a commit, for the rows."""
+    reasons = refusals(reference, other, same_program=True, ended_early=True)
+    rows = () if reasons else _commit_rows(reference, other, figures)
+    if other.stopped is not None:
+        rows = rows[: len(other.commits)]
+    operations: list[OperationRow] = []
+    if not reasons:
+        reasons += _commit_reasons(reference, other, rows)
+        operations, differing = _bit_rows(reference, other, program)
+        reasons += differing
+    size = sum(c.bytes_written for c in reference.commits) if rows else 0
+    elements = sum(row.cumulative.elements for row in operations)
+    verdict: Verdict = "fail" if reasons else "pass"
+    if not reasons and (not rows or size == 0):
+        verdict, reasons = "nothing compared", ["no byte was compared: the run committed no instruction"]
+    first = next((row for row in rows if not row.equal), None)
+    divergence = None
+    if first is not None:
+        divergence = Divergence(name, first.seq, first.instruction, first.ops, _difference(reference, other, first.seq))
+    elif reasons and operations and (bad := next((r for r in operations if r.verdict == "fail"), None)):
+        divergence = Divergence(name, None, None, (bad.op,), f"{bad.op}: {bad.reason}")
+    return Comparison(
+        name, "bits", reference.engine, other.engine, "Is the hardware right? Every bit of every destination at every commit.",
+        verdict, tuple(reasons), elements, size, tuple(operations), rows, divergence,
+        () if operations else (NotCompared("tensors", "one of the traces kept none"),),
+    )  # fmt: skip
+
+
+def _commit_rows(reference: Trace, other: Trace, figures: Sequence[CallFigures]) -> tuple[CommitRow, ...]:
+    """One row a commit of either side; a commit that only one side has is unequal."""
+    rows: list[CommitRow] = []
+    for i in range(max(len(reference.commits), len(other.commits))):
+        a = reference.commits[i] if i < len(reference.commits) else None
+        b = other.commits[i] if i < len(other.commits) else None
+        one = a or b
+        assert one is not None
+        clock = b if b is not None and b.end is not None else a
+        f = figures[i] if i < len(figures) else CallFigures()
+        rows.append(
+            CommitRow(
+                seq=one.seq,
+                instruction=one.instruction,
+                ops=one.ops,
+                reference_digest=f"{a.digest:016x}" if a else "",
+                other_digest=f"{b.digest:016x}" if b else "",
+                bytes_written=one.bytes_written,
+                result=one.result,
+                start=clock.start if clock else None,
+                end=clock.end if clock else None,
+                cycles=dict(clock.cycles) if clock else {},
+                macs=f.macs,
+                macs_issued=f.macs_issued,
+                model_cycles=f.model_cycles,
+                token_range=one.token_range,
+                equal=a is not None and b is not None and _architectural(a) == _architectural(b),
+                least_bytes=f.least_bytes,
+                unit=f.unit,
+            )
+        )
+    return tuple(rows)
+
+
+def _architectural(commit: Commit) -> tuple[object, ...]:
+    """What must agree: everything but the clock."""
+    c = commit
+    return (c.seq, c.instruction, c.ops, c.digest, c.bytes_written, c.result, c.token_range)
+
+
+def _difference(reference: Trace, other: Trace, seq: int) -> str:
+    """What differs at a commit, in one clause."""
+    a = next((c for c in reference.commits if c.seq == seq), None)
+    b = next((c for c in other.commits if c.seq == seq), None)
+    if a is None or b is None:
+        missing = reference.engine if a is None else other.engine
+        return f"commit {seq} is missing from {missing}"
+    parts: list[str] = []
+    for label, x, y in (
+        ("instruction", a.instruction, b.instruction),
+        ("operations", ", ".join(a.ops), ", ".join(b.ops)),
+        ("bytes written", a.bytes_written, b.bytes_written),
+        ("digest", f"{a.digest:016x}", f"{b.digest:016x}"),
+        ("result register", a.result, b.result),
+        ("tokens", a.token_range, b.token_range),
+    ):
+        if x != y:
+            parts.append(f"{label} expected {x}, found {y}")
+    return f"commit {seq} ({a.instruction} of {a.ops[-1] if a.ops else 'no operation'}): " + "; ".join(parts)
+
+
+def _commit_reasons(reference: Trace, other: Trace, rows: Sequence[CommitRow]) -> list[str]:
+    reasons: list[str] = []
+    if len(reference.commits) != len(other.commits) and other.stopped is None:
+        reasons.append(f"{reference.engine} committed {len(reference.commits)} instructions, {other.engine} {len(other.commits)}")
+    unequal = [row for row in rows if not row.equal]
+    if unequal:
+        total = max(len(reference.commits), len(other.commits))
+        left = f"; the run ended there, {total - len(rows)} did not run" if other.stopped is not None else ""
+        reasons.append(f"{len(unequal)} of {total} commits differ; first: {_difference(reference, other, unequal[0].seq)}{left}")
+    elif other.stopped is not None:
+        reasons.append(f"the run of {other.engine} ended at commit {other.stopped} as another one than expected, and it is none")
+    return reasons
+
+
+def _bit_rows(reference: Trace, other: Trace, program: Program) -> tuple[list[OperationRow], list[str]]:
+    """Tensors that both kept, and outputs, compared as bytes (so NaN payloads and signs of zero count)."""
+    rows: list[OperationRow] = []
+    reasons: list[str] = []
+    for index, op in enumerate(program.operations()):
+        name = op_id(op)
+        if name not in reference.tensors or name not in other.tensors:
+            continue
+        a, b = np.asarray(reference.tensors[name]), np.asarray(other.tensors[name])
+        place = reference.placement.get(name, "")
+        row = operation_row(Basis(op, index, place), a, b, kind="info")
+        if not _same_bits(a, b):
+            reason = f"{row.cumulative.mismatches or 'some'} of {a.size} elements differ in their bits"
+            row = replace(row, verdict="fail", reason=reason)
+            reasons.append(f"{name}: {reason}")
+        elif row.verdict != "fail":
+            row = replace(row, verdict="pass")
+        rows.append(row)
+    if other.stopped is not None:
+        return rows, []  # its end is no more than that of the last operation that it left
+    if reference.outputs.keys() != other.outputs.keys():
+        reasons.append(f"outputs {sorted(reference.outputs)} against {sorted(other.outputs)}")
+    for name in reference.outputs.keys() & other.outputs.keys():
+        if not _same_bits(np.asarray(reference.outputs[name]), np.asarray(other.outputs[name])):
+            reasons.append(f"output '{name}' differs in its bits")
+    return rows, reasons
+
+
+def _same_bits(a: Array, b: Array) -> bool:
+    return a.dtype == b.dtype and a.shape == b.shape and np.ascontiguousarray(a).tobytes() == np.ascontiguousarray(b).tobytes()
+
+
+def compare_values(
+    spec: ValueComparison, reference: Trace, other: Trace, program: Program, *, same_program: bool
+) -> tuple[Comparison, dict[str, np.ndarray]]:
+    """Operations aligned by id. Returns the comparison and the arrays for pictures (`CosimResult.arrays`)."""
+    reasons = refusals(reference, other, same_program=same_program)
+    rows: tuple[OperationRow, ...] = ()
+    skipped: list[NotCompared] = []
+    arrays: dict[str, np.ndarray] = {}
+    if not reasons:
+        measurements: list[Measured] = []
+        operations = list(program.operations())
+        finite: dict[str, Array] = {}
+        ordered = _ordered(spec, operations)
+        floors = Floors(program, spec.inputs, reference.tensors)
+        for index, op in enumerate(operations):
+            name = op_id(op)
+            if isinstance(op, d.ConstantOp | d.PrintOp | d.RegionOp):
+                continue
+            spec.progress(index / len(operations), f"comparing {name}")
+            floor = floors.of(op)
+            if name in ordered and (bound := spec.bounds.get(name)) is not None:
+                finite[name] = np.isfinite(bound.array)
+            if why := _why_not(spec, reference, other, name):
+                skipped.append(NotCompared(name, why))
+                if name not in spec.inner and spec.missing_is_failure:
+                    reasons.append(f"{name}: {why}")
+                continue
+            measurements.append(_measured(spec, reference, other, op, index, finite, floor))
+            arrays |= _samples(spec, reference, other, name)
+        rows = _decided(spec, reference, other, measurements)
+    reasons += [f"{row.op}: {row.reason}" for row in rows if row.verdict == "fail"]
+    elements = sum(row.cumulative.elements for row in rows)
+    verdict: Verdict = "fail" if reasons else "pass"
+    if unproved := [f"{row.op}: {row.reason}" for row in rows if row.verdict == "not proved"]:
+        verdict = "fail" if reasons else "not proved"
+        reasons += unproved
+    elif not reasons and elements == 0:
+        verdict, reasons = "nothing compared", ["no element was compared: the traces have no operation in common"]
+    divergence = None
+    if bad := next((row for row in rows if row.verdict == "fail"), None):
+        worst = bad.worst if bad.worst is not None else bad.local_worst
+        found = f", element {list(worst.index)}: expected {worst.reference!r}, found {worst.other!r}" if worst else ""
+        divergence = Divergence(spec.name, None, None, (bad.op,), f"{bad.op} ({bad.at or bad.name}): {bad.reason}{found}")
+    kind = "bound" if spec.kind == "bound" else "info"
+    comparison = Comparison(
+        spec.name, kind, reference.engine, other.engine, spec.question, verdict, tuple(reasons), elements, 0, rows, (),
+        divergence, tuple(skipped),
+    )  # fmt: skip
+    return comparison, arrays
+
+
+def _why_not(spec: ValueComparison, reference: Trace, other: Trace, name: str) -> str | None:
+    if name in reference.tensors and name in other.tensors:
+        return None
+    if name in spec.inner:
+        return spec.inner[name]
+    missing = [t.engine for t in (reference, other) if name not in t.tensors]
+    return f"{' and '.join(missing)} kept no value of it"
+
+
+def _ordered(spec: ValueComparison, operations: Sequence[FleetOp]) -> set[str]:
+    """Operations whose largest element is asked for, where it must be the same one on both sides."""
+    argmax = [op for op in operations if isinstance(op, d.ArgmaxOp | d.ArgminOp)] if spec.classes_must_agree else []
+    return {op_id(owner) for op in argmax if isinstance(owner := op.operands[0].owner, FleetOp)}
+
+
+def _decided(spec: ValueComparison, reference: Trace, other: Trace, found: Sequence[Measured]) -> tuple[OperationRow, ...]:
+    """The rows with their verdicts; what their bounds leave undecided goes to the judge."""
+    doubts = {
+        m.row.op: Doubt(np.asarray(reference.tensors[m.row.op]), np.asarray(other.tensors[m.row.op]), m.undecided)
+        for m in found
+        if m.undecided.any()
+    }
+    if doubts:
+        spec.progress(1.0, f"{len(doubts)} operations in higher precision")
+    judged = spec.judge(doubts) if doubts and spec.judge is not None else {}
+    return tuple(_waived(spec, m.decided(judged.get(m.row.op))) for m in found)
+
+
+def _waived(spec: ValueComparison, row: OperationRow) -> OperationRow:
+    if row.verdict in {"fail", "not proved"} and row.op in spec.waivers:
+        return replace(row, verdict="pass", waiver=spec.waivers[row.op])
+    return row
+
+
+def _measured(
+    spec: ValueComparison, reference: Trace, other: Trace, op: FleetOp, index: int, finite: Mapping[str, Array], floor: float
+) -> Measured:
+    """The row of one operation. finite: by operation whose largest element is asked for, where its bounds are."""
+    name = op_id(op)
+    a, b = np.asarray(reference.tensors[name]), np.asarray(other.tensors[name])
+    local, own = spec.local.get(name), spec.own.get(name)
+    basis = Basis(
+        op, index, other.placement.get(name, "") if other.device is not None else "",
+        bound=spec.bounds.get(name), local_bound=spec.local_bounds.get(name), own_bound=spec.own_bounds.get(name),
+        classes_must_agree=spec.classes_must_agree, ulp_dtype=spec.ulp_dtype.get(name),
+        floor=floor, unbounded_rows=_unbounded_rows(op, finite),
+    )  # fmt: skip
+    made = measured(basis, a, b, local=local, own=own, kind=spec.kind)
+    if own is None and spec.steps is not None and made.undecided.any():
+        pairs, bounds = spec.steps((name,))
+        if name in pairs and name in bounds:
+            made = measured(replace(basis, own_bound=bounds[name]), a, b, local=local, own=pairs[name], kind=spec.kind)
+    row = replace(made.row, parts=dict(spec.parts.get(name, {})), causes=dict(spec.causes.get(name, {})))
+    return replace(made, row=row)
+
+
+def _unbounded_rows(op: FleetOp, finite: Mapping[str, Array]) -> Array | None:
+    """Of an argmax whose classes must agree: where its operand has no finite bound; None elsewhere."""
+    if not isinstance(op, d.ArgmaxOp | d.ArgminOp):
+        return None
+    owner = op.operands[0].owner
+    known = finite.get(op_id(owner)) if isinstance(owner, FleetOp) else None
+    return None if known is None else np.asarray(~known.all(axis=int(op.axis.value.data)))
+
+
+def _samples(spec: ValueComparison, reference: Trace, other: Trace, name: str) -> dict[str, np.ndarray]:
+    """What pictures need of an operation (`CosimResult.arrays`)."""
+    a, b = np.asarray(reference.tensors[name]), np.asarray(other.tensors[name])
+    if a.shape != b.shape or not a.size:
+        return {}
+    bound = spec.bounds.get(name)
+    pick = np.linspace(0, a.size - 1, min(a.size, 4096)).astype(np.int64)
+    flat = a.reshape(-1)[pick].astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        arrays = {f"{spec.name}/{name}/error": b.reshape(-1)[pick].astype(np.float64) - flat}
+    arrays[f"{spec.name}/{name}/reference"] = flat
+    if bound is not None:
+        arrays[f"{spec.name}/{name}/bound"] = bound.array.reshape(-1)[pick]
+    return arrays

@@ -1,0 +1,95 @@
+"""What a comparison found, and what a task's figure is: plain data, of which a result is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from fleet.compare.diverged import CommitRow, Divergence
+from fleet.compare.measured import OperationRow
+from fleet.compare.ways import Ways
+
+__all__ = ["Comparison", "Flip", "Kind", "NotCompared", "TaskMetric", "Verdict"]
+
+Verdict = Literal["pass", "fail", "not proved", "nothing compared"]
+"""fail: something differs. not proved: nothing differs for certain, and of something nobody can say."""
+Kind = Literal["bits", "bound", "info"]
+
+
+@dataclass(frozen=True)
+class NotCompared:
+    """Something that was not compared, and why: the reader must not think it was.
+
+    what: an engine (`CosimResult.not_compared`, the run as a whole) or an operation (`Comparison.not_compared`).
+    """
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two engines compared.
+
+    kind: "bits" (must be identical), "bound" (must lie within the derived bound), "info" (measured, nothing required).
+    elements: tensor elements compared; bytes: bytes covered by digests ("bits").
+    question: what it answers, in words.
+    """
+
+    name: str
+    kind: Kind
+    reference: str
+    other: str
+    question: str
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    elements: int
+    bytes: int
+    operations: tuple[OperationRow, ...] = ()
+    commits: tuple[CommitRow, ...] = ()
+    divergence: Divergence | None = None
+    not_compared: tuple[NotCompared, ...] = ()
+
+    @property
+    def ways(self) -> Ways:
+        """How many elements of all operations were held in which way."""
+        return Ways.total(row.ways for row in self.operations)
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A sample whose predicted class is not the golden's."""
+
+    index: int
+    label: int | None
+    golden: int
+    other: int
+
+
+@dataclass(frozen=True)
+class TaskMetric:
+    """The task's own figure for one engine.
+
+    Attributes:
+        metric: "accuracy". value, low, high: with the Wilson interval at `confidence`. None where there are no labels.
+        lost, lost_low, lost_high: golden's value minus this one, paired interval (Bonett and Price 2012); None likewise.
+        agreement: fraction of samples with the golden's class. flips: the others, in order.
+        must_agree: whether a flip is a failure (vm against cpython, riscv against vm).
+        op: the operation whose value was taken as the predicted class.
+    """
+
+    engine: str
+    metric: str
+    op: str
+    samples: int
+    correct: int | None
+    value: float | None
+    low: float | None
+    high: float | None
+    lost: float | None
+    lost_low: float | None
+    lost_high: float | None
+    confidence: float
+    agreement: float
+    flips: tuple[Flip, ...]
+    must_agree: bool

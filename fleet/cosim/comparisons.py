@@ -1,0 +1,275 @@
+"""Which comparison asks what, with which bounds: one method a row of the table in `campaign`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from fleet.compare.bounds.bound import Bound
+from fleet.compare.bounds.fates import FusedArithmetic, completed, fates_of, fused_groups
+from fleet.compare.bounds.golden_values import Values
+from fleet.compare.bounds.raised_bounds import raised_bounds
+from fleet.compare.bounds.shared_steps import alone, hidden_steps, shared, stated
+from fleet.compare.bounds.sides import NUMPY_ULP, GroupArithmetic, group_arithmetic
+from fleet.compare.bounds.tolerance import cumulative_bounds, local_bounds
+from fleet.compare.compiled_stream import Stream
+from fleet.compare.diverged import Divergence
+from fleet.compare.divergence import Evidence
+from fleet.compare.judges.local import LocalPairs, local_device_values, local_host_values, local_parts, pairs
+from fleet.compare.judges.own_steps import own_steps
+from fleet.compare.judges.third_judge import ThirdJudge
+from fleet.compare.operand_values import operand_lines
+from fleet.compare.operation_rows import text_of
+from fleet.compare.traces import ValueComparison, compare_bits, compare_values, quiet
+from fleet.compare.verdict import Comparison
+from fleet.engines.base import Progress, RunOptions
+from fleet.engines.trace import Trace
+from fleet.errors import FleetError
+from fleet.ir.dialect import op_id
+from fleet.ir.program import Program
+from fleet.streams.replay.explain import Known
+from fleet.streams.replay.model import explain_model, explain_on_model, host_names
+from fleet.transforms.infer_shapes import as_run
+
+__all__ = ["Session"]
+
+Compared = tuple[Comparison, dict[str, np.ndarray]]
+
+
+@dataclass
+class Session:
+    """The golden and the stream that comparisons share.
+
+    folder: where engines left their files; options: as they ran; progress: told of each operation that is compared.
+    """
+
+    program: Program
+    inputs: Mapping[str, np.ndarray]
+    golden: Trace
+    waivers: Mapping[str, Mapping[str, str]]
+    folder: Path
+    stream: Stream | None = field(default=None)
+    options: RunOptions | None = None
+    progress: Progress = quiet
+
+    def __post_init__(self) -> None:
+        self.program = as_run(self.program, self.golden.tensors)
+
+    def against_source(self, reference: Trace, golden: Trace) -> Compared:
+        """The golden against an engine that runs the user's source."""
+        question = "Is the golden what NumPy computes?"
+        return self._float(f"{golden.engine}-vs-{reference.engine}", question, reference, golden, missing_is_failure=False)
+
+    def against_golden(self, golden: Trace, other: Trace) -> Compared:
+        """An engine that computes in the program's own dtypes."""
+        question = f"Does {other.engine} compute what the golden computes, within float rounding?"
+        return self._float(f"{other.engine}-vs-{golden.engine}", question, golden, other, missing_is_failure=True)
+
+    def _float(self, name: str, question: str, reference: Trace, other: Trace, *, missing_is_failure: bool) -> Compared:
+        spec = ValueComparison(
+            name, "bound", question, classes_must_agree=True, waivers=self._waived(name), missing_is_failure=missing_is_failure
+        )
+        fates = fates_of(self.program, other)
+        stating = reference if reference is not self.golden else other
+        side = FusedArithmetic(
+            {**NUMPY_ULP, **_stated(stating, "function_ulp")},
+            _stated(stating, "function_absolute"),
+            frozenset(map(str, stating.meta.get("unrounded", ()))),
+            fused_groups(self.program, fates),
+        )
+        spec = replace(spec, inner=fates, progress=self.progress, inputs=self.inputs)
+        try:
+            spec = replace(spec, bounds=cumulative_bounds(Values(self.program, self.inputs, self.golden.tensors), side))
+            if reference is self.golden:
+                spec = self._alone(spec, other, side)
+        except FleetError as error:
+            return _impossible(spec, reference, other, str(error)), {}
+        a, b = (_with_outputs(t, self.program) for t in (reference, other))
+        golden, shown = (a, b) if reference is self.golden else (b, a)
+        judge = ThirdJudge(self.program, self.inputs, golden.tensors, golden_is_reference=golden is a)
+        spec = replace(spec, judge=judge, steps=partial(self._shown_steps, shown, side))
+        return compare_values(spec, a, b, self.program, same_program=True)
+
+    def _shown_steps(
+        self, shown: Trace, side: FusedArithmetic, names: Sequence[str]
+    ) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], dict[str, Bound]]:
+        """Operations of an engine that shows some of its values only, on those that it shows: what lies between counts as one."""
+        own: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        bounds: dict[str, Bound] = {}
+        for name, steps in hidden_steps(self.program, shown.tensors, names).items():
+            try:
+                found = alone(self.program, self.inputs, shown.tensors, {name: steps}, side)
+            except FleetError:
+                continue  # an operand that nothing shows: not to be had
+            own[name], bounds[name] = (found[name][0], np.asarray(shown.tensors[name])), found[name][1]
+        return own, bounds
+
+    def _alone(self, spec: ValueComparison, other: Trace, side: FusedArithmetic) -> ValueComparison:
+        """Each operation of an engine against the golden's operator on that engine's own operands.
+
+        What an operation adds by itself has a far smaller bound than what has gathered on the way to it, so a wrong operation
+        is seen even where the cumulative bound has grown wide. Operations that the engine fused count as one: the golden's
+        operators on the values that enter them. Left out where the engine did not keep every tensor.
+        """
+        try:
+            whole = replace(other, tensors=completed(self.program, self.inputs, other.tensors, spec.inner))
+            bounds = local_bounds(Values(self.program, self.inputs, whole.tensors), side)
+        except FleetError:
+            return spec
+        references: dict[str, np.ndarray] = {}
+        try:
+            between = shared(self.program, stated(other), side.groups)
+            composites = alone(self.program, self.inputs, whole.tensors, between, side)
+            references = {name: reference for name, (reference, _) in composites.items()}
+            bounds = bounds.but({name: bound for name, (_, bound) in composites.items()})
+            found = raised_bounds(self.program, self.inputs, self.golden.tensors, whole.tensors, side)
+            if found:
+                values = Values(self.program, self.inputs, self.golden.tensors)
+                spec = replace(spec, bounds=cumulative_bounds(values, side, known=found))
+        except FleetError:
+            pass  # the chain of single steps is a bound as well
+        own = LocalPairs(self.program, whole, self.inputs, other.tensors, references)
+        return replace(spec, local=own, local_bounds=bounds, own=own, own_bounds=bounds)
+
+    def quantisation(self, golden: Trace, rounded: Trace) -> Compared:
+        """What the weights cost, as the device stores them."""
+        assert self.stream is not None
+        name = f"{rounded.engine}-vs-{golden.engine}"
+        stored = self.stream.rounded
+        local = local_host_values(stored, stored.weights, golden, self.inputs, frozenset())
+        question = "What does storing the weights as the device does cost? (quantisation error)"
+        spec = ValueComparison(
+            name, "info", question, local=pairs(golden.tensors, local), waivers=self._waived(name), inner=self.stream.absorbed,
+            progress=self.progress, inputs=self.inputs,
+        )  # fmt: skip
+        return compare_values(spec, golden, rounded, self.program, same_program=False)
+
+    def arithmetic(self, rounded: Trace, iss: Trace) -> Compared:
+        """What the device's arithmetic costs: held against the derived bound, on the same weights."""
+        assert self.stream is not None
+        name = f"{iss.engine}-vs-{rounded.engine}"
+        question = "What does the device's arithmetic cost, and is that within what its roundings allow? (arithmetic error)"
+        spec = ValueComparison(
+            name, "bound", question, waivers=self._waived(name), inner=self.stream.inner, progress=self.progress, inputs=self.inputs
+        )
+        if not self.stream.groups:
+            why = f"no operation of the model runs on {self.stream.compiled.device.name}: there is nothing of it to compare"
+            return replace(_impossible(spec, rounded, iss, why), verdict="nothing compared"), {}
+        try:
+            side = self._device_side()
+            values = Values(self.stream.rounded, self.inputs, rounded.tensors)
+            device = local_device_values(self.stream, rounded, self.inputs)
+            own, own_bounds = own_steps(self.stream, side, iss, self.inputs)
+            spec = replace(
+                spec,
+                bounds=cumulative_bounds(values, side),
+                local_bounds=local_bounds(values, side),
+                local=pairs(rounded.tensors, device),
+                own=own,
+                own_bounds=own_bounds,
+                parts=local_parts(self.stream, side, rounded, self.inputs, device),
+                causes={name: group.stated.causes for name, group in side.groups.items()},
+                ulp_dtype=self._stored(side),
+            )
+        except FleetError as error:
+            return _impossible(spec, rounded, iss, str(error)), {}
+        return compare_values(spec, rounded, iss, self.stream.rounded, same_program=False)
+
+    def total(self, golden: Trace, iss: Trace) -> Compared:
+        """Both causes together."""
+        assert self.stream is not None
+        name = f"{iss.engine}-vs-{golden.engine}"
+        question = "How far is the device from the model? (quantisation and arithmetic error together)"
+        spec = ValueComparison(
+            name, "info", question, waivers=self._waived(name), inner=self.stream.inner, progress=self.progress, inputs=self.inputs
+        )
+        try:
+            local = local_device_values(self.stream, golden, self.inputs)
+            spec = replace(spec, local=pairs(golden.tensors, local), ulp_dtype=self._stored(self._device_side()))
+        except FleetError as error:
+            return _impossible(spec, golden, iss, str(error)), {}
+        return compare_values(spec, golden, iss, self.program, same_program=False)
+
+    def bits(self, iss: Trace, other: Trace) -> Compared:
+        """Hardware against functional model."""
+        assert self.stream is not None
+        comparison = compare_bits(
+            f"{other.engine}-vs-{iss.engine}", iss, other, self.program, self.stream.figures(str(other.meta.get("memory", "ideal")))
+        )
+        seen = Values(self.stream.rounded, self.inputs, iss.tensors)  # both sides agree on all that stands before
+        evidence = self.stream.evidence(self.folder / other.engine, partial(operand_lines, seen))
+        if evidence.damage:
+            # Even where no result shows it: what lies in memory is part of what was asked to be run.
+            reasons = tuple(f"memory of {other.engine} does not hold what was loaded: {line}" for line in evidence.damage)
+            comparison = replace(comparison, verdict="fail", reasons=comparison.reasons + reasons)
+        if comparison.divergence is not None and comparison.divergence.seq is not None:
+            comparison = replace(comparison, divergence=self._explained(comparison.divergence, iss, other, evidence))
+        return comparison, {}
+
+    def _explained(self, divergence: Divergence, iss: Trace, other: Trace, evidence: Evidence) -> Divergence:
+        """By a replay from the last good commit; where none shows it, by what the run itself left."""
+        assert self.stream is not None
+        folder, options = self.folder / "divergence", self.options or RunOptions()
+        if not evidence.damage and other.engine == "rtl":
+            known = Known(evidence.locate, evidence.operands, host_names(self.stream), self._source(divergence.ops))
+            replayed = explain_model(
+                divergence, self.stream, self.inputs, options, (iss, other), known, folder
+            )  # fmt: skip
+            if replayed is not None:
+                return replayed
+        return explain_on_model(divergence, self.stream, self.inputs, options, (iss, other), evidence, folder)
+
+    def _source(self, ops: Sequence[str]) -> str:
+        """ "model.py:12: h = x @ w" of a commit's last operation."""
+        names = {op_id(op): op for op in self.program.operations()}
+        at = next((text_of(names[name], "at") for name in reversed(ops) if name in names), "")
+        line = at.split(":")[1] if ":" in at else ""
+        lines = self.program.source.splitlines()
+        return f"{at}: {lines[int(line) - 1].strip()}" if line.isdecimal() and 0 < int(line) <= len(lines) else at
+
+    def _device_side(self) -> GroupArithmetic:
+        assert self.stream is not None
+        compiled = self.stream.compiled
+        return group_arithmetic(
+            self.stream.rounded, self.stream.groups, compiled.instruction_set, compiled.device, compiled.options
+        )
+
+    def _stored(self, side: GroupArithmetic) -> dict[str, np.dtype]:
+        """Operations that device memory holds in a dtype of its own."""
+        assert self.stream is not None
+        found: dict[str, np.dtype] = {}
+        for op in self.stream.rounded.operations():
+            store = side.arithmetic(op).store
+            if store is not None:
+                found[op_id(op)] = store
+        return found
+
+    def _waived(self, comparison: str) -> Mapping[str, str]:
+        return self.waivers.get(comparison, {})
+
+
+def _stated(trace: Trace, key: str) -> dict[str, float]:
+    """What an engine states of its functions under `meta[key]`: "function_ulp" where it is not NumPy's, "function_absolute"."""
+    stated: Any = trace.meta.get(key)
+    return {str(k): float(v) for k, v in cast("Mapping[Any, Any]", stated).items()} if isinstance(stated, Mapping) else {}
+
+
+def _with_outputs(trace: Trace, program: Program) -> Trace:
+    """The trace with its outputs as tensors of the operations that made them, where it kept no such tensor."""
+    tensors = dict(trace.tensors)
+    for name, value in zip(program.outputs, program.returned(), strict=True):
+        owner = value.owner
+        if name in trace.outputs and getattr(owner, "properties", None) and "id" in owner.properties:  # pyright: ignore[reportAttributeAccessIssue]
+            tensors.setdefault(op_id(cast("Any", owner)), trace.outputs[name])
+    return replace(trace, tensors=tensors)
+
+
+def _impossible(spec: ValueComparison, reference: Trace, other: Trace, why: str) -> Comparison:
+    """A comparison that could not be made: a failure that says why."""
+    kind: Literal["bound", "info"] = "bound" if spec.kind == "bound" else "info"
+    return Comparison(spec.name, kind, reference.engine, other.engine, spec.question, "fail", (why,), 0, 0)

@@ -1,0 +1,155 @@
+"""From file names to a program with the data of one run: shared by cases and commands."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fleet.core.file_kinds import MODEL_BUNDLE
+from fleet.cosim.models.data import load_arrays, random_like
+from fleet.errors import ModelError
+from fleet.ir.program import Program
+
+if TYPE_CHECKING:
+    from fleet.symbols.dims import Declared
+
+__all__ = ["RANDOM_BANNER", "LoadedModel", "load_model"]
+
+RANDOM_BANNER = "seeded random data: task figures (accuracy, flipped predictions) mean nothing"
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A program with the data of one run.
+
+    inputs: every input by name; random: names of arguments that were drawn, not given; banner: what to tell a reader first;
+    bound: inputs that are none of the program's, because their values decide what it is (of ONNX models).
+    """
+
+    spec: str
+    program: Program
+    inputs: Mapping[str, np.ndarray]
+    random: tuple[str, ...]
+    bound: tuple[str, ...] = ()
+
+    @property
+    def banner(self) -> str | None:
+        """`RANDOM_BANNER` where data were drawn, and which inputs were bound; else None."""
+        drawn = f"{RANDOM_BANNER} (drawn: {', '.join(self.random)})" if self.random else ""
+        bound = f"compiled for these values, which decide shapes or branches: {', '.join(self.bound)}" if self.bound else ""
+        return "; ".join(part for part in (drawn, bound) if part) or None
+
+
+def _first_rows(inputs: dict[str, np.ndarray], spec: str, batch: int) -> dict[str, np.ndarray]:
+    """Only the first rows of inputs whose leading dimension is named in the signature."""
+    from fleet.frontend.source import signature
+
+    named = {a.name for a in signature(spec) if a.dims and isinstance(a.dims[0], str)}
+    return {name: array[:batch] if name in named else array for name, array in inputs.items()}
+
+
+def _check_complete(arguments: Sequence[Declared], weights: Mapping[str, np.ndarray]) -> None:
+    """Refuses weights that lack an array of fixed size: drawn at random it would look like the model's own."""
+    fixed = [a for a in arguments[1:] if not a.optional and a.dims and all(isinstance(d, int) for d in a.dims)]
+    if missing := [a for a in fixed if a.name not in weights]:
+        what = ", ".join(f"{a.name} ({a})" for a in missing)
+        raise ModelError(f"no weight for {what}", hint=f"given are {', '.join(weights)}; add it, or give it with --input")
+
+
+def _led_to(
+    spec: str, arguments: Sequence[Declared], inputs: dict[str, np.ndarray], seed: int, batch: int | None
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Inputs of an ONNX model's part: where its first values are not given, the VM computes them of the whole model's inputs.
+
+    Returns the inputs, and the names of what was drawn for that. Raises as `load_model`.
+    """
+    from fleet.engines.base import RunOptions
+    from fleet.engines.vm import ENGINE as VM
+    from fleet.frontend.onnx.choice import Choice
+    from fleet.frontend.source import load, sample_inputs, signature
+
+    choice = Choice.of(spec)
+    missing = tuple(name for name in choice.first if name not in inputs)
+    if not missing:
+        return inputs, []
+    before = Choice(choice.path, last=missing, dims=choice.dims).spec
+    asked = [a.name for a in signature(before)]
+    rest = [a.name for a in arguments if a.name not in choice.first]
+    given = {name: array for name, array in inputs.items() if name in (*asked, *rest)}
+    if given and batch:
+        given = _first_rows(given, before, batch)
+    drawn = [] if given else list(dict.fromkeys((*asked, *rest)))
+    if not given:
+        given = sample_inputs(Choice(choice.path, dims=choice.dims).spec, {}, batch=batch or 8, seed=seed)
+    program = load(before, {}, given)
+    fed = {a.name: np.asarray(given[a.name], order="C") for a in program.inputs}
+    found = VM.run(program, fed, RunOptions(seed=seed, keep_tensors=False)).outputs
+    return {**{n: a for n, a in given.items() if n in rest}, **found}, drawn
+
+
+def load_model(
+    spec: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, dynamic: Collection[str] | bool = ()
+) -> LoadedModel:
+    """Reads the model, its weights and inputs; draws what is not given.
+
+    Where an ONNX model's part begins, the arrays given under these names count; else they are computed of the model's inputs.
+    Without `weights`, every argument but the first is taken to be a weight and drawn (an ONNX model has its own); without
+    `input_path` the other arguments are drawn (with `weights`, only those of a named dimension and the first). The dimensions of
+    `dynamic` stay unknown in the program, whatever the arrays. Raises FleetError for anything that does not fit, naming the files.
+    """
+    from fleet.frontend.source import is_onnx, load, sample_inputs, signature
+
+    if Path(spec).name == MODEL_BUNDLE:
+        from fleet.cosim.models.model_bundle import load_model_bundle
+
+        if weights or input_path or batch:
+            raise ModelError("has weights and inputs of its own", where=spec, hint="leave --weights, --input and --batch out")
+        _, program, stored = load_model_bundle(Path(spec))
+        return LoadedModel(spec, program, stored, ())
+    arguments = signature(spec)
+    drawn: list[str] = []
+    bound = load_arrays(weights, what="weights") if weights else {}
+    inputs = load_arrays(input_path, what="input") if input_path else {}
+    if is_onnx(spec):
+        inputs, drawn = _led_to(spec, arguments, inputs, seed, batch)
+    known = {a.name for a in arguments}
+    for path, arrays in ((weights, bound), (input_path, inputs)):
+        if path and not known & arrays.keys():
+            names = ", ".join(sorted(arrays)) or "nothing"
+            raise ModelError(f"holds {names}; the model's arguments are {', '.join(a.name for a in arguments)}", where=str(path))
+    if not weights and not is_onnx(spec):
+        shapes = {
+            a.name: (tuple(a.dims), a.dtype)
+            for a in arguments[1:]
+            if a.name not in inputs
+            and not a.optional
+            and a.dtype is not None
+            and a.dims
+            and all(isinstance(d, int) for d in a.dims)
+        }
+        bound = random_like(shapes, seed)  # pyright: ignore[reportArgumentType]
+        drawn += bound
+    given = {name: array for name, array in inputs.items() if name in known}
+    if given and batch and not drawn:
+        given = _first_rows(given, spec, batch)
+    try:
+        if not given:
+            if weights:
+                _check_complete(arguments, bound)
+            given = sample_inputs(spec, bound, batch=batch or 8, seed=seed)
+            drawn = [*given, *drawn]
+        program = load(spec, bound, given, seed=seed, dynamic=dynamic)
+    except ModelError as error:
+        files = [str(path) for path in (weights, input_path) if path]
+        raise ModelError(error.what, where=" and ".join([spec, *files]), hint=error.hint, detail=error.detail) from error
+    for a in program.inputs:
+        if 0 in a.shape:
+            where = str(input_path) if input_path else spec
+            raise ModelError(f'input "{a.name}" is empty: shape {list(a.shape)}', where=where, hint="give at least one row")
+    fed = {a.name: np.asarray(given[a.name], order="C") for a in program.inputs}
+    bound_inputs = tuple(name for name in given if name not in fed and name not in program.weights)
+    return LoadedModel(spec, program, fed, tuple(drawn), bound_inputs)

@@ -1,0 +1,105 @@
+"""A model on disk that is neither source nor graph: its IR as text, weights and inputs beside it, and how it is run and compared.
+
+`model.json` names the arrays and the IR (`model.mlir`). It is read as text and arrays; nothing in it is executed or unpickled.
+`fleet cosim <model.json>` runs it; below a folder `bundles` it is a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from fleet.compare.signature import Signature
+from fleet.core.codec import decode, encode
+from fleet.core.file_kinds import MODEL_BUNDLE as MODEL
+from fleet.core.files import load_pair, save_pair
+from fleet.errors import DeviceError, ModelError
+from fleet.ir.program import Program
+from fleet.ir.text import parse_ir, print_ir
+from fleet.isa.registry import description_hash, find_device
+from fleet.streams.bundle import check_extent
+from fleet.transforms.entry import program_of
+
+__all__ = ["MODEL", "ModelBundle", "load_model_bundle", "save_model_bundle"]
+
+TEXT = "model.mlir"
+_MOST_TEXT = 16 << 20
+_SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class ModelBundle:
+    """What is stored beside IR and arrays.
+
+    engines, device, memory, seed, lowering: as `CosimOptions`. weights, inputs: names of arrays; outputs: of results.
+    description_hash: of the device's set, empty without a device. expect: "passes" or "diverges" (then by `signature`).
+    """
+
+    name: str
+    engines: tuple[str, ...]
+    device: str | None
+    memory: str
+    seed: int
+    lowering: Mapping[str, Any]
+    weights: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    description_hash: str
+    expect: str
+    signature: Signature | None
+    story: str
+
+    def check_description(self, where: str) -> None:
+        """Raises DeviceError when the installed description is not the one that it was made for."""
+        if self.device is None:
+            return
+        instruction_set, device = find_device(self.device)
+        now = description_hash(instruction_set, device)
+        if now != self.description_hash:
+            what = f"made for description {self.description_hash[:16]}, {self.device} has {now[:16]}"
+            raise DeviceError(what, where=where, hint=f"make it again with `fleet stream renew {where}`")
+
+
+def save_model_bundle(folder: Path, bundle: ModelBundle, program: Program, inputs: Mapping[str, np.ndarray]) -> Path:
+    """Writes `folder/model.json`, its IR and its arrays; returns the JSON's path. Hash, names and outputs are filled in."""
+    made_for = description_hash(*find_device(bundle.device)) if bundle.device else ""
+    weights = {a.name: np.asarray(program.weights[a.name]) for a in program.arguments if a.kind == "weight"}
+    names = tuple(a.name for a in program.inputs)
+    whole = replace(bundle, description_hash=made_for, weights=tuple(weights), inputs=names, outputs=program.outputs)
+    arrays = {**{f"weight:{k}": v for k, v in weights.items()}, **{f"input:{k}": inputs[k] for k in whole.inputs}}
+    header = {"schema": _SCHEMA, "kind": "model"}
+    table = cast("dict[str, Any]", encode(whole))
+    return save_pair(folder, MODEL, header, table, arrays, beside={folder / TEXT: print_ir(program.module)})
+
+
+def load_model_bundle(path: Path) -> tuple[ModelBundle, Program, dict[str, np.ndarray]]:
+    """The bundle, its program and inputs. Raises ModelError for anything that is not whole."""
+    path = path / MODEL if path.is_dir() else path
+    check_extent(path)
+    table, arrays = load_pair(path)
+    if (schema := table.pop("schema", None)) != _SCHEMA or table.pop("kind", None) != "model":
+        raise ModelError(f"no model of schema {_SCHEMA} (found {schema!r})", where=str(path))
+    bundle = decode(ModelBundle, table, str(path), "model")
+    text = path.parent / TEXT
+    try:
+        if text.stat().st_size > _MOST_TEXT:
+            raise ModelError(f"more than {_MOST_TEXT:,} bytes of IR", where=str(text))
+        module = parse_ir(text.read_text(encoding="utf-8"), str(text))
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"the IR cannot be read ({error})", where=str(text)) from error
+    try:
+        weights = {k: arrays[f"weight:{k}"] for k in bundle.weights}
+        inputs = {k: arrays[f"input:{k}"] for k in bundle.inputs}
+    except KeyError as error:
+        raise ModelError(f"the array {error} is missing", where=str(path)) from error
+    program = program_of(module, weights, str(path))
+    if len(program.outputs) != len(bundle.outputs):
+        raise ModelError(f"{len(bundle.outputs)} outputs are named, the IR has {len(program.outputs)}", where=str(path))
+    for a in program.inputs:
+        if a.name not in inputs or inputs[a.name].shape != a.shape or inputs[a.name].dtype != a.dtype:
+            raise ModelError(f"input {a.name} is missing or of another shape or dtype", where=str(path))
+    return bundle, replace(program, outputs=bundle.outputs), inputs

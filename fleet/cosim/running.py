@@ -1,0 +1,156 @@
+"""One engine run that cannot hurt the others: a trace, or one line that says why there is none."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from fleet.compare.memory_held import other_memory
+from fleet.core.plugins import blamed, raised_by_code, reason
+from fleet.cosim.evidence_held import without_evidence
+from fleet.cosim.what_ran import EngineRun
+from fleet.engines.base import Engine, RunOptions
+from fleet.engines.evidence import issued
+from fleet.engines.trace import CYCLE_CLASSES, Trace
+from fleet.errors import ExitCode, FleetError, SetupError
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+
+__all__ = ["Outcome", "failed", "run_engine"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The row of the result, and the trace where there is one."""
+
+    run: EngineRun
+    trace: Trace | None
+
+
+def failed(name: str, required: bool, why: str, code: ExitCode) -> Outcome:
+    """An engine that gave nothing. code: what that means for the command."""
+    return Outcome(EngineRun(name, "failed", required, why, exit_code=int(code)), None)
+
+
+def run_engine(
+    engine: Engine,
+    name: str,
+    required: bool,
+    program: Program,
+    inputs: Mapping[str, np.ndarray],
+    options: RunOptions,
+    accepted: frozenset[str],
+    golden: Trace | None,
+) -> Outcome:
+    """Runs one engine.
+
+    Args:
+        engine: what runs; name: under which the result knows it ("vm-rounded" is engine vm).
+        required: whether the user asked for it.
+        accepted: program hashes that its trace may have (the program's, or with rounded weights).
+        golden: whose dtypes its own are compared with, for the note.
+    """
+    try:
+        missing = engine.available()
+        if missing is not None:
+            return failed(name, required, str(SetupError(missing)), ExitCode.BAD_INPUT)
+        before = issued()
+        trace = engine.run(program, inputs, options)
+    except FleetError as error:
+        return failed(name, required, str(error), error.exit_code)
+    except MemoryError:
+        return failed(name, required, "out of memory", ExitCode.BAD_INPUT)
+    except OSError as error:
+        return failed(name, required, f"{error.filename or name}: {error.strerror or error}", ExitCode.BAD_INPUT)
+    except BaseException as error:
+        if not raised_by_code(error):
+            raise
+        frames = traceback.extract_tb(error.__traceback__)
+        place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+        why = f"internal error, a bug of {blamed(error) or 'fleet'}: {reason(error)}{place}"
+        return failed(name, required, why, ExitCode.INTERNAL)
+    if why := _implausible(trace, engine, program, accepted, options.memory, before):
+        return failed(name, required, why, ExitCode.DIFFERS)
+    return Outcome(_row(trace, name, required, golden), trace)
+
+
+def _implausible(trace: Trace, engine: Engine, program: Program, accepted: frozenset[str], memory: str, before: int) -> str | None:
+    """Why a trace cannot be that of a run of this program; None when nothing speaks against it.
+
+    before: how many jobs of simulations had been launched before the run.
+    """
+    if trace.engine != engine.name:
+        return f"gave back a trace of engine '{trace.engine}'"
+    if not trace.complete and trace.stopped is None:
+        return "gave back a trace that is not complete: its run did not end"
+    if why := without_evidence(engine, trace, before):
+        return why
+    if trace.evidence.kind != "model" and (why := other_memory(memory, trace.counters)):
+        return why
+    if trace.program_hash not in accepted:
+        known = ", ".join(sorted(h[:16] for h in accepted))
+        return f"ran program {trace.program_hash[:16]}, asked for was {known}"
+    for name, value in zip(program.outputs, program.returned(), strict=True) if trace.stopped is None else ():
+        if name not in trace.outputs:
+            return f"gave no output '{name}'"
+        op = value.owner
+        kept = trace.tensors.get(op_id(op)) if isinstance(op, FleetOp) else None
+        if kept is not None and not _same_values(np.asarray(trace.outputs[name]), np.asarray(kept)):
+            return f"output '{name}' is not the value that its operation left"
+    for commit in trace.commits:
+        if commit.cycles and commit.start is not None and commit.end is not None:
+            total, clocked = sum(commit.cycles.values()), commit.end - commit.start
+            unknown = [c for c in commit.cycles if c not in CYCLE_CLASSES]
+            if total != clocked or unknown:
+                return f"commit {commit.seq}: cycle classes {dict(commit.cycles)} do not sum to its {clocked} cycles"
+    return None
+
+
+def _same_values(output: np.ndarray, tensor: np.ndarray) -> bool:
+    """Equal, where the output may have been widened from the engine's own dtype."""
+    floats = output.dtype.kind == "f" and tensor.dtype.kind == "f"
+    return output.shape == tensor.shape and np.array_equal(output, tensor.astype(output.dtype), equal_nan=floats)
+
+
+def _row(trace: Trace, name: str, required: bool, golden: Trace | None) -> EngineRun:
+    dtypes = {op: np.asarray(t).dtype.name for op, t in trace.tensors.items()}
+    note = ""
+    if golden is not None and golden is not trace:
+        other = {op: np.asarray(t).dtype.name for op, t in golden.tensors.items()}
+        changed = sorted({f"{other[op]} as {dtype}" for op, dtype in dtypes.items() if op in other and other[op] != dtype})
+        count = sum(op in other and other[op] != dtype for op, dtype in dtypes.items())
+        if changed:
+            note = f"{count} of {len(dtypes)} operations in another dtype than the golden: {', '.join(changed)}"
+    cycles = trace.counters.get("cycles")
+    return EngineRun(
+        name=name,
+        status="ran",
+        required=required,
+        evidence=trace.evidence.kind,
+        elapsed_s=float(trace.elapsed_s),
+        cycles=None if cycles is None else int(cycles),
+        counters={str(k): float(v) for k, v in trace.counters.items()},
+        dtypes=dtypes,
+        dtype_note=note,
+        program_hash=trace.program_hash,
+        description_hash=trace.description_hash,
+        placement=dict(trace.placement),
+        meta=cast("dict[str, Any]", _plain(trace.meta)),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """JSON values of what an engine put into `meta`: NumPy scalars become numbers, anything else its text."""
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in cast("list[Any]", value)]
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    return str(value)

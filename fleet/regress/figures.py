@@ -1,0 +1,58 @@
+"""The figures of a result that a night stores: cycles (also by operation), SQNR, error over bound, predicted classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields
+
+from fleet.compare.verdict import TaskMetric
+from fleet.cosim.result import CosimResult
+from fleet.regress.night_records import Classes
+
+__all__ = ["classes_of", "content_parts", "figures_of"]
+
+
+def figures_of(result: CosimResult) -> Mapping[str, float]:
+    """Name -> value, as in `NightRecord.figures`, without NaN."""
+    found: dict[str, float] = {}
+    for run in result.engines:
+        if run.status == "ran" and run.cycles is not None:
+            found[f"cycles {run.name}"] = run.cycles
+    for comparison in result.comparisons:
+        for row in comparison.commits:
+            if row.cycles and row.ops:
+                name = f"cycles {comparison.other} {row.ops[-1]}"
+                found[name] = found.get(name, 0) + sum(row.cycles.values())
+        worst = [row.held.worst_ratio for row in comparison.operations if row.held is not None]
+        if comparison.kind == "bound" and worst:
+            found[f"over {comparison.name}"] = _short(max(worst))
+        if comparison.kind != "bits":
+            found |= {f"sqnr {comparison.name} {row.op}": _short(row.cumulative.sqnr_db) for row in comparison.operations}
+    return {name: value for name, value in found.items() if not math.isnan(value)}
+
+
+def classes_of(result: CosimResult) -> Mapping[str, Classes]:
+    """Engine -> predicted classes; empty without labels."""
+    return {task.engine: _classes(task, task.correct) for task in result.tasks if task.correct is not None}
+
+
+def _classes(task: TaskMetric, correct: int) -> Classes:
+    lost = tuple(f.index for f in task.flips if f.label == f.golden)
+    won = tuple(f.index for f in task.flips if f.label == f.other)
+    return Classes(task.samples, correct, lost, won)
+
+
+def content_parts(result: CosimResult) -> tuple[str, Mapping[str, str]]:
+    """(hash of the content, its parts by name); ("", {}) if the result has no content."""
+    content = result.identity.content
+    if content is None:
+        return "", {}
+    parts = {f.name: getattr(content, f.name) for f in fields(content) if f.name != "tools"}
+    named = {name: value[:16] for name, value in parts.items() if isinstance(value, str)}
+    return content.hash[:32], {**named, "tools": ", ".join(f"{k} {v}" for k, v in sorted(content.tools.items()))}
+
+
+def _short(value: float) -> float:
+    """Rounded to six significant digits, so that another order of summation in a library does not move it."""
+    return float(f"{value:.6g}")

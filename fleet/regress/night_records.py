@@ -1,0 +1,384 @@
+"""The records of a night: one JSON line an event, appended at once, one file a process.
+
+    <folder>/nights/<id>/<process>.jsonl
+
+    {"type": "session", "id": ..., "at": ..., ...}   `SessionHead`, by the main process
+    {"type": "plan", "nodes": {node: kind}}          `Plan`, by the main process
+    {"type": "start", "node": ..., "at": ...}        `Start`, by the process that runs the test
+    {"type": "record", ...}                          `NightRecord`, by the same process
+    {"type": "end", "at": ..., "status": ...}        `End`, by the main process; missing if it was killed
+
+Each process has its own file and writes a line in one call, so nothing is locked, also on a network file system. A killed process
+may leave a torn last line: the reader drops it and reports it. A session that resumes an interrupted one adds files to its folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import uuid
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TypeVar, cast
+
+from fleet.core.codec import decode, encode
+from fleet.core.json_values import Json
+from fleet.errors import FleetError, ModelError
+
+__all__ = [
+    "BESIDE", "Classes", "End", "NightRecord", "Plan", "Reading", "SessionHead", "Start", "Writer", "latest", "new_id", "nights",
+    "now", "read_night",
+]  # fmt: skip
+
+T = TypeVar("T")
+BESIDE = ("seeds", "session", "collection")
+"""Kinds of records that do not belong to a test. Each session makes them again."""
+
+_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Predicted classes of one engine, compared with the golden's and the labels.
+
+    samples: rows; correct: rows whose class is the label; lost: indices of rows that only the golden has right; won: of rows that
+    only the engine has right.
+    """
+
+    samples: int
+    correct: int
+    lost: tuple[int, ...] = ()
+    won: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class NightRecord:
+    """The outcome of one run or test.
+
+    Attributes:
+        key: identifies the run from night to night: "digits[hbm_small-ideal-0]" for a case's run, else the node's id.
+        node: pytest's id; kind, outcome, code, error, replay, file, seconds: as in `CampaignRecord`.
+        processor: processor time in seconds, with ended child processes.
+        case, model, device, memory, seed: of a case's run; "" and None for other tests. group: the key without its seed.
+        figures: name -> value: "cycles rtl", "cycles rtl logits" (one operation), "sqnr iss-vs-vm logits" (dB),
+            "over iss-vs-vm-rounded" (error over bound), "coverage NAME". `fleet.night.gates` holds them.
+        classes: engine -> predicted classes.
+        signature: equal for failures of one cause; "" unless it failed.
+        content: hash of everything that can change a figure, "" if unknown; parts: its parts by name.
+        held: reason for which the norms of the case accept its cycles; "" without norms.
+        result: path of the stored result.json, relative to the working directory; None without one.
+        owner, tags, known: from the case file; host: the machine; at: time of the end, ISO 8601.
+    """
+
+    key: str
+    node: str
+    kind: str
+    outcome: str
+    code: int = 0
+    error: str = ""
+    replay: str = ""
+    file: str = ""
+    seconds: float = 0.0
+    processor: float = 0.0
+    case: str = ""
+    model: str = ""
+    device: str = ""
+    memory: str = ""
+    seed: int | None = None
+    group: str = ""
+    figures: Mapping[str, float] = field(default_factory=dict[str, float])
+    classes: Mapping[str, Classes] = field(default_factory=dict[str, Classes])
+    signature: str = ""
+    content: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict[str, str])
+    held: str = ""
+    result: str | None = None
+    owner: str = ""
+    tags: tuple[str, ...] = ()
+    known: str = ""
+    host: str = ""
+    at: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """The run failed."""
+        return self.outcome == "failed"
+
+    @property
+    def not_run(self) -> bool:
+        """The run was planned and did not start, or did not end."""
+        return self.outcome == "not run"
+
+    def to_json(self) -> dict[str, Json]:
+        """JSON values, without those that equal their default. Infinities and NaN become strings."""
+        values = cast("dict[str, Json]", encode(self))
+        usual = _defaults(NightRecord)
+        return {k: v for k, v in values.items() if k not in usual or v != usual[k]}
+
+    @classmethod
+    def from_json(cls, table: Mapping[str, Json], where: str = "<record>") -> NightRecord:
+        """The inverse. Ignores unknown keys, of later versions. Raises ModelError naming `where` and a bad or missing key."""
+        return _read(cls, table, where)
+
+
+@dataclass(frozen=True)
+class SessionHead:
+    """The beginning of a session.
+
+    Attributes:
+        id: of the night; at: ISO 8601; command: the command line; scope: the selection of tests, as text.
+        state: hash of the working tree with its changes; "" outside a checkout, where no session resumes another.
+        revision, branch: of the checkout; changed: it has uncommitted changes; host: the machine; tools: name -> version.
+    """
+
+    id: str
+    at: str
+    command: str
+    scope: str
+    state: str
+    revision: str
+    branch: str
+    changed: bool
+    host: str
+    tools: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The tests that a session will run. nodes: pytest's id -> kind."""
+
+    nodes: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Start:
+    """The start of a test. at: ISO 8601."""
+
+    node: str
+    at: str
+
+
+@dataclass(frozen=True)
+class End:
+    """The end of a session. at: ISO 8601; status: "ended", or the name of a signal; seconds: duration of the session."""
+
+    at: str
+    status: str
+    seconds: float = 0.0
+
+
+Event = SessionHead | Plan | Start | NightRecord | End
+_EVENTS: Mapping[str, type[Event]] = {
+    "session": SessionHead, "plan": Plan, "start": Start, "record": NightRecord, "end": End,
+}  # fmt: skip
+_TYPES = {cls: name for name, cls in _EVENTS.items()}
+
+
+@cache
+def _defaults(cls: type) -> Mapping[str, Json]:
+    """JSON values of the defaults of a dataclass, by field."""
+    found: dict[str, Json] = {}
+    for f in fields(cls):
+        if f.default is not MISSING:
+            found[f.name] = encode(f.default)
+        elif f.default_factory is not MISSING:
+            found[f.name] = encode(f.default_factory())
+    return found
+
+
+def _read(cls: type[T], table: Mapping[str, Json], where: str) -> T:
+    known = {f.name for f in fields(cast("type[Event]", cls))}
+    return decode(cls, {**_defaults(cls), **{k: v for k, v in table.items() if k in known}}, where)
+
+
+def now() -> str:
+    """The current time, ISO 8601 in UTC."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def new_id(at: str) -> str:
+    """An id for a night that begins at `at` (ISO 8601). Ids sort by time and carry random digits."""
+    return f"{datetime.fromisoformat(at).strftime('%Y%m%dT%H%M%SZ')}-{uuid.uuid4().hex[:6]}"
+
+
+class Writer:
+    """Appends events to the file of one process."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        """folder: of the night; name: of the process. Raises FleetError if the file cannot be created."""
+        self.path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '-', name)}-{os.getpid()}-{uuid.uuid4().hex[:6]}.jsonl"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise FleetError(f"records cannot be written ({error.strerror})", where=str(folder)) from error
+
+    def write(self, event: Event) -> None:
+        """Appends one line and flushes it to the disk. Raises FleetError if the disk is full."""
+        values = event.to_json() if isinstance(event, NightRecord) else encode(event)
+        line = json.dumps({"type": _TYPES[type(event)], **values}, separators=(",", ":"), allow_nan=False) + "\n"
+        data = line.encode(errors="replace")
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+            os.fdatasync(self._file)
+        except OSError as error:
+            raise FleetError(f"records cannot be written ({error.strerror})", where=str(self.path)) from error
+
+    def close(self) -> None:
+        """Closes the file."""
+        os.close(self._file)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The contents of a night's files.
+
+    Attributes:
+        id, folder: of the night; sessions: their heads, ascending by time; ended: the last session has an `End` of status "ended".
+        records: the last record of each key, cases first, then ascending by kind and key.
+        attempts: key -> all its records, for keys with several.
+        planned: node -> kind; missing: planned nodes without a record; interrupted: number of starts without a record.
+        said: defects of the files, one line each; damaged: a line other than a torn last one cannot be read.
+        processes: file's name -> (seconds of its records, first start, last end), times in ISO 8601.
+        wall: duration of all sessions together in seconds, without those that have no `End`.
+    """
+
+    id: str
+    folder: Path
+    sessions: tuple[SessionHead, ...]
+    ended: bool
+    records: tuple[NightRecord, ...]
+    attempts: Mapping[str, tuple[NightRecord, ...]]
+    planned: Mapping[str, str]
+    missing: tuple[str, ...]
+    interrupted: int
+    said: tuple[str, ...]
+    damaged: bool
+    processes: Mapping[str, tuple[float, str, str]]
+    wall: float
+
+    @property
+    def partial(self) -> bool:
+        """A planned node has no record, or the last session did not end."""
+        return bool(self.missing) or not self.ended
+
+    @property
+    def at(self) -> str:
+        """Start of the first session, ISO 8601."""
+        return self.sessions[0].at
+
+    @property
+    def until(self) -> str:
+        """Time of the last record, ISO 8601."""
+        return max((r.at for r in self.records if r.at), default=self.at)
+
+
+def nights(folder: Path) -> tuple[Path, ...]:
+    """The folders of all nights under `folder`, oldest first."""
+    below = folder / "nights"
+    return tuple(sorted(p for p in below.iterdir() if _ID.fullmatch(p.name))) if below.is_dir() else ()
+
+
+def latest(folder: Path) -> Path:
+    """The folder of the last night. Raises ModelError if there is no night."""
+    found = nights(folder)
+    if not found:
+        raise ModelError(
+            "no night has been recorded here", where=str(folder), hint="run `pytest sim/`, or name its folder with --dir"
+        )
+    return found[-1]
+
+
+def read_night(folder: Path) -> Reading:
+    """Reads all files of a night. Raises ModelError if no session head can be read."""
+    events: list[tuple[str, Event]] = []
+    said: list[str] = []
+    damaged = False
+    for path in sorted(folder.glob("*.jsonl")):
+        found, torn, broken = _events(path)
+        events += [(path.stem, event) for event in found]
+        said += [f"{path.name}: {what}" for what in (*torn, *broken)]
+        damaged = damaged or bool(broken)
+    begun = sorted(((event, name) for name, event in events if isinstance(event, SessionHead)), key=lambda b: (b[0].at, b[1]))
+    if not begun:
+        raise ModelError("no session says that it began here", where=str(folder))
+    planned = {node: kind for _, event in events if isinstance(event, Plan) for node, kind in event.nodes.items()}
+    records = sorted((event for _, event in events if isinstance(event, NightRecord)), key=lambda r: r.at)
+    attempts: dict[str, list[NightRecord]] = {}
+    owner: dict[str, str] = {}
+    for record in records:
+        key = record.key if owner.setdefault(record.key, record.node) == record.node else record.node
+        attempts.setdefault(key, []).append(replace(record, key=key))
+    last = [found[-1] for found in attempts.values()]
+    done = {r.node for r in last}
+    ends = {name: event for name, event in events if isinstance(event, End)}
+    last_end = ends.get(begun[-1][1])
+    return Reading(
+        id=folder.name,
+        folder=folder,
+        sessions=tuple(head for head, _ in begun),
+        ended=last_end is not None and last_end.status == "ended",
+        records=tuple(sorted(last, key=lambda r: (r.kind != "case", r.kind, r.key))),
+        attempts={key: tuple(found) for key, found in attempts.items() if len(found) > 1},
+        planned=planned,
+        missing=tuple(sorted(node for node in planned if node not in done)),
+        interrupted=_interrupted(events),
+        said=tuple(said),
+        damaged=damaged,
+        processes=_processes(events),
+        wall=sum(end.seconds for end in ends.values()),
+    )
+
+
+def _events(path: Path) -> tuple[list[Event], list[str], list[str]]:
+    """(events, defects of the last line, defects of other lines). Ignores types of later versions."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        return [], [], [f"cannot be read ({error.strerror})"]
+    *whole, rest = data.split(b"\n")
+    torn = [f"the last line is torn ({len(rest)} bytes), dropped"] if rest else []
+    found: list[Event] = []
+    broken: list[str] = []
+    for number, line in enumerate(whole, 1):
+        try:
+            table = json.loads(line)
+        except ValueError:
+            table = None
+        if not isinstance(table, dict):
+            broken.append(f"line {number} is no record, dropped")
+            continue
+        values = cast("dict[str, Json]", table)
+        cls = _EVENTS.get(str(values.get("type")))
+        try:
+            found += [] if cls is None else [_read(cls, values, str(path))]
+        except ModelError as error:
+            broken.append(f"line {number} is dropped: {error.what}")
+    return found, torn, broken
+
+
+def _interrupted(events: Iterable[tuple[str, Event]]) -> int:
+    """The number of starts without a later record of the same process."""
+    open_: Counter[tuple[str, str]] = Counter()
+    for name, event in events:
+        if isinstance(event, Start):
+            open_[name, event.node] += 1
+        elif isinstance(event, NightRecord) and open_[name, event.node]:
+            open_[name, event.node] -= 1
+    return sum(open_.values())
+
+
+def _processes(events: Iterable[tuple[str, Event]]) -> dict[str, tuple[float, str, str]]:
+    found: dict[str, tuple[float, str, str]] = {}
+    for name, event in events:
+        if isinstance(event, Start | NightRecord) and event.at:
+            seconds = event.seconds if isinstance(event, NightRecord) else 0.0
+            busy, first, last = found.get(name, (0.0, event.at, event.at))
+            found[name] = (busy + seconds, min(first, event.at), max(last, event.at))
+    return found

@@ -1,0 +1,243 @@
+"""What a session of the regression left: a record of everything that was collected, and the exit code in fleet's table.
+
+Part of the plug-in (`fleet.regress.pytest_plugin`). A session is one of the regression where an argument lies in a folder that has
+a folder `cases`; other sessions keep pytest's own exit codes and leave no records.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NoReturn, cast
+
+import pytest
+
+from fleet.errors import ExitCode, heaviest
+
+__all__ = ["CampaignRecord", "Gatherer", "exit_code", "home_of", "refused_arguments", "say_and_end"]
+
+CASES = "cases"
+_PHASES = ("setup", "call", "teardown")
+
+
+@dataclass(frozen=True)
+class CampaignRecord:
+    """One row of the campaign: a run of a case, a test, or what went wrong beside them.
+
+    Attributes:
+        name: "digits[hbm_small-ideal-0]"; of other tests the node's id.
+        result: the stored result.json of a case's run, None where there is none; error: why it failed or did not run, one line.
+        replay: the one command that runs it again.
+        model, device, memory: of a case's run, for the matrix where there is no result.
+        kind: "case", or the folder of the test beside the cases ("conformance", "faults", "bundles"), "tests" without one; "cases"
+            for a check of a file, "seeds" for runs that compare the same, "collection" for a file that cannot be collected, and
+            "session" for the session as a whole.
+        outcome: "passed", "failed", "skipped", "known failure" or "not run"; seconds: of set-up, test and tear-down.
+        file: relative to the root.
+        code: with which a failure ends the session (`ExitCode`), 0 for a pass; node: pytest's id.
+    """
+
+    name: str
+    result: Path | None
+    error: str | None
+    replay: str
+    model: str = ""
+    device: str = ""
+    memory: str = ""
+    kind: str = "case"
+    outcome: str = "passed"
+    seconds: float = 0.0
+    file: str = ""
+    code: int = 0
+    node: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the campaign is red because of it."""
+        return self.outcome in ("failed", "not run")
+
+
+class Gatherer:
+    """Gathers the records of all tests, also of other processes, in the main one."""
+
+    def __init__(self, root: Path, home: Path) -> None:
+        """root: what the nodes' ids are relative to; home: the folder of the regression."""
+        self._root, self._home = root, home.absolute()
+        self._reports: dict[str, list[pytest.TestReport]] = {}
+        self._collected: dict[str, None] = {}
+        self._broken: dict[str, CampaignRecord] = {}
+        self._added: list[CampaignRecord] = []
+        self.by_user = False
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A phase of a test; also the failure that xdist reports of a test whose process died."""
+        self._reports.setdefault(report.nodeid, []).append(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file that cannot be collected."""
+        if report.failed:
+            file = report.nodeid.partition("::")[0]
+            where = report.nodeid or "the session"
+            self._broken[report.nodeid] = CampaignRecord(
+                where,
+                None,
+                _line(report),
+                _pytest(report.nodeid),
+                kind="collection",
+                outcome="failed",
+                file=file,
+                code=ExitCode.BAD_INPUT,
+            )
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """What this process will run."""
+        self._collected |= dict.fromkeys(item.nodeid for item in session.items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node: object, ids: Sequence[str]) -> None:
+        """What xdist's processes will run."""
+        del node
+        self._collected |= dict.fromkeys(ids)
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Tells Ctrl-C from pytest's own end after errors of the collection, which is a subclass of it."""
+        self.by_user = excinfo.type is KeyboardInterrupt
+
+    def add(self, record: CampaignRecord) -> None:
+        """Adds a record that belongs to no test, or to a test that another session ran."""
+        self._added.append(record)
+
+    @property
+    def beside(self) -> Sequence[CampaignRecord]:
+        """Records of files that cannot be collected, and added records."""
+        return (*self._broken.values(), *self._added)
+
+    def records(self, status: int) -> list[CampaignRecord]:
+        """Everything that was collected, ascending by kind and name; cases first.
+
+        A session that failed (`status`: pytest's own code) while all rows pass gets a row of its own.
+        """
+        made = [*self._broken.values(), *self._added]
+        made += [self.record_of(nodeid, reports) for nodeid, reports in self._reports.items()]
+        made += [self._not_run(nodeid) for nodeid in self._collected if nodeid not in self._reports]
+        if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) and not any(r.failed for r in made):
+            code = exit_code(status, (), self.by_user)
+            what = f"the session ended with code {int(code)} ({code.meaning})" if isinstance(code, ExitCode) else f"code {code}"
+            made.append(CampaignRecord("session", None, what, "", kind="session", outcome="failed", code=int(code)))
+        return sorted(made, key=lambda r: (r.kind != "case", r.kind, r.name))
+
+    def record_of(self, nodeid: str, reports: Sequence[pytest.TestReport]) -> CampaignRecord:
+        """The record of a test, from the reports of its phases."""
+        stated = {k.removeprefix("fleet_"): v for r in reports for k, v in r.user_properties if k.startswith("fleet_")}
+        bad = next((r for r in reports if r.failed), None)
+        skipped = next((r for r in reports if r.skipped), None)
+        base = replace(self._not_run(nodeid), error=None, seconds=sum(r.duration for r in reports), outcome="passed", code=0)
+        if stated:
+            texts = {key: str(stated[key]) for key in ("name", "replay", "model", "device", "memory", "kind") if key in stated}
+            base = replace(base, **texts, result=Path(str(stated["result"])) if "result" in stated else None)
+        if bad is not None:
+            crashed = bad.when not in _PHASES
+            code = ExitCode.INTERNAL if crashed else ExitCode(int(str(stated.get("code", int(ExitCode.DIFFERS)))))
+            said = stated.get("error") if bad.when == "call" else None
+            return replace(base, outcome="failed", error=_line(bad) if said is None else str(said), code=int(code))
+        if skipped is not None:
+            known = hasattr(skipped, "wasxfail") and "known" in stated
+            why = str(getattr(skipped, "wasxfail", "")).removeprefix("reason: ") if known else _line(skipped)
+            return replace(base, outcome="known failure" if known else "skipped", error=why)
+        done = any(r.when == "teardown" for r in reports)
+        return base if done else replace(base, outcome="not run", error="did not end", code=int(ExitCode.INCOMPLETE))
+
+    def _not_run(self, nodeid: str) -> CampaignRecord:
+        """The record of a test that nobody ran."""
+        file, _, name = nodeid.partition("::")
+        kind = self._kind(file)
+        return CampaignRecord(
+            name if kind == "case" else nodeid, None, "was collected and not run", _pytest(nodeid), kind=kind, outcome="not run",
+            file=file, code=int(ExitCode.INCOMPLETE), node=nodeid,
+        )  # fmt: skip
+
+    @property
+    def planned(self) -> Mapping[str, str]:
+        """Collected tests: node -> kind."""
+        return {node: self._kind(node.partition("::")[0]) for node in self._collected}
+
+    def _kind(self, file: str) -> str:
+        """The folder of a test, below the folder of the regression."""
+        path = self._root / file
+        if path.suffix == ".toml" and path.parent.name == CASES:
+            return "case"
+        below = path.relative_to(self._home).parts if path.is_relative_to(self._home) else path.parts[-2:]
+        return below[0] if len(below) > 1 else "tests"
+
+
+def exit_code(status: int, records: Sequence[CampaignRecord], by_user: bool) -> int:
+    """Fleet's exit code for pytest's."""
+    match status:
+        case pytest.ExitCode.TESTS_FAILED:
+            return heaviest(r.code for r in records if r.failed) or ExitCode.DIFFERS
+        case pytest.ExitCode.INTERRUPTED:
+            return ExitCode.INTERRUPTED if by_user else ExitCode.BAD_INPUT
+        case pytest.ExitCode.INTERNAL_ERROR:
+            return ExitCode.INTERNAL
+        case pytest.ExitCode.USAGE_ERROR:
+            return ExitCode.BAD_INPUT
+        case pytest.ExitCode.NO_TESTS_COLLECTED:
+            return ExitCode.INCOMPLETE
+        case _:
+            return status
+
+
+def home_of(arguments: Iterable[str], root: Path) -> Path | None:
+    """The folder of the regression that the arguments lie in: one that has a folder `cases`; None where there is none.
+
+    Looked for above an argument as far as `root`, which itself counts only as an argument.
+    """
+    for argument in arguments:
+        path = Path(argument.split("::", 1)[0])
+        if (path / CASES).is_dir() and path.name != CASES:
+            return path
+        for folder in path.absolute().parents:
+            if not folder.is_relative_to(root) or folder == root:
+                break
+            if (folder / CASES).is_dir():
+                return folder
+        if path.name == CASES and path.is_dir():
+            return path.absolute().parent
+    return None
+
+
+def refused_arguments(parser: pytest.Parser, arguments: Sequence[str]) -> str | None:
+    """What pytest would refuse of the arguments, None for nothing."""
+    try:
+        _, unknown = parser.parse_known_and_unknown_args(list(arguments))
+    except pytest.UsageError as error:
+        return str(error)
+    left = [argument for argument in unknown if argument.startswith("-")]
+    return f"unrecognized arguments: {' '.join(left)}" if left else None
+
+
+def _pytest(nodeid: str) -> str:
+    return f"python -m pytest {shlex.quote(nodeid)}".strip() if nodeid else ""
+
+
+def _line(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """Why a test failed or was skipped, in one line: pytest's own crash line, else the last line of its text."""
+    representation: Any = report.longrepr
+    if isinstance(representation, tuple):  # of a skip: file, line, reason
+        return str(cast("tuple[object, ...]", representation)[-1])
+    crash = getattr(representation, "reprcrash", None)
+    if crash is not None:
+        return f"{crash.path}:{crash.lineno}: {str(crash.message).strip().splitlines()[0] if str(crash.message).strip() else '?'}"
+    lines = [line.strip() for line in report.longreprtext.splitlines() if line.strip()]
+    if not lines:
+        return "?"
+    return next((line.removeprefix("E ").strip() for line in lines if line.startswith("E ")), lines[0])
+
+
+def say_and_end(what: str) -> NoReturn:
+    """Ends the process as bad input does, with one line."""
+    print(f"ERROR: {what}", file=sys.stderr)
+    raise SystemExit(int(ExitCode.BAD_INPUT))

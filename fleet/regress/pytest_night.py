@@ -1,0 +1,272 @@
+"""Records a session of pytest as it runs, and resumes an interrupted one.
+
+Part of the plug-in (`fleet.regress.pytest_plugin`). Each process writes its own file (`fleet.regress.night_records`): a process
+that runs tests their starts and records, the main process the head, the plan, records that belong to no test, and the end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import shlex
+import subprocess
+import time
+from collections.abc import Collection, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TypedDict
+
+import pytest
+
+from fleet.errors import FleetError
+from fleet.regress.night_records import (
+    BESIDE,
+    Classes,
+    End,
+    NightRecord,
+    Plan,
+    Reading,
+    SessionHead,
+    Start,
+    Writer,
+    new_id,
+    nights,
+    now,
+    read_night,
+)  # fmt: skip
+from fleet.regress.pytest_campaign import CampaignRecord, Gatherer
+
+__all__ = ["FOLDER", "NIGHT", "ROW", "Recorder", "Row", "Session", "begin", "carried_row"]
+
+FOLDER = "night"
+"""Folder of nights, relative to the folder of reports."""
+
+
+class Row(TypedDict, total=False):
+    """Fields of `NightRecord` that a test adds to its own record."""
+
+    case: str
+    device: str
+    memory: str
+    seed: int | None
+    group: str
+    figures: Mapping[str, float]
+    classes: Mapping[str, Classes]
+    signature: str
+    content: str
+    parts: Mapping[str, str]
+    held: str
+    owner: str
+    tags: tuple[str, ...]
+    known: str
+
+
+ROW = pytest.StashKey[Row]()
+
+_PHASES = ("setup", "call", "teardown")
+
+
+@dataclass(frozen=True)
+class Session:
+    """A recorded session. folder: of its night; carried: node -> record, of tests that an earlier session of the night finished."""
+
+    folder: Path
+    head: SessionHead
+    carried: Mapping[str, NightRecord]
+
+    @property
+    def says(self) -> str:
+        """One line that names the resumed night; empty if the session is a new one."""
+        if not self.carried:
+            return ""
+        failed = sum(r.failed for r in self.carried.values())
+        also = f", {failed} of them failed" if failed else ""
+        return f"resumes night {self.head.id}: {len(self.carried)} tests are finished{also}; --fresh runs all"
+
+
+NIGHT = pytest.StashKey[Session]()
+"""Of pytest's configuration in the main process."""
+
+
+def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None) -> Session:
+    """Begins a session. It resumes the last night if that was interrupted and has the same selection, files and host.
+
+    fresh: always begin a new night; into: id of a night to add to, running all selected tests.
+    """
+    folder = reports / FOLDER
+    at = now()
+    state, revision, branch, changed = _checkout(config.rootpath, str(reports.absolute()))
+    head = SessionHead(
+        new_id(at), at, f"pytest {shlex.join(map(str, config.invocation_params.args))}", _scope(config), state, revision, branch,
+        changed, platform.node(), {"python": platform.python_version(), "pytest": pytest.__version__},
+    )  # fmt: skip
+    if into is not None:
+        return Session(folder / "nights" / into, replace(head, id=into), {})
+    before = None if fresh or not state else _interrupted(folder, head)
+    if before is None:
+        return Session(folder / "nights" / head.id, head, {})
+    carried = {r.node: r for r in before.records if r.kind not in BESIDE and not r.not_run}
+    return Session(before.folder, replace(head, id=before.id), carried)
+
+
+def _interrupted(folder: Path, head: SessionHead) -> Reading | None:
+    found = nights(folder)
+    try:
+        last = read_night(found[-1]) if found else None
+    except FleetError:
+        return None
+    if last is None or last.ended or not last.records:
+        return None
+    same = all((s.state, s.scope, s.host) == (head.state, head.scope, head.host) for s in last.sessions)
+    return last if same else None
+
+
+def _scope(config: pytest.Config) -> str:
+    option = config.option
+    chosen = {
+        name: getattr(option, name, None) for name in ("keyword", "markexpr", "nightly", "weekly", "lf", "deselect", "ignore")
+    }
+    return " ".join([*config.args, *(f"{name}={value}" for name, value in chosen.items() if value)])
+
+
+def _checkout(root: Path, *left_out: str) -> tuple[str, str, str, bool]:
+    """(hash of all files, revision, branch, whether tracked files differ from the revision); empty strings outside a checkout.
+
+    left_out: folders whose untracked files are not hashed.
+    """
+
+    def git(*arguments: str) -> bytes:
+        command = ["git", "-C", str(root), *arguments]
+        return subprocess.run(command, capture_output=True, check=True, timeout=60, stdin=subprocess.DEVNULL).stdout
+
+    try:
+        top = Path(git("rev-parse", "--show-toplevel").decode().strip())
+        revision = git("rev-parse", "HEAD").decode().strip()
+        branch = git("rev-parse", "--abbrev-ref", "HEAD").decode().strip()
+        difference = git("diff", "HEAD", "--binary")
+        h = hashlib.sha256(revision.encode() + difference)
+        for name in sorted(git("ls-files", "-o", "-z", "--exclude-standard", "--full-name", str(top)).decode().split("\0")):
+            path = top / name
+            if name and path.is_file() and not any(path.is_relative_to(p) for p in left_out):
+                h.update(name.encode() + path.read_bytes())
+        return h.hexdigest(), revision, branch, bool(difference)
+    except (OSError, subprocess.SubprocessError, UnicodeDecodeError):
+        return "", "", "", False
+
+
+def carried_row(record: NightRecord) -> CampaignRecord:
+    """The row of the pytest session's campaign for a record of an earlier session."""
+    return CampaignRecord(
+        record.key, None if record.result is None else Path(record.result), record.error or None, record.replay, record.model,
+        record.device, record.memory, record.kind, record.outcome, record.seconds, record.file, record.code, record.node,
+    )  # fmt: skip
+
+
+class Recorder:
+    """Writes the events of one process."""
+
+    def __init__(self, folder: Path, gatherer: Gatherer, *, runs: bool, name: str) -> None:
+        """folder: of the night; gatherer: makes records from reports; runs: tests run in this process; name: of the process."""
+        self._gatherer, self._runs = gatherer, runs
+        self._writer = Writer(folder, f"{platform.node()}-{name}")
+        self._reports: dict[str, list[pytest.TestReport]] = {}
+        self._began = time.monotonic()
+        self._planned = False
+
+    def head(self, head: SessionHead) -> None:
+        """Writes the head; called in the main process."""
+        self._writer.write(head)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Writes start and record of a test, in the process that runs it."""
+        self._writer.write(Start(item.nodeid, now()))
+        before = _processor()
+        done = yield
+        reports = self._reports.pop(item.nodeid, [])
+        if any(r.when == "teardown" for r in reports):
+            row: Row = {"content": _content_of_test(item.path), **item.stash.get(ROW, Row())}
+            self._append(self._gatherer.record_of(item.nodeid, reports), row, _processor() - before)
+        return done
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Keeps the report of a phase. Without tests of its own, the process writes the record of a test whose process died."""
+        if self._runs:
+            self._reports.setdefault(report.nodeid, []).append(report)
+        elif report.when not in _PHASES:
+            self._append(self._gatherer.record_of(report.nodeid, [report]), {}, 0.0)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Writes the plan if the tests run in the main process."""
+        if self._runs and not hasattr(session.config, "workerinput"):
+            self._plan()
+
+    @pytest.hookimpl(optionalhook=True, trylast=True)
+    def pytest_xdist_node_collection_finished(self, node: object, ids: Sequence[str]) -> None:
+        """Writes the plan when the first process has collected; all collect the same."""
+        del node, ids
+        self._plan()
+
+    def _plan(self) -> None:
+        if not self._planned:
+            self._planned = True
+            self._writer.write(Plan(self._gatherer.planned))
+
+    def end(self, status: str, carried: Collection[str]) -> None:
+        """Writes records that belong to no test, and the end; called in the main process.
+
+        status: "ended", or the name of a signal; carried: nodes that already have a record.
+        """
+        for record in self._gatherer.beside:
+            if record.node not in carried:
+                self._append(record, {}, 0.0)
+        self._writer.write(End(now(), status, time.monotonic() - self._began))
+        self._writer.close()
+
+    def _append(self, made: CampaignRecord, row: Row, processor: float) -> None:
+        base = NightRecord(
+            made.name, made.node or made.name, made.kind, made.outcome, made.code, made.error or "", made.replay, made.file,
+            round(made.seconds, 3), round(processor, 3), made.name.partition("[")[0] if made.kind == "case" else "", made.model,
+            made.device, made.memory, host=platform.node(), at=now(), result=None if made.result is None else str(made.result),
+        )  # fmt: skip
+        record = replace(base, **row)
+        if record.failed and not record.signature:
+            record = replace(record, signature=_signature(record))
+        self._writer.write(record if record.failed else replace(record, signature=""))
+
+
+def _signature(record: NightRecord) -> str:
+    """The signature of a failure without a stored result: kind of test and message, without numbers and paths."""
+    from fleet.compare.signature import of_failure
+
+    told = record.error.splitlines()[0] if record.error else "?"
+    parts = told.split(": ")
+    text = ": ".join(p for p in parts if "/" not in p and not p.startswith(record.file)) or told
+    return str(of_failure(record.kind, text)[1])
+
+
+def _processor() -> float:
+    """Processor time in seconds, of this process and its ended children."""
+    t = os.times()
+    return t.user + t.system + t.children_user + t.children_system
+
+
+@cache
+def _base() -> str:
+    from fleet.cosim.identity import bench_hash, software_hash
+
+    return software_hash() + bench_hash()
+
+
+@cache
+def _content_of_test(path: Path) -> str:
+    """The content of a test without a case: hash of fleet's code, the bench, and the files in the test's folder."""
+    h = hashlib.sha256(_base().encode())
+    for p in sorted(path.parent.rglob("*")) if path.suffix == ".py" else (path,):
+        if p.is_file() and "__pycache__" not in p.parts:
+            h.update(str(p.relative_to(path.parent)).encode() + p.read_bytes())
+    return h.hexdigest()[:32]

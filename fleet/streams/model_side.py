@@ -1,0 +1,48 @@
+"""The functional model's side of a stream: commits of executed and of refused instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from fleet.engines.iss import execute_calls
+from fleet.isa.resolved import registers_in, resolved_call
+from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
+from fleet.streams.case import StreamCommit
+
+__all__ = ["UNKNOWN_CAUSE", "Watch", "execute", "refusal"]
+
+UNKNOWN_CAUSE = -1
+"""The functional model refuses and has no word for it: any cause of the hardware agrees."""
+
+
+def refusal(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -> int:
+    """The cause for which the functional model refuses a call, 0 where it is legal."""
+    judge = getattr(cls, "refusal", None)
+    if judge is not None:
+        found = judge(device, fields)
+        return 0 if found is None else int(found[0])
+    return UNKNOWN_CAUSE if cls.legal(device, fields) else 0
+
+
+Watch = Callable[[int, Call, Sequence[Write]], None]
+"""Told the place, the call and the writes of every instruction that is executed, result registers among them."""
+
+
+def execute(
+    instruction_set: InstructionSet, device: Device, memory: Memory, calls: Sequence[Call], watch: Watch | None = None
+) -> list[StreamCommit]:
+    """Executes the calls on `memory`, which it changes; a refused one changes nothing and is a commit too.
+
+    Raises DeviceError for an instruction that does not exist or whose semantics write outside their destination.
+    """
+    commits: list[StreamCommit] = []
+    for seq, given in enumerate(calls):
+        cls = instruction_set.instructions[given.instruction]
+        call = resolved_call(cls, device, given, registers_in(device, memory))
+        cause = refusal(cls, device, call.fields)
+        if cause:
+            commits.append(StreamCommit(call.instruction, cause, 0, 0, None))
+            continue
+        (c,) = execute_calls(instruction_set, device, memory, [call], seq, watch=watch)
+        commits.append(StreamCommit(call.instruction, 0, c.digest, c.bytes_written, c.result))
+    return commits

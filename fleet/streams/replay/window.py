@@ -1,0 +1,241 @@
+"""The shortest window of instructions, ending at a divergence, in which it shows again; all from the start where that is cheaper.
+
+Up to the last good commit both engines agreed, so memory is taken from the functional model. A fault that needs neighbours, or the
+state that others left in the hardware, does not show at once: the window doubles until it does, at last to the whole stream.
+A replay that does not end in a difference at the same instruction is not believed. A window ends at the divergence; where it left
+more bytes than it should, the instructions behind it are tried too, because one of them may have written before its turn.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+
+from fleet.compare.account import Replayed
+from fleet.engines.rtl_sim.expected import ANY_CAUSE, ExpectedCommit
+from fleet.engines.rtl_sim.hardware import Hardware, Played, Waves
+from fleet.engines.trace import Commit
+from fleet.errors import FleetError
+from fleet.isa.issue import Binary
+from fleet.isa.memory import MappedMemory
+from fleet.sdk import Call, Write
+from fleet.streams.images import touched
+from fleet.streams.model_side import refusal
+from fleet.streams.replay.fillers import fillers
+from fleet.streams.replay.history import History
+
+__all__ = ["Fetch", "Window", "agrees", "copy_memory", "play_window", "replay"]
+
+Fetch = Callable[[Sequence[Call]], tuple[Sequence[Write], Sequence[Binary]]]
+"""Calls -> bytes that the hardware fetches them from, put into memory before; and where they stand."""
+
+_CHUNK = 1 << 24
+_JOB = 20_000
+"""Cycles that are simulated in the time that it takes to write a job, put memory right for it, and read what it left."""
+_YOUNGER = 256
+"""Instructions behind the divergent one that a window starts at most."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """A replay that showed the divergence. played: what it left; memory of the hardware stands as it was then.
+
+    blocks: what was put into memory to be fetched. filled: memories on the chip were filled by earlier instructions.
+    """
+
+    replayed: Replayed
+    played: Played
+    fetch: Fetch | None
+    blocks: tuple[Write, ...] = ()
+    filled: bool = True
+
+    @property
+    def found(self) -> Commit:
+        """The divergent commit."""
+        return self.played.commits[-1]
+
+
+def agrees(expected: ExpectedCommit, found: Commit) -> bool:
+    """Whether a commit is the expected one, as the bench judges it."""
+    if expected.error == ANY_CAUSE:
+        cause = found.error != 0
+    else:
+        cause = expected.error == found.error and expected.result == found.result
+    return cause and (expected.digest, expected.bytes_written) == (found.digest, found.bytes_written)
+
+
+def replay(
+    history: History, hardware: Hardware, expected: Sequence[ExpectedCommit], seq: int, found: Commit | None, *,
+    fetch: Fetch | None = None, shortest: int = 1, seconds: float = 600.0,
+) -> Window | None:  # fmt: skip
+    """Looks for the shortest window (of `shortest`, twice as many, ... instructions) in which instruction `seq` differs again.
+
+    Args:
+        history: of the stream; left before instruction `seq`.
+        hardware: its memory is overwritten, and stands afterwards as the divergent instruction left it.
+        expected: of every instruction up to `seq`. found: what the run left of it; a window with another difference counts
+            only when none shows this one. None: any difference counts.
+        fetch: for a run whose instructions the hardware fetched: those of a window are fetched too, and where that does not
+            show it, written to the registers.
+        seconds: no further try begins after so many.
+
+    Returns:
+        None where no window shows it: what came before, or when, matters in a way that a replay does not repeat.
+    """
+    start = time.monotonic()
+    tries: list[int] = []
+    kept: Window | None = None
+    longest = seq + 1 - history.first
+    length = min(shortest, longest)
+    # Bytes too many may be those of an instruction that did not wait for its turn.
+    extra = found is None or found.bytes_written > expected[seq].bytes_written
+    behind = sorted({0, min(len(history.calls) - 1 - seq, _YOUNGER) if extra else 0})
+    while True:
+        as_left = found is not None and not tries
+        dearer = _dearer(history, hardware, seq, length)
+        if dearer and not as_left:
+            length = longest
+        tries.append(length)
+        ways = [fetch, None] if fetch is not None else [None]
+        filled_ways = [] if dearer and as_left else ways
+        # What stands on the chip after the run itself is mostly what the window found there; only the same bytes prove it.
+        fills = [*(((ways[0], False),) if as_left else ()), *((w, True) for w in filled_ways)]
+        for younger, (way, fill) in product(behind, fills):
+            tried = _try(history, hardware, expected, seq, length, way, fill=fill, younger=younger)
+            if tried is None:
+                continue
+            played, filled, blocks = tried
+            last = played.commits[-1]
+            same = found is None or _made(last) == _made(found)
+            if not fill and not same:
+                continue
+            spans = (played.starts[-1], played.ends[-1])
+            replayed = Replayed(
+                seq + 1 - length, seq + 1, tuple(tries), filled, "regs" if way is None else "aux", same, played.cycles,
+                time.monotonic() - start, *spans, younger or None,
+            )  # fmt: skip
+            if same:
+                return Window(replayed, played, way, blocks, filled=fill)
+            kept = kept or Window(replayed, played, way, blocks)
+        if length == longest or time.monotonic() - start > seconds:
+            break
+        length = min(2 * length, longest)
+    if kept is None:
+        history.to(seq)
+        return None
+    again = play_window(history, hardware, expected, kept)  # memory is that of a later try
+    return replace(kept, played=again) if again is not None else None
+
+
+def _dearer(history: History, hardware: Hardware, seq: int, length: int) -> bool:
+    """Whether a window with what must run again for it takes longer than all from the start, by what the instructions cost.
+
+    What must run again runs in as many jobs as it has gaps, each on memory that is put right before.
+    """
+    first = seq + 1 - length
+    outside = {space for space, _ in hardware.memory.paths}
+    if hardware.whole:
+        return False
+    earlier = fillers(history.instruction_set, history.device, history.calls, first, seq, outside)
+    if first == history.first or not earlier:
+        return False
+
+    def cost(numbers: Iterable[int]) -> int:
+        calls = [history.calls[n] for n in numbers]
+        classes = [history.instruction_set.instructions[c.instruction] for c in calls]
+        taken = [(k, c) for k, c in zip(classes, calls, strict=True) if not refusal(k, history.device, c.fields)]
+        return sum(k.cost(history.device, c.fields) for k, c in taken)
+
+    jobs = len(_runs(earlier))  # beside the window's own, which both have
+    return cost(earlier) + cost(range(first, seq + 1)) + jobs * _JOB > cost(range(history.first, seq + 1))
+
+
+def play_window(
+    history: History, hardware: Hardware, expected: Sequence[ExpectedCommit], window: Window, waves: Waves | None = None
+) -> Played | None:
+    """The window once more, with waves where wanted. None where it does not show the divergence this time."""
+    seq = window.replayed.calls - 1
+    tried = _try(
+        history, hardware, expected, seq, seq + 1 - window.replayed.first, window.fetch, waves, fill=window.filled,
+        younger=window.replayed.younger or 0,
+    )  # fmt: skip
+    return None if tried is None else tried[0]
+
+
+def _made(c: Commit) -> tuple[object, ...]:
+    return c.error, c.digest, c.bytes_written, c.result
+
+
+def _try(
+    history: History, hardware: Hardware, expected: Sequence[ExpectedCommit], seq: int, length: int, fetch: Fetch | None,
+    waves: Waves | None = None, *, fill: bool = True, younger: int = 0,
+) -> tuple[Played, int, tuple[Write, ...]] | None:  # fmt: skip
+    """Runs a window; what it left, how many fillers ran and what was put into memory, None where it does not end in a
+    difference at `seq`. younger: instructions behind it that are started too."""
+    first = seq + 1 - length
+    outside = {space for space, _ in hardware.memory.paths}
+    wanted = fill and not hardware.whole  # which can be set: nothing need run again for what it leaves on the chip
+    earlier = fillers(history.instruction_set, history.device, history.calls, first, seq, outside) if wanted else []
+    calls = history.calls[first : seq + 1 + younger]
+    try:
+        if first == history.first or not fill:
+            earlier = []
+        for group in _runs(earlier):
+            _fill(history, hardware, group, outside)
+        history.to(first)
+        copy_memory(history.memory, hardware.memory)
+        start = first == history.first
+        begun = hardware.begin(history.memory, history.undefined, first=start) if start or hardware.whole else None
+        blocks, binaries = fetch(calls) if fetch is not None else ((), ())
+        for b in blocks:
+            hardware.memory.view(b.space, b.offset, b.data.size, b.bank)[:] = b.data.reshape(-1).view(np.uint8)
+        played = hardware.play(calls, first, expected[first : seq + 1], binaries=binaries, beats=True, waves=waves, begun=begun)
+    except FleetError:  # a hang, a broken rule, an assertion; or memory on the chip that nothing known fills
+        return None
+    finally:
+        history.to(seq)
+    commits = played.commits
+    if len(commits) != length or agrees(expected[seq], commits[-1]):
+        return None
+    if not all(agrees(e, c) for e, c in zip(expected[first:seq], commits[:-1], strict=True)):
+        return None
+    return played, len(earlier), tuple(blocks)
+
+
+def _runs(numbers: Sequence[int]) -> list[list[int]]:
+    """Consecutive numbers together."""
+    runs: list[list[int]] = []
+    for n in numbers:
+        if runs and runs[-1][-1] == n - 1:
+            runs[-1].append(n)
+        else:
+            runs.append([n])
+    return runs
+
+
+def _fill(history: History, hardware: Hardware, group: Sequence[int], outside: set[str]) -> None:
+    """Runs consecutive instructions again for what they leave on the chip, on the bytes that they read the first time."""
+    history.to(group[0])
+    calls = history.calls[group[0] : group[-1] + 1]
+    for call in calls:
+        for r in history.instruction_set.instructions[call.instruction].reads(history.device, call.fields):
+            if r.space in outside:
+                view = history.memory.view(r.space, r.offset, r.size, r.bank)
+                hardware.memory.view(r.space, r.offset, r.size, r.bank)[:] = view
+    hardware.play(calls, group[0])
+
+
+def copy_memory(source: MappedMemory, target: MappedMemory) -> None:
+    """Makes every byte behind a port equal; what neither side ever touched is not looked at."""
+    for (space, bank), path in source.paths.items():
+        size = path.stat().st_size
+        for start, end in touched(path, target.paths[space, bank], size):
+            for at in range(start, end, _CHUNK):
+                n = min(_CHUNK, end - at)
+                a, b = source.view(space, at, n, bank), target.view(space, at, n, bank)
+                if not np.array_equal(a, b):
+                    b[:] = a

@@ -1,0 +1,398 @@
+"""Runs streams on `iss` and on `rtl` and holds every commit and every byte of memory against each other.
+
+    with StreamRunner("hbm_small") as runner:
+        for outcome in runner.run(case, [Setting("ideal"), Setting("stall:1")]):
+            assert outcome.passed, outcome.reasons
+
+One process of the simulation serves all streams, one job each. The functional model runs once a stream; the bits of all settings
+are held against it, and so against each other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from fleet.compare.diverged import Divergence
+from fleet.compare.memory_held import other_memory
+from fleet.core.scratch import Scratch
+from fleet.engines.rtl import memory_model, memory_timing
+from fleet.engines.rtl_sim.arrays import Content, variables
+from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of
+from fleet.engines.rtl_sim.hardware import Hardware
+from fleet.engines.rtl_sim.job import Job, Script, Status
+from fleet.engines.rtl_sim.process import Simulation, SimulationError
+from fleet.engines.rtl_sim.segment import Segment
+from fleet.errors import DeviceError
+from fleet.isa.registry import find_device
+from fleet.isa.resolved import begun_state
+from fleet.sdk import Call, Write
+from fleet.streams.binaries import Plan, binaries
+from fleet.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
+from fleet.streams.cycle_rules import wrong_classes
+from fleet.streams.divergent import explained
+from fleet.streams.images import Images, differences, images_home
+from fleet.streams.locate import disagreement, expected_of
+from fleet.streams.model_side import UNKNOWN_CAUSE, Watch, execute
+from fleet.streams.quiescent import memory_differs
+from fleet.streams.undefined import NothingDefinedError, undefined_read
+from fleet.streams.unwritten import fill_unwritten, still_unwritten, undefined_of
+
+__all__ = ["PHASES", "StreamRunner"]
+
+NAME = "rtl-vs-iss"
+_LEAVE_SECONDS: dict[str, float] = {"coverage": 120}
+"""Of a process that has much to write when it ends."""
+_FILLS = 8
+"""Different bytes that undefined memory begins with on the hardware."""
+PHASES = ("plan", "model", "fill", "script", "simulation", "clock", "check", "compare")
+"""Where the time of a stream goes (`StreamRunner.spent`): way of issue; functional model; memory images emptied and filled;
+register script and job written; the job in the simulation, of it (clock) in the clock loop; commits checked; images compared."""
+
+
+class StreamRunner:
+    """A running simulation of a device and the functional model beside it. Use it as a context manager."""
+
+    def __init__(
+        self, device: str, folder: Path | None = None, *, power_on: int = 0, flavour: Flavour = "burst",
+        design: Design | None = None, arguments: Sequence[str] = (), stop: bool = True,
+    ) -> None:  # fmt: skip
+        """Args:
+        device: name; its instruction set must have hardware.
+        folder: for images, jobs and logs; a temporary one that is removed when None.
+        power_on: seed of every flip-flop and memory of the design at power-on.
+        design: another one than the set's own, with the same ports and parameters; arguments: of the simulator (plusargs).
+        stop: a run ends at the first commit that differs; what comes behind it is not run.
+
+        Raises SetupError, DeviceError, BuildError or SimulationError.
+        """
+        folder = None if folder is None else folder.absolute()  # the simulation stands elsewhere
+        self.set, self.device = find_device(device)
+        self._scratch = Scratch("streams", images_home(self.device)) if folder is None else None
+        self.folder = self._scratch.path if self._scratch is not None else folder or Path()
+        self.power_on, self.stop, self._flavour = power_on, stop, flavour
+        self.spent: dict[str, float] = {}
+        """Phase -> seconds, of all streams; the caller may clear it."""
+        self.watch: Watch | None = None
+        """Told what the functional model writes, see `execute`."""
+        self.expected = Images(self.device, self.folder / "iss")
+        self.found = Images(self.device, self.folder / "rtl")
+        design = design or design_of(self.set, self.device)
+        self.executable = build(design, flavour)
+        self._inside = Content(design.keepers, variables(self.executable), self.folder)
+        self._arguments = arguments
+        self._simulation: Simulation | None = None
+
+    def __enter__(self) -> StreamRunner:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the simulation and removes what is temporary; may be called twice."""
+        if self._simulation is not None:
+            self._simulation.close()
+            self._simulation = None
+        self.expected.close()
+        self.found.close()
+        if self._scratch is not None:
+            self._scratch.close()
+            self._scratch = None
+
+    @property
+    def simulation_pid(self) -> int | None:
+        """Process id of the simulation, None while there is none."""
+        return None if self._simulation is None else self._simulation.pid
+
+    def run(self, case: StreamCase, settings: Sequence[Setting] = (Setting(),)) -> list[StreamOutcome]:
+        """One outcome a setting. A simulation that hangs or breaks a rule is an outcome that did not pass.
+
+        Raises DeviceError where the functional model itself cannot run the stream, or the case is another device's.
+        """
+        case, left_out = self._defined(case)
+        with self._phase("plan"):
+            plans = {s.issue: binaries(self.set, self.device, case, s.issue) for s in settings}
+        case = replace(case, blocks=(*case.blocks, *(b for plan in plans.values() for b in plan.blocks)))
+        commits = self.model(case)
+        outcomes = [self._under(case, setting, commits, plans[setting.issue]) for setting in settings]
+        return [replace(o, left_out=left_out) for o in outcomes] if left_out else outcomes
+
+    def _defined(self, case: StreamCase) -> tuple[StreamCase, int]:
+        """The case up to the first instruction that depends on what nothing defined, where such are left out; and how many are."""
+        if case.unwritten != "left out" or not case.calls:
+            return case, 0
+        read = undefined_read(self.set, self.device, case, self.expected, len(case.calls) - 1)
+        if read is None:
+            return case, 0
+        if read.seq == 0:
+            raise NothingDefinedError(f"{read}: nothing is left to compare", where=case.name)
+        causes = None if case.causes is None else case.causes[: read.seq]
+        return replace(case, calls=case.calls[: read.seq], causes=causes), len(case.calls) - read.seq
+
+    def model(self, case: StreamCase) -> list[StreamCommit]:
+        """The functional model alone; its memory stands in `expected` afterwards."""
+        if case.device != self.device.name:
+            raise DeviceError(f"the stream was made for {case.device}", where=self.device.name)
+        if not case.calls:
+            raise DeviceError("the stream has no instruction: nothing would be compared", where=case.name)
+        with self._phase("fill"):
+            self.expected.fill(case.blocks, case.parameters)
+        gaps = undefined_of(case, self.set, self.device)
+        if not gaps:
+            with self._phase("model"):
+                return execute(self.set, self.device, self.expected.memory, case.calls, self.watch)
+        fill_unwritten(self.expected.memory, gaps)
+        written: list[Write] = []
+
+        def watch(seq: int, call: Call, writes: Sequence[Write]) -> None:
+            written.extend(writes)
+            if self.watch is not None:
+                self.watch(seq, call, writes)
+
+        with self._phase("model"):
+            commits = execute(self.set, self.device, self.expected.memory, case.calls, watch)
+        fill_unwritten(self.expected.memory, still_unwritten(gaps, written), None)  # as on the hardware
+        return commits
+
+    def hardware(
+        self,
+        case: StreamCase,
+        setting: Setting,
+        count: int | None = None,
+        plan: Plan | None = None,
+        expected: Sequence[StreamCommit] = (),
+        held: Mapping[int, int] | None = None,
+    ) -> tuple[list[StreamCommit], Status]:
+        """The hardware alone; its memory stands in `found` afterwards.
+
+        count: the first so many instructions; then by register writes, whatever the setting says.
+        plan: how they are issued; its binaries must stand in the case's blocks. None: written to the registers one by one.
+        expected: the run ends at the first commit that is another one; the status is then "diverged".
+        held: as `Segment` takes it.
+        Raises SimulationError.
+        """
+        plan = plan or Plan()
+        with self._phase("fill"):
+            # Other bytes than the functional model's: what depends on undefined memory must not agree.
+            self.found.fill(case.blocks, seed=2 + (case.seed + self.power_on) % _FILLS)
+        with self._phase("script"):
+            segment = Segment(
+                self.set, self.device, case.calls[:count], refusals=True, binaries=plan.binaries, together=plan.together,
+                parameters=case.parameters, held=held, before=begun_state(self.device, case.blocks),
+            )  # fmt: skip
+            model = self._model(setting, case.seed)
+            arrays = self._inside.put(self.found.memory, case.blocks)
+            job = segment.job(
+                self.folder / "job", self.found.memory, *model, expected=expected_of(expected[:count]), arrays=arrays
+            )  # fmt: skip
+        try:
+            with self._phase("simulation"):
+                status = self._running().run(job)
+        except SimulationError as error:
+            self._stop()
+            raise segment.failed(job, error) from error
+        self.spent["clock"] = self.spent.get("clock", 0.0) + status.seconds
+        with self._phase("check"):
+            commits, records = segment.check(job, status, 0)
+            if arrays is not None and status.status == "done":
+                self._inside.get(arrays[2], self.found.memory)
+        return [
+            StreamCommit(c.instruction, r.error, r.digest, r.bytes_written, r.result, c.start, c.end, c.cycles)
+            for c, r in zip(commits, records, strict=True)
+        ], status
+
+    def cycles(self, case: StreamCase, settings: Sequence[Setting]) -> list[int]:
+        """Cycles of the stream's last instruction from start to commit, one a setting; all are written to the registers.
+
+        Nothing is compared (`run` does): memory is filled once, and what one run wrote stands there for the next, which changes
+        data and no cycle. Raises SimulationError, also for an instruction that is refused.
+        """
+        self.found.fill(case.blocks)
+        before = begun_state(self.device, case.blocks)
+        segment = Segment(self.set, self.device, case.calls, parameters=case.parameters, before=before)
+        found: list[int] = []
+        for setting in settings:
+            arrays = self._inside.put(self.found.memory, case.blocks)
+            job = segment.job(self.folder / "job", self.found.memory, *self._model(setting, case.seed), arrays=arrays)
+            try:
+                status = self._running().run(job)
+            except SimulationError as error:
+                self._stop()
+                raise segment.failed(job, error) from error
+            last = segment.check(job, status, 0)[0][-1]
+            if last.start is None or last.end is None:
+                raise SimulationError("the commit carries no cycles", where=case.name)
+            found.append(last.end - last.start)
+        return found
+
+    def abandon(self, case: StreamCase, setting: Setting, pause: int) -> None:
+        """Starts the stream's first instruction and ends the job before it can have ended: the next job begins with a reset.
+
+        pause: register reads between start and end, each some cycles. Memory of the hardware is emptied of what it did.
+        """
+        self.found.fill(case.blocks)
+        segment = Segment(self.set, self.device, case.calls[:1], refusals=True, parameters=case.parameters)
+        script = segment.begin(pause)
+        job = segment.job(self.folder / "abandoned", self.found.memory, *self._model(setting, case.seed), script=script)
+        try:
+            self._running().run(job)
+        except SimulationError:
+            self._stop()
+            raise
+        finally:
+            self.found.clear()
+
+    def restart(self) -> None:
+        """The next stream meets the design as it is after power-on: memories inside it keep what earlier streams left there."""
+        self._stop()
+
+    def play(self, script: Script, setting: Setting) -> tuple[Status, Job]:
+        """Plays a script of the caller's own on the hardware's memory as it stands. Raises SimulationError."""
+        segment = Segment(self.set, self.device, [], refusals=True)
+        job = segment.job(self.folder / "script", self.found.memory, *self._model(setting, 0), script=script)
+        try:
+            return self._running().run(job), job
+        except SimulationError:
+            self._stop()
+            raise
+
+    @contextmanager
+    def _phase(self, name: str) -> Generator[None]:
+        before = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.spent[name] = self.spent.get(name, 0.0) + time.perf_counter() - before
+
+    def _model(self, setting: Setting, seed: int) -> tuple[str, None, None, dict[str, str]]:
+        """Memory model, no waves, and what the bench must know of the memories, as `Segment.job` takes them."""
+        model = memory_model(setting.memory, seed)
+        return model, None, None, memory_timing(model, self.device)
+
+    def _running(self) -> Simulation:
+        if self._simulation is None:
+            self._simulation = Simulation(
+                self.executable, self.folder / "simulation", seed=self.power_on, arguments=self._arguments,
+                leave_seconds=_LEAVE_SECONDS.get(self._flavour, 5),
+            )  # fmt: skip
+        return self._simulation
+
+    def _stop(self) -> None:
+        """After a failure: the next stream gets a process of its own."""
+        if self._simulation is not None:
+            self._simulation.close()
+            self._simulation = None
+
+    def _under(self, case: StreamCase, setting: Setting, expected: list[StreamCommit], plan: Plan) -> StreamOutcome:
+        try:
+            found, status = self.hardware(case, setting, plan=plan, expected=expected if self.stop else ())
+        except SimulationError as error:
+            return StreamOutcome(case, setting, expected, (), False, (str(error),))
+        stopped = status.status == "diverged"
+        reasons = [*_stated(case, expected), *_commits_differ(expected, found, stopped=stopped)]
+        if why := other_memory(setting.memory, status.traffic):
+            reasons.append(why)
+        with self._phase("compare"):
+            # Of a run that ended early memory is not that of the end.
+            bytes_, compared = ([], 0) if stopped else differences(self.expected, self.found)
+        if bytes_:
+            reasons.append(
+                memory_differs(
+                    self.set,
+                    self.device,
+                    case.calls,
+                    case.blocks,
+                    bytes_,
+                    self.expected.memory,
+                    self.found.memory,
+                    agreed=not reasons,
+                )
+            )
+        divergence = self._divergence(case, setting, expected, found, reasons) if reasons else None
+        if divergence is not None and divergence.commit != divergence.seq:
+            reasons.insert(0, f"rtl, instruction {divergence.seq} ({divergence.instruction}): {divergence.what}")
+        reasons += wrong_classes(self.set, self.device, case.calls, expected, found, setting.issue)
+        if reasons:
+            last = divergence.seq if divergence is not None and divergence.seq is not None else len(case.calls) - 1
+            read = undefined_read(self.set, self.device, case, self.expected, last)  # what comes later is not the cause
+            reasons = [str(read), *reasons] if read is not None else reasons
+            self.model(case)  # the next setting is held against its memory, which the searches have changed
+        passed = not reasons
+        written = sum(c.bytes_written for c in expected)
+        return StreamOutcome(
+            case, setting, expected, found, passed, tuple(reasons), divergence, written, compared, status.cycles, status.seconds,
+            status.traffic,
+        )  # fmt: skip
+
+    def _divergence(
+        self, case: StreamCase, setting: Setting, expected: Sequence[StreamCommit], found: Sequence[StreamCommit],
+        reasons: Sequence[str],
+    ) -> Divergence:  # fmt: skip
+        """Where it began, by a replay of its neighbourhood; the final memories are lost by it."""
+        pairs = enumerate(zip(expected, found, strict=False))
+        first = next((i for i, (a, b) in pairs if disagreement(a, b)), None)
+        if first is None:  # all commits agree, memory does not: bytes that no commit wrote
+            first = self.first_stray(case, setting)
+        if first is None:
+            return Divergence(NAME, None, None, (), reasons[0])
+        return explained(self, case, setting, expected, found, first)
+
+    def replayed(self, case: StreamCase, setting: Setting) -> Hardware:
+        """The hardware as replays drive it, in the running simulation."""
+        model, _, _, timing = self._model(setting, case.seed)
+        return Hardware(
+            self.set, self.device, self.found.memory, self._running, self.folder, model, timing, dict(case.parameters),
+            self._inside, case.blocks,
+        )  # fmt: skip
+
+    def first_stray(self, case: StreamCase, setting: Setting) -> int | None:
+        """An instruction after which memory differs and before which it does not, although all commits agree; found by halving.
+
+        The instructions are written to the registers one by one. None where memory then agrees at the end.
+        """
+        low, high = 0, len(case.calls)
+        if not self._strays(case, setting, high):
+            return None
+        while high - low > 1:  # memory agrees after the first `low`, and not after `high`
+            middle = (low + high) // 2
+            if self._strays(case, setting, middle):
+                high = middle
+            else:
+                low = middle
+        return low
+
+    def _strays(self, case: StreamCase, setting: Setting, count: int) -> bool:
+        """Whether memory differs after the first `count` instructions, or they do not end."""
+        try:
+            self.hardware(case, setting, count)
+        except SimulationError:
+            return True
+        self.model(replace(case, calls=case.calls[:count]))
+        return bool(differences(self.expected, self.found, 1)[0])
+
+
+def _stated(case: StreamCase, commits: Sequence[StreamCommit]) -> list[str]:
+    """Where the functional model's causes are not those that the case states."""
+    if case.causes is None:
+        return []
+    return [
+        f"instruction {i} ({call.instruction}): the functional model gives cause {c.cause}, the case states {cause}"
+        for i, (call, c, cause) in enumerate(zip(case.calls, commits, case.causes, strict=True))
+        if c.cause not in {cause, UNKNOWN_CAUSE} or (c.cause == UNKNOWN_CAUSE and cause == 0)
+    ]
+
+
+def _commits_differ(expected: Sequence[StreamCommit], found: Sequence[StreamCommit], *, stopped: bool = False) -> list[str]:
+    if len(found) != len(expected) and not stopped:
+        return [f"{len(found)} commits, expected {len(expected)}"]
+    wrong = [(i, why) for i, (a, b) in enumerate(zip(expected, found, strict=False)) if (why := disagreement(a, b))]
+    if not wrong:
+        return [f"the simulation ended at commit {len(found) - 1} as another one than expected, and it is none"] if stopped else []
+    i, why = wrong[0]
+    ended = f"; the run ended there, {len(expected) - len(found)} did not run" if stopped and len(found) < len(expected) else ""
+    return [f"{len(wrong)} of {len(expected)} commits differ; first: commit {i} ({expected[i].instruction}): {why}{ended}"]

@@ -1,0 +1,167 @@
+"""Which pass broke it: a pipeline run pass by pass, the program interpreted after each, every result held against the first.
+
+Until a pass that may move results, everything must keep every bit. From then on a result may be off by `ALWAYS` roundings of
+the tensor's largest value (a fused operation may round in other places than its parts), beyond that by the bound that
+`fleet.compare.bounds.tolerance` derives for its operation, and never by more than `MOST` roundings: after some layers the derived
+bound holds for everything, also for what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.utils.exceptions import VerifyException
+
+from fleet.compare.bounds.golden_values import Values
+from fleet.compare.bounds.sides import FloatArithmetic
+from fleet.compare.bounds.tolerance import cumulative_bounds
+from fleet.compare.metrics import absolute_error
+from fleet.engines.interp import interpret
+from fleet.errors import ComparisonFailure, FleetError
+from fleet.ir.dialect import ConstantOp, PrintOp, op_id
+from fleet.ir.program import Program
+from fleet.transforms.edit import Edit, text_of
+from fleet.transforms.pipeline import Pipeline
+
+__all__ = ["ALWAYS", "MOST", "Bisection", "Fault", "Stage", "bisect_pass"]
+
+ALWAYS, MOST = 64.0, 4096.0
+"""Roundings of the tensor's own dtype, relative to its largest magnitude: allowed in any case, and at most."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A pass that was looked at: how many results were compared, how ("bits" or "rounding"), and the worst error / limit."""
+
+    name: str
+    exact: str
+    compared: int
+    worst: float
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The first pass after which a result differs. op, at: the operation and its place; what: how it differs."""
+
+    name: str
+    op: str
+    at: str
+    what: str
+
+
+@dataclass(frozen=True)
+class Bisection:
+    """What was looked at, up to the fault, if there is one."""
+
+    stages: tuple[Stage, ...]
+    fault: Fault | None
+
+
+def bisect_pass(program: Program, inputs: Mapping[str, np.ndarray], pipeline: Pipeline) -> Bisection:
+    """Runs the pipeline until a result differs. Raises ComparisonFailure when a pass left nothing to compare."""
+    outputs, golden = interpret(program, inputs, echo=_quiet)
+    references = {**golden, **{f"output {name}": value for name, value in outputs.items()}}
+    limits: dict[str, np.ndarray] | None = None
+    exact = True
+    stages: list[Stage] = []
+    edit = Edit(program)
+    for one in pipeline.passes:
+        try:
+            one.apply(edit)
+            edit.module.verify()
+            edit.check()
+            snapshot = edit.snapshot()
+            results, tensors = interpret(snapshot, inputs, echo=_quiet)
+        except (FleetError, VerifyException, ValueError) as error:
+            reason = str(error).strip().splitlines()[-1].strip()
+            return Bisection(tuple(stages), Fault(one.name, "", "", f"leaves a program that does not run: {reason}"))
+        exact = exact and one.exact == "bits"
+        if not exact and limits is None:
+            limits = _limits(program, inputs, golden)
+        fault, stage = _look(program, snapshot, references, tensors, results, None if exact else limits, one.name)
+        if fault is not None:
+            return Bisection(tuple(stages), fault)
+        if stage.compared == 0:
+            raise ComparisonFailure("left no result to compare", where=f"pass {one.name}")
+        stages.append(stage)
+    return Bisection(tuple(stages), None)
+
+
+def _quiet(*_values: object, **_how: object) -> None:
+    """Prints of the program are no result here."""
+
+
+def _limits(program: Program, inputs: Mapping[str, np.ndarray], golden: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    bounds = cumulative_bounds(Values(program, inputs, golden), FloatArithmetic())
+    found: dict[str, np.ndarray] = {}
+    for name, value in golden.items():
+        if value.dtype.kind != "f":
+            found[name] = np.zeros(value.shape)
+            continue
+        finite = np.abs(value[np.isfinite(value)]).astype(np.float64)
+        rounding = float(np.finfo(value.dtype).eps) * float(finite.max(initial=0.0))
+        found[name] = np.clip(bounds[name].array, ALWAYS * rounding, MOST * rounding)
+    for name, value in zip(program.outputs, program.returned(), strict=True):
+        owner = value.owner
+        if hasattr(owner, "properties") and "id" in owner.properties and op_id(owner) in found:  # pyright: ignore
+            found[f"output {name}"] = found[op_id(owner)]  # pyright: ignore
+    return found
+
+
+def _look(
+    program: Program,
+    after: Program,
+    references: Mapping[str, np.ndarray],
+    tensors: Mapping[str, np.ndarray],
+    outputs: Mapping[str, np.ndarray],
+    limits: Mapping[str, np.ndarray] | None,
+    name: str,
+) -> tuple[Fault | None, Stage]:
+    compared, worst = 0, 0.0
+    left = {op_id(op) for op in after.operations()}
+    for op in program.operations():
+        key = op_id(op)
+        if isinstance(op, PrintOp):
+            if key not in left:
+                return Fault(name, key, text_of(op, "at") or "", "a print is gone"), Stage(name, "", 0, 0.0)
+            continue
+        if isinstance(op, ConstantOp) or key not in tensors:
+            if key not in left and key not in after.fates and not isinstance(op, ConstantOp):
+                why = "is gone, and no pass has said what became of it"
+                return Fault(name, key, text_of(op, "at") or "", why), Stage(name, "", 0, 0.0)
+            continue
+        why, ratio = _difference(references[key], tensors[key], None if limits is None else limits[key])
+        if why is not None:
+            return Fault(name, key, text_of(op, "at") or "", why), Stage(name, "", 0, 0.0)
+        compared, worst = compared + 1, max(worst, ratio)
+    for output, value in outputs.items():
+        key = f"output {output}"
+        limit = None if limits is None else limits.get(key, np.zeros(value.shape))
+        why, ratio = _difference(references[key], value, limit)
+        if why is not None:
+            return Fault(name, key, "", why), Stage(name, "", 0, 0.0)
+        compared, worst = compared + 1, max(worst, ratio)
+    return None, Stage(name, "bits" if limits is None else "rounding", compared, worst)
+
+
+def _difference(reference: np.ndarray, found: np.ndarray, limit: np.ndarray | None) -> tuple[str | None, float]:
+    """How two results differ, None where they do not; and the largest error over its limit."""
+    if reference.dtype != found.dtype or reference.shape != found.shape:
+        return f"is {found.dtype}{list(found.shape)}, was {reference.dtype}{list(reference.shape)}", 0.0
+    if np.ascontiguousarray(reference).tobytes() == np.ascontiguousarray(found).tobytes():
+        return None, 0.0
+    error = absolute_error(reference, found)
+    if limit is None:
+        bad = np.argwhere((reference != found) & ~(np.isnan(reference) & np.isnan(found)))
+        at = tuple(int(i) for i in bad[0]) if len(bad) else (0,) * reference.ndim
+        return f"differs in its bits, first at {list(at)}: {found[at]!r} instead of {reference[at]!r}", 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(error == 0, 0.0, error / limit)
+    worst = np.unravel_index(int(np.argmax(ratio)), ratio.shape) if ratio.ndim else ()
+    largest = float(ratio[worst]) if ratio.size else 0.0
+    if largest > 1:
+        at = [int(i) for i in worst]
+        return f"is off by {largest:.3g} times its limit, worst at {at}: {found[worst]!r} instead of {reference[worst]!r}", largest
+    return None, largest

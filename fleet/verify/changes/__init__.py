@@ -1,0 +1,1 @@
+"""Change impact: two versions of an instruction set side by side."""

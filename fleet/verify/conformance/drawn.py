@@ -1,0 +1,54 @@
+"""Runs drawn programs by their names, so that no program ends a run of many: what cannot be drawn or run is told with its name."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fleet.core.plugins import raised_by_code, reason
+from fleet.engines.rtl_sim.build import BuildError
+from fleet.errors import FleetError, SetupError
+from fleet.sdk import NoRoomError
+from fleet.streams.case import Setting, StreamCase, StreamOutcome
+from fleet.streams.run import StreamRunner
+from fleet.streams.undefined import NothingDefinedError
+from fleet.verify.conformance.suite import make_case
+
+__all__ = ["Drawn", "run_drawn"]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What came of a name: outcomes, or one of two lines.
+
+    left_out: the device's memory is too small for the program, or nothing in it is defined: neither a pass nor a failure.
+    failure: the program could not be drawn, or the functional model could not run it: a finding, with the command that shows it.
+    seconds: of drawing.
+    """
+
+    case: StreamCase | None = None
+    outcomes: tuple[StreamOutcome, ...] = ()
+    left_out: str = ""
+    failure: str = ""
+    seconds: float = 0.0
+
+
+def run_drawn(runner: StreamRunner, name: str, settings: Sequence[Setting]) -> Drawn:
+    """Draws the case of a name and runs it. Raises SetupError, BuildError, OSError, MemoryError: those are of no program."""
+    before = time.perf_counter()
+    seconds = 0.0
+    try:
+        case = make_case(name)
+        seconds = time.perf_counter() - before
+        return Drawn(case, tuple(runner.run(case, settings)), seconds=seconds)
+    except (NoRoomError, NothingDefinedError) as error:
+        return Drawn(left_out=str(error))
+    except (SetupError, BuildError, OSError, MemoryError):
+        raise
+    except BaseException as error:  # a set's code may raise anything
+        if not raised_by_code(error):
+            raise
+        said = str(error) if isinstance(error, FleetError) else reason(error)
+        said = said if said.startswith(name) else f"{name}: {said}"
+        return Drawn(failure=f"{said}; fleet stream run {name}", seconds=seconds)

@@ -1,0 +1,209 @@
+"""How far a fuzz run came, on disk: a file of sums, and a journal of what was done since it was written.
+
+A program's line is in the journal when its result is known, so that a run that is killed at any moment loses at most the programs
+that were under way. What is stored does not depend on how many processes ran the programs, or in which order they ended.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, cast
+
+from fleet.core.codec import decode
+from fleet.core.files import write_atomically
+from fleet.errors import FleetError, ModelError
+from fleet.isa.registry import description_hash, find_device
+
+__all__ = ["FuzzState", "Journal", "Ran", "load_state", "state_file"]
+
+_FORM = 3
+_AGAIN = "remove it to begin again"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One program that was run.
+
+    executed, refused: instructions compared; bytes: of destinations; cycles: of the whole job.
+    failure: empty, or case, setting, first reason and the command that plays it again.
+    left_out: empty, or why the program does not fit into the device's memory; nothing was compared then.
+    undefined: instructions that were not compared, because they depend on what nothing defined, or stand behind one that does.
+    spent: phase -> seconds (`fleet.streams.run.PHASES` and "draw").
+    """
+
+    number: int
+    executed: int
+    refused: int
+    bytes: int
+    cycles: int = 0
+    failure: str = ""
+    left_out: str = ""
+    undefined: int = 0
+    spent: dict[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass
+class FuzzState:
+    """How far a run came.
+
+    next: all programs below it were run; done: those above that were run too, ascending.
+    programs: that were run; left_out: for which the device's memory is too small.
+    executed, refused: instructions compared in every bit; seconds: of all runs together; failures: a line each, by number.
+    """
+
+    device: str
+    seed: int
+    description_hash: str
+    next: int = 0
+    done: list[int] = field(default_factory=list[int])
+    programs: int = 0
+    left_out: int = 0
+    executed: int = 0
+    refused: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    failures: list[str] = field(default_factory=list[str])
+
+    @property
+    def instructions(self) -> int:
+        """Executed and refused."""
+        return self.executed + self.refused
+
+    def was_run(self, number: int) -> bool:
+        """Whether the program of that number was run."""
+        return number < self.next or number in self.done
+
+    def add(self, ran: Ran) -> None:
+        """Counts a program, once."""
+        if self.was_run(ran.number):
+            return
+        self.done = sorted([*self.done, ran.number])
+        while self.done and self.done[0] == self.next:
+            self.next += 1
+            del self.done[0]
+        self.programs += not ran.left_out
+        self.left_out += bool(ran.left_out)
+        self.executed += ran.executed
+        self.refused += ran.refused
+        self.bytes += ran.bytes
+        if ran.failure:
+            self.failures = sorted([*self.failures, ran.failure], key=_number)
+
+
+def _number(failure: str) -> int:
+    return int(failure.partition(":")[0])
+
+
+def state_file(folder: Path, device: str, seed: int) -> Path:
+    """Where the state of a device and seed stands."""
+    return folder / f"{device}-{seed}.json"
+
+
+def load_state(path: Path, device: str, seed: int) -> FuzzState:
+    """The stored state with what its journal adds, or a new one.
+
+    Raise ModelError if the file is damaged, or of another description.
+    """
+    instruction_set, chip = find_device(device)
+    now = description_hash(instruction_set, chip)
+    state = FuzzState(device, seed, now)
+    if path.exists():
+        try:
+            table: Any = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(table, dict) or cast("dict[str, Any]", table).pop("form", None) != _FORM:
+                raise ValueError(f"not of form {_FORM}")
+            stored = str(cast("dict[str, Any]", table).get("description_hash"))
+            if stored != now:
+                what = f"made for description {stored[:16]}, {device} has {now[:16]}"
+                raise ModelError(what, where=f"{path}:1", hint=_AGAIN)
+            state = _checked(decode(FuzzState, table, str(path), "state"), device, seed)
+        except (OSError, ValueError) as error:
+            raise ModelError(f"no state of a fuzz run ({error})", where=str(path), hint=_AGAIN) from error
+    _replay(state, _journal_file(path))
+    return state
+
+
+def _checked(state: FuzzState, device: str, seed: int) -> FuzzState:
+    """Raises ValueError where it cannot be one of a run of this device and seed."""
+    if (state.device, state.seed) != (device, seed):
+        raise ValueError(f"of {state.device}, seed {state.seed}")
+    if min(state.next, state.programs, state.left_out, state.executed, state.refused, state.bytes, state.seconds, *state.done) < 0:
+        raise ValueError("a number is negative")
+    for failure in state.failures:
+        _number(failure)
+    return state
+
+
+def _journal_file(path: Path) -> Path:
+    return path.with_suffix(".journal")
+
+
+def _replay(state: FuzzState, path: Path) -> None:
+    """Adds what a journal has; its last line may be torn, and one of another description counts for nothing."""
+    if not path.exists():
+        return
+    head, *lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
+    if head != state.description_hash:
+        return
+    elapsed = 0.0
+    for number, line in enumerate(lines[:-1], 2):
+        try:
+            ran, at = _read(line)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ModelError(f"no line of a fuzz run's journal ({error})", where=f"{path}:{number}", hint="remove it") from error
+        if not state.was_run(ran.number):
+            elapsed = at
+        state.add(ran)
+    state.seconds += elapsed
+
+
+def _read(line: str) -> tuple[Ran, float]:
+    table: Any = json.loads(line)
+    ran = Ran(*(int(table[k]) for k in ("n", "e", "r", "b")), failure=str(table["f"]), left_out=str(table["o"]))
+    if ran.number < 0 or (ran.failure and _number(ran.failure) != ran.number):
+        raise ValueError(f"program {ran.number}, failure '{ran.failure:.40}'")
+    return ran, float(table["t"])
+
+
+class Journal:
+    """The state on disk while a run goes on; one run at a time has it. Use it as a context manager."""
+
+    def __init__(self, state: FuzzState, path: Path) -> None:
+        """path: of the state. Raises FleetError where it cannot be written or another run has it."""
+        self._state, self._path, self._before = state, path, state.seconds
+        journal = _journal_file(path)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = journal.open("a", encoding="utf-8")
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FleetError("another run of the same seed is under way", where=str(path), hint="take another --seed") from None
+        except OSError as error:
+            raise FleetError(f"cannot be written ({error.strerror or error})", where=str(journal)) from error
+        self.save()
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.save()
+        self._file.close()
+
+    def add(self, ran: Ran) -> None:
+        """Counts a program and writes its line; `state.seconds` is up to date."""
+        self._state.add(ran)
+        line = {"n": ran.number, "e": ran.executed, "r": ran.refused, "b": ran.bytes, "f": ran.failure, "o": ran.left_out}
+        print(json.dumps({**line, "t": round(self._state.seconds - self._before, 3)}), file=self._file, flush=True)
+
+    def save(self) -> None:
+        """Writes the sums and empties the journal. A kill in between leaves lines that the sums have already."""
+        data = json.dumps({"form": _FORM, **asdict(self._state)}, indent=1) + "\n"
+        write_atomically(self._path, data.encode())
+        self._before = self._state.seconds
+        os.ftruncate(self._file.fileno(), 0)
+        print(self._state.description_hash, file=self._file, flush=True)

@@ -1,0 +1,86 @@
+"""Cycles over the phases of the memories' refreshes: which calls of the suite are sampled, and what one of them takes.
+
+The cost model's figure for timed memory is a mean, so it is held against one: a call runs in 16 phases that are spread over the
+period (`fleet.sdk.dram_phases`), other ones for every call. Which calls is fixed: drawn with a seed from an instruction's directed
+and random cases, first those that bring a mode that no case before has.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from fleet.errors import DeviceError
+from fleet.isa.codec import description_of
+from fleet.isa.registry import find_device
+from fleet.sdk import NoRoomError
+from fleet.sdk.dram_phases import spread_seeds
+from fleet.streams.case import Setting, StreamCase
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.coverage import MeanPoint, refresh_slacks
+from fleet.verify.conformance.suite import make_case, names
+
+__all__ = ["PHASES", "mean_point", "sampled_calls", "sampled_instructions"]
+
+PHASES = 16
+SEED = 2023
+RANDOM = 15
+"""Random cases of an instruction that are drawn from: what the quick suite runs."""
+_MODES = ("mode", "flags", "on chip")
+"""Classes of a case that say how an instruction works, beside the value of its start register."""
+
+
+def sampled_instructions(device: str) -> list[str]:
+    """Instructions of which calls are sampled: those with an estimate for timed memory; none on a device without timing tables."""
+    instruction_set, chip = find_device(device)
+    if not chip.timing:
+        return []
+    cases = [_made(name) for name in names(device, random=range(1), directed=False) if "/random/" in name]
+    drawn = [case.calls[-1] for case in cases if case is not None]
+    return [c.instruction for c in drawn if instruction_set.instructions[c.instruction].expected_cycles(chip, c.fields, "timed")]
+
+
+def sampled_calls(device: str, instruction: str, count: int, *, seed: int = SEED) -> list[str]:
+    """Names of `count` cases, or of all when there are fewer; the same ones every time, and more of them with a larger count."""
+    known = [n for n in names(device, random=range(RANDOM)) if n.split("/")[1] == instruction]
+    rng = np.random.default_rng([seed, zlib.crc32(f"{device}/{instruction}".encode())])
+    order: list[str] = []
+    modes: dict[tuple[str, str], str] = {}
+    for name in (known[i] for i in rng.permutation(len(known))):
+        case = _made(name)
+        if case is None:
+            continue
+        order.append(name)
+        for mode in _modes(case):
+            modes.setdefault(mode, name)
+    return list(dict.fromkeys([*modes.values(), *order]))[:count]
+
+
+def _made(name: str) -> StreamCase | None:
+    """None where the device's memory is too small for it."""
+    try:
+        return make_case(name)
+    except NoRoomError:
+        return None
+
+
+def _modes(case: StreamCase) -> Sequence[tuple[str, str]]:
+    d = description_of(find_device(case.device)[0])
+    call = case.calls[-1]
+    start = d.units[d.instructions[call.instruction].unit].start
+    return [(start.name, str(call.fields[start.name])), *((k, v) for k, v in case.classes.items() if k in _MODES)]
+
+
+def mean_point(runner: StreamRunner, name: str) -> MeanPoint:
+    """Runs the last call of a case in all phases. Raises SimulationError, also where it is refused, and DeviceError."""
+    case = make_case(name)
+    seeds = spread_seeds(runner.device, PHASES, first=zlib.crc32(name.encode()))
+    call = case.calls[-1]
+    cost = runner.set.instructions[call.instruction].expected_cycles(runner.device, call.fields, "timed")
+    if cost is None:
+        raise DeviceError(f"{call.instruction} has no estimate for timed memory", where=name)
+    cycles = runner.cycles(case, [Setting(f"timed:{seed}") for seed in seeds])
+    memory, port = refresh_slacks(runner.device, "timed", cost)
+    return MeanPoint(runner.device.name, call.instruction, name, int(cost), tuple(cycles), memory, port)

@@ -1,0 +1,93 @@
+"""Registers right after reset: what the bus reads against the description, and an instruction that relies on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from fleet.engines.rtl_sim.job import Script, read_results
+from fleet.isa.codec import description_of
+from fleet.isa.description import Description, Register
+from fleet.isa.registry import description_hash
+from fleet.sdk import Call
+from fleet.streams.case import Setting, StreamCase
+from fleet.streams.locate import disagreement
+from fleet.streams.run import StreamRunner
+
+__all__ = ["left_at_reset", "reset_values", "wrong_after_reset", "wrong_with_defaults"]
+
+_NOTHING_YET = frozenset({"error_cause", "error_instruction", "irq_enable", "irq_status"})
+"""Roles of registers that say, whoever drives them, that nothing has happened."""
+
+
+def reset_values(description: Description) -> dict[Register, tuple[int, int]]:
+    """Register -> (bits that a host reads, their values after reset): of all fields that keep what software wrote.
+
+    What the hardware drives (a status, a counter) has no reset value in the description; it counts where its role says that nothing
+    has happened yet.
+    """
+    found: dict[Register, tuple[int, int]] = {}
+    for r in description.registers:
+        kept = [f for f in r.fields if "r" in f.software and ("w" in f.software or "w" not in f.hardware or r.role in _NOTHING_YET)]
+        mask = sum(f.mask for f in kept)
+        if mask:
+            found[r] = mask, r.reset & mask
+    return found
+
+
+def wrong_after_reset(runner: StreamRunner) -> list[str]:
+    """Reads all registers before anything is written: a line for each that is not as described. Raises SimulationError."""
+    description = description_of(runner.set)
+    expected = reset_values(description)
+    for r in description.with_role("description_hash"):
+        expected[r] = r.mask, int(description_hash(runner.set, runner.device)[:8], 16)
+    script = Script()
+    places = {r: script.read(r.address) for r in expected}
+    values = read_results(runner.play(script, Setting())[1].results)
+    wrong: list[str] = []
+    for r, (mask, value) in expected.items():
+        read = int(values[places[r]]) & mask
+        if read != value:
+            wrong.append(f"{r.name} ({r.address:#x}) reads {read:#x} after reset, expected {value:#x} ({r.where})")
+    return wrong
+
+
+def left_at_reset(runner: StreamRunner, call: Call) -> tuple[Call, list[str]]:
+    """The call with as many operands as possible at their values after reset while it stays legal, and the names of those."""
+    description = description_of(runner.set)
+    resets = {r.address: r.reset for r in description.registers}
+    unit = runner.set.instructions[call.instruction]
+    words = [r for r in description.words(call.instruction) if r.role != "start"]
+    for r in words:
+        changed = replace(call, fields={**call.fields, r.name: resets[r.address]})
+        if not unit.legal(runner.device, changed.fields):
+            call = changed
+    return call, [r.name for r in words if call.fields[r.name] == resets[r.address]]
+
+
+def wrong_with_defaults(runner: StreamRunner, case: StreamCase) -> tuple[list[str], list[str]]:
+    """Runs a case right after reset without any write that would leave a register as it is, parameter registers included.
+
+    The operands of a case of one instruction take their values after reset where it stays legal with them. Returns what differs
+    from the functional model, and the registers of the first instruction that were left as the reset left them.
+
+    Raises SimulationError.
+    """
+    description = description_of(runner.set)
+    first, left = left_at_reset(runner, case.calls[0])
+    if len(case.calls) > 1:  # the others need what it does
+        first = case.calls[0]
+        left = [r.name for r in description.words(first.instruction) if first.fields[r.name] == r.reset and r.role != "start"]
+    parameters = {r.address: r.reset for r in description.with_role("parameter")}
+    left += [r.name for r in description.with_role("parameter")]
+    changed = replace(case, calls=(first, *case.calls[1:]), causes=None, parameters=parameters)
+    expected = runner.model(changed)
+    found, _ = runner.hardware(replace(changed, parameters={}), Setting(), held=_held(description))
+    for call, a, b in zip(changed.calls, expected, found, strict=True):
+        if why := disagreement(a, b):
+            return [f"{case.name}: {call.instruction}, with {', '.join(left)} as the reset left them: {why}"], left
+    return [], left
+
+
+def _held(description: Description) -> Mapping[int, int]:
+    return {r.address: r.reset for r in reset_values(description)}

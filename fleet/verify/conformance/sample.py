@@ -1,0 +1,85 @@
+"""A sample of an instruction set's conformance suite, on `iss` alone or on `iss` and `rtl`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from fleet.core.scratch import Scratch
+from fleet.errors import FleetError
+from fleet.isa.registry import find_device
+from fleet.sdk import NoRoomError
+from fleet.streams.images import Images
+from fleet.streams.model_side import UNKNOWN_CAUSE, execute
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.drawn import run_drawn
+from fleet.verify.conformance.settings import settings
+from fleet.verify.conformance.suite import make_case, names
+
+__all__ = ["SampleFailure", "run_sample", "sample_names"]
+
+
+@dataclass(frozen=True)
+class SampleFailure:
+    """name: of the case, which `fleet stream run` takes; reason: one line."""
+
+    name: str
+    reason: str
+
+
+def sample_names(device: str, count: int) -> list[str]:
+    """`count` cases of every kind and instruction: directed ones spread over all of them, random, illegal, programs."""
+    seeds = range(count)
+    drawn = names(device, random=seeds, illegal=seeds, programs=seeds, directed=False)
+    directed: dict[str, list[str]] = {}
+    for name in names(device):
+        directed.setdefault(name.rpartition("/")[0], []).append(name)
+    spread = [group[i * len(group) // min(count, len(group))] for group in directed.values() for i in range(min(count, len(group)))]
+    return [*spread, *drawn]
+
+
+def run_sample(device: str, cases: list[str], *, rtl: bool) -> Iterator[SampleFailure | None]:
+    """What went wrong, or None, of every case but those for which the device's memory is too small.
+
+    With rtl: every case on two memories, compared in every bit.
+
+    Raises SetupError, BuildError, DeviceError where nothing can be run at all.
+    """
+    if rtl:
+        with StreamRunner(device) as runner:
+            for name in cases:
+                drawn = run_drawn(runner, name, settings(device, int(name.rpartition("/")[2]), every=False))
+                if drawn.left_out:
+                    continue
+                if drawn.failure:
+                    yield SampleFailure(name, drawn.failure)
+                    continue
+                wrong = [o for o in drawn.outcomes if not o.passed]
+                yield SampleFailure(name, f"{wrong[0].setting.name}: {wrong[0].reasons[0]}") if wrong else None
+        return
+    _, chip = find_device(device)
+    with Scratch("sample") as folder:
+        images = Images(chip, folder)
+        try:
+            for name in cases:
+                with suppress(NoRoomError):
+                    yield _on_iss(name, images)
+        finally:
+            images.close()
+
+
+def _on_iss(name: str, images: Images) -> SampleFailure | None:
+    try:
+        case = make_case(name)
+        instruction_set, chip = find_device(case.device)
+        images.fill(case.blocks, case.parameters)
+        commits = execute(instruction_set, chip, images.memory, case.calls)
+    except NoRoomError:
+        raise
+    except FleetError as error:
+        return SampleFailure(name, str(error))
+    for commit, cause in zip(commits, case.causes or (0,) * len(commits), strict=True):
+        if commit.cause not in {cause, UNKNOWN_CAUSE}:
+            return SampleFailure(name, f"{commit.instruction}: refused with cause {commit.cause}, the case states {cause}")
+    return None

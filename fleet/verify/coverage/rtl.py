@@ -1,0 +1,226 @@
+"""What the simulator counted in the hardware: lines, branches, toggles and assertions of the design's own files, by module.
+
+Counts come from builds of flavour "coverage" (`fleet.engines.rtl_sim.build`) as Verilator writes them; its own
+`verilator_coverage` adds up those of several runs. Instances of a module, and its variants by parameters, are added up: a line is
+covered where one of them ran it.
+
+line: of those that a point of the simulator stands for; covered when every point that it is in was met.
+branch: a direction of an `if`, `case` or `?:`. toggle: a bit of a signal (up to 256 bits wide) in one direction.
+assertion: an `assert` or `cover` of the source; met when the code in front of it let it be evaluated once. With `--assert` each
+that is evaluated is held; one that fails ends the job.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from fleet.core.files import write_atomically
+from fleet.core.processes import run
+from fleet.core.toml_file import read_toml
+from fleet.engines.rtl_sim.build import copy_name
+from fleet.engines.rtl_sim.tools import find_coverage_tool
+from fleet.errors import FleetError, ModelError
+
+__all__ = ["Exclusion", "ModuleCoverage", "RtlCoverage", "load_exclusions", "load_rtl", "measure", "merge_counts"]
+
+_FORM = 1
+_POINT = re.compile(r"^C '(.*)' (\d+)$")
+_ASSERTION = re.compile(r"\b(?:assert|cover)\b\s*(?:property\b\s*|final\b\s*|#0\s*)?\(")
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A line or an assertion that nothing reached. line: from 1; text: the source's; reason: why it is excluded, else empty."""
+
+    file: str
+    line: int
+    text: str
+    kind: str
+    reason: str = ""
+
+
+@dataclass
+class ModuleCoverage:
+    """Of one file: met and all of each kind, excluded lines and assertions left out."""
+
+    name: str
+    lines: tuple[int, int] = (0, 0)
+    branches: tuple[int, int] = (0, 0)
+    toggles: tuple[int, int] = (0, 0)
+    assertions: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """A line that need not be met. file: its name; text: the line without blanks around it; reason: why."""
+
+    file: str
+    text: str
+    reason: str
+
+
+@dataclass
+class RtlCoverage:
+    """Of a device. runs: files of counts that were added up."""
+
+    device: str
+    description_hash: str
+    runs: int = 0
+    modules: list[ModuleCoverage] = field(default_factory=list[ModuleCoverage])
+    missed: list[Missed] = field(default_factory=list[Missed])
+
+    def total(self, kind: str) -> tuple[int, int]:
+        """Met and all of "lines", "branches", "toggles" or "assertions"."""
+        pairs = [cast("tuple[int, int]", getattr(m, kind)) for m in self.modules]
+        return sum(p[0] for p in pairs), sum(p[1] for p in pairs)
+
+    def save(self, path: Path) -> None:
+        """Writes JSON. Raises FleetError."""
+        write_atomically(path, (json.dumps({"form": _FORM, **asdict(self)}, indent=0) + "\n").encode())
+
+
+def load_rtl(path: Path) -> RtlCoverage:
+    """Reads what `save` wrote. Raises ModelError."""
+    try:
+        table: Any = json.loads(path.read_text(encoding="utf-8"))
+        if cast("dict[str, Any]", table).pop("form", None) != _FORM:
+            raise ValueError(f"not of form {_FORM}")
+        kinds = ("lines", "branches", "toggles", "assertions")
+        modules = [ModuleCoverage(m["name"], *((int(m[k][0]), int(m[k][1])) for k in kinds)) for m in table["modules"]]
+        missed = [Missed(**m) for m in table["missed"]]
+        return RtlCoverage(table["device"], table["description_hash"], int(table["runs"]), modules, missed)
+    except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        raise ModelError(f"no coverage of hardware ({error})", where=str(path)) from error
+
+
+def load_exclusions(path: Path | None) -> list[Exclusion]:
+    """The `[[exclude]]` tables of a TOML file: file, text, reason. Raises ModelError naming file, line and key."""
+    if path is None:
+        return []
+    table = read_toml(path)
+    table.only("exclude")
+    found: list[Exclusion] = []
+    for entry in table.tables("exclude"):
+        entry.need("file", "text", "reason")
+        entry.only("file", "text", "reason")
+        found.append(Exclusion(entry.text("file"), entry.text("text").strip(), entry.text("reason").strip()))
+    return found
+
+
+def merge_counts(files: Sequence[Path], target: Path) -> Path:
+    """Adds up the simulator's files of counts. Raises SetupError, or FleetError where the tool refuses them."""
+    command = [str(find_coverage_tool()), "--write", str(target), *map(str, files)]
+    done = run(command)
+    if done.returncode != 0:
+        lines = (done.stderr or done.stdout).strip().splitlines()
+        raise FleetError(f"the simulator's counts do not merge: {lines[0] if lines else 'no message'}", where=str(target.parent))
+    return target
+
+
+@dataclass
+class _Counts:
+    """Of one file: line -> counts of the points that it is in; branches and toggles: a count each, instances added up."""
+
+    lines: dict[int, dict[str, int]] = field(default_factory=dict[int, dict[str, int]])
+    branches: dict[str, int] = field(default_factory=dict[str, int])
+    toggles: dict[str, int] = field(default_factory=dict[str, int])
+
+
+def _read(path: Path) -> dict[str, _Counts]:
+    """Name of the copied file -> its counts."""
+    found: dict[str, _Counts] = {}
+    try:
+        with path.open(encoding="utf-8", errors="replace") as f:
+            for text in f:
+                match = _POINT.match(text)
+                if match is None:
+                    continue
+                keys = dict(part.split("\x02", 1) for part in match[1].split("\x01") if "\x02" in part)
+                _add(found.setdefault(keys.get("f", ""), _Counts()), keys, int(match[2]))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"no counts of the simulator ({error})", where=str(path)) from error
+    return found
+
+
+def _add(counts: _Counts, keys: dict[str, str], count: int) -> None:
+    page, comment = keys.get("page", "").partition("/")[0], keys.get("o", "")
+    point = f"{keys.get('l', '')}.{keys.get('n', '')}.{comment}"
+    if page == "v_toggle":
+        counts.toggles[point] = counts.toggles.get(point, 0) + count
+        return
+    if page == "v_branch":
+        counts.branches[point] = counts.branches.get(point, 0) + count
+    for part in keys.get("S", keys.get("l", "") if page == "v_user" else "").split(","):
+        first, _, last = part.partition("-")
+        for line in range(int(first), int(last or first) + 1) if first else ():
+            row = counts.lines.setdefault(line, {})
+            row[point] = row.get(point, 0) + count
+
+
+def measure(
+    device: str,
+    description_hash: str,
+    files: Sequence[Path],
+    sources: Iterable[Path],
+    exclusions: Sequence[Exclusion],
+    folder: Path,
+) -> RtlCoverage:
+    """Counts of some runs over a design's sources. folder: for the merged counts.
+
+    Raises ModelError for an exclusion of a line that is not in its file (any more), FleetError for no counts at all.
+    """
+    if not files:
+        raise FleetError("the simulation left no counts", where=str(folder))
+    counts = _read(merge_counts(files, folder / "merged.dat"))
+    found = RtlCoverage(device, description_hash, len(files))
+    used: set[Exclusion] = set()
+    for path in sources:
+        mine = counts.get(copy_name(path))
+        if mine is not None and (mine.lines or mine.toggles):
+            module, missed = _module(path, mine, exclusions, used)
+            found.modules.append(module)
+            found.missed += missed
+    names = {p.name for p in sources}
+    stale = [e for e in exclusions if e not in used and e.file in names]
+    if stale:
+        raise ModelError(f"{stale[0].file} has no line `{stale[0].text}` that counts", hint="take the exclusion out")
+    return found
+
+
+def _module(
+    path: Path, counts: _Counts, exclusions: Sequence[Exclusion], used: set[Exclusion]
+) -> tuple[ModuleCoverage, list[Missed]]:  # fmt: skip
+    text = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    mine = {e.text: e for e in exclusions if e.file == path.name}
+    met = {"line": 0, "assertion": 0}
+    every = {"line": 0, "assertion": 0}
+    missed: list[Missed] = []
+    for line, points in sorted(counts.lines.items()):
+        code = text[line - 1].strip() if line <= len(text) else ""
+        excluded = mine.get(code)
+        if excluded is not None:
+            used.add(excluded)
+        hit = min(points.values()) > 0
+        for kind in ("line", "assertion") if _ASSERTION.search(code.partition("//")[0]) else ("line",):
+            if not hit:
+                missed.append(Missed(path.name, line, code, kind, excluded.reason if excluded else ""))
+            if hit or excluded is None:
+                every[kind] += 1
+                met[kind] += hit
+
+    def share(points: dict[str, int]) -> tuple[int, int]:
+        return sum(n > 0 for n in points.values()), len(points)
+
+    module = ModuleCoverage(
+        path.stem,
+        (met["line"], every["line"]),
+        share(counts.branches),
+        share(counts.toggles),
+        (met["assertion"], every["assertion"]),
+    )
+    return module, missed

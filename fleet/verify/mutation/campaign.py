@@ -1,0 +1,246 @@
+"""A campaign: draws mutants with a seed, looks for each, keeps what came of it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fleet.core.processes import ends_with_parent, stopping
+from fleet.core.scratch import Scratch
+from fleet.engines.rtl_sim.build import Design, Progress, build, design_of
+from fleet.errors import ModelError
+from fleet.isa.registry import find_device
+from fleet.regress.cases import Case, find_cases
+from fleet.sdk import Device, InstructionSet
+from fleet.verify.mutation.mutant import Mutant, Over, Result
+from fleet.verify.mutation.probes import Effort
+from fleet.verify.mutation.python_hunt import PythonHunt, PythonMutants, python_mutants
+from fleet.verify.mutation.recordings import recorded
+from fleet.verify.mutation.rtl_hunt import HarnessError, RtlHunt, references
+from fleet.verify.mutation.schemata import rtl_mutants
+from fleet.verify.mutation.store import Drawn, Record, content, load_results, save_results
+from fleet.verify.mutation.survivors import Judged
+
+__all__ = ["Campaign", "Target", "drawn", "judged", "open_target", "shares"]
+
+Told = Callable[[Result], None]
+
+_RTL_SOURCES = ("fleet/isa", "fleet/streams", "fleet/verify/conformance", "rtl_models")
+_PYTHON_SOURCES = (
+    "fleet/isa",
+    "fleet/ir",
+    "fleet/frontend",
+    "fleet/transforms",
+    "fleet/targets",
+    "fleet/streams",
+    "fleet/verify/conformance",
+    "sim/cases",
+)
+_TESTS = ("tests", "sim")
+_SAVED_EVERY = 10.0
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What to do.
+
+    Attributes:
+        device; root: the project or workspace, whose `tests` and `sim/cases` there are.
+        work: folder for builds, recordings and results. jobs: processes at once. effort: how many streams.
+        resume: results that the folder has for the same sources are taken; a survivor only where the tests are the same too, or
+            where it is explained.
+        known: mutant -> what found it before, which is asked first.
+        explained: mutants whose survival has a reason.
+        equivalent: of these, those that are said to be the program itself: only what is quickest looks whether that can be.
+    """
+
+    device: str
+    root: Path
+    work: Path
+    jobs: int = 1
+    effort: Effort = "usual"
+    resume: bool = False
+    known: Mapping[str, str] = field(default_factory=dict[str, str])
+    explained: frozenset[str] = frozenset()
+    equivalent: frozenset[str] = frozenset()
+
+
+class Target(ABC):
+    """One place of a device (hardware, functional model or compiler) with all of its mutants."""
+
+    def __init__(self, campaign: Campaign, over: Over, mutants: Sequence[Mutant], results: Path) -> None:
+        self.campaign, self.over, self.mutants, self._results = campaign, over, tuple(mutants), results
+        self.left_out: tuple[str, ...] = ()
+        """What cannot look here, and the command that changes that."""
+
+    def draw(self, count: int, seed: int) -> list[Mutant]:
+        """`count` of them, or all where there are no more."""
+        return random.Random(seed).sample(self.mutants, min(count, len(self.mutants)))
+
+    def find(self, name: str) -> Mutant:
+        """The mutant of that id. Raises ModelError."""
+        found = next((m for m in self.mutants if m.id == name), None)
+        if found is None:
+            raise ModelError(f"there is no mutant '{name}'", where=f"{self.campaign.device}, {self.over}")
+        return found
+
+    def look(self, wanted: Sequence[Mutant], tell: Progress, told: Told) -> dict[str, Result]:
+        """Results by id. told: called with each. Raises SetupError, BuildError, HarnessError."""
+        tests = content(self.campaign.root, _TESTS)
+        stored = load_results(self._results, tests, self.campaign.explained)
+        done = {m.id: stored[m.id] for m in wanted if m.id in stored} if self.campaign.resume else {}
+        for result in done.values():
+            told(result)
+        rest = [m for m in wanted if m.id not in done]
+        if rest:
+            self._prepare(tell, rest)
+            saved = time.monotonic()
+            try:
+                for result in self._each(rest):
+                    done[result.mutant.id] = stored[result.mutant.id] = result
+                    tell(len(done) / len(wanted), f"{len(done)} of {len(wanted)} mutants")
+                    told(result)
+                    if time.monotonic() - saved > _SAVED_EVERY:
+                        saved = time.monotonic()
+                        save_results(self._results, stored, tests)
+            finally:  # an interrupted run goes on from here
+                save_results(self._results, stored, tests)
+        return {m.id: done[m.id] for m in wanted}
+
+    @abstractmethod
+    def _prepare(self, tell: Progress, rest: Sequence[Mutant]) -> None:
+        """Builds and records what all mutants need, and runs what looks for these without one. Raises HarnessError."""
+
+    @abstractmethod
+    def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
+        """Results, as they come."""
+
+
+def _in_order(executor: Executor, work: Callable[[Mutant], Result], rest: Sequence[Mutant]) -> Iterator[Result]:
+    """Results as they come; what is left is given up when the caller stops."""
+    futures = [executor.submit(work, m) for m in rest]
+    try:
+        with stopping():
+            for future in as_completed(futures):
+                yield future.result()
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+class _Hardware(Target):
+    def __init__(self, campaign: Campaign, instruction_set: InstructionSet, device: Device) -> None:
+        self._schemata = rtl_mutants(design_of(instruction_set, device), campaign.root)
+        folder = campaign.work / device.name
+        results = folder / f"rtl-{content(campaign.root, _RTL_SOURCES)}-{campaign.effort}.json"
+        super().__init__(campaign, "rtl", self._schemata.mutants, results)
+        self._folder = folder
+        self._design: Design | None = None
+        self._known: Path | None = None
+
+    def _prepare(self, tell: Progress, rest: Sequence[Mutant]) -> None:
+        self._design = self._schemata.write(self._folder / "rtl")
+        build(self._design, progress=tell)
+        self._known = references(self.campaign.device, self._design, self._folder, tell, self.campaign.effort)
+
+    def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
+        assert self._design is not None
+        assert self._known is not None
+        with Scratch("mutants") as folder:
+            c = self.campaign
+            arguments = (c.device, self._design, self._known, folder, c.root, c.effort, dict(c.known), c.equivalent)
+            if self.campaign.jobs == 1:
+                _start_worker(*arguments)
+                yield from map(_hunt, rest)
+                return
+            spawn = multiprocessing.get_context("spawn")
+            executor = ProcessPoolExecutor(self.campaign.jobs, spawn, _start_worker, arguments)
+            yield from _in_order(executor, _hunt, rest)
+
+
+_worker: list[RtlHunt] = []
+
+
+def _start_worker(
+    device: str, design: Design, known: Path, folder: Path, root: Path, effort: Effort, before: Mapping[str, str],
+    equivalent: frozenset[str],
+) -> None:  # fmt: skip
+    ends_with_parent()
+    _worker[:] = [RtlHunt(device, design, known, folder, root, effort, before, equivalent)]
+
+
+def _hunt(mutant: Mutant) -> Result:
+    return _worker[0].look(mutant)
+
+
+class _Python(Target):
+    def __init__(self, campaign: Campaign, instruction_set: InstructionSet, over: Over, cases: Sequence[Path]) -> None:
+        found: PythonMutants = python_mutants(instruction_set, over, campaign.root)
+        results = campaign.work / campaign.device / f"{over}-{content(campaign.root, _PYTHON_SOURCES)}.json"
+        super().__init__(campaign, over, found.mutants, results)
+        self._changes, self._cases = found.changes, cases
+        self._hunt: PythonHunt | None = None
+
+    def _prepare(self, tell: Progress, rest: Sequence[Mutant]) -> None:
+        tell(0.0, "recording streams")
+        kept = recorded(self.campaign.device, self.campaign.work / self.campaign.device, self.campaign.effort)
+        self._hunt = PythonHunt(
+            self.campaign.device, kept, self.campaign.root, self._cases, self.campaign.known, self.campaign.equivalent
+        )
+        tell(0.0, "running what looks for mutants without one")
+        test, how = self._hunt.unchanged(rest)
+        if test:
+            raise HarnessError(f"the unchanged program is found by {test}: {how}", where=self.campaign.device)
+
+    def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
+        hunt = self._hunt
+        assert hunt is not None
+        yield from _in_order(ThreadPoolExecutor(self.campaign.jobs), lambda m: hunt.look(m, self._changes[m.id]), rest)
+
+
+def open_target(campaign: Campaign, over: Over) -> Target:
+    """The place of the campaign's device. Raises DeviceError (no hardware), SetupError (no pyslang)."""
+    instruction_set, device = find_device(campaign.device)
+    if over == "rtl":
+        return _Hardware(campaign, instruction_set, device)
+    cases = list(_cases(campaign.root, instruction_set, device))
+    # Some files are made by a command; without them a case says nothing of a mutant.
+    there = [c for c in cases if all(p is None or p.exists() for p in (c.weights, c.input, c.labels))]
+    target = _Python(campaign, instruction_set, over, [c.path for c in there])
+    target.left_out = tuple(f"case {c.name} ({c.make or 'its files are missing'})" for c in cases if c not in there)
+    return target
+
+
+def _cases(root: Path, instruction_set: InstructionSet, device: Device) -> Iterator[Case]:
+    """Cases of the project and of the set that run on the device in the quick tier."""
+    for folder in (root / "sim" / "cases", instruction_set.cases):
+        if folder is not None and folder.is_dir():
+            for case in find_cases(folder):
+                if any(r.device == device.name and r.tier == "quick" and "iss" in r.engines for r in case.runs):
+                    yield case
+
+
+def shares(count: int, over: Sequence[Over]) -> list[tuple[Over, int]]:
+    """The number of mutants of each place: equal, the first ones take what is left."""
+    return [(o, count // len(over) + (i < count % len(over))) for i, o in enumerate(over)]
+
+
+def judged(device: str, results: Sequence[Result], survivors: Mapping[str, Judged], seed: int = 0) -> list[Record]:
+    """Results with what a person has said of survivors. seed: of the draw."""
+    records: list[Record] = []
+    for r in results:
+        known = survivors.get(r.mutant.id) if r.verdict == "survived" else None
+        records.append(
+            Record(device, r, known.kind, known.reason, seed, known.test) if known is not None else Record(device, r, seed=seed)
+        )
+    return records
+
+
+def drawn(target: Target, seed: int, count: int, seconds: float) -> Drawn:
+    """For a report."""
+    return Drawn(target.campaign.device, target.over, seed, count, len(target.mutants), round(seconds, 1))

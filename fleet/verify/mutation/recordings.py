@@ -1,0 +1,162 @@
+"""What unchanged engines leave of the probes, on disk: JSON with the bytes of memory beside it; nothing in it is unpickled."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from fleet.core.codec import decode, encode
+from fleet.core.files import load_pair, save_pair
+from fleet.core.scratch import Scratch
+from fleet.errors import ModelError
+from fleet.isa.registry import description_hash, find_device
+from fleet.sdk import Call, Write
+from fleet.streams.case import Setting, StreamCase
+from fleet.streams.images import Images
+from fleet.streams.run import StreamRunner
+from fleet.verify.conformance.suite import make_case
+from fleet.verify.mutation.probes import Effort, Expected, left_by_model, probes
+
+__all__ = ["Recording", "Reference", "load_recordings", "load_references", "recorded", "save_recordings", "save_references"]
+
+_BYTES = "bytes"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A case, what the functional model leaves of it, and the hardware's cycles of every call (none for a set without hardware)."""
+
+    case: StreamCase
+    expected: Expected
+    cycles: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Of a probe on the unchanged design: what iss leaves, cycles of every call from start to commit and, last, of the job."""
+
+    expected: Expected
+    cycles: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Place of a block whose bytes are the next `size` of the array."""
+
+    space: str
+    bank: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True)
+class _Case:
+    """`Recording` as it travels; fields: of each call."""
+
+    name: str
+    instructions: tuple[str, ...]
+    fields: tuple[Mapping[str, int], ...]
+    blocks: tuple[_Block, ...]
+    parameters: tuple[tuple[int, int], ...]
+    seed: int
+    expected: Expected
+    cycles: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Recordings:
+    device: str
+    cases: tuple[_Case, ...]
+
+
+@dataclass(frozen=True)
+class _References:
+    references: Mapping[str, Reference]
+
+
+def recorded(device: str, folder: Path, effort: Effort = "usual") -> Path:
+    """Recordings of the probes' cases in a file that is written once, for `load_recordings`.
+
+    A process whose functional model is changed reads it: what it draws itself would be changed too. The cycles are of every call
+    from start to commit, ideal memory. Raises SetupError, DeviceError, BuildError, SimulationError.
+    """
+    instruction_set, chip = find_device(device)
+    cases = list(dict.fromkeys(p.case for p in probes(device, effort)))
+    key = hashlib.sha256("\n".join([description_hash(instruction_set, chip), *cases]).encode()).hexdigest()[:16]
+    path = folder / f"streams-{device}-{key}" / "streams.json"
+    if path.exists():
+        return path
+    made: list[Recording] = []
+    with Scratch("mutants") as temporary, ExitStack() as stack:
+        runner = stack.enter_context(StreamRunner(device)) if instruction_set.rtl is not None else None
+        images = Images(chip, temporary)
+        stack.callback(images.close)
+        for case in map(make_case, cases):
+            found = runner.hardware(case, Setting())[0] if runner is not None else []
+            cycles = tuple((c.end or 0) - (c.start or 0) for c in found)
+            made.append(Recording(case, left_by_model(instruction_set, chip, case, images), cycles))
+    return save_recordings(path, device, made)
+
+
+def save_recordings(path: Path, device: str, made: Sequence[Recording]) -> Path:
+    """Writes `path` (JSON) and its array, which have a folder of their own. Raises FleetError."""
+    cases: list[_Case] = []
+    data: list[np.ndarray] = [np.zeros(0, np.uint8)]
+    for r in made:
+        blocks = [np.ascontiguousarray(b.data).reshape(-1).view(np.uint8) for b in r.case.blocks]
+        data += blocks
+        places = (_Block(b.space, b.bank, b.offset, d.size) for b, d in zip(r.case.blocks, blocks, strict=True))
+        calls = r.case.calls
+        cases.append(
+            _Case(
+                r.case.name, tuple(c.instruction for c in calls), tuple({k: int(v) for k, v in c.fields.items()} for c in calls),
+                tuple(places), tuple(r.case.parameters.items()), r.case.seed, r.expected, r.cycles,
+            )
+        )  # fmt: skip
+    table = cast("dict[str, Any]", encode(_Recordings(device, tuple(cases))))
+    return save_pair(path.parent, path.name, {}, table, {_BYTES: np.concatenate(data)})
+
+
+def load_recordings(path: Path) -> list[Recording]:
+    """Read what `save_recordings` wrote. Raise ModelError if the file is damaged."""
+    stored, arrays = _load(path)
+    table = decode(_Recordings, stored, str(path), "recordings")
+    data, at = arrays.get(_BYTES, np.zeros(0, np.uint8)), 0
+    found: list[Recording] = []
+    for c in table.cases:
+        calls = tuple(Call(i, f) for i, f in zip(c.instructions, c.fields, strict=True))
+        blocks: list[Write] = []
+        for b in c.blocks:
+            blocks.append(Write(b.space, b.offset, data[at : at + b.size], b.bank))
+            at += b.size
+        case = StreamCase(c.name, table.device, calls, tuple(blocks), None, dict(c.parameters), c.seed)
+        found.append(Recording(case, c.expected, c.cycles))
+    if at != data.size:
+        raise ModelError(f"{data.size:,} bytes of memory, expected {at:,}", where=str(path), hint="remove the folder")
+    return found
+
+
+def save_references(path: Path, found: Mapping[str, Reference]) -> Path:
+    """By the probe's name, for `load_references`. Raises FleetError."""
+    return save_pair(path.parent, path.name, {}, cast("dict[str, Any]", encode(_References(found))), {})
+
+
+def load_references(path: Path) -> dict[str, Reference]:
+    """Read what `save_references` wrote; empty if there is no file. Raise ModelError if the file is damaged."""
+    if not path.exists():
+        return {}
+    stored, _ = _load(path)
+    return dict(decode(_References, stored, str(path), "references").references)
+
+
+def _load(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    try:
+        return load_pair(path)
+    except ModelError as error:
+        raise ModelError(f"no recordings ({error.what})", where=str(path), hint=f"remove {path.parent}") from error

@@ -1,0 +1,90 @@
+"""Bins that programs meet: an operation, the dtype of its operand, and the operand's layout."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fleet.verify.programs.parts.operations import EXPRESSIONS
+from fleet.verify.programs.parts.statements import STATEMENTS
+from fleet.verify.programs.parts.values import DTYPES, LAYOUTS
+
+__all__ = ["BINS", "Account", "Bin", "aims"]
+
+
+Bin = tuple[str, str, str]
+"""(operation, dtype, layout)."""
+
+BINS: tuple[Bin, ...] = tuple((op, dtype, layout) for op in (*EXPRESSIONS, *STATEMENTS) for dtype in DTYPES for layout in LAYOUTS)
+"""All of them, whether NumPy takes such a call or not."""
+_NUMBER: Mapping[Bin, int] = {b: i for i, b in enumerate(BINS)}
+_TRIES = 6
+"""Draws that CPython refuses, and none that it takes, until a bin is closed; programs that fleet refuses, until it is given up."""
+
+
+_REFUSALS = 1
+_AVOIDED_SHARE = 0.02
+
+
+@dataclass
+class Account:
+    """Counts by the bin's number.
+
+    met: in programs that agreed. closed: draws that CPython refused, or that found no operand of the layout. refused: statements
+    that only fleet refused.
+    """
+
+    met: dict[int, int] = field(default_factory=dict[int, int])
+    closed: dict[int, int] = field(default_factory=dict[int, int])
+    refused: dict[int, int] = field(default_factory=dict[int, int])
+
+    def add(self, other: Account) -> None:
+        """Sums."""
+        for mine, theirs in ((self.met, other.met), (self.closed, other.closed), (self.refused, other.refused)):
+            for number, count in theirs.items():
+                mine[number] = mine.get(number, 0) + count
+
+    def is_closed(self, number: int) -> bool:
+        """Whether CPython takes no such call."""
+        return number not in self.met and number not in self.refused and self.closed.get(number, 0) >= _TRIES
+
+    def refusing(self) -> list[int]:
+        """Bins that only met refusals."""
+        return sorted(n for n, count in self.refused.items() if count >= _REFUSALS and n not in self.met)
+
+    def open(self) -> list[int]:
+        """Bins to aim at: not met, not closed, and not refused time and again."""
+        closed = {n for n in self.closed if self.is_closed(n)}
+        return sorted(set(range(len(BINS))) - self.met.keys() - set(self.refusing()) - closed)
+
+    @property
+    def share(self) -> tuple[int, int]:
+        """(met, all that are not closed)."""
+        closed = sum(self.is_closed(n) for n in range(len(BINS)))
+        return len(self.met), len(BINS) - closed
+
+
+def number_of(b: Bin) -> int | None:
+    """The bin's number; None for what is no bin."""
+    return _NUMBER.get(b)
+
+
+def aims(rng: np.random.Generator, wanted: Sequence[int], count: int, avoided: Collection[int] = ()) -> list[Bin]:
+    """Bins for one program, of two dtypes so that its inputs are few: of `wanted` (one alone where few are left), then of all.
+
+    avoided: bins that fleet is known to refuse, of which one program in fifty takes one.
+    """
+    most = count if len(wanted) > len(BINS) // 8 else 1
+    found: list[Bin] = []
+    for source, limit in ((wanted, most), (range(len(BINS)), count)):
+        tries = 0
+        while source and len(found) < limit and tries < 12 * count:
+            tries += 1
+            number = source[int(rng.integers(len(source)))]
+            b = BINS[number]
+            dtypes = {f[1] for f in found}
+            if (b[1] in dtypes or len(dtypes) < 2) and (number not in avoided or rng.random() < _AVOIDED_SHARE):
+                found.append(b)
+    return found

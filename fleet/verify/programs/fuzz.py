@@ -1,0 +1,168 @@
+"""A run of the fuzzer: goes on where the last one of its seed stood, aims at what was not met, shrinks and keeps what differs."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from fleet.core.codec import encode
+from fleet.core.files import write_atomically
+from fleet.errors import ModelError
+from fleet.verify.mutation.store import content
+from fleet.verify.programs.batches import Batch, Failure, Order, kind_of
+from fleet.verify.programs.bins import Account
+from fleet.verify.programs.oracle import Model, Oracle
+from fleet.verify.programs.shrinking import shrink
+from fleet.verify.programs.stored import save_program
+from fleet.verify.programs.workers import in_order
+
+__all__ = ["STOP_AFTER", "State", "fuzz", "load_state", "sources_hash"]
+
+_FORM = 3
+_BATCH, _ROUND = 50, 2000
+"""Programs of a batch, and of a round: at its end it is known which bins are open."""
+STOP_AFTER = 20
+"""Different failures after which it is no use to go on."""
+_SHRINK_SECONDS = 15.0
+_SOURCES = (
+    "fleet/frontend",
+    "fleet/ir",
+    "fleet/transforms",
+    "fleet/targets/bytecode",
+    "fleet/targets/riscv",
+    "fleet/verify/programs",
+)
+
+
+@dataclass
+class State:
+    """How far the runs of a seed came. sources: hash of what was tested; next: number of the next program; failures: signature ->
+    [first program, how many, what was said, file]; seconds: of wall time."""
+
+    seed: int
+    sources: str
+    next: int = 0
+    sums: Batch = field(default_factory=Batch)
+    wanted: tuple[int, ...] = ()
+    avoided: tuple[int, ...] = ()
+    failures: dict[str, tuple[int, int, str, str]] = field(default_factory=dict[str, tuple[int, int, str, str]])
+    seconds: float = 0.0
+
+    @property
+    def failed(self) -> int:
+        """Programs that differ."""
+        return sum(f[1] for f in self.failures.values())
+
+
+def sources_hash() -> str:
+    """Of the compiler, the golden and the fuzzer itself: a state of other sources says nothing of these."""
+    return content(Path(__file__).parents[3], _SOURCES)
+
+
+def load_state(path: Path, seed: int) -> State:
+    """Read the stored state; begin anew if no file exists or other sources wrote it. Raise ModelError if it is damaged."""
+    now = sources_hash()
+    if not path.exists():
+        return State(seed, now)
+    try:
+        table: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if table["form"] != _FORM or int(table["seed"]) != seed:
+            raise ValueError(f"form {table['form']}, seed {table['seed']}")
+        if table["sources"] != now:
+            return State(seed, now)
+        t = table["sums"]
+        account = Account(*({int(k): int(v) for k, v in t["account"][name].items()} for name in ("met", "closed", "refused")))
+        sums = Batch(
+            int(t["accepted"]), Counter(t["refused"]), int(t["wrong"]), int(t["planted"]), int(t["statements"]),
+            int(t["reordered"]), Counter(t["engines"]), account,
+        )  # fmt: skip
+        failures = {str(k): (int(v[0]), int(v[1]), str(v[2]), str(v[3])) for k, v in table["failures"].items()}
+        return State(
+            seed,
+            now,
+            int(table["next"]),
+            sums,
+            tuple(map(int, table["wanted"])),
+            tuple(map(int, table["avoided"])),
+            failures,
+            float(table["seconds"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ModelError(f"no state of a fuzz run ({error})", where=str(path), hint="remove it to begin again") from error
+
+
+def save_state(path: Path, state: State) -> None:
+    """Raises FleetError where it cannot be written."""
+    table = {"form": _FORM, **encode(replace(state, sums=replace(state.sums, failures=[])))}
+    write_atomically(path, (json.dumps(table) + "\n").encode())
+
+
+def fuzz(
+    path: Path, kept: Path, seed: int, *, programs: int | None, seconds: float, jobs: int, engines: tuple[str, ...],
+    told: Callable[[State, Batch], None] | None = None,
+) -> tuple[State, Batch]:  # fmt: skip
+    """Goes on until so many programs were accepted in this run, or so many seconds are over.
+
+    Args:
+        path: of the state; kept: folder for failing programs, shrunk.
+        engines: beside CPython and the golden, of `batches.ENGINES`.
+        told: called after every batch with state and the sums of this run.
+
+    Returns the state and the sums of this run. Raises FleetError.
+    """
+    state = load_state(path, seed)
+    here = Batch()
+    began = time.monotonic()
+    before = state.seconds
+
+    def orders() -> Iterator[Order | None]:
+        number = state.next
+        while time.monotonic() - began < seconds and len(state.failures) < STOP_AFTER:
+            if programs is not None and here.accepted >= programs:
+                return
+            if number % _ROUND == 0:
+                if state.next != number:
+                    yield None
+                    continue
+                state.wanted = tuple(state.sums.account.open())
+                state.avoided = tuple(state.sums.account.refusing())
+            yield Order(seed, number, _BATCH, state.wanted, engines, frozenset(state.avoided))
+            number += _BATCH
+
+    for batch in in_order(orders(), jobs):
+        state.next += _BATCH
+        state.sums.add(replace(batch, failures=[]))
+        here.add(batch)
+        state.seconds = before + time.monotonic() - began
+        for failure in batch.failures:
+            _keep(state, failure, kept)
+        save_state(path, state)
+        if told is not None:
+            told(state, here)
+    return state, here
+
+
+def _keep(state: State, failure: Failure, kept: Path) -> None:
+    """Counts a failure; the first of its signature is shrunk and stored."""
+    known = state.failures.get(failure.signature)
+    if known is not None:
+        state.failures[failure.signature] = (known[0], known[1] + 1, known[2], known[3])
+        return
+    with Oracle() as oracle:
+
+        def fails(model: Model) -> bool:
+            outcome = oracle.compare(model)
+            return outcome.kind == "differs" and kind_of(outcome) == wanted
+
+        wanted = kind_of(oracle.compare(failure.model))
+        small = shrink(failure.model, fails, _SHRINK_SECONDS)
+        said = oracle.compare(small).said or failure.said
+    stored = save_program(kept, small, f"seed {state.seed}, program {failure.number}: {said}")
+    # As it was drawn, too: what is left of it may fail for another reason.
+    save_program(kept / "drawn", failure.model, f"seed {state.seed}, program {failure.number}: {failure.said}", name=stored.stem)
+    state.failures[failure.signature] = (failure.number, 1, said, str(stored))

@@ -1,0 +1,290 @@
+"""Runs a program by CPython and by the golden, and compares every bit; and a share of the programs on the other engines."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from fleet.compare.compiled_stream import open_stream
+from fleet.core.scratch import Scratch
+from fleet.cosim.campaign import cosim
+from fleet.cosim.comparisons import Session
+from fleet.cosim.options import CosimOptions
+from fleet.cosim.what_ran import DataProvenance
+from fleet.engines.base import RunOptions
+from fleet.engines.interp import ENGINE as INTERP
+from fleet.engines.riscv import ENGINE as RISCV
+from fleet.engines.trace import Trace
+from fleet.engines.vm import ENGINE as GOLDEN
+from fleet.errors import DeviceError, FleetError, SourceError
+from fleet.frontend.source import load
+from fleet.ir.operation import op_id
+from fleet.ir.program import Program
+from fleet.targets.bytecode.convert import ByteCodeConverter
+from fleet.targets.bytecode.vm import VM
+from fleet.verify.programs.drawing import FUNCTION
+from fleet.verify.programs.memory_order import IN_C_ORDER, in_c_order
+from fleet.verify.programs.parts.values import Array
+
+__all__ = ["ByCPython", "Model", "Oracle", "Outcome", "by_cpython", "difference"]
+
+Kind = Literal["agreed", "refused", "differs"]
+_OPTIONS = RunOptions(keep_tensors=False)
+_NAMED = RunOptions()
+
+
+@dataclass(frozen=True)
+class Model:
+    """A program to compare. weights: names among `arrays` that are bound at compile time; device: of engine iss."""
+
+    source: str
+    arrays: Mapping[str, Array]
+    weights: tuple[str, ...] = ()
+    engines: tuple[str, ...] = ()
+    device: str | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a program.
+
+    cause: of a refusal its code, or the error's kind; of a difference what differs ("dtype", "bits", "raised", an engine's name).
+    said: the whole of it; line: of the source, 0 where it is not known; engines: those beside CPython and the golden that agreed.
+    reordered: results agreed only with operands in C order (see `memory_order`). named: variables by which operations are known,
+    and arrays that the source made.
+    """
+
+    kind: Kind
+    cause: str = ""
+    said: str = ""
+    line: int = 0
+    engines: tuple[str, ...] = ()
+    reordered: bool = False
+    named: tuple[str, ...] = ()
+
+
+class Oracle:
+    """Compares programs; use it as a context manager, for it has a folder."""
+
+    def __init__(self) -> None:
+        self._scratch = Scratch("programs")
+        self._path = self._scratch.path / "model.py"
+
+    def __enter__(self) -> Oracle:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._scratch.close()
+
+    def compare(self, model: Model, known: ByCPython | None = None) -> Outcome:
+        """CPython first (known: what it gave), then the golden, then the model's engines."""
+        ran = known or by_cpython(model.source, model.arrays)
+        expected = ran.results
+        if not isinstance(expected, str) and not all(isinstance(v, np.ndarray | np.generic) for v in expected):
+            return Outcome("refused", "no array", "a result is a Python number, which has no dtype")
+        self._path.unlink(missing_ok=True)  # a file system may wait for the disk where a file is cut short
+        self._path.write_text(model.source, encoding="utf-8")
+        weights = {n: a for n, a in model.arrays.items() if n in model.weights}
+        inputs = {n: a for n, a in model.arrays.items() if n not in weights}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                program = load(f"{self._path}:{FUNCTION}", weights, inputs, dynamic=True)
+                if not model.engines:
+                    vars(program)["hash"] = ""  # a fifth of the time, and no trace is stored
+                trace = GOLDEN.run(program, inputs, _NAMED)
+        except FleetError as error:
+            return _refused(error)
+        except Exception as error:
+            return Outcome("differs", "internal error", f"{type(error).__name__}: {error}")
+        found = list(trace.outputs.values())
+        if isinstance(expected, str):
+            return Outcome("differs", "accepted", f"CPython raises {expected}")
+        wrong = difference(model.source, [np.asarray(v) for v in expected], found)
+        if wrong is not None and (wrong.cause != "bits" or not _agree_in_c_order(model, program, inputs)):
+            return wrong
+        if wrong is None and (printed := str(trace.meta["stdout"])) != ran.printed:
+            return Outcome("differs", "print", f"expected {ran.printed!r}, found {printed!r}")
+        named, misnamed = _named(program, trace, ran.variables)
+        if misnamed:
+            return Outcome("differs", "variable", misnamed)
+        if not model.engines:
+            return Outcome("agreed", reordered=wrong is not None, named=named)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return replace(self._others(model, program, inputs), reordered=wrong is not None)
+
+    def _others(self, model: Model, program: Program, inputs: Mapping[str, Array]) -> Outcome:
+        """The engines that the model names, against the golden."""
+        golden = GOLDEN.run(program, inputs, RunOptions())
+        taken: list[str] = []
+        for name in model.engines:
+            try:
+                wrong = _ON_ENGINE[name](self, model, program, inputs, golden)
+            except FleetError:
+                taken.append(f"refused by {name}")  # what an engine cannot hold or reduce, it says
+                continue
+            except Exception as error:
+                wrong = f"internal error: {type(error).__name__}: {error}"
+            if wrong:
+                return Outcome("differs", name, wrong)
+            taken.append(name)
+        return Outcome("agreed", engines=tuple(taken))
+
+    def _interp(self, model: Model, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
+        """Every bit: it has the golden's operators, and no bytecode."""
+        return self._bits(golden, INTERP.run(program, inputs, _OPTIONS))
+
+    def _bits(self, golden: Trace, found: Trace) -> str:
+        """Of the outputs alone."""
+        wrong = difference("", list(golden.outputs.values()), list(found.outputs.values()), list(golden.outputs))
+        return wrong.said if wrong else ""
+
+    def _riscv(self, model: Model, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
+        """Every bit, else within the derived bounds."""
+        found = RISCV.run(program, inputs, RunOptions())
+        if not self._bits(golden, found):
+            return ""
+        session = Session(program, inputs, golden, {}, self._scratch.path)
+        comparison, _ = session.against_golden(golden, found)
+        return "" if comparison.verdict == "pass" else "; ".join(comparison.reasons)
+
+    def _iss(self, model: Model, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
+        """Within the bounds of the device's arithmetic. Raises DeviceError for a program of which nothing runs there."""
+        assert model.device is not None
+        data = DataProvenance("random", 1, None, None, None)
+        if not open_stream(program, model.device, {}).groups:
+            raise DeviceError("no operation of the program runs there", where=model.device)
+        result = cosim(program, inputs, None, ("vm", "iss"), CosimOptions(str(self._path), data, model.device))
+        return "" if result.verdict == "pass" else "; ".join(result.reasons)
+
+
+def _agree_in_c_order(model: Model, program: Program, inputs: Mapping[str, Array]) -> bool:
+    """Whether no bit differs where CPython and the golden compute last digits on arrays in C order."""
+    expected = by_cpython(in_c_order(model.source), model.arrays).results
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = VM(ByteCodeConverter(program).convert(), IN_C_ORDER).run(inputs)
+    return not isinstance(expected, str) and difference("", [np.asarray(v) for v in expected], list(found.values())) is None
+
+
+_ON_ENGINE: Mapping[str, Callable[[Oracle, Model, Program, Mapping[str, Array], Trace], str]] = {
+    "interp": Oracle._interp,  # pyright: ignore[reportPrivateUsage]
+    "riscv": Oracle._riscv,  # pyright: ignore[reportPrivateUsage]
+    "iss": Oracle._iss,  # pyright: ignore[reportPrivateUsage]
+}
+
+
+def _named(program: Program, trace: Trace, variables: Mapping[str, object]) -> tuple[tuple[str, ...], str]:
+    """What has a name, and how a variable's operation differs from CPython's variable. Last digits may: see `memory_order`."""
+    named = [a.name for a in program.arguments if a.kind == "weight"]
+    for op in program.operations():
+        name = getattr(op.properties.get("var"), "data", "")
+        mine, theirs = trace.tensors.get(op_id(op)), variables.get(name)
+        if not name or mine is None:
+            continue
+        named.append(name)
+        if isinstance(theirs, np.ndarray | np.generic) and (mine.dtype, mine.shape) != (theirs.dtype, theirs.shape):
+            return (), f"variable {name}: expected {theirs.dtype}{list(theirs.shape)}, found {mine.dtype}{list(mine.shape)}"
+        if isinstance(theirs, np.ndarray | np.generic) and not _alike(mine, np.asarray(theirs)):
+            return (), f"variable {name}: expected {theirs}, found {mine}"
+    return tuple(sorted(named)), ""
+
+
+def _alike(a: Array, b: Array) -> bool:
+    if a.tobytes() == b.tobytes():
+        return True
+    with np.errstate(all="ignore"):
+        return a.dtype.kind == "f" and np.allclose(a, b, rtol=0.1, atol=1e-2, equal_nan=True)
+
+
+@dataclass(frozen=True)
+class ByCPython:
+    """What the function returns, or how it ends; its variables at its end; what it prints."""
+
+    results: list[object] | str
+    variables: Mapping[str, object]
+    printed: str = ""
+
+
+def by_cpython(source: str, arrays: Mapping[str, Array]) -> ByCPython:
+    """The source is executed: it must be one that was drawn here, or was kept."""
+    space: dict[str, Any] = {"__name__": "__main__"}  # imports within a package and dataclasses ask for it
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(_with_variables(source), "model.py", "exec"), space)
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                found, variables = space[FUNCTION](**{n: a.copy() for n, a in arrays.items()})
+    except Exception as error:
+        return ByCPython(f"{type(error).__name__}: {error}", {})
+    results = list(cast("tuple[object, ...]", found)) if isinstance(found, tuple) else [found]
+    return ByCPython(results, variables, printed.getvalue())
+
+
+def _with_variables(source: str) -> ast.Module:
+    """Every return of the function returns its variables too."""
+    tree = ast.parse(source)
+    for s in tree.body:
+        if isinstance(s, ast.FunctionDef) and s.name == FUNCTION:
+            for found in _returns(s.body):
+                every = ast.parse("locals()", mode="eval").body
+                found.value = ast.Tuple([found.value or ast.Constant(None), every], ast.Load())
+    return ast.fix_missing_locations(tree)
+
+
+def _returns(body: Sequence[ast.AST]) -> Iterator[ast.Return]:
+    """Those of a function itself, and not of what is defined in it."""
+    for node in body:
+        if isinstance(node, ast.Return):
+            yield node
+        elif not isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda):
+            yield from _returns(list(ast.iter_child_nodes(node)))
+
+
+def _refused(error: FleetError) -> Outcome:
+    code = error.code if isinstance(error, SourceError) and error.code else type(error).__name__
+    found = re.search(r"model\.py:(\d+)", str(error))
+    return Outcome("refused", code, str(error), int(found[1]) if found else 0)
+
+
+def difference(source: str, expected: Sequence[Array], found: Sequence[Array], names: Sequence[str] = ()) -> Outcome | None:
+    """The first result that differs: number, dtype, shape, then bits. A NaN equals any NaN: its sign and payload are open."""
+    names = names or [n.strip(" ()\n") for n in source.rpartition("return ")[2].split(",")]
+    if len(names) != len(expected):
+        names = [f"result {i}" for i in range(len(expected))]
+    if len(expected) != len(found):
+        return Outcome("differs", "count", f"{len(expected)} results, found {len(found)}")
+    for name, a, b in zip(names, expected, found, strict=True):
+        if a.dtype != b.dtype or a.shape != b.shape:
+            what = "dtype" if a.dtype != b.dtype else "shape"
+            return Outcome("differs", what, f"{name}: expected {a.dtype}{list(a.shape)}, found {b.dtype}{list(b.shape)}")
+        wrong = _wrong(a, b)
+        if wrong is not None and wrong.any():
+            at = np.unravel_index(int(np.argmax(wrong)), a.shape)
+            place = [int(i) for i in at]
+            return Outcome(
+                "differs", "bits", f"{name}{place}: expected {a[at]!r}, found {b[at]!r}; {int(wrong.sum())} of {a.size} differ"
+            )
+    return None
+
+
+def _wrong(a: Array, b: Array) -> Array | None:
+    """Which elements differ; None where none can."""
+    if a.tobytes() == b.tobytes():
+        return None
+    if a.dtype.kind != "f":
+        return np.asarray(a != b)
+    bits = {2: np.int16, 4: np.int32, 8: np.int64}[a.dtype.itemsize]
+    x, y = np.array(a, order="C").view(bits), np.array(b, order="C").view(bits)
+    return np.asarray((x != y) & ~(np.isnan(a) & np.isnan(b)))

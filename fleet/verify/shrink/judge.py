@@ -1,0 +1,66 @@
+"""How a stream fails, in a word and quickly: nothing is located, stored or explained. For who asks it of thousands of streams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fleet.compare.signature import Signature, of_failure
+from fleet.engines.rtl_sim.process import SimulationError
+from fleet.engines.rtl_sim.records import read_records
+from fleet.errors import FleetError
+from fleet.streams.binaries import binaries
+from fleet.streams.case import Setting, StreamCase, StreamCommit
+from fleet.streams.images import differences
+from fleet.streams.model_side import UNKNOWN_CAUSE
+from fleet.streams.run import NAME, StreamRunner
+from fleet.streams.stream_signature import of_commits
+
+__all__ = ["Verdict", "judge"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a stream failed, and at which instruction (None where none is named); signature None: it passed."""
+
+    signature: Signature | None
+    seq: int | None = None
+
+
+def judge(runner: StreamRunner, case: StreamCase, setting: Setting) -> Verdict:
+    """Runs the stream once and compares it. The first commit that differs counts, also where a later instruction hangs.
+
+    Raises DeviceError where the functional model cannot run it.
+    """
+    plan = binaries(runner.set, runner.device, case, setting.issue)
+    whole = replace(case, blocks=(*case.blocks, *plan.blocks))
+    expected = runner.model(whole)
+    failure: SimulationError | None = None
+    try:
+        found, _ = runner.hardware(whole, setting, plan=plan)
+    except SimulationError as error:
+        failure, found = error, _so_far(runner, case)
+    if (first := of_commits(NAME, expected, found)) is not None:
+        return Verdict(first[1], first[0])
+    if failure is not None:
+        seq, signature = of_failure(NAME, str(failure))
+        return Verdict(signature, seq)
+    for i, (commit, cause) in enumerate(zip(expected, case.causes or (), strict=False)):
+        if commit.cause not in {cause, UNKNOWN_CAUSE}:
+            return Verdict(Signature(NAME, "stated", commit.instruction), i)
+    if differences(runner.expected, runner.found, 1)[0]:
+        first = runner.first_stray(case, setting)
+        seq = len(case.calls) - 1 if first is None else first
+        return Verdict(Signature(NAME, "memory", case.calls[seq].instruction, "outside the destination"), seq)
+    return Verdict(None)
+
+
+def _so_far(runner: StreamRunner, case: StreamCase) -> list[StreamCommit]:
+    """What the hardware had committed when the run ended."""
+    path = runner.folder / "job.commits"
+    try:
+        records = read_records(path) if path.exists() else []
+    except FleetError:
+        return []
+    return [
+        StreamCommit(c.instruction, r.error, r.digest, r.bytes_written, r.result) for c, r in zip(case.calls, records, strict=False)
+    ]

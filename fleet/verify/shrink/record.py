@@ -1,0 +1,113 @@
+"""What memory held before every instruction of a stream, so that any part of it can be run alone.
+
+An instruction that stays may read what one that goes has written: those bytes are taken from the functional model's memory, as it
+was when the instruction read them, and put into the stream's blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fleet.engines.iss import execute_calls
+from fleet.isa.resolved import reads_of, writes_of
+from fleet.sdk import Device, InstructionSet, Range, Write
+from fleet.streams.case import StreamCase
+from fleet.streams.images import Images
+from fleet.streams.model_side import refusal
+from fleet.verify.shrink.sparse import Sparse
+
+__all__ = ["Record", "Step", "record"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One instruction: the ranges that it reads and writes (none where it is refused), what it read (an array a range), and what it
+    wrote into memory that blocks can fill."""
+
+    reads: tuple[Range, ...]
+    writes: tuple[Range, ...]
+    read: tuple[np.ndarray, ...]
+    written: tuple[Write, ...]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A stream as the functional model executed it. spaces: those that blocks can fill; others only instructions reach."""
+
+    case: StreamCase
+    steps: tuple[Step, ...]
+    spaces: frozenset[str]
+
+    def part(self, kept: Sequence[int], *, wide: bool) -> StreamCase:
+        """The instructions of those numbers, ascending, on the memory that they need.
+
+        wide: also on all else that memory held before the first of them; else only on what they are said to read.
+        """
+        case = self.case
+        blocks = self._wide(kept) if wide else self._narrow(kept)
+        causes = None if case.causes is None else tuple(case.causes[i] for i in kept)
+        inside = tuple(b for b in case.blocks if b.space not in self.spaces)  # there a byte without a block is not 0
+        return replace(case, calls=tuple(case.calls[i] for i in kept), blocks=(*inside, *blocks.blocks()), causes=causes)
+
+    def needed(self, last: int) -> list[int]:
+        """The instructions that `last` depends on, through however many others, and itself; ascending."""
+        wanted = list(self.steps[last].reads)
+        kept = [last]
+        for i in range(last - 1, -1, -1):
+            if any(_meet(w, r) for w in self.steps[i].writes for r in wanted):
+                kept.append(i)
+                wanted += self.steps[i].reads
+        return kept[::-1]
+
+    def _narrow(self, kept: Sequence[int]) -> Sparse:
+        initial, decided = Sparse(), Sparse()
+        for i in kept:
+            step = self.steps[i]
+            for r, data in zip(step.reads, step.read, strict=True):
+                if r.space in self.spaces:
+                    missing = ~decided.knows(r.space, r.bank, r.offset, r.size)
+                    initial.put_where(r.space, r.bank, r.offset, data, missing)
+                    decided.put_where(r.space, r.bank, r.offset, data, missing)
+            for w in step.written:
+                decided.put(w.space, w.bank, w.offset, w.data)
+        return initial
+
+    def _wide(self, kept: Sequence[int]) -> Sparse:
+        initial = Sparse()
+        for b in self.case.blocks:
+            if b.space in self.spaces:
+                initial.put(b.space, b.bank, b.offset, b.data)
+        for step in self.steps[: kept[0]]:
+            for w in step.written:
+                if w.space in self.spaces:
+                    initial.put(w.space, w.bank, w.offset, w.data)
+        narrow = self._narrow(kept)
+        for b in narrow.blocks(zeros=True):
+            initial.put(b.space, b.bank, b.offset, b.data)
+        return initial
+
+
+def record(instruction_set: InstructionSet, device: Device, case: StreamCase, images: Images) -> Record:
+    """Executes the stream once on `images`. Raises DeviceError where the functional model cannot."""
+    images.fill(case.blocks, case.parameters)
+    memory, steps = images.memory, list[Step]()
+    for seq, call in enumerate(case.calls):
+        unit = instruction_set.instructions[call.instruction]
+        if refusal(unit, device, call.fields):
+            steps.append(Step((), (), (), ()))
+            continue
+        reads, writes = tuple(reads_of(unit, device, call.fields)), tuple(writes_of(unit, device, call.fields))
+        read = tuple(memory.view(r.space, r.offset, r.size, r.bank).copy() for r in reads)
+        list(execute_calls(instruction_set, device, memory, [call], seq))  # it executes as its commits are taken
+        # The ranges may be wider than what is written; what memory holds there now is right for both.
+        outside = [w for w in writes if w.space in device.memory]
+        written = tuple(Write(w.space, w.offset, memory.view(w.space, w.offset, w.size, w.bank).copy(), w.bank) for w in outside)
+        steps.append(Step(reads, writes, read, written))
+    return Record(case, tuple(steps), frozenset(device.memory))
+
+
+def _meet(a: Range, b: Range) -> bool:
+    return a.space == b.space and a.bank == b.bank and a.offset < b.offset + b.size and b.offset < a.offset + a.size

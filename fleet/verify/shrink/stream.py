@@ -1,0 +1,160 @@
+"""Shrinks a stream: instructions, sizes, values, setting, addresses, in turn and again as long as anything still goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fleet.compare.signature import Signature
+from fleet.errors import DeviceError
+from fleet.streams.case import Issue, Setting, StreamCase, StreamOutcome
+from fleet.streams.run import StreamRunner
+from fleet.verify.shrink.fields import simpler_fields
+from fleet.verify.shrink.instructions import fewer_instructions
+from fleet.verify.shrink.judge import Verdict, judge
+from fleet.verify.shrink.oracle import Attempt, Oracle, OutOfTime
+from fleet.verify.shrink.places import tidier_addresses
+from fleet.verify.shrink.values import simpler_values
+
+__all__ = ["Shrunk", "Size", "shrink_stream", "size_of"]
+
+_ROUNDS = 8
+_ISSUES: tuple[Issue, ...] = ("regs", "ahead", "aux")
+"""Simplest first."""
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a stream is. bytes: of its blocks, those that are not 0."""
+
+    instructions: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Shrunk:
+    """What is left of a failing stream.
+
+    outcome: of the smallest one, compared and located; power_on: its seed of the state at power-on; origins: numbers that its
+    instructions had. before, after: sizes. ran: attempts that ran; again: that were known; refused: that were not well-formed.
+    finished: nothing more could be taken away; else time was over.
+    """
+
+    outcome: StreamOutcome
+    power_on: int
+    signature: Signature
+    origins: tuple[int, ...]
+    before: Size
+    after: Size
+    ran: int
+    again: int
+    refused: int
+    seconds: float
+    finished: bool
+
+
+def size_of(case: StreamCase) -> Size:
+    """Instructions, and bytes of memory that are not 0."""
+    return Size(len(case.calls), sum(int(np.count_nonzero(b.data.reshape(-1).view(np.uint8))) for b in case.blocks))
+
+
+def shrink_stream(
+    case: StreamCase, setting: Setting, *, power_on: int = 0, seconds: float = 120.0, progress: Progress | None = None
+) -> Shrunk:
+    """The smallest stream found in so many seconds that fails as this one does.
+
+    Raises DeviceError where it does not fail, or not twice in the same way; SetupError, BuildError.
+    """
+    tell = progress or _silent
+    with ExitStack() as open_:
+        runner = open_.enter_context(StreamRunner(case.device, power_on=power_on))
+        began = time.monotonic()  # the build does not count
+        phase = ["running it twice"]
+
+        def told(o: Oracle) -> None:
+            left = size_of(o.best.case)
+            words = f"{phase[0]}, {o.ran} attempts, {left.instructions} instructions, {left.bytes:,} bytes"
+            tell((time.monotonic() - began) / seconds, words)
+
+        first = Attempt(case, setting, power_on, tuple(range(len(case.calls))))
+        oracle = Oracle(runner, began + seconds, told, first)
+        verdict = _twice(oracle, first)
+        assert verdict.signature is not None
+        oracle.start(first, verdict)
+        finished = False
+        try:
+            phase[0] = "setting"
+            _simpler_setting(oracle, open_)
+            for _ in range(_ROUNDS):
+                before = oracle.best.key()
+                for phase[0], step in (
+                    ("instructions", _instructions),
+                    ("sizes", simpler_fields),
+                    ("values", simpler_values),
+                    ("addresses", tidier_addresses),
+                ):
+                    step(oracle)
+                    oracle.settle()
+                phase[0] = "setting"
+                _simpler_setting(oracle, open_)
+                if oracle.best.key() == before:
+                    finished = True
+                    break
+        except OutOfTime:
+            pass
+        oracle.settle()
+        best = oracle.best
+        (outcome,) = oracle.runner.run(best.case, [best.setting])
+        return Shrunk(
+            replace(outcome, case=replace(outcome.case, blocks=best.case.blocks)), best.power_on, verdict.signature, best.origins,
+            size_of(case), size_of(best.case), oracle.ran, oracle.known, oracle.refused, time.monotonic() - began, finished,
+        )  # fmt: skip
+
+
+def _twice(oracle: Oracle, first: Attempt) -> Verdict:
+    one = judge(oracle.runner, first.case, first.setting)
+    oracle.runner.restart()
+    other = judge(oracle.runner, first.case, first.setting)
+    if one.signature is None and other.signature is None:
+        raise DeviceError(
+            "does not fail: there is nothing to shrink", where=first.case.name, hint=f"it ran with {first.setting.name}"
+        )
+    if one != other:
+        told = " and ".join(str(v.signature or "a pass") for v in (one, other))
+        raise DeviceError(f"two runs differ ({told}): what is not repeatable cannot be shrunk", where=first.case.name)
+    return one
+
+
+def _instructions(oracle: Oracle) -> None:
+    if len(oracle.best.case.calls) > 1:
+        verdict = oracle.run(oracle.best)
+        fewer_instructions(oracle, verdict.seq)
+
+
+def _simpler_setting(oracle: Oracle, open_: ExitStack) -> None:
+    """The simplest that still fails: state at power-on 0, registers instead of a binary, memory without stalls."""
+    best = oracle.best
+    if best.power_on:
+        before = oracle.runner
+        oracle.runner = open_.enter_context(StreamRunner(best.case.device))
+        if not oracle.improves(replace(best, power_on=0)):
+            oracle.runner = before
+    kind = oracle.best.setting.memory.partition(":")[0]
+    memories = [m for m in ("ideal", "fixed:5", "stall:0") if m.partition(":")[0] != kind]
+    memories = memories[: {"ideal": 0, "fixed": 1, "stall": 2}.get(kind, 3)]
+    for memory in (*memories, oracle.best.setting.memory):
+        for issue in _ISSUES[: _ISSUES.index(oracle.best.setting.issue) + 1]:
+            tried = Setting(memory, issue)
+            if tried == oracle.best.setting:
+                continue
+            if oracle.improves(replace(oracle.best, setting=tried)):
+                return
+
+
+def _silent(fraction: float, words: str) -> None:
+    """Nobody wants to know."""

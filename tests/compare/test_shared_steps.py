@@ -1,0 +1,156 @@
+"""Programs whose subexpressions serve several: what an engine makes of them agrees with the golden, and a wrong one is found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fleet.cosim.campaign import cosim
+from fleet.cosim.models.data import random_like
+from fleet.cosim.options import CosimOptions
+from fleet.cosim.result import CosimResult
+from fleet.cosim.what_ran import DataProvenance
+from fleet.engines.base import RunOptions
+from fleet.engines.registry import find_engine
+from fleet.engines.riscv import RiscvEngine
+from fleet.engines.riscv_emulators.registry import EMULATORS
+from fleet.engines.trace import Trace
+from fleet.frontend.source import load
+from fleet.ir.program import Program
+
+HEAD = "import numpy as np\n\n\ndef forward({}):\n"
+SHAPES = ((1, 5), (3, 7), (4, 8), (2, 16), (5, 33), (6, 64), (16, 32))
+ISAS = [
+    "rv64gc",
+    pytest.param("rv64gcv", marks=pytest.mark.skipif(EMULATORS["qemu"].available() is not None, reason="qemu is not installed")),
+]
+KNOWN = {
+    "softmax and its half": ("e = np.exp(x)", "t = np.sum(e, axis=-1, keepdims=True)", "return e / t, e / (2.0 * t), t"),
+    "two of the same": (
+        "e = np.exp(x)", "t = np.sum(e, axis=-1, keepdims=True)", "u = e / t", "return u, e / t * 3, np.var(t, axis=0)",
+    ),
+    "a sum that is written twice": (
+        "e = np.exp(s - np.max(s, axis=-1, keepdims=True))", "t = np.sum(e, axis=-1, keepdims=True)",
+        "return e / (2.0 * np.sum(e, axis=-1, keepdims=True)), e / t, t",
+    ),
+    "a named mean that a norm has too": (
+        "y = (x - np.mean(x, axis=-1, keepdims=True)) / np.sqrt(np.var(x, axis=-1, keepdims=True) + 0.25)",
+        "m = np.mean(x, axis=1, keepdims=True)", "return y, np.exp(np.minimum(m, 3.0))",
+    ),
+    "a softmax downwards": (
+        "e = np.exp(x - np.max(x, axis=0, keepdims=True))", "t = np.sum(e, axis=0, keepdims=True)",
+        "return (e / t) * 3, t / np.sqrt(np.mean(t * t, axis=-1, keepdims=True) + 0.5), g * e",
+    ),
+}  # fmt: skip
+
+
+def drawn(random: Random) -> tuple[tuple[int, int], list[str]]:
+    """A shape and the lines of a function: exponentials over their sums, reductions, broadcasts, each of what stands before."""
+    rows, columns = random.choice(SHAPES)
+    values = [("x", (rows, columns)), ("g", (columns,)), ("c", (rows, 1)), ("s", (rows, columns))]
+    lines: list[str] = []
+
+    def add(text: str, shape: tuple[int, ...]) -> str:
+        name = f"v{len(lines)}"
+        lines.append(f"{name} = {text}")
+        values.append((name, shape))
+        return name
+
+    whole = random.choice(["x", "s"])
+    axis = random.choice([-1, -1, 0])
+    e = add(
+        f"np.exp({whole} - np.max({whole}, axis={axis}, keepdims=True))" if random.random() < 0.6 else f"np.exp({whole})",
+        (rows, columns),
+    )
+    t = add(f"np.sum({e}, axis={axis}, keepdims=True)", (rows, 1) if axis else (1, columns))
+    forms = (
+        "{e} / {t}",
+        "{e} / ({k} * {t})",
+        "{e} / np.sum({e}, axis={a}, keepdims=True)",
+        "{e} * (1.0 / {t})",
+        "({e} / {t}) * {k}",
+    )
+    for _ in range(random.randint(1, 3)):
+        add(random.choice(forms).format(e=e, t=t, a=axis, k=random.choice(["2.0", "0.5", "3", "-1.0"])), (rows, columns))
+    for _ in range(random.randint(1, 7)):
+        (a, shape), (b, other) = random.choice(values), random.choice(values)
+        kind = random.randint(0, 3)
+        if kind == 0:
+            try:
+                add(f"{a} {random.choice('+-*')} {b}", np.broadcast_shapes(shape, other))
+            except ValueError:
+                continue
+        elif kind == 1 and len(shape) == 2:
+            along = random.choice([0, 1])
+            name = random.choice(["sum", "mean", "max", "min", "var"])
+            add(f"np.{name}({a}, axis={along}, keepdims=True)", (1, shape[1]) if along == 0 else (shape[0], 1))
+        elif kind == 2:
+            add(
+                random.choice(["np.tanh({})", "np.abs({})", "np.exp(np.minimum({}, 3.0))", "{} * 2.0", "{} - 1.0"]).format(a), shape
+            )
+        elif len(shape) == 2:
+            text = "({0} - np.mean({0}, axis=-1, keepdims=True)) / np.sqrt(np.var({0}, axis=-1, keepdims=True) + 0.25)"
+            add(text.format(a), shape)
+    made = [line.split()[0] for line in lines]
+    returned = dict.fromkeys([*random.sample(made, min(len(made), random.randint(1, 4))), made[-1]])
+    return (rows, columns), [*lines, f"return {', '.join(returned)}"]
+
+
+class Wrong(RiscvEngine):
+    """Leaves one tensor a part in ten thousand too large."""
+
+    def __init__(self, name: str) -> None:
+        self.wrong = name
+
+    def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
+        trace = super().run(program, inputs, options)
+        trace.tensors[self.wrong] = trace.tensors[self.wrong] * np.float32(1.0001)
+        trace.outputs = {n: trace.tensors[self.wrong] if n == self.wrong else v for n, v in trace.outputs.items()}
+        return trace
+
+
+def compared(
+    folder: Path, shape: tuple[int, int], lines: list[str] | tuple[str, ...], isa: str = "rv64gc", wrong: str = ""
+) -> CosimResult:
+    rows, columns = shape
+    sizes = {"x": shape, "g": (columns,), "c": (rows, 1), "s": shape}
+    head = HEAD.format(", ".join(f'{n}: "float32[{", ".join(map(str, s))}]"' for n, s in sizes.items()))
+    path = folder / "model.py"
+    path.write_text(head + "".join(f"    {line}\n" for line in lines))
+    inputs = random_like({n: (s, np.dtype(np.float32)) for n, s in sizes.items()}, 3)
+    engines = {"vm": find_engine("vm").engine, "riscv": Wrong(wrong) if wrong else find_engine("riscv").engine}
+    options = CosimOptions("m", DataProvenance("random", rows, None, None, None), riscv={"isa": isa}, engines=engines)
+    program = load(f"{path}:forward", {}, inputs)
+    return cosim(program, {a.name: inputs[a.name] for a in program.inputs}, None, ("vm", "riscv"), options)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize("name", KNOWN)
+def test_steps_that_others_need_too(tmp_path: Path, name: str, isa: str) -> None:
+    for shape in ((4, 8), (6, 64), (5, 33)):
+        result = compared(tmp_path, shape, KNOWN[name], isa)
+        assert result.verdict == "pass", (shape, result.reasons)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(random=st.randoms(use_true_random=False))
+def test_small_programs_agree(tmp_path: Path, isa: str, random: Random) -> None:
+    shape, lines = drawn(random)
+    result = compared(tmp_path, shape, lines, isa)
+    assert result.verdict == "pass", (shape, "\n".join(lines), result.reasons)
+
+
+def test_a_wrong_composite_is_still_found(tmp_path: Path) -> None:
+    lines = ("e = np.exp(x)", "t = np.sum(e, axis=-1, keepdims=True)", "u = e / t", "return np.tanh(u), np.var(t, axis=0)")
+    assert compared(tmp_path, (4, 8), lines).verdict == "pass"
+    result = compared(tmp_path, (4, 8), lines, wrong="u")
+    assert result.verdict == "fail"
+    assert result.divergence is not None
+    assert result.divergence.ops == ("u",)

@@ -1,0 +1,126 @@
+"""In which way each element is held: equal, within the accumulated bound, on its own operands; and what decides an exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from ir_builder import Net
+
+from fleet.compare.bounds.bound import Bound
+from fleet.compare.operation_rows import Basis, measured, operation_row
+from fleet.compare.ways import Ways
+from fleet.cosim.campaign import cosim
+from fleet.cosim.options import CosimOptions
+from fleet.cosim.result import CosimResult
+from fleet.cosim.what_ran import DataProvenance
+from fleet.frontend.source import load
+from fleet.ir import dialect as d
+
+INF = np.inf
+
+
+def run(path: Path, inputs, engines=("vm", "cpython"), weights=None) -> CosimResult:
+    options = CosimOptions("m.py:f", DataProvenance("real", 4, None, None, None))
+    return cosim(load(f"{path}:f", weights or {}, inputs), inputs, None, engines, options)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "np.argsort(np.tanh(x))",
+        "np.sort(np.exp(x), axis=0), np.argsort(-np.log1p(np.abs(x)))",
+        "np.median(np.tanh(x), axis=-1), np.take_along_axis(np.sin(x), np.argsort(np.sin(x), axis=-1), axis=-1)",
+        "1 / (np.exp(x) - np.exp(x)), np.sqrt(np.tanh(x) - np.tanh(x))",
+    ],
+)
+def test_equal_values_pass_before_any_bound_is_asked(tmp_path: Path, body: str) -> None:
+    (tmp_path / "m.py").write_text(f'import numpy as np\n\n\ndef f(x: "float32[4, 16]"):\n    return {body}\n')
+    x = np.random.default_rng(0).standard_normal((4, 16)).astype("f4")
+    result = run(tmp_path / "m.py", {"x": x})
+    assert (result.verdict, result.exit_code) == ("pass", 0), result.reasons
+    ways = result.comparison("vm-vs-cpython").ways
+    assert ways == Ways(equal=result.comparison("vm-vs-cpython").elements)
+
+
+def test_a_plain_network_is_held_by_accumulated_bounds(tmp_path: Path) -> None:
+    """What no other way may have to decide: two layers of a product, a sum and a tanh."""
+    (tmp_path / "m.py").write_text(
+        'import numpy as np\n\n\ndef f(x: "float32[8, 64]", w: "float32[64, 32]", v: "float32[32, 10]"):\n'
+        "    h = np.tanh(x @ w + 0.5)\n    return h @ v\n"
+    )
+    rng = np.random.default_rng(0)
+    weights = {"w": rng.standard_normal((64, 32)).astype("f4"), "v": rng.standard_normal((32, 10)).astype("f4")}
+    result = run(tmp_path / "m.py", {"x": rng.standard_normal((8, 64)).astype("f4")}, ("vm", "riscv"), weights)
+    ways = result.comparison("riscv-vs-vm").ways
+    assert result.verdict == "pass"
+    assert ways.accumulated > 0
+    assert ways == Ways(equal=ways.equal, accumulated=ways.accumulated)
+    assert all(row.bound.unbounded == 0 for row in result.comparison("riscv-vs-vm").operations)
+
+
+@pytest.fixture
+def op():
+    net = Net({"x": ((4,), "input")})
+    net.call(d.TanhOp, net["x"], name="y")
+    return next(iter(net.program(y=net.call(d.ExpOp, net["x"], name="z")).operations()))
+
+
+REFERENCE = np.array([1.0, 2.0, 3.0, 4.0], np.float32)
+OTHER = np.array([1.0, 2.25, 3.25, 4.25], np.float32)
+
+
+def bound(*limits: float) -> Bound:
+    return Bound(np.array(limits), None, "stated")
+
+
+def test_each_element_is_held_in_its_own_way(op) -> None:
+    basis = Basis(op, 0, "", bound=bound(INF, 0.5, INF, INF), own_bound=bound(INF, 0.5, 0.5, INF))
+    found = measured(basis, REFERENCE, OTHER, own=(REFERENCE + np.float32(0.25), OTHER), kind="bound")
+    # the last is what the golden's operator gives on its own operands, so that it needs no bound there
+    assert found.row.ways == Ways(equal=1, accumulated=1, own=2)
+    assert (found.row.verdict, found.undecided.any()) == ("pass", np.False_)
+    found = measured(basis, REFERENCE, OTHER, own=(REFERENCE + np.float32(0.125), OTHER), kind="bound")
+    assert found.row.ways == Ways(equal=1, accumulated=1, own=1, not_proved=1)
+    assert found.undecided.tolist() == [False, False, False, True]
+    row = found.decided(None)
+    assert (row.verdict, row.reason.split(":")[0]) == ("not proved", "1 of 4 elements not proved")
+
+
+def test_a_difference_stays_one_whatever_is_not_proved(op) -> None:
+    row = operation_row(Basis(op, 0, "", bound=bound(INF, 0.125, INF, INF)), REFERENCE, OTHER, kind="bound")
+    assert (row.verdict, row.ways) == ("fail", Ways(equal=1, beyond=1, not_proved=2))
+    own = (np.array([1.0, 2.25, 3.0, 4.25], np.float32), OTHER)
+    basis = Basis(op, 0, "", bound=bound(INF, 0.5, INF, INF), own_bound=bound(0.125, 0.125, 0.125, 0.125))
+    row = operation_row(basis, REFERENCE, OTHER, own=own, kind="bound")
+    assert (row.verdict, row.ways.beyond) == ("fail", 1)
+    assert "on its own operands: 1 of 4 elements beyond the bound" in row.reason
+
+
+def test_a_bound_that_holds_a_wrong_sign_decides_nothing(op) -> None:
+    basis = Basis(op, 0, "", bound=bound(9, 9, 9, 9))
+    row = operation_row(basis, REFERENCE, -REFERENCE, kind="bound")
+    assert (row.verdict, row.ways) == ("not proved", Ways(not_proved=4))
+    basis = Basis(op, 0, "", bound=bound(9, 9, 9, 9), own_bound=bound(0.5, 0.5, 0.5, 0.5))
+    row = operation_row(basis, REFERENCE, -REFERENCE, own=(REFERENCE, -REFERENCE), kind="bound")
+    assert row.verdict == "fail"
+
+
+def test_special_values_without_a_bound_are_decided_like_others(op) -> None:
+    nan = np.array([np.nan, 2, 3, 4], np.float32)
+    basis = Basis(op, 0, "", bound=bound(INF, 1, 1, 1))
+    assert operation_row(basis, nan, REFERENCE, kind="bound").verdict == "not proved"
+    basis = Basis(op, 0, "", bound=bound(INF, 1, 1, 1), own_bound=bound(INF, 1, 1, 1))
+    assert operation_row(basis, nan, REFERENCE, own=(nan, REFERENCE), kind="bound").verdict == "fail"
+    assert operation_row(basis, nan, REFERENCE, own=(REFERENCE, REFERENCE), kind="bound").verdict == "pass"
+    assert operation_row(Basis(op, 0, "", bound=bound(1, 1, 1, 1)), REFERENCE, nan, kind="bound").verdict == "fail"
+
+
+def test_words() -> None:
+    assert Ways().words() == ""
+    ways = Ways(equal=1200, accumulated=3, own=2, higher=1, not_proved=4, beyond=5)
+    assert ways.words() == (
+        "held: 1,200 equal, 3 within the accumulated bound, 2 on their own operands, 1 to higher precision; 4 not proved; 5 beyond"
+    )
+    assert Ways.total([ways, None, ways]).equal == 2400

@@ -43,6 +43,10 @@ KNOWN = {
         "y = (x - np.mean(x, axis=-1, keepdims=True)) / np.sqrt(np.var(x, axis=-1, keepdims=True) + 0.25)",
         "m = np.mean(x, axis=1, keepdims=True)", "return y, np.exp(np.minimum(m, 3.0))",
     ),
+    "a sum whose twin alone the softmax has": (
+        "e = np.exp(x - np.max(x, axis=-1, keepdims=True))", "t = np.sum(e, axis=-1, keepdims=True)",
+        "y = e / np.sum(e, axis=-1, keepdims=True)", "z = (e / t) * 2.0 + x", "return y, z + x",
+    ),
     "a softmax downwards": (
         "e = np.exp(x - np.max(x, axis=0, keepdims=True))", "t = np.sum(e, axis=0, keepdims=True)",
         "return (e / t) * 3, t / np.sqrt(np.mean(t * t, axis=-1, keepdims=True) + 0.5), g * e",

@@ -45,7 +45,7 @@ def _holds(graph: _Graph, trace: Trace, name: str, why: str, words: Mapping[str,
         return False
     if why.startswith(_FUSED):
         into = why.removeprefix(_FUSED)
-        return into in trace.tensors and into in graph.operations and graph.reaches(op, graph.operations[into])
+        return into in trace.tensors and into in graph.operations and graph.reaches(op, graph.operations[into], words)
     if why.startswith(_SAME):
         other = graph.operations.get(why.removeprefix(_SAME))
         return why.removeprefix(_SAME) in {a.name for a in graph.program.arguments} or (
@@ -62,8 +62,15 @@ class _Graph:
         self.program = program
         self.operations = {op_id(op): op for op in program.operations()}
 
-    def reaches(self, start: FleetOp, end: FleetOp) -> bool:
-        """Whether `end` is computed of `start`, directly or not."""
+    def reaches(self, start: FleetOp, end: FleetOp, words: Mapping[str, str]) -> bool:
+        """Whether `end` is computed of `start`, directly or not, or of what is the same as `start`.
+
+        Of two operations that are the same one is left, and has the uses of both. What `words` calls the same is compared as that.
+        """
+        twins: dict[str, list[FleetOp]] = {}
+        for name, why in words.items():
+            if why.startswith(_SAME) and name in self.operations:
+                twins.setdefault(why.removeprefix(_SAME), []).append(self.operations[name])
         seen: set[FleetOp] = set()
         waiting = [start]
         while waiting:
@@ -73,6 +80,7 @@ class _Graph:
             if op not in seen:
                 seen.add(op)
                 waiting += [u.operation for r in op.results for u in r.uses if isinstance(u.operation, FleetOp)]
+                waiting += twins.get(op_id(op), []) if op.results else []
         return False
 
     def users(self, op: FleetOp) -> set[str]:

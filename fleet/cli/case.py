@@ -6,7 +6,7 @@ import datetime
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +15,7 @@ from fleet.core.json_values import Json
 from fleet.errors import ExitCode, FleetError, ModelError, heaviest
 
 if TYPE_CHECKING:
+    from fleet.cli.cosim import Watch
     from fleet.cosim.result import CosimResult
     from fleet.regress.case_runs import CaseOptions
     from fleet.regress.cases import CaseRun
@@ -31,7 +32,7 @@ def find_case(case: str) -> Path:
     raise ModelError("no such case", where=case, hint=f"give a path or one of {CASES}: {names}")
 
 
-def case_options(watch: Any) -> CaseOptions:
+def case_options(watch: Watch) -> CaseOptions:
     """Options of a run by hand, now."""
     from fleet.regress.case_runs import CaseOptions
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import TypedDict, cast
 
 from fleet.core.json_values import Json
 from fleet.errors import ModelError
@@ -125,17 +125,28 @@ def find_side(text: str, folder: Path) -> Side:
     return Side(text, _campaign(path / "campaign.json"))
 
 
+class _CampaignRow(TypedDict):
+    """A run of campaign.json, as far as it is compared."""
+
+    name: str
+    kind: str
+    verdict: str
+    elapsed_s: float
+    cycles: float | None
+    reasons: list[str]
+    replay: str
+
+
 def _campaign(path: Path) -> dict[str, h.RunRow]:
     """The runs of a campaign.json, with verdict and cycles only."""
     try:
-        table = cast("dict[str, Any]", json.loads(path.read_text(encoding="utf-8")))
-        rows: list[dict[str, Any]] = table["runs"]
+        rows = cast("list[_CampaignRow]", json.loads(path.read_text(encoding="utf-8"))["runs"])
         outcomes = {"pass": "passed", "skipped": "skipped"}
         return {
-            str(r["name"]): h.RunRow(
-                str(r["name"]), str(r["kind"]), outcomes.get(r["verdict"], "failed"), float(r["elapsed_s"]),
-                {} if r["cycles"] is None else {"cycles rtl": float(r["cycles"])}, {}, "", "", "; ".join(r["reasons"]), False,
-                str(r["replay"]), str(r["name"]),
+            r["name"]: h.RunRow(
+                r["name"], r["kind"], outcomes.get(r["verdict"], "failed"), float(r["elapsed_s"]),
+                {} if r["cycles"] is None else {"cycles rtl": float(r["cycles"])}, error="; ".join(r["reasons"]),
+                replay=r["replay"], node=r["name"],
             )
             for r in rows
         }  # fmt: skip

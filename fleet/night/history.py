@@ -10,7 +10,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -94,13 +94,13 @@ class RunRow:
     outcome: str
     seconds: float
     figures: Mapping[str, float]
-    classes: Mapping[str, Classes]
-    content: str
-    signature: str
-    error: str
-    red: bool
-    replay: str
-    node: str
+    classes: Mapping[str, Classes] = field(default_factory=dict[str, Classes])
+    content: str = ""
+    signature: str = ""
+    error: str = ""
+    red: bool = False
+    replay: str = ""
+    node: str = ""
 
 
 def number_of(night: str) -> int:
@@ -237,7 +237,7 @@ class History:
         """The run of a key in a night, or None."""
         return next(self._runs("WHERE r.night = ? AND k.key = ?", (night, key)), None)
 
-    def _runs(self, which: str, values: tuple[Any, ...]) -> Iterator[RunRow]:
+    def _runs(self, which: str, values: tuple[str | int, ...]) -> Iterator[RunRow]:
         rows = self._db.execute(
             f"""SELECT k.key, k.kind, r.outcome, r.seconds, f.text, c.hash, s.text, r.error, r.red, k.replay, k.node
                 FROM runs r JOIN keys k ON k.number = r.key LEFT JOIN figures f ON f.number = r.figures

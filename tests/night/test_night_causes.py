@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from nights_made import changed, failed, head, judged, night_id, run
 
-from fleet.errors import ExitCode
+from fleet.errors import ExitCode, ModelError
 from fleet.night.compare import compare, find_side
 from fleet.regress.night_records import SessionHead
+from fleet.report.campaign import CampaignEntry, write_campaign
 from fleet.report.night import write_night
 
 HANG = "rtl-vs-iss: hang at mvm"
@@ -116,6 +117,20 @@ def test_junit_has_one_case_a_row_and_no_key_twice(tmp_path: Path) -> None:
     table = json.loads(files.json.read_text())
     assert (table["verdict"], table["exit_code"], table["finished"], table["planned"]) == ("fail", 1, 5, 6)
     assert files.summary.read_text().startswith("# ✘ fail: partial: 5 of 6; 1 new failure, 1 cause; 1 not run; ")
+
+
+def test_a_folder_without_a_history_is_compared_by_its_campaign(tmp_path: Path) -> None:
+    entries = [CampaignEntry(f"t{i}", None, "3 commits differ" if i else None, f"pytest t{i}", kind="tests", outcome=outcome)
+               for i, outcome in enumerate(("passed", "failed", "skipped"))]  # fmt: skip
+    write_campaign(entries, tmp_path / "b")
+    write_campaign([replace(entry, outcome="passed", error=None) for entry in entries], tmp_path / "a")
+    found = compare(find_side(str(tmp_path / "a"), tmp_path), find_side(str(tmp_path / "b"), tmp_path))
+    assert (found.failing, found.both) == (("t1",), 3)
+    assert "3 commits differ" in found.markdown()
+    for text in ("[]", '{"runs": [{"name": "a"}]}', "{"):
+        (tmp_path / "b" / "campaign.json").write_text(text)
+        with pytest.raises(ModelError, match="is no campaign"):
+            find_side(str(tmp_path / "b"), tmp_path)
 
 
 def test_not_run_is_no_failure_and_the_night_stays_incomplete(tmp_path: Path) -> None:

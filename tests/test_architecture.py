@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from collections import Counter
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pytest
@@ -150,3 +152,104 @@ def test_no_module_of_the_tests_is_taken_from_a_conftest() -> None:
     """Every folder has one, so that name means the one that was loaded last."""
     imported = re.compile(r"^\s*(?:from|import) conftest\b", re.M)
     assert not [str(p.relative_to(ROOT)) for p in tracked("tests", "sim") if p.suffix == ".py" and imported.search(p.read_text())]
+
+
+def modules() -> dict[str, Path]:
+    """Name -> file of every module of fleet, packages by their `__init__`."""
+    found = {str(p.relative_to(ROOT).with_suffix("")).replace("/", "."): p for p in sorted((ROOT / "fleet").rglob("*.py"))}
+    return {name.removesuffix(".__init__"): path for name, path in found.items()}
+
+
+def imported_modules(path: Path, known: Mapping[str, Path]) -> set[str]:
+    """Modules of fleet that a file imports, wherever the import stands: in functions and for type checkers too."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = [f"{node.module}.{alias.name}" for alias in node.names]
+            found |= {name if name in known else node.module for name in inner}
+    return found & known.keys()
+
+
+def circles(imports: Mapping[str, Collection[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one module (Tarjan 1972), each ascending."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        number[name] = lowest[name] = len(number)
+        stack.append(name)
+        for other in sorted(imports[name]):
+            if other not in number:
+                visit(other)
+                lowest[name] = min(lowest[name], lowest[other])
+            elif other in stack:
+                lowest[name] = min(lowest[name], number[other])
+        if lowest[name] == number[name]:
+            at = stack.index(name)
+            found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for name in sorted(imports):
+        if name not in number:
+            visit(name)
+    return sorted(members for members in found if len(members) > 1)
+
+
+KNOWN_CIRCLES = {
+    "fleet": 17,
+    "fleet.ir.graph.attention": 5,
+    "fleet.ir.graph.nodes": 3,
+    "fleet.isa.codec": 2,
+    "fleet.isa.description": 7,
+    "fleet.llm.contestants": 2,
+    "fleet.llm.device_session": 2,
+    "fleet.report._context": 3,
+    "fleet.symbols.expr": 5,
+    "fleet.targets.bytecode.container": 4,
+    "fleet.targets.graph.header": 2,
+    "fleet.transforms.graph.lowerings": 2,
+}
+"""First module of a circle of imports -> how many modules are in it. It only shrinks: what is gone or smaller is so here too."""
+
+FRONT_END, FRONT_END_CIRCLES = "fleet.frontend", 3
+"""The front end's circles are counted, not their modules: splitting a file of one makes it larger, and is no step back."""
+
+LEVEL = 20
+LARGE_LEVELS = {
+    "fleet/cli": 46,
+    "fleet/frontend/onnx/operators": 21,
+    "fleet/ir": 27,
+    "fleet/isa": 28,
+    "fleet/llm": 27,
+    "fleet/report": 34,
+    "fleet/sdk": 25,
+    "fleet/sets/hbm0923": 41,
+    "fleet/sets/vgemm": 22,
+    "fleet/targets/bytecode": 25,
+    "fleet/targets/riscv": 26,
+    "fleet/transforms": 27,
+}
+"""Folder with more than `LEVEL` modules at its own level -> how many. It only shrinks; `fleet/frontend` itself is not held yet."""
+
+
+def test_a_circle_is_found_by_its_members() -> None:
+    assert circles({"a": ["b"], "b": ["c"], "c": ["a"], "d": ["a"], "e": ["f"], "f": ["e"]}) == [["a", "b", "c"], ["e", "f"]]
+    assert circles({"a": ["b"], "b": ["c"], "c": []}) == []
+
+
+def test_imports_make_no_circle() -> None:
+    known = modules()
+    found = circles({name: imported_modules(path, known) - {name} for name, path in known.items()})
+    front = [members for members in found if all(name.startswith(FRONT_END) for name in members)]
+    others = {members[0]: len(members) for members in found if members not in front}
+    assert others == KNOWN_CIRCLES, "\n".join(", ".join(c) for c in found if c not in front)
+    assert len(front) == FRONT_END_CIRCLES
+
+
+def test_a_level_of_a_folder_fits_on_a_screen() -> None:
+    levels = Counter(str(p.parent.relative_to(ROOT)) for p in modules().values() if p.name != "__init__.py")
+    assert {folder: n for folder, n in levels.items() if n > LEVEL and folder != "fleet/frontend"} == LARGE_LEVELS

@@ -103,6 +103,7 @@ def _filled(_: Sphinx, name: str, source: list[str]) -> None:
     text = re.sub(r"^<!-- site: (?!pages)(\w+) ?(\S*) -->$", lambda m: _GENERATED[m[1]](m[2]), source[0], flags=re.M)
     listed = re.findall(r"^- \[[^\]]*\]\(([\w/.-]+)\.md\)", text, re.M)
     text = text.replace("<!-- site: pages -->", "\n".join(("```{toctree}", ":hidden:", "", *listed, "```")))
+    text = re.sub(r"^(- \*\*.* )docs/([\w-]+)\.md", r"\1[\2](\2.md)", text, flags=re.M)  # docstrings, in a manual
     for outside, page in _OUTSIDE.items():
         text = text.replace(f"]({outside}", f"]({'../' * name.count('/')}{page}")
     source[0] = re.sub(r"\]\((\.\./[\w/]+\.md)\)", r"](path:\1)", text) if "/" not in name else text

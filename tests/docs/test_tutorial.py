@@ -1,4 +1,7 @@
-"""docs/tutorial: every command is run, in order, and prints what the pages show. What builds hardware waits for `--nightly`."""
+"""docs/tutorial: every command is run, in order, and prints what the pages show. What builds hardware waits for `--nightly`.
+
+So do the commands of docs/accuracy.md, which goes on in the same workspace.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from page_commands import ROOT, Walk, blocks
 
 TUTORIAL = ROOT / "docs" / "tutorial"
 WORKSPACE = [(TUTORIAL / name).read_text() for name in ("your-model.md", "read-the-report.md", "every-night.md")]
+ACCURACY = (ROOT / "docs" / "accuracy.md").read_text()
 
 
 def _first_run(folder: Path, *, nightly: bool) -> None:
@@ -19,7 +23,7 @@ def _first_run(folder: Path, *, nightly: bool) -> None:
 
 def _workspace(folder: Path, *, nightly: bool) -> None:
     walk = Walk(folder, folder / "bin", nightly)
-    for text in WORKSPACE:
+    for text in [*WORKSPACE, ACCURACY] if nightly else WORKSPACE:
         walk.page(text)
     assert walk.ran >= 15
 

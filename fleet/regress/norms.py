@@ -118,7 +118,7 @@ def _shown(bound: float | None) -> str:
 
 
 def load_norms(path: Path, runs: Sequence[str] | None = None) -> Norms | None:
-    """Reads a file; None where there is none. runs: ids of the case's runs, among which all names must be.
+    """Reads a file of norms; None if it is missing. runs: ids of the case's runs, among which all names must be.
 
     Raises ComparisonFailure naming file, line and key.
     """

@@ -29,7 +29,7 @@ class CampaignRecord:
 
     Attributes:
         name: "digits[hbm_small-ideal-0]"; of other tests the node's id.
-        result: the stored result.json of a case's run, None where there is none; error: why it failed or did not run, one line.
+        result: the stored result.json of a case's run, or None; error: why it failed or did not run, one line.
         replay: the one command that runs it again.
         model, device, memory: of a case's run, for the matrix where there is no result.
         kind: "case", or the folder of the test beside the cases ("conformance", "faults", "bundles"), "tests" without one; "cases"
@@ -56,7 +56,7 @@ class CampaignRecord:
 
     @property
     def failed(self) -> bool:
-        """Whether the campaign is red because of it."""
+        """The record makes the campaign red."""
         return self.outcome in ("failed", "not run")
 
 
@@ -191,7 +191,7 @@ def exit_code(status: int, records: Sequence[CampaignRecord], by_user: bool) -> 
 
 
 def home_of(arguments: Iterable[str], root: Path) -> Path | None:
-    """The folder of the regression that the arguments lie in: one that has a folder `cases`; None where there is none.
+    """The folder of the regression that the arguments lie in, one with a folder `cases`; None for other arguments.
 
     Looked for above an argument as far as `root`, which itself counts only as an argument.
     """

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fleet.engines.iss import execute_calls
+from fleet.engines.execute import execute_calls
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.sdk import Call

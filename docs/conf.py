@@ -21,7 +21,7 @@ import fleet
 from fleet.cli import listing
 
 project = "fleet"
-version = release = fleet.__version__
+version = release = fleet.core.version.__version__
 copyright = "The fleet authors"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["pictures"]

@@ -9,13 +9,13 @@ if TYPE_CHECKING:
     from fleet.compiler import Compiled as Compiled
     from fleet.compiler import compile_model as compile
     from fleet.compiler.decorator import jit as jit
+    from fleet.core.version import __version__ as __version__
     from fleet.frontend.tensor import Tensor as Tensor
 
 __all__ = ["Compiled", "Tensor", "__version__", "compile", "jit"]
 
-__version__ = "0.1.0"
-
 _LAZY = {
+    "__version__": ("fleet.core.version", "__version__"),
     "compile": ("fleet.compiler", "compile_model"),
     "Compiled": ("fleet.compiler", "Compiled"),
     "jit": ("fleet.compiler.decorator", "jit"),

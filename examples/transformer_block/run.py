@@ -21,7 +21,7 @@ from shapes import SHAPES, Shape
 
 from fleet.compare.diverged import CommitRow
 from fleet.errors import FleetError
-from fleet.isa.description import load
+from fleet.isa.description_cache import load
 from fleet.report.streams import StreamReport, StreamRun, write_stream_report
 from fleet.sdk import Call, Device, InstructionSet, Write
 from fleet.sets.hbm0923.mvm_operands import ceil_div

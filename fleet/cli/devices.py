@@ -19,7 +19,7 @@ Exit code 0 also when a plug-in is broken; it is listed with its error.
 
 def _listing() -> dict[str, Any]:
     """What `--json` prints; see `fleet.isa.registry`."""
-    from fleet.isa.description import load
+    from fleet.isa.description_cache import load
     from fleet.isa.registry import broken, description_hash, instruction_sets
 
     sets: list[dict[str, Any]] = []

@@ -108,7 +108,7 @@ def generate(source: str, output: Path | None, only_check: bool) -> int:
     """
     from fleet.cli.isa_target import find_set
     from fleet.core.files import write_atomically
-    from fleet.isa.description import load
+    from fleet.isa.description_cache import load
     from fleet.isa.modules import check_module, python_modules
     from fleet.isa.operands import OPERANDS_FILE
 

@@ -16,9 +16,9 @@ from signal import Signals
 
 import click
 
-from fleet import __version__
 from fleet.core.plugins import blamed, reason
 from fleet.core.signals import EndingSignals, ending_signals
+from fleet.core.version import __version__
 from fleet.errors import ExitCode, FleetError
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {

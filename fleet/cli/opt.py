@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import numpy as np
 
-from fleet import __version__
 from fleet.cli.main import run_command
+from fleet.core.version import __version__
 from fleet.errors import FleetError
 
 _EPILOG = """\b

@@ -16,7 +16,8 @@ from fleet.errors import FleetError
 from fleet.ir.composite import covered_ids
 from fleet.ir.dialect import ConstantOp, kind_of, op_id
 from fleet.ir.program import Program
-from fleet.isa.description import load, parameter_values
+from fleet.isa.description import parameter_values
+from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call, Device, InstructionSet
 

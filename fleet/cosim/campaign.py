@@ -27,6 +27,7 @@ from fleet.compare.tasks import task_metric
 from fleet.compare.verdict import Comparison, NotCompared, TaskMetric, Verdict
 from fleet.core.blas_threads import one_thread
 from fleet.core.scratch import Scratch
+from fleet.core.version import __version__
 from fleet.cosim.comparisons import Session
 from fleet.cosim.device_figures import device_figures, hardware_hash
 from fleet.cosim.identity import Content, bench_hash, provenance, software_hash, text_hash
@@ -325,7 +326,6 @@ def _arrays_hash(arrays: Mapping[str, np.ndarray]) -> str:
 
 def _tools(traces: Sequence[Trace]) -> dict[str, str]:
     """Versions: what runs here, and what the engines state under `meta` ("tools": table; "emulator", "compiler": text)."""
-    from fleet import __version__
 
     tools = {"fleet": __version__, "python": platform.python_version(), "numpy": np.__version__}
     for trace in traces:

@@ -19,9 +19,9 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, cast
 
-import fleet
 from fleet.core.cache import cache_root
 from fleet.core.files import write_atomically
+from fleet.core.version import __version__
 from fleet.errors import FleetError
 from fleet.isa.closure import Imports, closure, imports_of
 
@@ -35,7 +35,7 @@ NOT_CONTENT: Mapping[str, str] = {
 }
 """Modules that are left out of the closure of fleet's own code, and why. Reports and commands import it and are not in it."""
 
-_PACKAGE = Path(fleet.__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parents[1]
 _BENCH = ("axi", "bench", "memory")
 """Folders of rtl_models that every simulation is built from; the hardware's own sources have a hash of their own."""
 
@@ -133,7 +133,7 @@ def _checkout() -> tuple[str, bool]:
 def provenance(date: str) -> Provenance:
     """Of a run that is made now; date: as the caller has it."""
     revision, changed = _checkout()
-    return Provenance(revision, changed, platform.node(), _processor(), platform.platform(), fleet.__version__, date)
+    return Provenance(revision, changed, platform.node(), _processor(), platform.platform(), __version__, date)
 
 
 @cache

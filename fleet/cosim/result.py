@@ -28,6 +28,7 @@ __all__ = [
     "ROUNDED",
     "SCHEMA",
     "CosimResult",
+    "load_result",
 ]
 
 SCHEMA = 2
@@ -129,3 +130,8 @@ class CosimResult:
         path = path / "result.json" if path.is_dir() else path
         table, arrays = load_pair(path)
         return cls.from_json(table, str(path), arrays)
+
+
+def load_result(source: CosimResult | Path | str) -> CosimResult:
+    """The result itself, or what is stored at a path. Raises ModelError."""
+    return source if isinstance(source, CosimResult) else CosimResult.load(Path(source))

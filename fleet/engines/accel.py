@@ -25,12 +25,13 @@ from fleet.core.scratch import Scratch
 from fleet.engines.accel_counters import static_counters
 from fleet.engines.backend import Backend, Snapshot
 from fleet.engines.base import RunOptions
+from fleet.engines.execute import execute_calls
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import ComparisonFailure, DeviceError, FleetError
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, RegionOp, op_id
 from fleet.ir.program import Program
-from fleet.isa.description import load as load_description
 from fleet.isa.description import parameter_values
+from fleet.isa.description_cache import load as load_description
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash, find_device
 from fleet.targets.accel.compile import compile_accel
@@ -358,8 +359,6 @@ def run_group_locally(
     Raises:
         DeviceError: `values` lacks an activation.
     """
-    from fleet.engines.iss import execute_calls
-
     for key in group.activations:
         if key not in values:
             raise DeviceError(f"the golden has no tensor '{key}'", where=f"local error of {group.ops[-1]}")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,91 +13,18 @@ from fleet.engines.accel import run_accel
 from fleet.engines.backend import Snapshot
 from fleet.engines.base import RunOptions
 from fleet.engines.evidence import Evidence
+from fleet.engines.execute import execute_calls
 from fleet.engines.trace import Commit, Trace
-from fleet.errors import ComparisonFailure, DeviceError
+from fleet.errors import DeviceError
 from fleet.ir.program import Program
-from fleet.isa.codec import decode_binary
-from fleet.isa.digest import digest_writes
+from fleet.isa.codec_binary import decode_binary
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
-from fleet.isa.resolved import executed, registers_in, resolved_call
-from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
-from fleet.sdk.state import REGISTERS
+from fleet.sdk import Call, Device, InstructionSet, Memory
 
-__all__ = ["ENGINE", "IssBackend", "IssEngine", "execute_calls"]
+__all__ = ["ENGINE", "IssBackend", "IssEngine", "fetched"]
 
 _PROGRESS_S = 0.5
-
-
-def execute_calls(
-    instruction_set: InstructionSet,
-    device: Device,
-    memory: Memory,
-    calls: Sequence[Call],
-    first_seq: int,
-    *,
-    commit_refused: bool = False,
-    watch: Callable[[int, Call, Sequence[Write]], None] | None = None,
-) -> Iterator[Commit]:
-    """Executes calls in order, applying the writes; one commit a call as it is made.
-
-    Args:
-        instruction_set, device, memory: what the calls run on; space "reg" holds the parameter registers.
-        calls: in program order.
-        first_seq: number of the first commit.
-        commit_refused: an illegal instruction writes nothing and commits with its cause, as in hardware.
-        watch: told the number, the call and the writes of each that is executed.
-
-    Raises:
-        DeviceError: an unknown or (without `commit_refused`) illegal instruction.
-        ComparisonFailure: one whose semantics write outside its own destination.
-    """
-    for seq, given in enumerate(calls, first_seq):
-        where = f"instruction {seq} ({given.instruction}{', ' + given.ops[-1] if given.ops else ''})"
-        cls = instruction_set.instructions.get(given.instruction)
-        if cls is None:
-            raise DeviceError(f"'{instruction_set.name}' has no such instruction", where=where)
-        call = resolved_call(cls, device, given, registers_in(device, memory))
-        if commit_refused:
-            refusal = cls.refusal(device, call.fields)
-            if refusal is not None:
-                yield Commit(seq, call.instruction, call.ops, 0, 0, token_range=call.token_range, error=refusal[0])
-                continue
-        elif wrong := cls.legal(device, call.fields):
-            raise DeviceError("illegal: " + "; ".join(wrong), where=where)
-        writes = executed(cls, device, call.fields, memory)
-        result = _result(writes)
-        stored = [w for w in writes if w.space != "reg"]
-        _check_inside(cls, device, call, stored, where)
-        for w in stored:
-            memory.view(w.space, w.offset, w.data.size, w.bank)[:] = w.data
-        if watch is not None:
-            watch(seq, call, writes)
-        size = sum(w.data.size for w in stored)
-        yield Commit(seq, call.instruction, call.ops, digest_writes(device, stored), size, result, token_range=call.token_range)
-
-
-def _result(writes: Sequence[Write]) -> int | None:
-    registers = [w for w in writes if w.space == "reg"]
-    return int.from_bytes(registers[-1].data.tobytes(), "little") if registers else None
-
-
-def _check_inside(cls: type[Instruction], device: Device, call: Call, writes: Sequence[Write], where: str) -> None:
-    # Of the ranges that begin at or before a write, the one that ends last: there may be thousands of both.
-    starts: dict[tuple[str, int], list[int]] = {}
-    ends: dict[tuple[str, int], list[int]] = {}
-    for r in sorted(cls.writes(device, call.fields), key=lambda r: r.offset):
-        behind = ends.setdefault((r.space, r.bank), [])
-        starts.setdefault((r.space, r.bank), []).append(r.offset)
-        behind.append(max(r.offset + r.size, behind[-1] if behind else 0))
-    for w in writes:
-        if w.space == REGISTERS:  # made of what it configures, there is no second statement
-            continue
-        begin, end, key = w.offset, w.offset + w.data.size, (w.space, w.bank)
-        at = bisect_right(starts.get(key, []), begin)
-        if at == 0 or ends[key][at - 1] < end:
-            bank = f" bank {w.bank}" if w.bank else ""
-            raise ComparisonFailure(f"writes bytes [{begin:#x}, {end:#x}) of {w.space}{bank} outside its destination", where=where)
 
 
 def fetched(instruction_set: InstructionSet, memory: Memory, calls: Sequence[Call], binaries: Sequence[Binary]) -> Sequence[Call]:

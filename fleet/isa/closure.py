@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-import fleet
 from fleet.errors import ModelError
 from fleet.sdk import InstructionSet
 
@@ -59,7 +58,7 @@ class Member:
 class _Places:
     """Where absolute imports are looked for. tops: first part of a name -> its folder; folders: all of whose names count."""
 
-    tops: dict[str, Path] = field(default_factory=lambda: {"fleet": Path(fleet.__file__).resolve().parents[1]})
+    tops: dict[str, Path] = field(default_factory=lambda: {"fleet": Path(__file__).resolve().parents[2]})
     folders: list[Path] = field(default_factory=list[Path])
     _files: dict[str, Path | None] = field(default_factory=dict[str, "Path | None"])
 

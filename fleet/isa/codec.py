@@ -2,7 +2,7 @@
 
 A call's `fields` has every operand register of its unit and the start register, under the description's names: the
 instruction's own for the operands where it has a view, else the unit's. The binary form of the same calls is
-`fleet.isa.codec_binary`, offered here under `encode_binary` and `decode_binary`.
+`fleet.isa.codec_binary`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from fleet.errors import FleetError
-from fleet.isa.description import Description, Field, InstructionWord, Register, Unit, load
+from fleet.isa.description import Description, Field, InstructionWord, Register, Unit
+from fleet.isa.description_cache import load
 from fleet.sdk import Call, InstructionSet
 
 __all__ = [
     "CodecError",
     "Interrupt",
     "call_from_words",
-    "decode_binary",
     "decode_writes",
     "disassemble",
-    "encode_binary",
     "interrupt",
     "register_writes",
     "words_of",
@@ -157,20 +156,6 @@ def disassemble(instruction_set: InstructionSet | Description, call: Call, *, de
         return "\n".join([head, *(line for r in registers for line in _explain(r, call.fields[r.name]))])
     shown = [f"{r.local_name}={_short(r, call.fields[r.name])}" for r in registers if not _fixed(r, call.fields[r.name])]
     return " ".join([word.name, *shown])
-
-
-def encode_binary(instruction_set: InstructionSet | Description, calls: Sequence[Call]) -> bytes:
-    """The binary form; see `fleet.isa.codec_binary.encode`."""
-    from fleet.isa import codec_binary
-
-    return codec_binary.encode(description_of(instruction_set), calls)
-
-
-def decode_binary(instruction_set: InstructionSet | Description, data: bytes) -> list[Call]:
-    """The calls of a binary; see `fleet.isa.codec_binary.decode`."""
-    from fleet.isa import codec_binary
-
-    return codec_binary.decode(description_of(instruction_set), data)
 
 
 def _lookup(d: Description, name: str) -> tuple[InstructionWord, Unit]:

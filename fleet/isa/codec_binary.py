@@ -10,11 +10,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from fleet.isa.codec import CodecError, call_from_words, words_of
+from fleet.isa.codec import CodecError, call_from_words, description_of, words_of
 from fleet.isa.description import MAX_BEATS, Description
-from fleet.sdk import Call
+from fleet.sdk import Call, InstructionSet
 
-__all__ = ["BEAT", "BLOCK", "SLOT_BEATS", "TASKS", "WORDS", "decode", "encode"]
+__all__ = ["BEAT", "BLOCK", "SLOT_BEATS", "TASKS", "WORDS", "decode", "decode_binary", "encode", "encode_binary"]
 
 BEAT = 64
 """Bytes of a beat."""
@@ -100,3 +100,13 @@ def _expect_zero(description: Description, block: bytes, begin: int, end: int, b
 
 def _place(description: Description, offset: int) -> str:
     return f"{description.name} binary byte {offset:#x}"
+
+
+def encode_binary(instruction_set: InstructionSet | Description, calls: Sequence[Call]) -> bytes:
+    """The binary form of calls of a set or a description; as `encode`."""
+    return encode(description_of(instruction_set), calls)
+
+
+def decode_binary(instruction_set: InstructionSet | Description, data: bytes) -> list[Call]:
+    """The calls of a binary of a set or a description; as `decode`."""
+    return decode(description_of(instruction_set), data)

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from fleet.isa.description import Description, Field, Register, load
+from fleet.isa.description import Description, Field, Register
+from fleet.isa.description_cache import load
 from fleet.sdk import Call, Device, Draw, InstructionSet, Source
 
 __all__ = ["joined", "mutations", "sources", "value_class"]

@@ -7,7 +7,7 @@ Everything generated (codec, register block, SystemVerilog package, manual) star
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +31,6 @@ __all__ = [
     "MemoryWord",
     "Register",
     "Unit",
-    "load",
     "parameter_values",
 ]
 
@@ -359,31 +358,3 @@ def _canonical_fields(r: Register) -> Iterator[str]:
             f"  field {f.name} [{f.high}:{f.low}] kind={f.kind} space={f.space} align={f.align} "
             f"allowed={f.allowed} reset={f.reset} sw={f.software} hw={f.hardware} encode={named}"
         )
-
-
-_CACHE: dict[Path, tuple[tuple[tuple[int, int], ...], Description]] = {}
-"""Path -> when and how large its files were, and what they say."""
-
-
-def load(path: Path | str) -> Description:
-    """Reads and checks a SystemRDL description.
-
-    Returns the same object for an unchanged file. Raises DescriptionError (file:line, one line) for anything wrong in
-    it: SystemRDL's own errors, overlapping registers or fields, registers that are no 32-bit words, an address field
-    without a space, an instruction of a unit that does not exist, two instructions with one opcode, and so on.
-    """
-    from fleet.isa.description_cache import compiled
-
-    path = Path(path).resolve()
-    known = _CACHE.get(path)
-    if known is None or known[0] != _state((path, *known[1].files[1:])):
-        found = compiled(path)
-        _CACHE[path] = known = _state(found.files), found
-    return known[1]
-
-
-def _state(files: Sequence[Path]) -> tuple[tuple[int, int], ...]:
-    try:
-        return tuple((s.st_mtime_ns, s.st_size) for s in (f.stat() for f in files))
-    except OSError as error:
-        raise DescriptionError(f"the description cannot be read ({error.strerror})", where=str(files[0])) from error

@@ -18,10 +18,10 @@ from typing import Any
 
 from fleet.core.cache import cache_root
 from fleet.core.sealed import read_sealed, remove_unused, write_sealed
-from fleet.isa.description import Description, EnumValue, Field, InstructionWord, MemoryWord, Register, Unit
+from fleet.isa.description import Description, DescriptionError, EnumValue, Field, InstructionWord, MemoryWord, Register, Unit
 from fleet.sdk.state import OnChipMemory
 
-__all__ = ["compiled"]
+__all__ = ["compiled", "load"]
 
 _HERE = Path(__file__).parent
 _MADE_BY = (*sorted(_HERE.glob("description*.py")), _HERE / "rdl" / "fleet_udp.rdl")
@@ -135,3 +135,29 @@ def _memory(j: _Json) -> MemoryWord:
 def _instruction(j: _Json) -> InstructionWord:
     changed: dict[str, Any] = {**j, "view": None if j["view"] is None else tuple(_register(r) for r in j["view"])}
     return InstructionWord(**changed)
+
+
+_CACHE: dict[Path, tuple[tuple[tuple[int, int], ...], Description]] = {}
+"""Path -> when and how large its files were, and what they say."""
+
+
+def load(path: Path | str) -> Description:
+    """Reads and checks a SystemRDL description.
+
+    Returns the same object for an unchanged file. Raises DescriptionError (file:line, one line) for anything wrong in
+    it: SystemRDL's own errors, overlapping registers or fields, registers that are no 32-bit words, an address field
+    without a space, an instruction of a unit that does not exist, two instructions with one opcode, and so on.
+    """
+    path = Path(path).resolve()
+    known = _CACHE.get(path)
+    if known is None or known[0] != _state((path, *known[1].files[1:])):
+        found = compiled(path)
+        _CACHE[path] = known = _state(found.files), found
+    return known[1]
+
+
+def _state(files: Sequence[Path]) -> tuple[tuple[int, int], ...]:
+    try:
+        return tuple((s.st_mtime_ns, s.st_size) for s in (f.stat() for f in files))
+    except OSError as error:
+        raise DescriptionError(f"the description cannot be read ({error.strerror})", where=str(files[0])) from error

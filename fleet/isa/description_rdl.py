@@ -37,7 +37,7 @@ UDP_FILE = Path(__file__).parent / "rdl" / "fleet_udp.rdl"
 
 
 def compile_description(path: Path) -> Description:
-    """Compiles and checks one file and those that it extends; see `fleet.isa.description.load`."""
+    """Compiles and checks one file and those that it extends; see `fleet.isa.description_cache.load`."""
     try:
         return _described(path)
     except (FleetError, RecursionError):

@@ -24,7 +24,8 @@ from pathlib import Path
 from fleet.core.scratch import Scratch
 from fleet.errors import ComparisonFailure, FleetError
 from fleet.isa import description_rdl, export_sv
-from fleet.isa.description import Description, load
+from fleet.isa.description import Description
+from fleet.isa.description_cache import load
 from fleet.sdk import generated_files
 
 __all__ = ["check", "export", "generate", "main"]

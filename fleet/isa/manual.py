@@ -17,7 +17,8 @@ import numpy as np
 
 from fleet.errors import ComparisonFailure, FleetError
 from fleet.isa.codec_binary import BEAT, BLOCK, TASKS
-from fleet.isa.description import Description, Field, InstructionWord, Register, load
+from fleet.isa.description import Description, Field, InstructionWord, Register
+from fleet.isa.description_cache import load
 from fleet.sdk import Instruction
 
 __all__ = ["check", "main", "manual"]

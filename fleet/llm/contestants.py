@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fleet import __version__
 from fleet.core.scratch import Scratch
+from fleet.core.version import __version__
 from fleet.cosim.generation import GenerationIdentity, GenerationResult, QuantisationRow
 from fleet.cosim.what_ran import DeviceFigures
 from fleet.engines.base import RunOptions

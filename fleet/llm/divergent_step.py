@@ -7,7 +7,8 @@ the model's first run.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Protocol
 
 from fleet.compare.diverged import Divergence
 from fleet.engines.rtl import RtlBackend
@@ -15,24 +16,39 @@ from fleet.engines.rtl_sim.expected import expected_of
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError
 from fleet.isa.digest import digest_writes
+from fleet.isa.memory import MappedMemory
 from fleet.llm.session import Step
+from fleet.sdk import Call
 from fleet.streams.replay.chain import HostNames
 from fleet.streams.replay.explain import Known, account, spans
 from fleet.streams.replay.fetch import fetch_at_end
 from fleet.streams.replay.history import History
 from fleet.streams.replay.window import replay
-
-if TYPE_CHECKING:
-    from fleet.llm.device_session import DeviceSession
+from fleet.targets.graph.module import Module
 
 __all__ = ["explain_step"]
 
 _SECONDS = 0.4
 
 
+class SteppedModel(Protocol):
+    """What a replay needs of a `DeviceSession`."""
+
+    module: Module
+    memory: MappedMemory
+
+    def prepare(self, memory: MappedMemory, step: Step) -> None:
+        """Puts the inputs of a step into memory."""
+        ...
+
+    def calls(self, tokens: int, position: int) -> Sequence[Call]:
+        """The instructions of a step."""
+        ...
+
+
 def explain_step(
-    session: DeviceSession,
-    model: DeviceSession,
+    session: SteppedModel,
+    model: SteppedModel,
     backend: RtlBackend,
     divergence: Divergence,
     step: Step,
@@ -72,7 +88,7 @@ def explain_step(
         return None
 
 
-def _host_names(session: DeviceSession) -> HostNames:
+def _host_names(session: SteppedModel) -> HostNames:
     """What the host put where, as far as a compiled graph says it."""
     module = session.module
     constants = {place.storage: f"constant {place.name}" for place in module.constants.places}

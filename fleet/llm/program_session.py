@@ -15,7 +15,8 @@ from fleet.core.blas_threads import one_thread
 from fleet.engines.base import RunOptions
 from fleet.llm.models import ModelGraph
 from fleet.llm.session import F32, Embedding, Ran, Session
-from fleet.transforms.graph.to_program import MASK, StepProgram, mask_of, to_program
+from fleet.transforms.graph.emitter import MASK, StepProgram
+from fleet.transforms.graph.to_program import mask_of, to_program
 from fleet.transforms.graph.weights import GraphWeights
 
 if TYPE_CHECKING:

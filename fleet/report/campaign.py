@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from fleet.core.files import write_together
-from fleet.cosim.result import CosimResult
+from fleet.cosim.result import CosimResult, load_result
 from fleet.report.headline import engine_title, headline
 from fleet.report.junit import JunitDocument
-from fleet.report.page import ReportFiles, load_result, write_report
+from fleet.report.page import ReportFiles, write_report
 
 __all__ = ["CampaignEntry", "CampaignFiles", "write_campaign"]
 

@@ -9,11 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from fleet.cosim.result import CosimResult
+from fleet.cosim.result import CosimResult, load_result
 from fleet.report import _text, performance
 from fleet.report.changes import PROVENANCE, Change, changes, compared_with
 from fleet.report.headline import engine_title, headline
-from fleet.report.page import load_result
 
 __all__ = ["Figure", "RunDiff", "diff"]
 

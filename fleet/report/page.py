@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fleet.core.files import write_together
-from fleet.cosim.result import CosimResult
+from fleet.cosim.result import CosimResult, load_result
 from fleet.report import performance
 from fleet.report.changes import changes, compared_with
 from fleet.report.gaps import gaps
@@ -17,7 +17,7 @@ from fleet.report.junit import junit
 from fleet.report.proved import proved
 from fleet.report.summary import summary
 
-__all__ = ["REPORT_SCHEMA", "ReportFiles", "load_result", "report_json", "store_report", "write_report"]
+__all__ = ["REPORT_SCHEMA", "ReportFiles", "report_json", "store_report", "write_report"]
 
 REPORT_SCHEMA = 1
 """Version of report.json's form."""
@@ -110,8 +110,3 @@ def report_json(result: CosimResult, previous: CosimResult | None = None) -> dic
         "traffic": [{"memory": t.memory, "moved": t.moved, "least": t.least} for t in performance.traffic(result)],
         "result": result.to_json(),
     }
-
-
-def load_result(source: CosimResult | Path | str) -> CosimResult:
-    """The result itself, or what is stored at a path. Raises ModelError."""
-    return source if isinstance(source, CosimResult) else CosimResult.load(Path(source))

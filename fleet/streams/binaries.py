@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from fleet.errors import DeviceError
-from fleet.isa.codec import CodecError, description_of, encode_binary, words_of
+from fleet.isa.codec import CodecError, description_of, words_of
+from fleet.isa.codec_binary import encode_binary
 from fleet.isa.description import Description
 from fleet.isa.issue import Binary, runs
 from fleet.sdk import Call, Device, InstructionSet, Write

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from fleet.engines.iss import execute_calls
+from fleet.engines.execute import execute_calls
 from fleet.isa.resolved import registers_in, resolved_call
 from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
 from fleet.streams.case import StreamCommit

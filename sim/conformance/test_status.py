@@ -9,8 +9,10 @@ import pytest
 from chosen import devices, meets_memory
 
 from fleet.engines.rtl_sim.job import Script, read_results
-from fleet.isa.codec import encode_binary, interrupt
-from fleet.isa.description import Description, load
+from fleet.isa.codec import interrupt
+from fleet.isa.codec_binary import encode_binary
+from fleet.isa.description import Description
+from fleet.isa.description_cache import load
 from fleet.sdk import Call
 from fleet.streams.case import Setting, StreamCase
 from fleet.streams.run import StreamRunner

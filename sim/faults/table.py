@@ -16,7 +16,7 @@ _PROJECT = Path(__file__).resolve().parents[2]
 
 def write_faults(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     """Writes faults.json and index.html, whole or not at all."""
-    from fleet.isa.description import load
+    from fleet.isa.description_cache import load
     from fleet.isa.registry import instruction_sets
     from fleet.report.faults import write_faults_report
 

@@ -14,7 +14,8 @@ from cocotb.triggers import ClockCycles, RisingEdge, Timer, with_timeout
 from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
 from fleet.isa.codec import interrupt
-from fleet.isa.description import Description, Register, load
+from fleet.isa.description import Description, Register
+from fleet.isa.description_cache import load
 from fleet.isa.registry import description_hash, find_device
 from fleet.isa.resolved import reset_state, resolved_call
 from fleet.sdk import Call

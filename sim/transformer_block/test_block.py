@@ -19,8 +19,9 @@ from block import PLAIN, SHORTEST, Block, Order, build
 from run import LEAST_SQNR_DB, MEMORIES, accuracy, simulate
 from shapes import CHATGLM2, SMALL, SMOLLM2, Shape
 
-from fleet.engines.iss import execute_calls
-from fleet.isa.description import load, parameter_values
+from fleet.engines.execute import execute_calls
+from fleet.isa.description import parameter_values
+from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.report.streams import write_stream_report

@@ -10,7 +10,7 @@ import pytest
 
 from fleet.engines.rtl_sim.job import Script, read_results
 from fleet.engines.rtl_sim.records import CommitRecord, read_records
-from fleet.isa.codec import encode_binary
+from fleet.isa.codec_binary import encode_binary
 from fleet.sdk import Call
 from fleet.sets.vgemm.operands import FinishOperands, LoadOperands, MemoryType
 from fleet.streams.case import Setting

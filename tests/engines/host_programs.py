@@ -10,10 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from fleet.engines.iss import execute_calls
+from fleet.engines.execute import execute_calls
 from fleet.engines.trace import Commit
-from fleet.isa.codec import encode_binary, register_writes
-from fleet.isa.description import load, parameter_values
+from fleet.isa.codec import register_writes
+from fleet.isa.codec_binary import encode_binary
+from fleet.isa.description import parameter_values
+from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.sdk import Call, Write

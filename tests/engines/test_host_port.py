@@ -26,7 +26,7 @@ from fleet.engines.host_port.port import Summary
 from fleet.engines.host_port.protocol import Kind
 from fleet.engines.host_port.server import HostServer
 from fleet.errors import FleetError
-from fleet.isa.description import load
+from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash, find_device
 from fleet.targets.driver import DDR_BASE

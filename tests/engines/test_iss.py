@@ -13,7 +13,8 @@ from graphs import Graph, digits, one_matmul, rand
 
 from fleet.engines.accel import run_compiled, run_groups_locally
 from fleet.engines.base import RunOptions
-from fleet.engines.iss import ENGINE, IssBackend, execute_calls
+from fleet.engines.execute import execute_calls
+from fleet.engines.iss import ENGINE, IssBackend
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure, DeviceError
 from fleet.frontend.source import load

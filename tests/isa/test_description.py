@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.isa.description import DescriptionError, load, parameter_values
+from fleet.isa.description import DescriptionError, parameter_values
+from fleet.isa.description_cache import load
 
 RDL = """\
 addrmap demo {

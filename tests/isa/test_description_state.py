@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from test_description import RDL
 
-from fleet.isa.description import DescriptionError, load
+from fleet.isa.description import DescriptionError
+from fleet.isa.description_cache import load
 from fleet.isa.difference import changes
 from fleet.isa.export_sv import package
 from fleet.isa.installed import PluginError

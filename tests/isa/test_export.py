@@ -10,7 +10,7 @@ import pytest
 
 import fleet.sets
 from fleet.errors import ComparisonFailure
-from fleet.isa.description import load
+from fleet.isa.description_cache import load
 from fleet.isa.export import check, export, generate, main
 from fleet.sdk import generated_files
 

@@ -11,7 +11,8 @@ import pytest
 from fleet.errors import FleetError
 from fleet.isa import registry
 from fleet.isa.codec import decode_writes, register_writes
-from fleet.isa.description import DescriptionError, load
+from fleet.isa.description import DescriptionError
+from fleet.isa.description_cache import load
 from fleet.isa.export import generate
 from fleet.sdk import Call, InstructionSet, generated_files
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fleet.sets
-from fleet.isa.description import load
+from fleet.isa.description_cache import load
 from fleet.isa.manual import main, manual
 
 ROOT = Path(__file__).parent.parent.parent

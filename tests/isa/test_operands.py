@@ -15,7 +15,8 @@ from click.testing import CliRunner
 import fleet.sets
 from fleet.cli.isa import command
 from fleet.errors import ComparisonFailure, DeviceError
-from fleet.isa.description import Description, DescriptionError, InstructionWord, load
+from fleet.isa.description import Description, DescriptionError, InstructionWord
+from fleet.isa.description_cache import load
 from fleet.isa.modules import check_module
 from fleet.isa.operands import OPERANDS_FILE, differs, operands_module
 from fleet.sdk import Operands

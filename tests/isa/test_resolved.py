@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from fleet.engines.iss import execute_calls
+from fleet.engines.execute import execute_calls
 from fleet.errors import DeviceError
 from fleet.isa.digest import STATE, digest, space_number
 from fleet.isa.memory import MappedMemory

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from fleet.isa.codec import CodecError, decode_binary, decode_writes, disassemble, encode_binary, register_writes
-from fleet.isa.description import Description, DescriptionError, load
+from fleet.isa.codec import CodecError, decode_writes, disassemble, register_writes
+from fleet.isa.codec_binary import decode_binary, encode_binary
+from fleet.isa.description import Description, DescriptionError
+from fleet.isa.description_cache import load
 from fleet.isa.export import export
 from fleet.sdk import Call, generated_files
 

@@ -8,8 +8,10 @@ import pytest
 from hbm0923_numbers import ERROR_CAUSES, INSTRUCTIONS, PRODUCT, REGISTERS, differences
 
 import fleet.sets
-from fleet.isa.codec import decode_binary, decode_writes, disassemble, encode_binary, interrupt, register_writes
-from fleet.isa.description import Description, load
+from fleet.isa.codec import decode_writes, disassemble, interrupt, register_writes
+from fleet.isa.codec_binary import decode_binary, encode_binary
+from fleet.isa.description import Description
+from fleet.isa.description_cache import load
 from fleet.sdk import Call, load_devices
 from fleet.sets.hbm0923.state import STATE
 

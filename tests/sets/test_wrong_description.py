@@ -15,7 +15,8 @@ from hbm0923_numbers import differences
 import fleet.sets
 from fleet.errors import FleetError
 from fleet.isa.codec import decode_writes, register_writes
-from fleet.isa.description import Description, load
+from fleet.isa.description import Description
+from fleet.isa.description_cache import load
 
 RDL = Path(fleet.sets.__file__).parent / "hbm0923" / "hbm0923.rdl"
 

@@ -16,7 +16,7 @@ from fleet.cli.stream import command as stream_command
 from fleet.cli.why import command as why_command
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.conformance import mutations
-from fleet.isa.description import load
+from fleet.isa.description_cache import load
 from fleet.isa.registry import find_device
 from fleet.report.why import find_failure, page
 from fleet.sdk import Device, Memory, Write

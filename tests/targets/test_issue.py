@@ -16,9 +16,10 @@ from fleet.engines.rtl_sim.segment import Segment
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.frontend.source import load
 from fleet.ir.program import Program
-from fleet.isa.codec import CodecError, decode_binary
+from fleet.isa.codec import CodecError
+from fleet.isa.codec_binary import decode_binary
 from fleet.isa.description import DescriptionError, parameter_values
-from fleet.isa.description import load as load_description
+from fleet.isa.description_cache import load as load_description
 from fleet.isa.issue import runs
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device

@@ -9,7 +9,7 @@ __all__ = ["description_file", "installed_set"]
 
 def description_file(page: Page, file: File) -> None:
     """Instructions and registers of a SystemRDL description, or of a folder with one."""
-    from fleet.isa.description import load
+    from fleet.isa.description_cache import load
     from fleet.isa.registry import broken, instruction_sets
 
     d = load(sorted(file.path.glob("*.rdl"))[0] if file.path.is_dir() else file.path)

@@ -6,10 +6,11 @@ from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
-from fleet.engines.iss import execute_calls
+from fleet.engines.execute import execute_calls
 from fleet.engines.trace import Commit
 from fleet.errors import ComparisonFailure
-from fleet.isa.description import load, parameter_values
+from fleet.isa.description import parameter_values
+from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call, Device, InstructionSet
 

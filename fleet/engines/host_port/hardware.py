@@ -19,7 +19,8 @@ from fleet.engines.rtl_sim.records import CommitRecord
 from fleet.engines.trace import Commit
 from fleet.errors import DeviceError
 from fleet.isa.codec import interrupt
-from fleet.isa.description import Register, Unit, load
+from fleet.isa.description import Register, Unit
+from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash
 from fleet.isa.resolved import writes_of

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 
+from fleet.engines.execute import execute_calls
 from fleet.engines.host_port.port import Summary
 from fleet.engines.host_port.protocol import HostError
 from fleet.engines.host_port.registers import RegisterFile, Start
-from fleet.engines.iss import execute_calls
 from fleet.engines.trace import Commit
 from fleet.isa.codec import interrupt
-from fleet.isa.description import Register, Unit, load, parameter_values
+from fleet.isa.description import Register, Unit, parameter_values
+from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import description_hash
 from fleet.sdk import Device, InstructionSet

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from fleet.engines.host_port.protocol import HostError
 from fleet.errors import FleetError
-from fleet.isa.codec import decode_binary, decode_writes
-from fleet.isa.codec_binary import BEAT
-from fleet.isa.description import Fetch, Register, Unit, load
+from fleet.isa.codec import decode_writes
+from fleet.isa.codec_binary import BEAT, decode_binary
+from fleet.isa.description import Fetch, Register, Unit
+from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
 from fleet.isa.resolved import reset_state, resolved, state_after
 from fleet.sdk import Call, Device, InstructionSet

@@ -11,7 +11,8 @@ import numpy as np
 from fleet.errors import FleetError
 from fleet.isa.checking.asking import ask_cycles, ask_legal, ask_ranges, ask_refusal
 from fleet.isa.checking.finding import Finding, method_place
-from fleet.isa.codec import decode_binary, decode_writes, description_of, disassemble, encode_binary, register_writes
+from fleet.isa.codec import decode_writes, description_of, disassemble, register_writes
+from fleet.isa.codec_binary import decode_binary, encode_binary
 from fleet.isa.conformance import mutations
 from fleet.isa.resolved import resolved_call, state_after
 from fleet.sdk import Call, Device, Draw, Instruction, InstructionSet

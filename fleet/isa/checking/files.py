@@ -8,7 +8,7 @@ from pathlib import Path
 from fleet.errors import ComparisonFailure
 from fleet.isa import export
 from fleet.isa.checking.finding import Finding
-from fleet.isa.description import load
+from fleet.isa.description_cache import load
 from fleet.isa.modules import check_module, python_modules
 from fleet.sdk import InstructionSet
 

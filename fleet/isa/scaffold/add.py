@@ -10,7 +10,8 @@ from pathlib import Path
 
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.checking.files import generated_folder
-from fleet.isa.description import Description, load
+from fleet.isa.description import Description
+from fleet.isa.description_cache import load
 from fleet.isa.export import export
 from fleet.isa.installed import entry_point
 from fleet.isa.manifest_check import manifest_file

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from fleet.errors import DeviceError
-from fleet.isa.description import load
+from fleet.isa.description_cache import load
 from fleet.isa.export import export
 from fleet.isa.modules import python_modules
 from fleet.isa.scaffold.operations import OPERATIONS

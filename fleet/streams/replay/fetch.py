@@ -8,7 +8,8 @@ import numpy as np
 
 from fleet.engines.rtl_sim.hardware import Hardware
 from fleet.errors import FleetError
-from fleet.isa.codec import description_of, encode_binary
+from fleet.isa.codec import description_of
+from fleet.isa.codec_binary import encode_binary
 from fleet.isa.issue import Binary, runs
 from fleet.sdk import Call, Write
 from fleet.streams.replay.window import Fetch

@@ -19,9 +19,10 @@ from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.ir.weights import Weights
-from fleet.isa.codec import encode_binary, words_of
-from fleet.isa.codec_binary import BEAT
-from fleet.isa.description import Description, load, parameter_values
+from fleet.isa.codec import words_of
+from fleet.isa.codec_binary import BEAT, encode_binary
+from fleet.isa.description import Description, parameter_values
+from fleet.isa.description_cache import load
 from fleet.isa.issue import ISSUES, Binary, runs
 from fleet.isa.pattern_calls import emitted
 from fleet.isa.registry import description_hash

@@ -26,9 +26,10 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from fleet.errors import DeviceError, ModelError
-from fleet.isa.codec import encode_binary, register_writes
+from fleet.isa.codec import register_writes
+from fleet.isa.codec_binary import encode_binary
 from fleet.isa.description import Description
-from fleet.isa.description import load as load_description
+from fleet.isa.description_cache import load as load_description
 from fleet.isa.issue import runs
 from fleet.targets.accel.program import AccelProgram, DeviceSegment
 

@@ -15,7 +15,7 @@ import numpy as np
 from onnx import ModelProto, TensorProto, ValueInfoProto, helper
 from xdsl.ir import BlockArgument, SSAValue
 
-from fleet import __version__
+from fleet.core.version import __version__
 from fleet.errors import DeviceError
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, PrintOp, name_of, op_id

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from fleet.ir.graph.nodes import Call, Constant, Node
 from fleet.ir.types import shape_of
-from fleet.transforms.graph.to_program import Emitter, Lowering
+from fleet.transforms.graph.emitter import Emitter, Lowering
 
 __all__ = ["LOWERINGS"]
 

@@ -16,80 +16,18 @@ that this step adds to the cache. An argmax is int64, one a token.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Region, SSAValue
 
 from fleet.errors import ModelError
-from fleet.ir.build import make
-from fleet.ir.constants import constant
 from fleet.ir.expand import MASKED
-from fleet.ir.graph.nodes import Call, Constant, Node, Tuple, TupleItem, Var
-from fleet.ir.graph.registry import find_operator
+from fleet.ir.graph.nodes import Node, Tuple
 from fleet.ir.graph.walk import post_order
-from fleet.ir.operation import FleetOp
-from fleet.ir.program import Argument, Program
-from fleet.ir.shapes import UNKNOWN, InferenceError
-from fleet.ir.types import shape_of, tensor_type
-from fleet.ir.weights import Weights
+from fleet.ir.shapes import UNKNOWN
+from fleet.transforms.graph.emitter import Emitter, StepProgram
+from fleet.transforms.graph.lowerings import LOWERINGS
 from fleet.transforms.graph.weights import GraphWeights
 
-__all__ = ["MASK", "Cache", "Emitter", "Lowering", "StepProgram", "Table", "mask_of", "to_program"]
-
-MASK = "mask"
-_F32 = np.dtype(np.float32)
-
-
-@dataclass(frozen=True)
-class Cache:
-    """A cache of the graph: its node's name, its argument, its result, and (kv_heads, D)."""
-
-    node: str
-    argument: str
-    result: str
-    heads: int
-    channels: int
-
-
-@dataclass(frozen=True)
-class Table:
-    """A rotary table: its arguments, and [positions, pairs] of which a step gets the rows of its positions."""
-
-    cos: str
-    sin: str
-    cosines: np.ndarray
-    sines: np.ndarray
-
-
-@dataclass(frozen=True)
-class StepProgram:
-    """A program of one step.
-
-    Attributes:
-        program: see the module.
-        tokens: new tokens; past: slots of the caches that it takes, None for any number.
-        masked: it takes "mask". caches: in the order of the graph. tables: rotary tables, each once.
-        outputs: names of the graph's results.
-        nodes: names of the graph's calls that have a value of their own in the program (views have none).
-    """
-
-    program: Program
-    tokens: int
-    past: int | None
-    masked: bool
-    caches: tuple[Cache, ...]
-    tables: tuple[Table, ...]
-    outputs: tuple[str, ...]
-    nodes: tuple[str, ...]
-
-
-Lowering = Callable[["Emitter", Call, Sequence[SSAValue]], "SSAValue | tuple[SSAValue, ...]"]
-"""Emits what a call computes; its arguments' values in order (a Constant's place holds nothing useful: take `Call.args`)."""
+__all__ = ["mask_of", "to_program"]
 
 
 def mask_of(tokens: int, past: int, slots: int) -> np.ndarray:
@@ -121,8 +59,6 @@ def to_program(
     Raises:
         ModelError: an operator that has no meaning here, shapes that do not fit, a constant without data; naming the node.
     """
-    from fleet.transforms.graph.lowerings import LOWERINGS
-
     if tokens < 1 or (past is not None and past < 0):
         raise ModelError(f"a step of {tokens} tokens behind {past}, expected at least 1 behind at least 0", where=name)
     emitter = Emitter(tokens, UNKNOWN if past is None else past, masked, weights or GraphWeights(), name)
@@ -131,170 +67,3 @@ def to_program(
         emitter.add(node, LOWERINGS)
     results = ["output"] if not isinstance(graph, Tuple) else [f"output{i}" for i in range(len(fields))]
     return emitter.finish(dict(zip(results, fields, strict=True)), past)
-
-
-class Emitter:
-    """What lowerings emit into.
-
-    Attributes:
-        tokens, past: of the step; past is -1 where it is unknown. masked: whether scores get a mask.
-        weights: the constants' arrays.
-    """
-
-    def __init__(self, tokens: int, past: int, masked: bool, weights: GraphWeights, name: str) -> None:
-        self.tokens, self.past, self.masked, self.weights, self.name = tokens, past, masked, weights, name
-        self.block = Block()
-        self._arguments: list[Argument] = []
-        self._values: dict[str, SSAValue] = {}
-        self._of: dict[int, SSAValue | tuple[SSAValue, ...]] = {}
-        self._keep: list[Node] = []  # ids of nodes stay theirs
-        self._entries: dict[str, Any] = {}
-        self._caches: list[tuple[Cache, SSAValue]] = []
-        self._tables: dict[str, Table] = {}
-        self._names: set[str] = set()
-        self._node, self._count, self._parts = "", 0, 0
-        self._named: list[str] = []
-
-    # ---- for lowerings
-
-    def emit(self, operation: str, *operands: SSAValue, **attributes: Any) -> SSAValue:
-        """One operation of `fleet.ir.build.make`. Raises ModelError naming the node where the operands do not fit."""
-        try:
-            op = make(operation, operands, **attributes)
-        except InferenceError as error:
-            raise self.failed(str(error)) from error
-        return self._append(op)
-
-    def number(self, value: float, dtype: Any = np.float32) -> SSAValue:
-        """A scalar constant (a tensor of rank 0)."""
-        return self._append(constant(value, tensor_type((), np.dtype(dtype))))
-
-    def failed(self, what: str) -> ModelError:
-        """The error, with the node that is being lowered."""
-        return ModelError(what, where=f"{self.name}, node {self._node}")
-
-    def array(self, node: Node) -> np.ndarray:
-        """The data of a constant, float32 (small ones: matrices are better left where they are, see `matrix`)."""
-        if not isinstance(node, Constant):
-            raise self.failed("an argument that must be a constant is not")
-        return self.weights.array(node)
-
-    def matrix(self, node: Node) -> SSAValue:
-        """A weight matrix (CHin, CHout); it lies transposed in memory, which NumPy and RISC-V read faster for few tokens."""
-        if not isinstance(node, Constant):
-            raise self.failed("the second argument of a product must be a constant")
-        recipe = self.weights.matrix(node)
-        name = node.name or "weight"
-        stored = self._argument(name, recipe.shape, _F32, "weight")
-        self._entries[name] = recipe
-        return self.emit("transpose", stored, permutation=[1, 0])
-
-    def weight(self, name: str, array: np.ndarray) -> SSAValue:
-        """A small array that the program keeps, under a name of its own."""
-        if name not in self._values:
-            self._entries[name] = np.asarray(array, order="C")
-        return self._argument(name, array.shape, array.dtype, "weight")
-
-    def mask(self) -> SSAValue:
-        """See the module."""
-        return self._argument(MASK, (self.tokens, UNKNOWN if self.past < 0 else self.past + self.tokens), _F32, "input")
-
-    def cached(self, rows: SSAValue) -> SSAValue:
-        """What the cache of this node held and `rows` [kv_heads, tokens, D] behind it."""
-        heads, _, channels = shape_of(rows.type)
-        cache = Cache(self._node, f"{self._node}.past", self._node, heads, channels)
-        past = self._argument(cache.argument, (heads, self.past, channels), _F32, "input", ("", "past", ""))
-        self._caches.append((cache, rows))
-        return self.emit("concat", past, rows, axis=1)
-
-    def angles(self, name: str, table: np.ndarray) -> tuple[SSAValue, SSAValue]:
-        """Cosines and sines of the step's positions, [tokens, pairs]. table: [2, positions, pairs]."""
-        if name not in self._tables:
-            cosines, sines = (np.ascontiguousarray(rows, np.float32) for rows in table)
-            self._tables[name] = Table(f"{name}.cos", f"{name}.sin", cosines, sines)
-        found = self._tables[name]
-        shape = (self.tokens, found.cosines.shape[1])
-        return self._argument(found.cos, shape, _F32, "input"), self._argument(found.sin, shape, _F32, "input")
-
-    # ---- nodes
-
-    def add(self, node: Node, lowerings: dict[str, Lowering]) -> None:
-        """Lowers one node, whose arguments are lowered."""
-        self._keep.append(node)
-        match node:
-            case Var():
-                self._of[id(node)] = self._variable(node)
-            case TupleItem():
-                values = self._of[id(node.source)]
-                if not isinstance(values, tuple) or not 0 <= node.index < len(values):
-                    raise ModelError(f"no result {node.index}", where=f"{self.name}, node {node.source.name}")
-                self._of[id(node)] = values[node.index]
-            case Call():
-                self._of[id(node)] = self._call(node, lowerings)
-            case _:
-                pass
-
-    def _variable(self, node: Var) -> SSAValue:
-        *lead, _, channels = node.shape
-        if not isinstance(channels, int) or not all(isinstance(d, int) for d in lead) or node.name is None:
-            raise ModelError("expected a name and a shape (heads, token, channels)", where=f"{self.name}, variable {node.name}")
-        heads = [d for d in lead if isinstance(d, int) and d != 1]
-        return self._argument(node.name, (*heads, self.tokens, channels), _F32, "input")
-
-    def _call(self, node: Call, lowerings: dict[str, Lowering]) -> SSAValue | tuple[SSAValue, ...]:
-        kind = node.op.rsplit(".", 1)[-1]
-        self._node, self._parts = node.name or f"{kind}.{self._count}", 0
-        self._count += 1
-        if node.op not in lowerings:
-            raise self.failed(f"operator {node.op} has no meaning in a program")
-        operands = [self._operand(a) for a in node.args]
-        last = self.block.last_op
-        result = lowerings[node.op](self, node, operands)
-        made = self.block.last_op
-        main = result[0] if isinstance(result, tuple) and not find_operator(node.op).view else result
-        if isinstance(main, SSAValue) and made is not last and isinstance(main.owner, FleetOp):
-            if self._node in self._names:
-                raise self.failed("two nodes of one name")
-            main.owner.describe(id=self._node)
-            self._names.add(self._node)
-            self._named.append(self._node)
-        return result
-
-    def _operand(self, node: Node) -> Any:
-        if isinstance(node, Constant):
-            return None
-        value = self._of[id(node)]
-        if isinstance(value, tuple):
-            raise self.failed("an argument with several results: take one by its index")
-        return value
-
-    def _append(self, op: FleetOp) -> SSAValue:
-        self._parts += 1
-        op.describe(id=f"{self._node}/{self._parts}")
-        self.block.add_op(op)
-        return op.results[0]
-
-    def _argument(self, name: str, shape: Sequence[int], dtype: np.dtype, kind: str, dims: tuple[str, ...] = ()) -> SSAValue:
-        if name not in self._values:
-            self._arguments.append(Argument(name, tuple(shape), dtype, kind, dims if UNKNOWN in shape else ()))
-            self._values[name] = self.block.insert_arg(tensor_type(shape, dtype), len(self.block.args))
-        elif shape_of(self._values[name].type) != tuple(shape):
-            raise self.failed(f"{kind} {name} is there already with another shape")
-        return self._values[name]
-
-    def finish(self, results: dict[str, Node], past: int | None) -> StepProgram:
-        """Closes the program."""
-        outputs: dict[str, SSAValue] = {}
-        for name, node in results.items():
-            value = self._of.get(id(node))
-            if not isinstance(value, SSAValue):
-                raise ModelError("its result is no tensor", where=f"{self.name}, result {name}")
-            outputs[name] = value
-        outputs |= {cache.result: rows for cache, rows in self._caches}
-        self.block.add_op(ReturnOp(*outputs.values()))
-        types = [a.type for a in self.block.args], [v.type for v in outputs.values()]
-        module = ModuleOp([FuncOp("main", types, Region(self.block))])
-        program = Program(module, tuple(self._arguments), Weights(self._entries), tuple(outputs), source_name=self.name)
-        caches = tuple(cache for cache, _ in self._caches)
-        tables = tuple(self._tables.values())
-        return StepProgram(program, self.tokens, past, MASK in self._values, caches, tables, tuple(results), tuple(self._named))

@@ -18,7 +18,7 @@ Table = dict[str, Any]
 
 
 def _snapshot(request: Table) -> Table:
-    from fleet.isa.description import load
+    from fleet.isa.description_cache import load
     from fleet.isa.registry import description_hash, find_instruction_set, interface_hash
 
     found = find_instruction_set(request["set"])
@@ -81,8 +81,9 @@ def _drawn(device: str, count: int) -> tuple[list[Table], list[str]]:
 def _judged(found: Any, device: Any, call: Table) -> Table:
     """ "writes", "binary": a call of the other side in both forms; "problem": why it is no program here."""
     from fleet.errors import FleetError
-    from fleet.isa.codec import encode_binary, register_writes
-    from fleet.isa.description import load
+    from fleet.isa.codec import register_writes
+    from fleet.isa.codec_binary import encode_binary
+    from fleet.isa.description_cache import load
     from fleet.sdk import Call
 
     made = Call(call["instruction"], call["fields"])
@@ -101,7 +102,7 @@ def _judged(found: Any, device: Any, call: Table) -> Table:
 def _bins(found: Any, calls: list[Table]) -> set[str]:
     """Bins of the account of coverage that the calls fall into: "instruction field class"."""
     from fleet.isa.conformance import value_class
-    from fleet.isa.description import load
+    from fleet.isa.description_cache import load
 
     d = load(found.description)
     bins: set[str] = set()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fleet.engines.iss import execute_calls
+from fleet.engines.execute import execute_calls
 from fleet.isa.resolved import reads_of, writes_of
 from fleet.sdk import Device, InstructionSet, Range, Write
 from fleet.streams.case import StreamCase

@@ -77,7 +77,7 @@ class Forger:
 
     @staticmethod
     def _opcode(adder: tuple[InstructionSet, Device]) -> int:
-        from fleet.isa.description import load
+        from fleet.isa.description_cache import load
 
         return load(adder[0].description).instructions["vadd"].opcode
 

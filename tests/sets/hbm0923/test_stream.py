@@ -13,7 +13,7 @@ import pytest
 from instruction_bench import EPS
 from mvm_devices import make_device
 
-from fleet.engines.iss import execute_calls
+from fleet.engines.execute import execute_calls
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import ComparisonFailure, DeviceError
 from fleet.isa.digest import HBM_PORT_0, mix, space_number

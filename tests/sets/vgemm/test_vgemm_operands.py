@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.isa.codec import encode_binary
+from fleet.isa.codec_binary import encode_binary
 from fleet.isa.registry import find_instruction_set
 from fleet.sdk import Call, DeviceError
 from fleet.sets.vgemm.operands import AluOp, AluOperands, FinishOperands, GemmOperands, LoadOperands, MemoryType

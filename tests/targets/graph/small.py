@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fleet.dlavm import adr, ne, transform
-from fleet.engines.iss import execute_calls
+from fleet.engines.execute import execute_calls
 from fleet.ir.graph.nodes import Constant, Node
 from fleet.isa.description import parameter_values
 from fleet.isa.memory import MappedMemory

@@ -11,7 +11,7 @@ from small import Machine, decoder, steps, wide
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssBackend
 from fleet.errors import DeviceError, ModelError
-from fleet.isa.codec import decode_binary
+from fleet.isa.codec_binary import decode_binary
 from fleet.sdk import Call
 from fleet.targets.graph.build import build
 from fleet.targets.graph.module import Module

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend import _create
+from fleet.frontend import _create, _order
 from fleet.frontend._memory import change, check_writable
 from fleet.frontend._numpy import Arguments, Handler, array, cast, convert, elementwise, emit, select
 from fleet.frontend._sizes import flat, reshaped
-from fleet.frontend._values import Number, Tensor, Value, words
+from fleet.frontend._values import List, Number, Range, Tensor, Value, words
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -111,14 +111,17 @@ def _copyto(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _at(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    """`np.add.at(a, i, b)`: every update counts, also where several come to one place."""
+    """`np.add.at(a, i, b)`, `np.add.at(a, (i, j), b)`: every update counts, also where several come to one place."""
     name = str(args[""])
     owner = _changed(ev, node, args["a"])
-    places = array(ev, node, args["indices"])
-    places = cast(ev, node, places, np.dtype(np.int64)) if places.dtype.kind == "u" else places
-    if places.dtype.kind != "i" or not owner.shape:
-        ev.fail("F405", node, f"{name}.at with places {words(places)}", "give one array of integers")
-    target = (*places.shape, *owner.shape[1:])
+    given = args["indices"]
+    items = given if isinstance(given, tuple) else (given,)
+    parts = [_places(ev, node, name, item, owner) for item in items]
+    if len(parts) > len(owner.shape):
+        ev.fail("F312", node, f"{len(parts)} indices for an array of rank {len(owner.shape)} (shape {owner.shape})")
+    sizes, rest = owner.shape[: len(parts)], owner.shape[len(parts) :]
+    places = _order.flat_places(ev, node, sizes, parts)
+    target = (*places.shape, *rest)
     values = _cast_safely(ev, node, args["b"], owner.dtype)
     if name == "subtract":
         values = elementwise(ev, node, "neg", values)
@@ -130,10 +133,19 @@ def _at(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         ev.fail("F301", node, f"updates of shape {values.shape} at places of shape {target}")
     wide = values if values.shape == target else emit(ev, node, "broadcast_to", [values], shape=list(target))
     count = math.prod(places.shape)
-    updates = reshaped(ev, node, wide, [count, *owner.shape[1:]])
-    row = reshaped(ev, node, places, [count])
-    change(ev, node, owner, emit(ev, node, "scatter", [owner, row, updates], reduction=UPDATES[name]).ssa)
+    updates = reshaped(ev, node, wide, [count, *rest])
+    rows, row = reshaped(ev, node, owner, [math.prod(sizes), *rest]), reshaped(ev, node, places, [count])
+    done = emit(ev, node, "scatter", [rows, row, updates], reduction=UPDATES[name])
+    change(ev, node, owner, reshaped(ev, node, done, owner.shape).ssa)
     return None
+
+
+def _places(ev: Evaluator, node: ast.AST, name: str, item: Value, owner: Tensor) -> Tensor:
+    """One dimension's places. SourceError F405 for what is not integers (a slice, a mask)."""
+    found = array(ev, node, item) if isinstance(item, Tensor | Number | List | Range | tuple) else None
+    if found is None or found.dtype.kind not in "iu" or not owner.shape:
+        ev.fail("F405", node, f"{name}.at with places {words(item)}", "give an array of integers, or a tuple of them")
+    return cast(ev, node, found, np.dtype(np.int64)) if found.dtype.kind == "u" else found
 
 
 def _partition(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:

@@ -101,6 +101,13 @@ def _flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequ
     return late if late.shape == shape else emit(ev, node, "broadcast_to", [late], shape=list(shape))
 
 
+def flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequence[Tensor]) -> Tensor:
+    """Indices into several dimensions as indices into these dimensions flattened."""
+    known = [_known.known_array(ev, p) for p in parts]
+    found = [p if k is None else k for p, k in zip(parts, known, strict=True)]
+    return _as_tensor(ev, node, _flat_places(ev, node, sizes, found, checked=True))
+
+
 def _as_tensor(ev: Evaluator, node: ast.AST, places: Part) -> Tensor:
     return places if isinstance(places, Tensor) else _create.static(ev, node, places, "places", scalar=False)
 
@@ -225,4 +232,4 @@ HANDLERS: Mapping[str, Handler] = {
     "argsort": _argsort, "sort_in_place": _sort_in_place,
     "take_along_axis": _take_along_axis, "put_along_axis": _put_along_axis, "flatnonzero": _flatnonzero, "nonzero": nonzero,
 }  # fmt: skip
-__all__ = ["HANDLERS", "fill_where", "nonzero", "places_of", "put", "take", "take_along"]
+__all__ = ["HANDLERS", "fill_where", "flat_places", "nonzero", "places_of", "put", "take", "take_along"]

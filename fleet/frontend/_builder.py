@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import f64, i1, i32, i64
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from fleet.core.unique import Taken
 from fleet.frontend._errors import Source
@@ -76,6 +76,10 @@ class Builder:
         """Operations so far."""
         return self._count
 
+    def recent(self, since: int) -> list[Operation]:
+        """The operations of this body since there were `since`, latest first."""
+        return list(islice(reversed(list(self.block.ops)), self._count - since))
+
     def too_many(self, since: int, times: int) -> bool:
         """Whether the operations since there were `since`, so many times more, are too many to be unrolled.
 
@@ -85,7 +89,7 @@ class Builder:
         own = self._count - since
         if self._count + own * times > MAX_OPERATIONS:
             return True
-        recent = islice(reversed(list(self.block.ops)), own) if own * times > _MAX_UNROLLED else ()
+        recent = self.recent(since) if own * times > _MAX_UNROLLED else ()
         kinds = {type(inner) for op in recent for inner in (op, *(o for r in op.regions for o in r.walk()))}
         return bool(kinds) and not kinds & {MatmulOp, EinsumOp, PrintOp}
 

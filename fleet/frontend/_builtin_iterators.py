@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from fleet.frontend import _exceptions
 from fleet.frontend._builtin import MANY, Builtin, Reader
 from fleet.frontend._iterables import collect, iterate
 from fleet.frontend._series import Series, along, series_of
@@ -116,7 +117,9 @@ def _next(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str,
         ev.fail("F408", node, f"{words(args[0])} is no iterator", "call iter(...) on it")
     for value in args[0].values:
         return value
-    return args[1] if len(args) > 1 else ev.fail("F704", node, "the iterator is at its end")
+    if len(args) > 1:
+        return args[1]
+    return _exceptions.throw(ev, "F704", node, "the iterator is at its end", _exceptions.made(ev, "StopIteration"))
 
 
 def _any(stop_at: bool) -> Reader:

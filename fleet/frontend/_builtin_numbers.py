@@ -116,6 +116,12 @@ def _divmod(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[st
 def _pow(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     from fleet.frontend._expressions import binary
 
+    if len(args) == 3:
+        base, exponent, modulus = (ev.integer(node, a, "an argument of pow with a modulus") for a in args)
+        try:
+            return Number(pow(base, exponent, modulus))
+        except ValueError as error:
+            ev.fail("F703", node, f"pow: {error}")
     return binary(ev, node, ast.Pow(), *args)
 
 
@@ -159,5 +165,5 @@ NUMBERS: Mapping[str, Builtin] = {
     "ord": Builtin(_ord, 1, 1),
     "chr": Builtin(_chr, 1, 1),
     "divmod": Builtin(_divmod, 2, 2),
-    "pow": Builtin(_pow, 2, 2),
+    "pow": Builtin(_pow, 2, 3),
 }

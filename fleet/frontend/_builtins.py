@@ -111,6 +111,9 @@ def _sum(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, V
 
 def _str(quoted: bool) -> Reader:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        if args and isinstance(args[0], Tensor) and args[0].scalar and (known := ev.domain.known(args[0])) is not None:
+            scalar = args[0].dtype.type(known)
+            return repr(scalar) if quoted else str(scalar)
         pieces = _text.parts(ev, args[0], quoted=quoted, node=node) if args else []
         if all(isinstance(p, str) for p in pieces):
             return "".join(p for p in pieces if isinstance(p, str))

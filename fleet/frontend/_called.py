@@ -17,6 +17,7 @@ from fleet.frontend import _create, _known, _library, _numpy
 from fleet.frontend._memory import change, check_writable
 from fleet.frontend._values import Class, Field, Library, List, Named, Number, Range, Tensor, Value, words
 from fleet.ir.library.call import Call, Operand, is_callable
+from fleet.ir.library.expand import has_sequence
 from fleet.ir.library.inference import CallError, Leaf, results
 from fleet.ir.shapes import UNKNOWN, InferenceError
 
@@ -152,10 +153,10 @@ def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywor
         operands, found = _constants(ev, node, found)
     text = str(found)
     structure = checked(ev, node, found, [o.ssa.type for o in operands])
-    if into is None and any(UNKNOWN in leaf.shape for leaf in _leaves(structure)):
+    if into is None and (not has_sequence(found.function) or any(UNKNOWN in leaf.shape for leaf in _leaves(structure))):
         known = [_known.known_array(ev, o) for o in operands]
         arrays = [k for k in known if k is not None]
-        if len(arrays) == len(operands):  # what values decide is known, since they are
+        if len(arrays) == len(operands):  # so is what they decide, and what not every target computes
             return _made(ev, node, found.run(arrays))
     if into is not None:
         check_writable(ev, node, into)

@@ -98,7 +98,7 @@ def inline(ev: Evaluator, node: ast.AST, callee: Function, args: Sequence[Value]
 
 def _check(ev: Evaluator, callee: Function) -> None:
     if isinstance(callee.node, ast.FunctionDef):
-        ev.module.check_function(callee.node, decorated=callee.owner is not None)
+        ev.module.check_function(callee.node, decorated=True)
 
 
 def bind_parameters(

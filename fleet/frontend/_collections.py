@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
+from fleet.frontend import _exceptions
 from fleet.frontend._values import Dict, List, Number, Value, words
 
 if TYPE_CHECKING:
@@ -48,7 +49,12 @@ def _dict_of(ev: Evaluator, node: ast.Call) -> Value:
 def refuse(ev: Evaluator, node: ast.AST, owner: Dict, plain: Any) -> NoReturn:
     """Raise SourceError F704: the dict lacks the key."""
     names = ", ".join(repr(k) for k in list(owner.items)[:20]) or "none"
-    ev.fail("F704", node, f"the {owner.kind} has no key {plain!r}", f"it has {names}")
+    _exceptions.lacks(ev, node, f"the {owner.kind} has no key {plain!r}", plain, f"it has {names}")
+
+
+def _empty(ev: Evaluator, node: ast.AST) -> NoReturn:
+    what = "pop from an empty deque"
+    _exceptions.throw(ev, "F704", node, what, _exceptions.made(ev, "IndexError", what))
 
 
 def missing(ev: Evaluator, node: ast.Subscript, owner: Dict, plain: Any) -> Value:
@@ -89,11 +95,11 @@ def _extend_left(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) 
 
 
 def _pop_left(ev: Evaluator, node: ast.Call, owner: List, _args: list[Value]) -> Value:
-    return owner.items.pop(0) if owner.items else ev.fail("F704", node, "pop from an empty deque")
+    return owner.items.pop(0) if owner.items else _empty(ev, node)
 
 
 def _pop(ev: Evaluator, node: ast.Call, owner: List, _args: list[Value]) -> Value:
-    return owner.items.pop() if owner.items else ev.fail("F704", node, "pop from an empty deque")
+    return owner.items.pop() if owner.items else _empty(ev, node)
 
 
 def _rotate(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Value:

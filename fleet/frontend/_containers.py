@@ -5,13 +5,29 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from fleet.frontend import _collections, _formats, _objects, _records, _sets
+from fleet.frontend import _collections, _exceptions, _formats, _objects, _records, _sets
 from fleet.frontend._errors import expression_at
-from fleet.frontend._values import Dict, Instance, Lazy, List, Named, Number, Range, Set, Slice, Tensor, Text, Value, words
+from fleet.frontend._values import (
+    Class,
+    Dict,
+    Function,
+    Instance,
+    Lazy,
+    List,
+    Named,
+    Number,
+    Range,
+    Set,
+    Slice,
+    Tensor,
+    Text,
+    Value,
+    words,
+)
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -32,6 +48,10 @@ def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
             return tuple(key(ev, node, v) for v in value)
         case Tensor() if not value.shape and (known := ev.domain.known(value)) is not None:
             return value.dtype.type(known)  # NumPy's scalar, which Python prints as such
+        case Instance() if value.kind.find("__eq__") is None and not any(k.compared for k in value.kind.chain()):
+            return value  # equal to itself alone
+        case Function() | Class():
+            return value
         case _:
             pass
     return ev.fail("F408", node, f"{words(value)} cannot be a dict's key here", "keys are numbers, strings and tuples of them")
@@ -177,7 +197,7 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
                 return _cut(owner, index.plain)
             at = ev.integer(node.slice, index, "a sequence's index")
             if not -len(content) <= at < len(content):
-                ev.fail("F306", node.slice, f"index {at} is out of range for {words(owner)}")
+                _out_of_range(ev, node.slice, at, owner)
             found = content[at]
             return Number(found) if isinstance(found, int) else found
         case Instance() if (answer := _objects.special(ev, node, owner, "__getitem__", index)) is not None:
@@ -190,6 +210,13 @@ def _cut(owner: tuple[Value, ...] | List | str | Range, part: slice) -> Value:
     if isinstance(owner, List):
         return List(owner.items[part])
     return Range(owner.values[part]) if isinstance(owner, Range) else owner[part]
+
+
+def _out_of_range(ev: Evaluator, node: ast.AST, at: int, owner: Value, said: str = "{} index out of range") -> NoReturn:
+    kind = owner.kind if isinstance(owner, List) else "string" if isinstance(owner, str) else "tuple"
+    kind = "range object" if isinstance(owner, Range) else kind
+    error = _exceptions.made(ev, "IndexError", said.format(kind))
+    _exceptions.throw(ev, "F306", node, f"index {at} is out of range for {words(owner)}", error)
 
 
 def store(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value, value: Value) -> None:
@@ -229,7 +256,7 @@ def remove(ev: Evaluator, node: ast.Subscript, owner: Value) -> None:
 def _at(ev: Evaluator, node: ast.Subscript, owner: List, index: Value) -> int:
     at = ev.integer(node.slice, index, "a list's index")
     if not -len(owner.items) <= at < len(owner.items):
-        ev.fail("F306", node.slice, f"index {at} is out of range for {words(owner)}")
+        _out_of_range(ev, node.slice, at, owner, "{} assignment index out of range")
     return at
 
 
@@ -240,7 +267,11 @@ def _index(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Valu
     for i, v in enumerate(owner.items if isinstance(owner, List) else owner):
         if v is args[0] or _equal(ev, node, v, args[0]):
             return Number(i)
-    return ev.fail("F704", node, f"{words(args[0])} is not in {words(owner)}")
+    what = f"{words(args[0])} is not in {words(owner)}"
+    if isinstance(args[0], Number) and isinstance(owner, List):
+        said = f"{args[0].value!r} is not in list"
+        _exceptions.throw(ev, "F704", node, what, _exceptions.made(ev, "ValueError", said))
+    return ev.fail("F704", node, what)
 
 
 def _count(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Value:
@@ -276,7 +307,7 @@ def _pop(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Value:
         return owner.items.pop(plain, args[1] if len(args) > 1 else None)
     at = ev.integer(node, args[0], "a list's index") if args else -1
     if not -len(owner.items) <= at < len(owner.items):
-        ev.fail("F306", node, f"index {at} is out of range for {words(owner)}")
+        _out_of_range(ev, node, at, owner, "pop index out of range" if owner.items else "pop from empty list")
     return owner.items.pop(at)
 
 
@@ -336,6 +367,8 @@ def _text_method(name: str) -> _Method:
         plain = [a.value if isinstance(a, Number) else a for a in args]
         if not all(isinstance(p, str | int | None) for p in plain):
             ev.fail("F408", node, f"`.{name}` takes strings and integers here")
+        if name in ("center", "ljust", "rjust", "zfill") and isinstance(plain[0], int):
+            ev.bounded(node, plain[0], "a string")
         if name == "replace":
             ev.bounded(node, len(owner) * (1 + len(str(plain[1]))), "a string")
         try:
@@ -350,9 +383,18 @@ def _text_method(name: str) -> _Method:
 
 
 def _join(ev: Evaluator, node: ast.Call, owner: str, args: list[Value]) -> Value:
-    parts = [v if isinstance(v, str) else ev.fail("F408", node, f"join of {words(v)}") for v in ev.iterate(node, args[0])]
-    ev.bounded(node, sum(map(len, parts)) + len(owner) * len(parts), "a string")
-    return owner.join(parts)
+    values = list(ev.iterate(node, args[0]))
+    parts = [v for v in values if isinstance(v, str)]
+    ev.bounded(node, sum(map(len, parts)) + len(owner) * len(values), "a string")
+    if len(parts) == len(values):
+        return owner.join(parts)
+    found = Text([])
+    for i, v in enumerate(values):
+        if not isinstance(v, str | Text):
+            ev.fail("F408", node, f"join of {words(v)}", "make a string of it: str(x)")
+        found.parts += [owner] if i else []
+        found.parts += v.parts if isinstance(v, Text) else [v]
+    return found
 
 
 _LIST: Mapping[str, tuple[_Method, int, int]] = {
@@ -367,8 +409,11 @@ _DICT: Mapping[str, tuple[_Method, int, int]] = {
 }  # fmt: skip
 _STR: Mapping[str, tuple[_Method, int, int]] = {
     **{n: (_text_method(n), 0, 1) for n in ("strip", "lstrip", "rstrip", "split", "splitlines")},
-    **{n: (_text_method(n), 0, 0) for n in ("upper", "lower", "title", "capitalize", "isdigit", "isalpha")},
-    **{n: (_text_method(n), 1, 1) for n in ("startswith", "endswith", "find", "count", "index")},
+    **{n: (_text_method(n), 0, 0) for n in ["upper", "lower", "title", "capitalize", "swapcase"]},
+    **{n: (_text_method(n), 0, 0) for n in ["isdigit", "isalpha", "isalnum", "isspace", "isupper", "islower"]},
+    **{n: (_text_method(n), 1, 1) for n in ["startswith", "endswith", "find", "rfind", "count", "index"]},
+    **{n: (_text_method(n), 1, 1) for n in ["zfill", "removeprefix", "removesuffix", "partition"]},
+    **{n: (_text_method(n), 1, 2) for n in ("center", "ljust", "rjust")},
     "replace": (_text_method("replace"), 2, 2), "join": (_join, 1, 1), "format": (_formats.braces, 0, 0),
 }  # fmt: skip
 _WITH_KEYWORDS = (_sort, _formats.braces)

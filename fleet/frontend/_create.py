@@ -205,11 +205,13 @@ def _made(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 # ---- out of lists
 
 
-def _plain(ev: Evaluator, value: Value) -> Any:
-    """Nested lists of numbers known from the source; LookupError where an array takes part."""
+def _plain(ev: Evaluator, value: Value, *, texts: bool) -> Any:
+    """Nested lists of numbers known from the source, with `texts` also of what NumPy reads as such; LookupError for an array."""
     parts = ev.sequence(value)
     if parts is not None:
-        return [_plain(ev, p) for p in parts]
+        return [_plain(ev, p, texts=texts) for p in parts]
+    if texts and isinstance(value, str):
+        return value
     if isinstance(value, Static) and (small := value.small()) is not None:
         return small
     if not isinstance(value, Number) or value.symbolic:
@@ -220,7 +222,7 @@ def _plain(ev: Evaluator, value: Value) -> Any:
 def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) -> Tensor:
     """np.array of a list or tuple: a literal where its numbers are known, else its parts stacked."""
     try:
-        plain = _plain(ev, value)
+        plain = _plain(ev, value, texts=dtype is not None)
     except LookupError:
         parts = ev.sequence(value) or ()
         if any(not isinstance(p, Tensor | Number | tuple | List) for p in parts):
@@ -231,7 +233,9 @@ def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) 
     try:
         found = np.array(plain, dtype)
     except (ValueError, TypeError, OverflowError) as error:
-        ev.fail("F304" if "inhomogeneous" in str(error) else "F402", node, f"an array of this list: {error}")
+        unread = any(said in str(error) for said in ("could not convert string", "invalid literal"))
+        code = "F304" if "inhomogeneous" in str(error) else "F703" if unread else "F402"
+        ev.fail(code, node, f"an array of this list: {error}")
     if found.size > _MAX_LITERAL:
         ev.fail("F603", node, f"an array literal of {found.size} numbers", f"at most {_MAX_LITERAL}; give it as a weight")
     return static(ev, node, np.array(found, order="C"), "array", scalar=False)
@@ -295,7 +299,7 @@ def _ix(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         x = array(ev, node, value)
         if len(x.shape) != 1 or x.dtype.kind == "b":
             ev.fail("F506", node, f"ix_ of {words(x)}", "give lists of indices")
-        found.append(reshaped(ev, node, x, [-1 if j == i else 1 for j in range(len(given))]))
+        found.append(reshaped(ev, node, x, [dims_of(x)[0] if j == i else 1 for j in range(len(given))]))
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fleet.frontend import _library
+from fleet.frontend import _known, _library
 from fleet.frontend._limits import check_size, check_total
 from fleet.frontend._regions import number_of
 from fleet.frontend._static import Static
@@ -141,7 +141,9 @@ def _subscript(node: ast.Call) -> ast.Subscript:
 def _number(ev: Evaluator, node: ast.Call, row: Value) -> Value:
     """The element of a one-element array as a Python number."""
     element = _element(ev, node, row)
-    known = ev.static(element)
+    assert isinstance(element, Tensor)
+    found = _known.known_array(ev, element)
+    known = None if found is None else found.item()
     return number_of(ev, node, element) if known is None else Number(known)
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from fleet.errors import SourceError
-from fleet.frontend import _builtins, _expressions, _iterables, _library, _objects, _statements
+from fleet.frontend import _builtins, _exceptions, _expressions, _iterables, _library, _objects, _statements
 from fleet.frontend._domain import Domain
 from fleet.frontend._errors import Source, expression_at
 from fleet.frontend._flow import Flow
@@ -22,6 +22,7 @@ from fleet.frontend._module import Module
 from fleet.frontend._scopes import Frame, Scope, scope_of
 from fleet.frontend._values import (
     Broken,
+    Class,
     Dict,
     Function,
     Instance,
@@ -75,6 +76,14 @@ class Evaluator:
         self.inlined = 0
         self.inside = self.checks = 0
         """Parts around what is followed that only the run enters or repeats: errors in them are raised at once."""
+        self.exceptions: dict[str, Class] = {}
+        """Python's own classes of exceptions, as far as the source names them."""
+        self.catching: list[int] = []
+        """For each `try` with `except` around what is followed: how many parts that only the run enters are around it."""
+        self.handled: list[Instance] = []
+        """Exceptions whose `except` is being followed."""
+        self.decided: SourceError | None = None
+        """The last error that left a part that only the run enters."""
         self.streams: set[Stream] = set()
         """Generators that were made in the innermost of them."""
         self.repeats = 1
@@ -204,6 +213,8 @@ class Evaluator:
             return _objects.NOT_IMPLEMENTED
         if name in module.scope.local:
             self.fail("F202", node, f"`{name}` is used before it is assigned")
+        if (kind := _exceptions.class_of(self, name)) is not None:
+            return kind
         if hasattr(builtins, name):
             supported = ", ".join(sorted(_builtins.BUILTINS))
             self.fail("F203", node, f"the builtin `{name}` is not supported", f"supported are {supported}")

@@ -400,6 +400,8 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
                 return Method(owner, node.attr)
             names = ", ".join(_containers.methods(owner))
             return ev.fail("F206", node, f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {names}")
+        case Function() if node.attr == "__name__":
+            return owner.title or (owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
         case Number() if node.attr in ("real",):
             return owner
         case _:

@@ -1,4 +1,4 @@
-"""`with` and `try`: settings of NumPy that change no value, and blocks in which nothing fails."""
+"""`with` and `try`: settings of NumPy that change no value, and blocks whose exceptions are caught."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from fleet.frontend import _calls, _library
-from fleet.frontend._values import Library, words
+from fleet.errors import SourceError
+from fleet.frontend import _calls, _exceptions, _library
+from fleet.frontend._exceptions import Thrown
+from fleet.frontend._values import Instance, Library, words
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -60,28 +62,71 @@ def _enter(ev: Evaluator, item: ast.withitem) -> None:
 
 
 def try_(ev: Evaluator, node: ast.Try) -> Flow:
-    """`try`, where reading shows that nothing in it fails: what is behind `except` is then never reached, and not read."""
+    """`try`: its block, and the `except` that takes what reading shows to be raised; what only the run knows is not caught."""
     from fleet.frontend._statements import block
 
     for statement in _statements(node.body):
         if isinstance(statement, ast.Import | ast.ImportFrom):
             _check_import(ev, statement)
-    errors, breaks, checks = len(ev.errors), ev.breaks, ev.checks
-    flow = block(ev, node.body)
-    if node.handlers and ev.checks > checks:
-        hint = "test the condition with `if` instead of catching the exception"
-        ev.fail("F502", node, "whether something inside of this `try` raises, only the run knows", hint)
-    if node.handlers and (len(ev.errors) > errors or ev.breaks > breaks):
-        what = ev.errors[errors].what if len(ev.errors) > errors else "a statement that cannot be read"
-        del ev.errors[errors:]
-        hint = "`try` is followed where nothing fails while the source is read; test the condition with `if`"
-        ev.fail("F502", node, f"inside of this `try` something fails: {what}", hint)
-    if flow.flags and (node.orelse or node.finalbody):
-        ev.fail("F511", node, "a `try` with `else` or `finally` that is left where the run decides", "leave behind it")
-    if not flow.leaves and not flow.flags:
-        flow = block(ev, node.orelse)
+    try:
+        flow = _guarded(ev, node) if node.handlers else block(ev, node.body)
+        if flow.flags and (node.orelse or node.finalbody):
+            ev.fail("F511", node, "a `try` with `else` or `finally` that is left where the run decides", "leave behind it")
+    except Thrown:
+        last = block(ev, node.finalbody)
+        if last.kind:
+            return last
+        raise
     last = block(ev, node.finalbody)
     return last if last.kind or last.flags else flow
+
+
+def _guarded(ev: Evaluator, node: ast.Try) -> Flow:
+    """The block with its `except` and `else`."""
+    from fleet.frontend._statements import block
+
+    errors, breaks, checks = len(ev.errors), ev.breaks, ev.checks
+    ev.catching.append(ev.inside)
+    try:
+        flow = block(ev, node.body)
+    except SourceError as error:
+        value = None if ev.decided is error or ev.checks > checks else _exceptions.thrown_by(ev, error)
+        if value is None:
+            raise
+        ev.catching.pop()
+        try:
+            return _handled(ev, node, error, value)
+        finally:
+            ev.catching.append(ev.inside)
+    finally:
+        ev.catching.pop()
+    if ev.checks > checks:
+        hint = "test the condition with `if` instead of catching the exception"
+        ev.fail("F502", node, "whether something inside of this `try` raises, only the run knows", hint)
+    if len(ev.errors) > errors or ev.breaks > breaks:
+        what = ev.errors[errors].what if len(ev.errors) > errors else "a statement that cannot be read"
+        del ev.errors[errors:]
+        hint = "what Python raises there is not known; test the condition with `if`"
+        ev.fail("F502", node, f"inside of this `try` something fails: {what}", hint)
+    return flow if flow.leaves or flow.flags else block(ev, node.orelse)
+
+
+def _handled(ev: Evaluator, node: ast.Try, error: SourceError, value: Instance) -> Flow:
+    """The `except` that takes the exception; where none does, it goes on."""
+    from fleet.frontend._statements import block
+
+    handler = next((h for h in node.handlers if _exceptions.matches(ev, h, value)), None)
+    if handler is None:
+        raise error
+    if handler.name is not None:
+        ev.bind(handler.name, value)
+    ev.handled.append(value)
+    try:
+        return block(ev, handler.body)
+    finally:
+        ev.handled.pop()
+        if handler.name is not None:
+            ev.frame.target(handler.name).variables.pop(handler.name, None)
 
 
 def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

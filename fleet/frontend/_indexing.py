@@ -358,6 +358,7 @@ def _literal(ev: Evaluator, node: ast.AST, item: Value) -> Value:
 def _store_late(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], new: Tensor) -> None:
     """Assignment by a mask, or by arrays of integers, that only the run knows."""
     mask = _mask(ev, node, index[0]) if len(index) == 1 else None
+    mask = _order.mask_of(ev, node, index) if mask is None else mask
     if mask is not None:
         _order.fill_where(ev, node, owner, mask, new)
         return

@@ -16,7 +16,7 @@ from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
-from fleet.ir.weights import Creation, Entry
+from fleet.ir.weights import Creation, Draw, Entry
 from fleet.transforms.numbers import COMPUTED, call_of
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _MAX_WORK = 1 << 25
 """Limit on the elements computed for one source."""
 _OTHERS = (
     d.CumsumOp, d.ArgmaxOp, d.ArgminOp, d.GatherOp, d.WhereOp, d.ClipOp, d.MatmulOp, d.ItemOp, d.CastOp, d.NumpyOp,
+    d.ArgsortOp,
 )  # fmt: skip
 """Operations computed by their record, in addition to `COMPUTED`."""
 
@@ -45,6 +46,8 @@ def known_array(ev: Evaluator, value: Tensor) -> np.ndarray | None:
 def _of_entry(entry: Entry) -> np.ndarray | None:
     if math.prod(entry.shape) > _MAX_ELEMENTS:
         return None
+    if isinstance(entry, Draw):  # all before it are drawn with it
+        return entry.array if entry.made or entry.stream.elements <= _MAX_ELEMENTS else None
     return entry if isinstance(entry, np.ndarray) else entry.array if isinstance(entry, Creation) else None
 
 
@@ -76,6 +79,10 @@ class Known:
                 arrays = [a for a in operands if a is not None]
                 self._found[at] = self._computed(op, at, arrays) if len(arrays) == len(operands) else None
         return self._found[value]
+
+    def decided(self, value: SSAValue) -> bool:
+        """Whether the value is known, and was asked for."""
+        return self._found.get(value) is not None
 
     def _computable(self, op: FleetOp, value: SSAValue) -> bool:
         shape = shape_of(value.type)

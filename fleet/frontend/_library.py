@@ -7,7 +7,8 @@ import difflib
 import importlib.util
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,7 +62,8 @@ DRAWS = frozenset({*DISTRIBUTIONS, *_PLAIN_DRAWS.split()})
 STANDARD = frozenset(
     {
         *("dataclasses.dataclass", "dataclasses.field", "dataclasses.replace", "dataclasses.asdict", "collections.namedtuple"),
-        *("functools.partial", "functools.reduce", "typing.NamedTuple", "abc.ABC", "abc.abstractmethod"),
+        *("functools.partial", "functools.reduce", "functools.cache", "functools.lru_cache", "functools.wraps"),
+        *("functools.update_wrapper", "typing.NamedTuple", "abc.ABC", "abc.abstractmethod"),
         *ITERTOOLS,
         *COLLECTIONS,
     }
@@ -185,6 +187,8 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
             return ev.domain.draw(node, owner, function.name, args, keywords)
         case Method():
             return _containers.call(ev, node, function.owner, function.name, args, keywords)
+        case Partial() if function.results is not None:
+            return _remembered(ev, node, function, function.results, args, keywords)
         case Partial():
             return ev.call(node, function.function, [*function.args, *args], {**function.keywords, **keywords})
         case np.dtype():
@@ -249,12 +253,32 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
             return _records.as_dict(ev, node, args[0])
         case "functools.partial" if args:
             return Partial(args[0], tuple(args[1:]), dict(keywords))
+        case "functools.wraps" if len(args) == 1 and not keywords:
+            return Partial(Library("functools.update_wrapper"), keywords={"wrapped": args[0]})
+        case "functools.update_wrapper" if len(args) == 1 and isinstance(args[0], Function):
+            wrapped = keywords.get("wrapped")
+            name = (wrapped.title or wrapped.name) if isinstance(wrapped, Function) else ""
+            return replace(args[0], title=name)
+        case "functools.lru_cache" if not args and keywords.keys() <= {"maxsize"}:
+            return Library("functools.cache")
+        case "functools.cache" | "functools.lru_cache" if len(args) == 1 and isinstance(args[0], Function) and not keywords:
+            return Partial(args[0], results={})
         case "functools.reduce" if 2 <= len(args) <= 3 and not keywords:
             return _reduced(ev, node, args)
         case "collections.namedtuple":
             return _records.named_class(ev, node, args, keywords)
         case _:
             return ev.fail("F408", node, f"`{path}` cannot be called like this")
+
+
+def _remembered(
+    ev: Evaluator, node: ast.Call, cached: Partial, results: dict[Any, Value], args: list[Value], keywords: Mapping[str, Value]
+) -> Value:
+    """A call of a function with a cache: followed once for arguments that are the same."""
+    key = _containers.key(ev, node, (*args, *(v for pair in sorted(keywords.items()) for v in pair)))
+    if key not in results:
+        results[key] = ev.call(node, cached.function, args, keywords)
+    return results[key]
 
 
 def _reduced(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from fleet.frontend import _calls, _records
+from fleet.frontend import _calls, _exceptions, _records
 from fleet.frontend._values import (
     Bound,
     Class,
@@ -200,12 +200,14 @@ def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], k
     if any(k.kind == "namedtuple" for k in kind.chain()):
         return _records.named(ev, node, kind, args, keywords)
     made = Instance(kind)
+    if _exceptions.is_exception(ev, kind):
+        made.attributes["args"] = tuple(args)
     found = kind.find("__init__")
     if found is not None:
         returned = ev.call(node, _bound(ev, node.func, made, "__init__", found[1]), args, keywords)
         if returned is not None:
             ev.fail("F408", node, f"`{kind.name}.__init__` returns {words(returned)}", "it must return None")
-    elif args or keywords:
+    elif (args and "args" not in made.attributes) or keywords:
         ev.fail("F208", node, f"`{kind.name}` has no __init__ and takes no arguments")
     return made
 
@@ -218,7 +220,10 @@ def call_bound(ev: Evaluator, node: ast.Call, method: Bound, args: list[Value], 
         case Initialiser():
             return _records.initialise(ev, node, method.function.kind, method.owner, args, keywords)
         case None:
-            if args or keywords:
+            owner = method.owner
+            if isinstance(owner, Instance) and _exceptions.is_exception(ev, owner.kind) and not keywords:
+                owner.attributes["args"] = tuple(args)
+            elif args or keywords:
                 ev.fail("F208", node, "object.__init__ takes no arguments")
             return None
 

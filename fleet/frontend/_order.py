@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fleet.frontend import _create, _known
+from fleet.frontend import _create, _known, _library
 from fleet.frontend._errors import expression_at
 from fleet.frontend._memory import change, check_writable
 from fleet.frontend._numpy import Arguments, Handler, array, axis_of, cast, elementwise, emit, select
+from fleet.frontend._regions import check, condition
 from fleet.frontend._sizes import flat, reshaped
-from fleet.frontend._values import Number, Tensor, Value, words
+from fleet.frontend._values import Number, Tensor, Value, dimension, words
+from fleet.ir.dialect import NumpyOp
+from fleet.ir.operation import attributes_of
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -41,6 +44,11 @@ def _along(ev: Evaluator, node: ast.Call, args: Arguments) -> tuple[Tensor, int]
 def _argsort(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     x, axis = _along(ev, node, {**args, "a": x if x.shape else flat(ev, node, x)})  # unlike sort it takes a scalar
+    known = _known.known_array(ev, x)
+    if known is not None and "stable" not in args and args.get("kind") != "stable":
+        order = np.argsort(known, axis=axis, kind="heapsort" if args.get("kind") == "heapsort" else None)
+        if not np.array_equal(order, np.argsort(known, axis=axis, kind="stable")):
+            return _create.static(ev, node, order, "order", scalar=False)  # NumPy leaves the order of equal elements open
     return emit(ev, node, "argsort", [x], axis=axis)
 
 
@@ -216,11 +224,51 @@ def nonzero(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return tuple(places_of(ev, node, x))
 
 
+def mask_of(ev: Evaluator, node: ast.AST, items: Sequence[Value]) -> Tensor | None:
+    """The mask whose places (`np.where(mask)`, `np.nonzero`) an index consists of, in their order; None for another index."""
+    source: Tensor | None = None
+    for i, item in enumerate(items):
+        op = item.held.owner if isinstance(item, Tensor) and item.held is not None else None
+        if not isinstance(op, NumpyOp):
+            return None
+        found = attributes_of(op)
+        if (found["call"], found.get("output", 0)) != ("nonzero(x0)", i):
+            return None
+        if source is not None and source.ssa is not op.operands[0]:
+            return None
+        source = Tensor(op.operands[0])
+    if source is None or len(source.shape) != len(items):
+        return None
+    return source if source.dtype.kind == "b" else elementwise(ev, node, "not_equal", source, Number(0))
+
+
+def _spread(ev: Evaluator, node: ast.AST, owner: Tensor, mask: Tensor, values: Tensor) -> Tensor:
+    """The array with rows of `values`, as many as only the run knows, one after the other where the mask is true."""
+    rest = owner.shape[len(mask.shape) :]
+    count = math.prod(mask.shape)
+    rows, flags = reshaped(ev, node, owner, [count, *rest]), reshaped(ev, node, mask, [count])
+    whole = cast(ev, node, flags, np.dtype(np.int64))
+    place = expression_at(node)
+    held = ev.domain.call(_library.as_call(place), "numpy.sum", [whole], {})
+    fits = ev.domain.binary(place, "equal", ev.operand(place, held), dimension(values, 0))
+    flag = condition(ev, node, fits)
+    check(ev, node, flag, "values are assigned where a mask is true, and they are not as many as it has true elements")
+    number = elementwise(ev, node, "sub", emit(ev, node, "cumsum", [whole], axis=0), Number(1))
+    last = _create.static(ev, node, np.zeros((1, *rest), owner.dtype), "none", scalar=False)
+    padded = emit(ev, node, "concat", [values, last], axis=0)  # where the mask is false the last is taken, and not used
+    taken = emit(ev, node, "gather", [padded, select(ev, node, flags, number, Number(-1))])
+    wide = reshaped(ev, node, flags, [count, *([1] * len(rest))])
+    return reshaped(ev, node, emit(ev, node, "where", [wide, taken, rows]), owner.shape)
+
+
 def fill_where(ev: Evaluator, node: ast.AST, owner: Tensor, mask: Tensor, value: Tensor) -> None:
     """`owner[mask] = value` where the mask is known only when the model runs: one value, or a row of what the mask leaves."""
     rest = owner.shape[len(mask.shape) :]
     if mask.shape != owner.shape[: len(mask.shape)]:
         ev.fail("F306", node, f"a mask of shape {mask.shape} for an array of shape {owner.shape}")
+    if value.shape == (-1, *rest):
+        change(ev, node, owner, _spread(ev, node, owner, mask, value).ssa)
+        return
     if len(value.shape) > len(rest) or any(v not in (1, d) for v, d in zip(value.shape[::-1], rest[::-1], strict=False)):
         what = f"an array of shape {value.shape} cannot be assigned where a mask is true: how often that is, only the run knows"
         ev.fail("F504", node, what, "assign one value, or use np.where(mask, new, old)")
@@ -232,4 +280,4 @@ HANDLERS: Mapping[str, Handler] = {
     "argsort": _argsort, "sort_in_place": _sort_in_place,
     "take_along_axis": _take_along_axis, "put_along_axis": _put_along_axis, "flatnonzero": _flatnonzero, "nonzero": nonzero,
 }  # fmt: skip
-__all__ = ["HANDLERS", "fill_where", "flat_places", "nonzero", "places_of", "put", "take", "take_along"]
+__all__ = ["HANDLERS", "fill_where", "flat_places", "mask_of", "nonzero", "places_of", "put", "take", "take_along"]

@@ -13,6 +13,7 @@ import numpy as np
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Operation, SSAValue
 
+from fleet.errors import SourceError
 from fleet.frontend._errors import expression_at
 from fleet.frontend._flow import Flow, Raised
 from fleet.frontend._state import State
@@ -93,7 +94,9 @@ def follow(ev: Evaluator, node: ast.AST, block: Block, way: Callable[[], tuple[F
         if ev.random is not random:
             ev.fail("F511", node, "np.random is seeded in a part that only the run enters or repeats", "seed it before")
         return Way(block, flow, value, State.of(ev))
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, SourceError):
+            ev.decided = error
         builder.discard(block, count)
         before.put_back()
         ev.random = random

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fleet.frontend._values import Number, Set, Value, words
+from fleet.frontend._values import Class, Function, Instance, Number, Set, Value, words
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -54,6 +54,8 @@ def check_order(ev: Evaluator, node: ast.AST, value: Set) -> None:
     for plain in work:
         if isinstance(plain, str):
             ev.fail("F507", node, "the order of strings in a set is another one on every run", "use sorted(...)")
+        if isinstance(plain, Instance | Function | Class):
+            ev.fail("F507", node, "the order of objects in a set is another one on every run", "use a list")
         if isinstance(plain, tuple):
             work += plain
 

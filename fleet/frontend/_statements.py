@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fleet.errors import SourceError
-from fleet.frontend import _assignment, _classes, _containers, _expressions, _guards, _library, _objects
+from fleet.frontend import _assignment, _classes, _containers, _exceptions, _expressions, _guards, _library, _objects
 from fleet.frontend._assignment import assign
 from fleet.frontend._flow import Flow, Raised
 from fleet.frontend._lost import lost
@@ -19,10 +19,12 @@ from fleet.frontend._rolling import Rounds, roll
 from fleet.frontend._scopes import bound_names
 from fleet.frontend._series import Series, compared, series_of
 from fleet.frontend._values import (
+    Bound,
     Broken,
     Function,
     Library,
     Number,
+    Partial,
     Poison,
     SizeUsed,
     Value,
@@ -60,7 +62,7 @@ def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
             _poison(ev, statement)
             flow = Flow("return", statement, Poison()) if isinstance(statement, ast.Return) else _END
         except SourceError as error:
-            if ev.inside:
+            if ev.inside or (ev.catching and _exceptions.thrown_by(ev, error) is not None):
                 raise
             if ev.tolerant:
                 if ev.frame is not ev.globals:
@@ -152,10 +154,21 @@ def _function(ev: Evaluator, node: ast.FunctionDef) -> None:
     if ev.frame.body_of is not None:
         ev.bind(node.name, _classes.method(ev, node, ev.frame.body_of), quiet=True)
         return
-    for decorator in node.decorator_list:
-        hint = "remove the decorator"
-        ev.fail("F508", decorator, f"`{node.name}` is decorated, which may change what it means", hint)
-    ev.bind(node.name, Function(node, ev.frame, _expressions.defaults(ev, node.args)), quiet=True)
+    made: Value = Function(node, ev.frame, _expressions.defaults(ev, node.args))
+    for decorator in reversed(node.decorator_list):
+        made = _decorated(ev, node, decorator, made)
+    ev.bind(node.name, made, quiet=True)
+
+
+def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: Value) -> Value:
+    """What a decorator makes of a function: a cache, or what a function of the file gives for it."""
+    found = ev.expression(decorator)
+    call = ast.copy_location(ast.Call(decorator, [], []), decorator)
+    if isinstance(found, Function | Partial | Bound | Instance) or (
+        isinstance(found, Library) and found.path in ("functools.cache", "functools.lru_cache")
+    ):
+        return ev.call(call, found, [made], {})
+    return ev.fail("F508", decorator, f"`{node.name}` is decorated, which may change what it means", "remove the decorator")
 
 
 def _import(ev: Evaluator, node: ast.Import) -> None:
@@ -332,13 +345,16 @@ def _assert(ev: Evaluator, node: ast.Assert) -> Flow:
     if holds is True:
         return _END
     said = "" if node.msg is None else f": {_text(node.msg, lambda m: _expressions.shown(ev, ev.expression(m)))}"
-    if holds is False and not ev.inside:
-        ev.fail("F702", node, f"the assertion is false{said}")
+    if holds is False and (not ev.inside or _exceptions.catchable(ev)):
+        args = [] if node.msg is None or not ev.catching else [ev.expression(node.msg)]
+        _exceptions.throw(ev, "F702", node, f"the assertion is false{said}", _exceptions.made(ev, "AssertionError", *args))
     check(ev, node, holds, f"the source raises AssertionError{said}")
     return Flow("raise") if holds is False else _END
 
 
 def _raise(ev: Evaluator, node: ast.Raise) -> Flow:
+    if _exceptions.catchable(ev):
+        _exceptions.raised(ev, node, f"the source raises {_said(ev, node)}")
     if not ev.inside:
         ev.fail("F701", node, f"the source raises {_said(ev, node)}")
     check(ev, node, False, f"the source raises {_said(ev, node)}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from fleet.frontend import _objects, _records, _sets
+from fleet.frontend import _exceptions, _objects, _records, _sets
 from fleet.frontend._errors import expression_at
 from fleet.frontend._values import Dict, Instance, Library, List, Named, Number, Range, Set, Tensor, Text, Value, words
 
@@ -94,6 +94,12 @@ def _of_object(ev: Evaluator, value: Instance | Named, *, quoted: bool, node: as
                 ev.fail("F408", place, f"`{method}` returns {words(said[0])}", "it must return a string")
             return parts(ev, said[0], node=node)
     fields = _records.shown(value)
+    if fields is None and isinstance(value, Instance) and _exceptions.is_exception(ev, value.kind):
+        if not quoted:
+            return parts(ev, _exceptions.said(ev, value), node=node)
+        args = value.attributes["args"]
+        assert isinstance(args, tuple)
+        return [f"{value.kind.name}(", *_joined(ev, args, node), ")"]
     if fields is None:
         ev.fail("F408", place, f"{words(value)} has no text of its own: Python shows its address", "define __repr__")
     found: list[Part] = [f"{value.kind.name}("]

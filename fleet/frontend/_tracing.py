@@ -17,7 +17,7 @@ from fleet.errors import SourceError
 from fleet.frontend import _called, _draws, _indexing, _library, _numpy, _order, _products, _sizes, _text
 from fleet.frontend._builder import Builder
 from fleet.frontend._domain import Domain, Index
-from fleet.frontend._known import Known
+from fleet.frontend._known import Known, known_array
 from fleet.frontend._memory import change, check_writable
 from fleet.frontend._signatures import FUNCTIONS, METHODS
 from fleet.frontend._static import Made, Static
@@ -259,9 +259,7 @@ class Tracing(Domain):
 
     def known(self, owner: Tensor) -> bool | int | float | None:
         """See `Domain.known`."""
-        if isinstance(owner, Static) and owner.entry is not None:
-            return owner.known()
-        found = self.values.of(owner.ssa) if math.prod(owner.shape) == 1 else None
+        found = known_array(self.ev, owner) if math.prod(owner.shape) == 1 else None
         return None if found is None else found.item()
 
     # ---- effects and names
@@ -287,7 +285,10 @@ class Tracing(Domain):
 
     def too_many(self, since: int, times: int) -> bool:
         """See `Domain.too_many`."""
-        return self.builder.too_many(since, times)
+        # A round of decisions alone that are known already leaves nothing to the run.
+        return self.builder.too_many(since, times) and not all(
+            self.values.decided(r) for op in self.builder.recent(since) for r in op.results
+        )
 
     def stays_unrolled(self, error: SourceError) -> None:
         """See `Domain.stays_unrolled`."""

@@ -98,6 +98,8 @@ class Function:
     defaults: dict[str, Value] = field(default_factory=dict)
     owner: Class | None = None
     """The class in whose body it stands."""
+    title: str = ""
+    """Its `__name__`, where it is not its own."""
 
     @property
     def name(self) -> str:
@@ -202,11 +204,12 @@ class Text:
 
 @dataclass(eq=False)
 class Partial:
-    """`functools.partial`: a function with some of its arguments."""
+    """`functools.partial`: a function with some of its arguments; with `results`, `functools.cache` around one."""
 
     function: Value
-    args: tuple[Value, ...]
-    keywords: Mapping[str, Value]
+    args: tuple[Value, ...] = ()
+    keywords: Mapping[str, Value] = field(default_factory=dict[str, "Value"])
+    results: dict[Any, Value] | None = None
 
 
 @dataclass(eq=False)

@@ -180,6 +180,10 @@ class ArgsortOp(AxisOp):
         normal_axis(attributes["axis"], len(shape))
         return tensor_type(shape, np.int64)
 
+    @classmethod
+    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+        return np.argsort(operands[0], axis=attributes["axis"], kind="stable")
+
 
 @irdl_op_definition
 class CumsumOp(AxisOp):

@@ -145,6 +145,8 @@ class Stream:
         self.generator = generator
         self.seed = seed
         self.calls: list[_Call] = []
+        self.elements = 0
+        """Of all draws so far."""
         self._digests = [hashlib.sha256(json.dumps([generator, seed]).encode()).hexdigest()]
         self._draws: list[weakref.ref[Draw]] = []
         self._state: Any = None
@@ -158,6 +160,7 @@ class Stream:
             raise RecipeError(f"{self.generator} has no draw {method}")
         call = _Call(method, tuple(arguments), tuple(sorted(keywords.items())), shape, dtype.name)
         self.calls.append(call)
+        self.elements += math.prod(shape)
         self._digests.append(hashlib.sha256((self._digests[-1] + json.dumps(call.plain())).encode()).hexdigest())
         draw = Draw(self, len(self.calls) - 1, shape, dtype)
         self._draws.append(weakref.ref(draw))

@@ -216,9 +216,12 @@ class Builder:
             result.formula = name, tuple(operands), self.type_of(node, result)
         return result
 
-    def print(self, node: ast.AST, values: Sequence[Tensor | Number], format: str | None = None) -> None:
-        """`print(...)`; `format` as in PrintOp."""
-        self.append(node, PrintOp([v.ssa if isinstance(v, Tensor) else self.number(node, v) for v in values], format))
+    def print(
+        self, node: ast.AST, values: Sequence[Tensor | Number], format: str | None = None, options: str | None = None
+    ) -> None:
+        """`print(...)`; `format` and `options` as in PrintOp."""
+        operands = [v.ssa if isinstance(v, Tensor) else self.number(node, v) for v in values]
+        self.append(node, PrintOp(operands, format, options))
 
     def append(self, node: ast.AST, op: FleetOp) -> FleetOp:
         """The operation, at the end of the block. SourceError F604 for too many."""

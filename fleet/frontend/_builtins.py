@@ -49,9 +49,11 @@ def _print(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str,
     keywords.pop("flush", None)
     if keywords:
         ev.fail("F506", node, f"print with `{next(iter(keywords))}=` is not supported", "its arguments are sep and end")
-    for a in args:
-        _text.check_printed(ev, node, a)
-    ev.domain.print(node, args, options["sep"], options["end"])
+    unprinted, worded, ev.unprinted = ev.unprinted, ev.worded, None  # what is printed at once is under the options of now
+    try:
+        ev.domain.print(node, args, options["sep"], options["end"])
+    finally:
+        ev.unprinted, ev.worded = unprinted, worded
     return None
 
 

@@ -50,6 +50,10 @@ class Domain(ABC):
         """A method of a random generator."""
 
     @abstractmethod
+    def single(self, node: ast.AST, value: Tensor) -> Value:
+        """A drawn NumPy scalar as Python's number, which operations take from the draw."""
+
+    @abstractmethod
     def drawn(self, made: Static) -> Tensor:
         """The array of a draw."""
 

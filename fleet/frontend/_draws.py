@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fleet.frontend import _known, _library
+from fleet.frontend import _library
 from fleet.frontend._limits import check_size, check_total
-from fleet.frontend._regions import number_of
 from fleet.frontend._static import Static
 from fleet.frontend._values import Generator, List, Number, Range, Tensor, Value, words
 from fleet.ir.weights import Draw, Stream, draw_method
@@ -142,9 +141,7 @@ def _number(ev: Evaluator, node: ast.Call, row: Value) -> Value:
     """The element of a one-element array as a Python number."""
     element = _element(ev, node, row)
     assert isinstance(element, Tensor)
-    found = _known.known_array(ev, element)
-    known = None if found is None else found.item()
-    return number_of(ev, node, element) if known is None else Number(known)
+    return ev.domain.single(node, element)
 
 
 def _element(ev: Evaluator, node: ast.Call, row: Value) -> Value:

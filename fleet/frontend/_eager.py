@@ -42,6 +42,7 @@ from fleet.frontend._values import (
     Value,
     words,
 )
+from fleet.ir.print_options import read_options
 from fleet.ir.types import tensor_type
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -296,6 +297,12 @@ class Eager(Domain):
         """See `Domain.draw`."""
         return _draws.draw(self.ev, node, owner.stream, name, args, keywords)
 
+    def single(self, node: ast.AST, value: Tensor) -> Value:
+        """See `Domain.single`."""
+        known = self.ev.static(value)
+        assert known is not None
+        return Number(known)
+
     def drawn(self, made: Static) -> Tensor:
         """The drawn array. It stays a recipe: what is computed of it stays in the program as operations."""
         assert made.entry is not None
@@ -356,7 +363,8 @@ class Eager(Domain):
             if not isinstance(p, Tensor):
                 _text.parts(self.ev, p, node=node)  # the same refusals as everywhere
             shown.append(p if isinstance(p, Library) else self._text(node, p) if _holds_objects(p) else self.plain(node, p))
-        print(*shown, sep=separator, end=end, file=self.printed)
+        with np.printoptions(**(read_options(self.ev.printing) if self.ev.printing else {})):
+            print(*shown, sep=separator, end=end, file=self.printed)
         self.ev.bounded(node, self.printed.tell(), "an output")
 
     def _text(self, node: ast.AST, value: Value) -> str:

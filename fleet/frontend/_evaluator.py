@@ -107,6 +107,10 @@ class Evaluator:
         self.random: Any = None
         """The stream behind `np.random`, once it is seeded; `lost` where an error hides how much was drawn."""
         self.lost: SourceError | None = None
+        self.printing = ""
+        """The options of `np.set_printoptions` at present, as JSON; "" for NumPy's own."""
+        self.worded = False
+        """Whether a text was made that holds an array: it would be shown under the options of its print."""
         self.unprinted: ast.AST | None = None
         """The `np.printoptions` around what is read now, which changes how arrays are printed."""
 

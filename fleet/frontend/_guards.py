@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from fleet.errors import SourceError
+from fleet.errors import ModelError, SourceError
 from fleet.frontend import _calls, _exceptions, _library
 from fleet.frontend._exceptions import Thrown
-from fleet.frontend._values import Instance, Library, words
+from fleet.frontend._values import Instance, Library, Value, words
+from fleet.ir.print_options import OPTIONS, read_options
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -20,16 +22,16 @@ _ERRORS = ("all", "divide", "over", "under", "invalid")
 
 
 def with_(ev: Evaluator, node: ast.With) -> Flow:
-    """`with np.errstate(...)` and `with np.printoptions(...)`: the block as it stands, in which the latter prints no array."""
+    """`with np.errstate(...)` and `with np.printoptions(...)`: the block as it stands; in the latter arrays are printed alone."""
     from fleet.frontend._statements import block
 
-    before = ev.unprinted
+    before, printing = ev.unprinted, ev.printing
     try:
         for item in node.items:
             _enter(ev, item)
         return block(ev, node.body)
     finally:
-        ev.unprinted = before
+        ev.unprinted, ev.printing = before, printing
 
 
 def _enter(ev: Evaluator, item: ast.withitem) -> None:
@@ -45,6 +47,7 @@ def _enter(ev: Evaluator, item: ast.withitem) -> None:
         ev.fail("F502", item.optional_vars, f"`as` after {path} is not supported", "leave it out")
     args, keywords = _calls.arguments(ev, call)
     if path == "numpy.printoptions":
+        set_options(ev, call, args, keywords)
         ev.unprinted = call
         return
     for name, value in keywords.items():
@@ -56,6 +59,23 @@ def _enter(ev: Evaluator, item: ast.withitem) -> None:
             )
     if args:
         ev.fail("F208", call, "np.errstate takes keyword arguments only")
+
+
+def set_options(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+    """`np.set_printoptions(...)`, or `np.printoptions(...)` at the beginning of its block. SourceError F506."""
+    names = ("precision", "threshold", "edgeitems", "linewidth", "suppress", "nanstr", "infstr")
+    given = {**dict(zip(names, args, strict=False)), **keywords}
+    plain = {k: v if isinstance(v, str) else ev.static(v) for k, v in given.items()}
+    if ev.inside:
+        ev.fail("F511", node, "print options that the run decides", "set them before")
+    if ev.worded:
+        ev.fail("F506", node, "print options behind a text that holds an array", "set them first")
+    text = json.dumps({**(json.loads(ev.printing) if ev.printing else {}), **plain}, sort_keys=True)
+    try:
+        read_options(text)
+    except ModelError as error:
+        ev.fail("F506", node, error.what, f"known are {', '.join(OPTIONS)}, of values that are known")
+    ev.printing = text
 
 
 # ---- try

@@ -12,9 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fleet.frontend import _builtins, _calls, _collections, _containers, _facts, _grids, _itertools, _mapped, _objects, _records
+from fleet.frontend import (
+    _builtins,
+    _calls,
+    _collections,
+    _containers,
+    _facts,
+    _grids,
+    _guards,
+    _heaps,
+    _itertools,
+    _mapped,
+    _objects,
+    _records,
+)
 from fleet.frontend._builtin_numbers import MATH, math_call
 from fleet.frontend._collections import COLLECTIONS
+from fleet.frontend._heaps import HEAPS
 from fleet.frontend._itertools import ITERTOOLS
 from fleet.frontend._signatures import FUNCTIONS, Signature
 from fleet.frontend._values import (
@@ -54,7 +68,8 @@ _MODULES = frozenset(
     {"numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.lib", "numpy.lib.stride_tricks"}
 )
 _OTHER = frozenset(
-    f"numpy.{n}" for n in ("ndarray", "dtype", "finfo", "iinfo", "typing.NDArray", "floating", "errstate", "printoptions")
+    f"numpy.{n}"
+    for n in ("ndarray", "dtype", "finfo", "iinfo", "typing.NDArray", "floating", "errstate", "printoptions", "set_printoptions")
 )
 _PLAIN_DRAWS = "choice randn rand standard_normal random_sample random normal uniform randint permutation"
 DRAWS = frozenset({*DISTRIBUTIONS, *_PLAIN_DRAWS.split()})
@@ -65,11 +80,12 @@ STANDARD = frozenset(
         *("functools.partial", "functools.reduce", "functools.cache", "functools.lru_cache", "functools.wraps"),
         *("functools.update_wrapper", "typing.NamedTuple", "abc.ABC", "abc.abstractmethod"),
         *ITERTOOLS,
+        *HEAPS,
         *COLLECTIONS,
     }
 )
 """What is known of Python's library beside `math`."""
-LIBRARIES = frozenset({"numpy", "math", "dataclasses", "collections", "functools", "itertools", "typing", "abc"})
+LIBRARIES = frozenset({"numpy", "math", "dataclasses", "collections", "functools", "heapq", "itertools", "typing", "abc"})
 """Modules that a source may import and use."""
 _RANDOM = frozenset({"numpy.random.seed", "numpy.random.shuffle", "numpy.random.default_rng", "numpy.random.RandomState"})
 
@@ -222,6 +238,8 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         value = args[0] if args else None
         dtype = value.dtype if isinstance(value, Tensor) else dtype_of(ev, node, value)
         return Library(f"{path}:{dtype.name}")
+    if path == "numpy.set_printoptions":
+        return _guards.set_options(ev, node, args, keywords)
     if path == "numpy.dtype":
         return dtype_of(ev, node, args[0] if args else None)
     if path in _OTHER or path in _facts.ABSTRACT or path in _grids.MAKERS:
@@ -240,6 +258,8 @@ def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:
 def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     if path in COLLECTIONS:
         return _collections.call(ev, node, path, args, keywords)
+    if path in HEAPS:
+        return _heaps.call(ev, node, path, args, keywords)
     if path in ITERTOOLS:
         return _itertools.call(ev, node, path, args, keywords)
     match path:

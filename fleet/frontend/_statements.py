@@ -22,6 +22,7 @@ from fleet.frontend._values import (
     Bound,
     Broken,
     Function,
+    Instance,
     Library,
     Number,
     Partial,
@@ -165,7 +166,7 @@ def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: 
     found = ev.expression(decorator)
     call = ast.copy_location(ast.Call(decorator, [], []), decorator)
     if isinstance(found, Function | Partial | Bound | Instance) or (
-        isinstance(found, Library) and found.path in ("functools.cache", "functools.lru_cache")
+        isinstance(found, Library) and found.path in ("functools.cache", "functools.lru_cache", "numpy.vectorize")
     ):
         return ev.call(call, found, [made], {})
     return ev.fail("F508", decorator, f"`{node.name}` is decorated, which may change what it means", "remove the decorator")

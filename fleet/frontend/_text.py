@@ -78,7 +78,10 @@ def _of_dict(ev: Evaluator, value: Dict, node: ast.AST | None) -> list[Part]:
 
 def check_printed(ev: Evaluator, node: ast.AST, value: Value) -> None:
     """Refuses an array inside of `with np.printoptions`. SourceError F506."""
-    if ev.unprinted is not None and isinstance(value, Tensor) and value.shape:
+    if not isinstance(value, Tensor) or not value.shape:
+        return
+    ev.worded = True
+    if ev.unprinted is not None:
         ev.fail(
             "F506", node, "an array that is printed inside of np.printoptions is not supported", "print it outside, or its elements"
         )

@@ -19,6 +19,7 @@ from fleet.frontend._builder import Builder
 from fleet.frontend._domain import Domain, Index
 from fleet.frontend._known import Known, known_array
 from fleet.frontend._memory import change, check_writable
+from fleet.frontend._regions import number_of
 from fleet.frontend._signatures import FUNCTIONS, METHODS
 from fleet.frontend._static import Made, Static
 from fleet.frontend._values import Generator, Method, Number, Operand, Tensor, Value, dimension, words
@@ -192,6 +193,10 @@ class Tracing(Domain):
         """See `Domain.draw`."""
         return _draws.draw(self.ev, node, owner.stream, name, args, keywords)
 
+    def single(self, node: ast.AST, value: Tensor) -> Value:
+        """See `Domain.single`."""
+        return number_of(self.ev, node, value)
+
     def drawn(self, made: Static) -> Tensor:
         """The drawn array. It stays a recipe: what is computed of it stays in the program as operations."""
         return made
@@ -269,7 +274,7 @@ class Tracing(Domain):
         plain = [p for p in parts if isinstance(p, Tensor | Number)]
         if len(plain) == len(parts) and parts and (separator, end) == (" ", "\n"):
             if not self.muted:
-                self.builder.print(node, plain)
+                self.builder.print(node, plain, options=self._options(plain))
             return
         pieces: list[_text.Part] = []
         for i, p in enumerate(parts):
@@ -277,7 +282,11 @@ class Tracing(Domain):
         template, values = _text.template([*pieces, end])
         self.ev.bounded(node, len(template), "a string")
         if not self.muted:
-            self.builder.print(node, values, template)
+            self.builder.print(node, values, template, self._options(values))
+
+    def _options(self, values: Sequence[Tensor | Number]) -> str | None:
+        """The options under which arrays are printed; none where there is no array."""
+        return self.ev.printing or None if any(isinstance(v, Tensor) and v.shape for v in values) else None
 
     def operations(self) -> int:
         """See `Domain.operations`."""

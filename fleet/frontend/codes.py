@@ -20,7 +20,7 @@ class Code(NamedTuple):
 
 
 _NP = "import numpy as np\n"
-_X = _NP + "np.random.seed(0)\nx = np.random.randn(2, 3)\n"
+_X = _NP + "np.random.seed(0)\nx = np.random.randn(300, 300)\n"
 
 CODES: Mapping[str, Code] = {
     # F1: syntax
@@ -83,9 +83,7 @@ CODES: Mapping[str, Code] = {
     "F507": Code(
         "random numbers without a seed", _NP + "print(np.random.randn(2))", "np.random.seed(0), or np.random.default_rng(0)"
     ),
-    "F508": Code(
-        "a function that cannot be followed", "def d(f):\n    return f\n@d\ndef g():\n    return 1\ng()", "remove the decorator"
-    ),
+    "F508": Code("a function that cannot be followed", "@print\ndef g():\n    return 1\ng()", "remove the decorator"),
     "F509": Code("a model that returns no arrays", "path.py:function", "return an array or a tuple of arrays"),
     "F510": Code(
         "a size that only the run knows decides what is computed",

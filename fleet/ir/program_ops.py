@@ -96,16 +96,18 @@ class PrintOp(FleetOp):
     """`print(...)`.
 
     `format` is what is printed, its newline included, as a format string with numbered places ("loss {0:.3f}"); without it
-    the operands are printed as Python's `print` does.
+    the operands are printed as Python's `print` does. `options` are those of `numpy.set_printoptions` as JSON.
     """
 
     name = "fleet.print"
     inputs = var_operand_def()
     format = opt_prop_def(StringAttr)
+    options = opt_prop_def(StringAttr)
     RESULT: ClassVar = "none"
 
-    def __init__(self, inputs: Sequence[SSAValue | Operation], format: str | None = None) -> None:
-        properties = {} if format is None else {"format": StringAttr(format)}
+    def __init__(self, inputs: Sequence[SSAValue | Operation], format: str | None = None, options: str | None = None) -> None:
+        given = {"format": format, "options": options}
+        properties = {name: StringAttr(text) for name, text in given.items() if text is not None}
         IRDLOperation.__init__(self, operands=[inputs], properties=properties)
 
     def check(self) -> None:

@@ -33,7 +33,7 @@ def corpus() -> tuple[Mapping[str, np.ndarray], list[Use]]:
     for line in CORPUS.read_text().splitlines():
         if found := _INPUT.match(line):
             name, dtype, shape, kind = found.groups()
-            inputs[name] = _made(np.dtype(dtype), tuple(int(n) for n in shape.split(",") if n.strip()), kind, ord(name))
+            inputs[name] = drawn(np.dtype(dtype), tuple(int(n) for n in shape.split(",") if n.strip()), kind, ord(name))
         elif line.startswith("## "):
             section = line[3:]
         elif line and not line.startswith("#"):
@@ -42,7 +42,8 @@ def corpus() -> tuple[Mapping[str, np.ndarray], list[Use]]:
     return inputs, uses
 
 
-def _made(dtype: np.dtype, shape: tuple[int, ...], kind: str, seed: int) -> np.ndarray:
+def drawn(dtype: np.dtype, shape: tuple[int, ...], kind: str, seed: int) -> np.ndarray:
+    """An input; kind: "index", "positive", "definite", "sorted", "nan" or ""."""
     rng = np.random.default_rng(seed)
     if kind == "index":
         return rng.integers(0, 3, shape).astype(dtype)

@@ -23,7 +23,7 @@ RULES: Mapping[str, Any] = {**elements.RULES, **products.RULES, **reductions.RUL
 """Function -> what gives its arrays, of the expansion and of its arguments by name. Ufuncs have rules of their own."""
 
 
-_ARRAYS = frozenset({"a", "x", "y", "m", "f", "ary", "element", "weights", "where", "mean", "sorter"})
+_ARRAYS = frozenset({"a", "b", "x", "y", "x1", "x2", "m", "f", "ary", "element", "weights", "where", "mean", "sorter"})
 """Parameters that are arrays: a list stands for one."""
 _AS_OUT = frozenset({"sum", "prod", "mean", "cumsum", "cumprod"})
 """Functions that compute in the dtype of what takes their result."""

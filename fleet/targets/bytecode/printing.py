@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from string import Formatter
+from typing import Any
+
+import numpy as np
 
 from fleet.errors import ModelError
+from fleet.ir.print_options import read_options
 from fleet.targets.bytecode.hints import DispatchInfo
 from fleet.targets.bytecode.operators import Kernel
 
@@ -15,11 +21,23 @@ _PLACE = re.compile(r"[0-9]{1,6}\Z")
 _TOO_WIDE = re.compile(r"[0-9]{4}|[{}]")
 
 
+def _under(options: Mapping[str, Any], show: Kernel) -> Kernel:
+    def shown(*values: Any) -> Any:
+        with np.printoptions(**options):
+            return show(*values)
+
+    return shown
+
+
 def printer(info: DispatchInfo, echo: Kernel) -> Kernel:
     """The function behind one print. A format's places may name operands by number only, with a format of at most 999 places.
 
     Raises ModelError for any other format, which no front end writes.
     """
+    options = info.attrs.get("options")
+    if options is not None:
+        rest = {k: v for k, v in info.attrs.items() if k != "options"}
+        return _under(read_options(str(options)), printer(replace(info, attrs=rest), echo))
     template = info.attrs.get("format")
     if template is None:
         return echo

@@ -25,7 +25,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "numpy.md"
 
 def test_most_programs_are_taken() -> None:
     assert len(PROGRAMS) >= 150
-    assert len(TAKEN) >= 140 / 150 * len(PROGRAMS)
+    assert len(TAKEN) >= 0.93 * len(PROGRAMS)
 
 
 @pytest.mark.parametrize("program", TAKEN, ids=lambda p: p.path.stem)

@@ -59,6 +59,8 @@ def test_other_dtypes_and_shapes_are_cpythons_or_refused(tmp_path, seed: int) ->
     rng = np.random.default_rng(seed)
     wrong: list[str] = []
     for use in rng.choice(np.array(TAKEN, object), 40):
+        if "argsort(" in use.code and "stable" not in use.code:
+            continue  # NumPy leaves the order of equal elements open
         text, names = source_of(use.code, INPUTS)
         inputs = {n: changed(n, INPUTS[n], rng) for n in names}
         try:

@@ -42,7 +42,7 @@ from fleet.frontend._values import (
     Value,
     words,
 )
-from fleet.ir.print_options import read_options
+from fleet.ir.program_ops import read_options
 from fleet.ir.types import tensor_type
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {

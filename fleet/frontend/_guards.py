@@ -11,7 +11,7 @@ from fleet.errors import ModelError, SourceError
 from fleet.frontend import _calls, _exceptions, _library
 from fleet.frontend._exceptions import Thrown
 from fleet.frontend._values import Instance, Library, Value, words
-from fleet.ir.print_options import OPTIONS, read_options
+from fleet.ir.program_ops import OPTIONS, read_options
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, f64, i1, i
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def, var_operand_def
 
+from fleet.errors import ModelError
 from fleet.ir.operation import FleetOp, ValueOp
 from fleet.ir.shapes import UNKNOWN, InferenceError, shape_words
 from fleet.ir.types import numpy_dtype, shape_of
@@ -112,3 +114,22 @@ class PrintOp(FleetOp):
 
     def check(self) -> None:
         """Anything may be printed."""
+
+
+OPTIONS: Mapping[str, type | tuple[type, ...]] = {
+    "precision": int, "threshold": (int, float), "edgeitems": int, "linewidth": int, "suppress": bool, "nanstr": str, "infstr": str,
+    "sign": str, "floatmode": str,
+}  # fmt: skip
+"""Options of `numpy.set_printoptions` that a print may have, and their types."""
+
+
+def read_options(text: str) -> dict[str, Any]:
+    """Options from JSON. Raises ModelError for what `numpy.printoptions` does not take."""
+    try:
+        found: Any = json.loads(text)
+        if not isinstance(found, dict) or not all(isinstance(v, OPTIONS.get(k, ())) for k, v in found.items()):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+            raise ValueError("unknown options")
+        with np.printoptions(**found):
+            return found  # pyright: ignore[reportUnknownVariableType]
+    except (ValueError, TypeError) as error:
+        raise ModelError(f"the print options {text[:200]!r}: {error}") from error

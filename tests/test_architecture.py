@@ -84,9 +84,6 @@ ALLOWED = {
 _EVERYONES: dict[str, tuple[str, ...]] = {"sets": ()}
 """What a room may import beside `ALLOWED`, where that is less than elsewhere."""
 
-_OLD_NAMES = {"fleet/cosim/pytest_plugin.py"}
-"""Stand for their successor where an installation still has the old name; they go when none does."""
-
 
 def imports(path: Path) -> set[str]:
     """Rooms of fleet that a file imports, wherever in the file the import stands."""
@@ -105,7 +102,6 @@ def imports(path: Path) -> set[str]:
 def test_imports_go_downwards(room: str) -> None:
     folder = ROOT / "fleet" / room
     files = sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
-    files = [path for path in files if str(path.relative_to(ROOT)) not in _OLD_NAMES]
     assert files, f"no such room: {room}"
     wrong = [
         f"{path.relative_to(ROOT)} imports fleet.{target}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +29,11 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
+def _in_crontab(text: str) -> str:
+    """A word of the shell in a crontab, where a bare % ends the command."""
+    return shlex.quote(text).replace("%", "\\%")
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     # Nothing rendered here is HTML, and a name that a template does not get is an error.
@@ -36,6 +42,7 @@ def _environment() -> Environment:
     )
     environment.filters["camel"] = camel
     environment.filters["quoted"] = _quoted
+    environment.filters["cron"] = _in_crontab
     return environment
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from fleet.errors import DeviceError
@@ -21,10 +22,23 @@ def example_device() -> str:
     return min(known, key=lambda d: (d.parameters["HbmPorts"], d.name)).name
 
 
-def new_workspace(folder: Path, device: str) -> list[Path]:
-    """Writes the workspace into `folder` (made when it is not there); returns the files.
+def new_workspace(folder: Path, device: str, ci: Sequence[str] = ()) -> list[Path]:
+    """Write a workspace into `folder`, made if missing, and return the files. In a workspace, write the nightly jobs alone.
 
-    device: of the example's case. Raises FleetError, with nothing written, where one of the files is there.
+    device: of the example's case; ci: folders of templates/ci (github, gitlab, cron, slurm).
+    Raises FleetError, with nothing written, if one of the files exists; what the jobs share may be there, unchanged.
     """
-    title = folder.resolve().name or "workspace"
-    return write_all(folder, render_folder("workspace", {"title": title, "device": device}))
+    place = folder.resolve()
+    texts: dict[str, str] = {}
+    if not ci or not (folder / "sim").is_dir():
+        texts |= render_folder("workspace", {"title": place.name or "workspace", "device": device})
+    if ci:
+        shared = render_folder("ci/all", {})
+        texts |= {name: text for name, text in shared.items() if not _holds(folder / name, text)}
+    for kind in dict.fromkeys(ci):
+        texts |= render_folder(f"ci/{kind}", {"folder": str(place)})
+    return write_all(folder, texts)
+
+
+def _holds(file: Path, text: str) -> bool:
+    return file.is_file() and file.read_bytes() == text.encode()

@@ -83,3 +83,5 @@ def test_the_table_is_one(capsys: pytest.CaptureFixture[str]) -> None:
     for code in ExitCode:
         assert re.search(rf"^ +{code:d} {re.escape(code.meaning)}$", shown, re.M), code
         assert f"| {code:d} | {code.meaning.replace('|', chr(92) + '|')} |" in written, code
+    readme = (ROOT / "README.md").read_text().partition("Exit codes:")[2].partition("\n\n")[0]
+    assert {int(n) for n in re.findall(r"\b(\d{1,3})\b", readme)} == set(ExitCode)

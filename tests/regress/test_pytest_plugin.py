@@ -149,7 +149,7 @@ expires = 2001-01-01
     ("old", "new", "says"),
     [
         ("x", "x", "waivers.toml:8: the waiver of y in tiny by ada expired on 2001-01-01"),
-        ("2001", "9999", "waivers.toml:8: the waiver of y in tiny ends on 9999-01-01, more than a year from today"),
+        ("2001", "9999", "waivers.toml:8: the waiver of y in tiny by ada ends on 9999-01-01, more than a year from today"),
         ("vm-vs-cpython", "cpython-vs-vm", "waivers.toml:4: the waiver names comparison 'cpython-vs-vm', which tiny does not"),
         ('"tiny"', '"tine"', "waivers.toml:3: the waiver names case 'tine', which does not exist"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fleet.frontend import _sets
@@ -13,6 +13,7 @@ from fleet.frontend._builtin import MANY, Builtin, Reader
 from fleet.frontend._iterables import collect
 from fleet.frontend._meeting import choose
 from fleet.frontend._numpy import array
+from fleet.frontend._ordering import ordered
 from fleet.frontend._regions import check, condition, kind_of_number, negated, number_of
 from fleet.frontend._values import (
     List,
@@ -20,7 +21,6 @@ from fleet.frontend._values import (
     Set,
     Tensor,
     Value,
-    words,
 )
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ def _extreme(op: str) -> Reader:
         keys = _keys(ev, node, values, keywords)
         if any(_of_the_run(ev, k) for k in keys):
             return late(ev, node, values, keys)
-        best, best_key = values[0], _plain(ev, node, keys[0], op)
+        best, best_key = values[0], ordered(ev, node, keys[0], op)
         for value, key in zip(values[1:], keys[1:], strict=True):
-            found = _plain(ev, node, key, op)
-            if better(found, best_key):
+            found = ordered(ev, node, key, op)
+            if _holds(ev, node, better, found, best_key):
                 best, best_key = value, found
         return best
 
@@ -82,16 +82,6 @@ def _of_the_run(ev: Evaluator, value: Value) -> bool:
     return isinstance(value, Number) and value.symbolic and not value.sized
 
 
-def _plain(ev: Evaluator, node: ast.Call, found: Value, op: str) -> Any:
-    known = found if isinstance(found, str) else ev.static(found)
-    if isinstance(found, Number) and found.symbolic:
-        ev.unknown(node, f"{op} of a size that only the run knows")
-    if known is None:
-        hint = "use np.max, np.min, np.maximum, np.minimum or np.sort's likes on arrays"
-        ev.fail("F501", node, f"{op} of {words(found)}: its value must be known from the source", hint)
-    return known
-
-
 def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
     whole = args[0]
     known_order = isinstance(whole, Set) and "key" not in keywords  # of equal keys the set's order decides
@@ -100,13 +90,18 @@ def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str
     found = _keys(ev, node, values, keywords)
     if any(_of_the_run(ev, k) for k in found):
         return _sorted_in_the_run(ev, node, values, found, backwards=backwards)
-    keys = [k if isinstance(k, tuple) else (k,) for k in found]
-    if len({len(k) for k in keys}) > 1:
-        ev.fail("F408", node, "tuples of different lengths are put into order")
-    measured = [(tuple(_plain(ev, node, part, "sorted") for part in k), v) for k, v in zip(keys, values, strict=True)]
-    if len({tuple(isinstance(part, str) for part in m) for m, _ in measured}) > 1:
-        ev.fail("F408", node, "strings and numbers have no order")
-    return List([v for _, v in sorted(measured, key=operator.itemgetter(0), reverse=backwards)])
+    measured = [(ordered(ev, node, k, "sorted"), v) for k, v in zip(found, values, strict=True)]
+    try:
+        return List([v for _, v in sorted(measured, key=operator.itemgetter(0), reverse=backwards)])
+    except TypeError as error:
+        return ev.fail("F408", node, f"sorted: {error}")
+
+
+def _holds(ev: Evaluator, node: ast.AST, comparison: Callable[[Any, Any], bool], lhs: Any, rhs: Any) -> bool:
+    try:
+        return bool(comparison(lhs, rhs))
+    except TypeError as error:
+        return ev.fail("F408", node, str(error))
 
 
 def _sorted_in_the_run(ev: Evaluator, node: ast.Call, values: Sequence[Value], keys: Sequence[Value], *, backwards: bool) -> Value:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import heapq
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from fleet.frontend import _exceptions, _objects
-from fleet.frontend._values import Instance, List, Number, Tensor, Value, words
+from fleet.frontend import _exceptions
+from fleet.frontend._ordering import ordered
+from fleet.frontend._values import List, Value, words
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator
@@ -24,34 +25,13 @@ class _Item:
     """An element of a heap, in the order that Python gives its value."""
 
     def __init__(self, ev: Evaluator, node: ast.expr, value: Value) -> None:
-        self.ev, self.node, self.value = ev, node, value
+        self.ev, self.node, self.value, self.key = ev, node, value, ordered(ev, node, value, "heapq")
 
     def __lt__(self, other: _Item) -> bool:
-        if isinstance(self.value, Instance) or isinstance(other.value, Instance):
-            found = _objects.compared(self.ev, self.node, "less", self.value, other.value)
-            return found is not None and self.ev.truth(self.node, found[0])
         try:
-            return bool(_plain(self.ev, self.node, self.value) < _plain(self.ev, self.node, other.value))
+            return bool(self.key < other.key)
         except TypeError as error:
             return self.ev.fail("F408", self.node, f"{words(self.value)} and {words(other.value)} in a heap: {error}")
-
-
-def _plain(ev: Evaluator, node: ast.expr, value: Value) -> Any:
-    """What decides the order of a value; what has none is equal to itself alone."""
-    match value:
-        case tuple():
-            return tuple(_plain(ev, node, v) for v in value)
-        case List():
-            return [_plain(ev, node, v) for v in value.items]
-        case str():
-            return value
-        case Number() | Tensor():
-            known = ev.static(value)
-            if known is None:
-                ev.fail("F501", node, f"{words(value)} decides the order of a heap, but only the run knows it")
-            return known
-        case _:
-            return value
 
 
 def call(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:

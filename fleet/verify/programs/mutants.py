@@ -44,9 +44,9 @@ __all__ = ["FILES", "HOW", "SURVIVORS", "Known", "Programs", "Sites", "known", "
 ROOT = Path(__file__).parents[3]
 SURVIVORS = ROOT / "sim" / "fuzz" / "survivors.toml"
 FILES = (
-    *(f"fleet/frontend/_{n}.py" for n in ("arguments", "builder", "composed", "create", "evaluator", "expressions", "indexing")),
-    *(f"fleet/frontend/_{n}.py" for n in ("known", "numpy", "order", "shapes", "shifts", "signatures", "sizes", "statements")),
-    *(f"fleet/frontend/_{n}.py" for n in ("static", "tracing", "values")),
+    *(f"fleet/frontend/_{n}.py" for n in ("arguments", "assignment", "builder", "composed", "comprehensions", "create")),
+    *(f"fleet/frontend/_{n}.py" for n in ("evaluator", "expressions", "indexing", "known", "numpy", "order", "products", "shapes")),
+    *(f"fleet/frontend/_{n}.py" for n in ("shifts", "signatures", "sizes", "statements", "static", "tensor", "tracing", "values")),
     *(f"fleet/ir/{n}.py" for n in ("operation", "promotion", "elementwise", "movement", "reductions", "shapes", "einsum", "types")),
 )
 """What the programs are about: statements, expressions, NumPy's functions, shapes and dtypes. Left out: classes, text, random

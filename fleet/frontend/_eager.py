@@ -358,12 +358,12 @@ class Eager(Domain):
 
     def print(self, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
         """See `Domain.print`."""
-        shown: list[Any] = []
-        for p in parts:
-            if not isinstance(p, Tensor):
-                _text.parts(self.ev, p, node=node)  # the same refusals as everywhere
-            shown.append(p if isinstance(p, Library) else self._text(node, p) if _holds_objects(p) else self.plain(node, p))
         with np.printoptions(**(read_options(self.ev.printing) if self.ev.printing else {})):
+            shown: list[Any] = []
+            for p in parts:
+                if not isinstance(p, Tensor):
+                    _text.parts(self.ev, p, node=node)  # the same refusals as everywhere
+                shown.append(p if isinstance(p, Library) else self._text(node, p) if _holds_objects(p) else self.plain(node, p))
             print(*shown, sep=separator, end=end, file=self.printed)
         self.ev.bounded(node, self.printed.tell(), "an output")
 

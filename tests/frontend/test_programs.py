@@ -21,7 +21,7 @@ def by_python(path: Path) -> str:
     """What CPython prints; only for programs of this folder."""
     printed = io.StringIO()
     code = compile(path.read_text(encoding="utf-8"), path.name, "exec")
-    with contextlib.redirect_stdout(printed), warnings.catch_warnings(), np.errstate(all="ignore"):
+    with contextlib.redirect_stdout(printed), warnings.catch_warnings(), np.errstate(all="ignore"), np.printoptions():
         warnings.simplefilter("ignore")
         exec(code, {"__name__": "__main__"})
     return printed.getvalue()

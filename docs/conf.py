@@ -11,7 +11,7 @@ import re
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pygments.lexer import RegexLexer, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
@@ -59,8 +59,8 @@ class _SystemRdl(RegexLexer):
     """Colours of descriptions."""
 
     name = "SystemRDL"
-    aliases = ["systemrdl"]  # noqa: RUF012
-    tokens = {  # noqa: RUF012
+    aliases: ClassVar = ["systemrdl"]
+    tokens: ClassVar = {
         "root": [
             (r"\s+", Whitespace),
             (r"//.*?$|(?s:/\*.*?\*/)", Comment),
@@ -134,7 +134,7 @@ def _one_name_an_entry(_: Sphinx, *about: Any) -> None:
 
 
 def _left_out(_: Sphinx, what: str, name: str, found: Any, *_more: Any) -> bool | None:
-    """Fields that a method seems to stand for: a default that is a function, a place in a tuple."""
+    """Skip what autodoc takes for a method: a field whose default is a function, or an entry of a named tuple."""
     default = what == "class" and inspect.isfunction(found) and found.__name__ != name
     return True if default or (inspect.getdoc(found) or "").startswith("Alias for field number") else None
 

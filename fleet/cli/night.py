@@ -52,7 +52,7 @@ class Age(click.ParamType):
 
 
 def _chosen(folder: Path, night: str | None) -> Path:
-    """The folder of a night, by id or prefix; None: of the last. Raises ModelError if there is none."""
+    """The folder of a night: by id, by a prefix of it, or of the last night if None. Raises ModelError if no night matches."""
     below = folder / "night"
     if night is None:
         return latest(below)

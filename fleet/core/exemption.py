@@ -34,7 +34,7 @@ class Exemption:
         return f"{self.owner}: {self.reason}" + (f" (until {self.expires.isoformat()})" if self.expires else "")
 
     def expired(self, today: datetime.date) -> bool:
-        """Whether `today` is after the last day."""
+        """True if `today` is later than `expires`."""
         return self.expires is not None and self.expires < today
 
     def check(self, name: str, today: datetime.date) -> None:

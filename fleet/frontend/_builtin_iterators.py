@@ -45,7 +45,7 @@ def _late_range(ev: Evaluator, node: ast.Call, args: list[Value]) -> Value:
     if by == 0:
         ev.fail("F703", node, "range with a step of zero")
     distance = ev.domain.arithmetic(node, "sub", [end, first] if by > 0 else [first, end], None)
-    # As many rounds as steps fit into the distance, rounded up: a negative number of them is none.
+    # Rounds: the distance over the step, rounded up; a negative count means no round.
     if abs(by) > 1:
         distance = ev.domain.arithmetic(node, "add", [distance, Number(abs(by) - 1)], None)
         distance = ev.domain.arithmetic(node, "floor_div", [distance, Number(abs(by))], None)

@@ -76,7 +76,7 @@ def _keys(ev: Evaluator, node: ast.Call, values: Sequence[Value], keywords: Mapp
 
 
 def _of_the_run(ev: Evaluator, value: Value) -> bool:
-    """Whether the value is a single run-time number."""
+    """True for a number, or an array of one element, that only the run knows."""
     if isinstance(value, Tensor):
         return math.prod(value.shape) == 1 and ev.static(value) is None
     return isinstance(value, Number) and value.symbolic and not value.sized

@@ -298,7 +298,7 @@ class Eager(Domain):
         return _draws.draw(self.ev, node, owner.stream, name, args, keywords)
 
     def single(self, node: ast.AST, value: Tensor) -> Value:
-        """See `Domain.single`."""
+        """The drawn number itself."""
         known = self.ev.static(value)
         assert known is not None
         return Number(known)

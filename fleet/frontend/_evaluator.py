@@ -110,7 +110,7 @@ class Evaluator:
         self.printing = ""
         """The options of `np.set_printoptions` at present, as JSON; "" for NumPy's own."""
         self.worded = False
-        """Whether a text was made that holds an array: it would be shown under the options of its print."""
+        """True once a string with an array was made: its print would format it, under later options than Python used."""
         self.unprinted: ast.AST | None = None
         """The `np.printoptions` around what is read now, which changes how arrays are printed."""
 

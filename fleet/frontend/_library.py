@@ -279,10 +279,13 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
             wrapped = keywords.get("wrapped")
             name = (wrapped.title or wrapped.name) if isinstance(wrapped, Function) else ""
             return replace(args[0], title=name)
-        case "functools.lru_cache" if not args and keywords.keys() <= {"maxsize"}:
-            return Library("functools.cache")
-        case "functools.cache" | "functools.lru_cache" if len(args) == 1 and isinstance(args[0], Function) and not keywords:
+        case "functools.cache" if len(args) == 1 and isinstance(args[0], Function) and not keywords:
             return Partial(args[0], results={})
+        case "functools.lru_cache" if args and isinstance(args[0], Function) and keywords.keys() <= {"maxsize"}:
+            size = keywords.get("maxsize", Number(128))
+            return Partial(args[0], results={}, most=None if size is None else max(ev.integer(node, size, "maxsize"), 0))
+        case "functools.lru_cache" if len(args) + len(keywords) <= 1 and keywords.keys() <= {"maxsize"}:
+            return Partial(Library(path), keywords={"maxsize": args[0]} if args else keywords)
         case "functools.reduce" if 2 <= len(args) <= 3 and not keywords:
             return _reduced(ev, node, args)
         case "collections.namedtuple":
@@ -294,11 +297,16 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
 def _remembered(
     ev: Evaluator, node: ast.Call, cached: Partial, results: dict[Any, Value], args: list[Value], keywords: Mapping[str, Value]
 ) -> Value:
-    """A call of a function with a cache: followed once for arguments that are the same."""
-    key = _containers.key(ev, node, (*args, *(v for pair in sorted(keywords.items()) for v in pair)))
-    if key not in results:
-        results[key] = ev.call(node, cached.function, args, keywords)
-    return results[key]
+    """A call of a function with a cache: followed if the cache lacks the arguments. The least recently used result goes first."""
+    plain = _containers.key(ev, node, tuple(args))
+    alone = len(args) == 1 and not keywords and type(plain[0]) in (int, str)  # as CPython does: f(1) and f(True) are two entries
+    key = plain[0] if alone else (plain, _containers.key(ev, node, tuple(keywords.items())))
+    found = results.pop(key) if key in results else ev.call(node, cached.function, args, keywords)
+    if cached.most != 0:
+        results[key] = found
+    if cached.most is not None and len(results) > cached.most:
+        del results[next(iter(results))]
+    return found
 
 
 def _reduced(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:

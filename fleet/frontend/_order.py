@@ -44,9 +44,12 @@ def _along(ev: Evaluator, node: ast.Call, args: Arguments) -> tuple[Tensor, int]
 def _argsort(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     x, axis = _along(ev, node, {**args, "a": x if x.shape else flat(ev, node, x)})  # unlike sort it takes a scalar
-    known = _known.known_array(ev, x)
-    if known is not None and "stable" not in args and args.get("kind") != "stable":
-        order = np.argsort(known, axis=axis, kind="heapsort" if args.get("kind") == "heapsort" else None)
+    kind, known = args.get("kind"), _known.known_array(ev, x)
+    if kind not in (None, "quicksort", "heapsort", "mergesort", "stable"):
+        ev.fail("F402", node, f"argsort with kind={words(kind)}", "'quicksort', 'heapsort', 'mergesort' or 'stable'")
+    stable = kind in ("mergesort", "stable") or (args.get("stable") is not None and ev.flag(node, args["stable"], "stable"))
+    if known is not None and not stable:
+        order = np.argsort(known, axis=axis, kind="heapsort" if kind == "heapsort" else None)
         if not np.array_equal(order, np.argsort(known, axis=axis, kind="stable")):
             return _create.static(ev, node, order, "order", scalar=False)  # NumPy leaves the order of equal elements open
     return emit(ev, node, "argsort", [x], axis=axis)

@@ -223,7 +223,7 @@ def _only_raises(way: Sequence[ast.stmt]) -> bool:
 
 
 def _guard(ev: Evaluator, node: ast.If, flag: SSAValue, ways: Sequence[Sequence[ast.stmt]]) -> Flow:
-    """An `if` that raises: what else it does, and what stands behind it, is entered by no decision."""
+    """An `if` whose one branch raises becomes a check; its other branch and what follows are not conditional."""
     raising, other = ways if _only_raises(ways[0]) else reversed(ways)
     raises = flag if raising is ways[0] else negated(ev, node, flag)
     if len(raising) > 1:

@@ -194,7 +194,7 @@ class Tracing(Domain):
         return _draws.draw(self.ev, node, owner.stream, name, args, keywords)
 
     def single(self, node: ast.AST, value: Tensor) -> Value:
-        """See `Domain.single`."""
+        """An operation that takes the number from the draw."""
         return number_of(self.ev, node, value)
 
     def drawn(self, made: Static) -> Tensor:

@@ -204,12 +204,16 @@ class Text:
 
 @dataclass(eq=False)
 class Partial:
-    """`functools.partial`: a function with some of its arguments; with `results`, `functools.cache` around one."""
+    """`functools.partial`: a function with some of its arguments; with `results`, `functools.lru_cache` around one.
+
+    most: results that the cache keeps, None for no limit.
+    """
 
     function: Value
     args: tuple[Value, ...] = ()
     keywords: Mapping[str, Value] = field(default_factory=dict[str, "Value"])
     results: dict[Any, Value] | None = None
+    most: int | None = None
 
 
 @dataclass(eq=False)

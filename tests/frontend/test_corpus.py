@@ -46,10 +46,13 @@ def test_vm_gives_what_python_gives(program: Program) -> None:
 def test_riscv_gives_what_python_gives(program: Program) -> None:
     expected, text = by_python(program)
     compiled = load(program.spec, {}, program.inputs)
+    refused = ""
     try:
         trace = RISCV.run(compiled, program.inputs, RunOptions(keep_tensors=False))
     except DeviceError as error:
-        assert any(w in str(error) for w in ("(numpy.", "tensor<?", "a print in a part")), error  # noqa: PT017
+        trace, refused = None, str(error)
+    if trace is None:
+        assert any(w in refused for w in ("(numpy.", "tensor<?", "a print in a part"))
         return
     assert alike(trace.meta["stdout"], text)
     for f, e in zip(trace.outputs.values(), expected, strict=True):

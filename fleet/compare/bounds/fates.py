@@ -63,9 +63,9 @@ class _Graph:
         self.operations = {op_id(op): op for op in program.operations()}
 
     def reaches(self, start: FleetOp, end: FleetOp, words: Mapping[str, str]) -> bool:
-        """Whether `end` is computed of `start`, directly or not, or of what is the same as `start`.
+        """Whether `end` uses the result of `start`, directly or through other operations.
 
-        Of two operations that are the same one is left, and has the uses of both. What `words` calls the same is compared as that.
+        words: operation -> why it was not compared. An operation merged into its twin ("the same as ...") passes its uses on to it.
         """
         twins: dict[str, list[FleetOp]] = {}
         for name, why in words.items():

@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -216,13 +215,11 @@ def test_a_file_stays_a_file_for_the_shell() -> None:
 
 
 def test_help_loads_nothing_that_takes_time() -> None:
-    """Under 0.3 s on a quiet machine; here without what would take longer."""
+    """What would make it slow: 0.3 s on a quiet machine is the goal."""
     code = "import sys; from fleet.cli.main import main; main(['--help']); print(sorted(m for m in sys.modules if m in LARGE))"
     code = f"LARGE = {{'numpy', 'xdsl', 'onnx', 'matplotlib', 'rich', 'pytest'}}; {code}"
-    begin = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
-    assert time.perf_counter() - begin < 10
 
 
 def test_topics_of_help(fleet: Fleet, refused: Refused) -> None:

@@ -1,9 +1,8 @@
-"""90 nights of 10,000 made-up runs: collecting one, its page, comparing two, and the same bytes again."""
+"""90 nights of 10,000 made-up runs: one collected, its page, two compared, the same bytes again; `benchmarks/nights.py` has the times."""
 
 from __future__ import annotations
 
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 
@@ -23,10 +22,6 @@ def runs(day: int) -> list[NightRecord]:
     """RUNS runs of 250 cases on four memories with ten seeds; a few change their content and cycles every night."""
     made = [run(f"case{c}", m, s, day) for c in range(RUNS // 40) for m in MEMORIES for s in range(10)]
     return [changed(r, f"{day}", cycles=3000.0 + day) if i % 100 == 0 else r for i, r in enumerate(made)]
-
-
-def _size(folder: Path) -> int:
-    return (folder / "night" / h.FILE).stat().st_size
 
 
 @pytest.fixture(scope="module")
@@ -64,14 +59,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_collecting_a_night_takes_less_than_two_minutes_and_the_page_two_megabytes(folder: Path) -> None:
+def test_a_night_of_ten_thousand_runs_is_a_page_below_two_megabytes(folder: Path) -> None:
     where = folder / "night" / "nights" / night_id(NIGHTS - 1)
-    begin = time.process_time()
     found = collect(folder / "night", where, folder / "none.toml")
     files = write_night(found, folder / "out")
-    seconds = time.process_time() - begin
-    print(f"collect: {seconds:.1f} s; page {files.html.stat().st_size:,}; history {_size(folder):,} bytes")
-    assert seconds < 120
     assert files.html.stat().st_size < 2_000_000
     assert "30 new failures, 3 causes" in found.headline
     assert "10,000 of 10,000 ran" in found.headline
@@ -91,13 +82,8 @@ def test_the_same_night_twice_gives_the_same_bytes(folder: Path) -> None:
     assert len(made[0]) == 5
 
 
-def test_comparing_two_nights_takes_less_than_a_second(folder: Path) -> None:
+def test_two_nights_of_ten_thousand_runs_are_compared(folder: Path) -> None:
     collect(folder / "night", folder / "night" / "nights" / night_id(NIGHTS - 1), folder / "none.toml")
-    begin = time.process_time()
     found = compare(find_side("last~1", folder / "night"), find_side("last", folder / "night"))
-    text = found.markdown()
-    seconds = time.process_time() - begin
-    print(f"compare: {seconds:.2f} s")
-    assert seconds < 1
     assert len(found.failing) == 30
-    assert "30 fail now" in text
+    assert "30 fail now" in found.markdown()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 import tracemalloc
 from collections.abc import Callable
 from contextlib import suppress
@@ -145,10 +144,8 @@ def test_what_a_translation_makes_is_bounded() -> None:
         if "x4" in inner.input:
             nodes.insert(1, node("Unsqueeze", ["x", "axes"], ["x4"]))
         made = model(nodes, {"one": (np.float32, 1)}, ["y"], {**big, "axes": np.array([0, 1])})
-        start = time.perf_counter()
         message = refused(made, {"one": np.ones(1, np.float32)})
         assert f"({inner.op_type} t): " in message
-        assert time.perf_counter() - start < 5
 
 
 def test_loops_in_loops_end() -> None:
@@ -159,9 +156,7 @@ def test_loops_in_loops_end() -> None:
         last = node("Identity", ["many"], ["o"])
         graph = helper.make_graph([loop, last], "g", [], [helper.make_empty_tensor_value_info("o")])
     made = model(list(graph.node), DECLARED, ["o"], {"many": np.array(4000), "i": np.array(1)})
-    start = time.perf_counter()
     assert "nodes of bodies and functions, counted each time" in refused(made)
-    assert time.perf_counter() - start < 60
 
 
 def _counted(graph: onnx.GraphProto) -> onnx.GraphProto:
@@ -310,10 +305,8 @@ def test_inputs_that_do_not_fit(tmp_path: Path) -> None:
         signature(str(tmp_path / "none.onnx"))
 
 
-def test_many_nodes_take_no_more_than_their_time() -> None:
+def test_many_nodes() -> None:
     nodes = [node("Neg", [f"v{i}" if i else "x"], [f"v{i + 1}"]) for i in range(3000)]
-    start = time.perf_counter()
     made = model(nodes, DECLARED, ["v3000"])
     made.graph.initializer.append(numpy_helper.from_array(np.zeros(2), "unused"))
     assert not program(made, X).weights
-    assert time.perf_counter() - start < 20

@@ -55,7 +55,7 @@ bench: setup ## the tables of docs/performance.md
 	@for b in benchmarks/*.py; do echo "== $$b"; $(RUN)python $$b; done
 
 doctor: ## what is installed, what is missing and how to get it
-	@if [ -x .venv/bin/python ]; then $(RUN)python -m fleet.cli.doctor; else python3 -m fleet.cli.doctor; fi
+	@if [ -x .venv/bin/python ]; then $(RUN)python -m fleet.cli.looking.doctor; else python3 -m fleet.cli.looking.doctor; fi
 
 clean: ## remove the environment and everything that was built here
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis

@@ -20,7 +20,7 @@ from nights_made import night_id
 from fleet.night import history as h
 from fleet.night.collect import collect
 from fleet.night.compare import compare, find_side
-from fleet.report.night import write_night
+from fleet.report.regression.night import write_night
 
 
 def main() -> None:

@@ -140,7 +140,7 @@ def main() -> None:
         row(f"{e.name} says", repr(e.own_text))
     row("verdict", result.verdict)
     if given.report is not None:
-        from fleet.report.generation import store_generation
+        from fleet.report.run.generation import store_generation
 
         store_generation(result, given.report)
     sys.exit(result.verdict != "pass")

@@ -10,8 +10,8 @@ def pytest_fleet_campaign(config: pytest.Config, records, folder: Path) -> int:
     from fleet.night.baselines import FILE
     from fleet.night.collect import collect
     from fleet.regress.pytest_night import NIGHT
-    from fleet.report.campaign import CampaignEntry, write_campaign
-    from fleet.report.night import write_night
+    from fleet.report.regression.campaign import CampaignEntry, write_campaign
+    from fleet.report.regression.night import write_night
 
     entries = [
         CampaignEntry(

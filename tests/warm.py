@@ -99,7 +99,7 @@ def _import() -> None:
     for package in (fleet.cli, fleet.sets):
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
-    for name in ("fleet.regress.case_runs", "fleet.report.campaign", "fleet.isa.description_rdl", "jinja2", "pytest"):
+    for name in ("fleet.regress.case_runs", "fleet.report.regression.campaign", "fleet.isa.reading.rdl", "jinja2", "pytest"):
         importlib.import_module(name)
     for name in [n for n in sys.modules if n.startswith(_NOT_BEFORE)]:
         del sys.modules[name]

@@ -55,7 +55,7 @@ def _planted() -> int:
     """The same model with a fault in the functional model, in this process alone: the hardware stays as it was built."""
     from fleet.cli.table import print_comparison
     from fleet.cosim.result import CosimResult
-    from fleet.report.why import find_failure, page
+    from fleet.report.run.why import find_failure, page
 
     click.secho("\nCan it go red? mvm_bn_res of the functional model now forgets its ReLU; 32 images", bold=True)
     with mock.patch.object(instructions, "epilogue", _without_relu):

@@ -21,8 +21,8 @@ from shapes import SHAPES, Shape
 
 from fleet.compare.diverged import CommitRow
 from fleet.errors import FleetError
-from fleet.isa.description_cache import load
-from fleet.report.streams import StreamReport, StreamRun, write_stream_report
+from fleet.isa.reading.cache import load
+from fleet.report.regression.streams import StreamReport, StreamRun, write_stream_report
 from fleet.sdk import Call, Device, InstructionSet, Write
 from fleet.sets.hbm0923.mvm_operands import ceil_div
 from fleet.streams.case import Issue, Setting, StreamCase, StreamOutcome

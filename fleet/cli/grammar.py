@@ -148,7 +148,7 @@ def _memories() -> list[str]:
 
 
 def _topics() -> list[str]:
-    from fleet.cli.help import pages
+    from fleet.cli.looking.help import pages
 
     return list(pages())
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import click
 
-from fleet.cli.compiling import Request, execute
 from fleet.cli.main import run_command
+from fleet.cli.running.compiling import Request, execute
 from fleet.compiler import BACKENDS
 from fleet.errors import FleetError
 

@@ -201,7 +201,7 @@ def divergence_lines(result: CosimResult) -> list[str]:
 
 def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
     """JSON values of a result: verdict, figures by engine, comparisons, paths of the written files."""
-    from fleet.report.gaps import gaps
+    from fleet.report.run.gaps import gaps
 
     def number(value: float | None) -> float | None:
         return value if value is None or math.isfinite(value) else None

@@ -17,8 +17,8 @@ from fleet.ir.composite import covered_ids
 from fleet.ir.dialect import ConstantOp, kind_of, op_id
 from fleet.ir.program import Program
 from fleet.isa.description import parameter_values
-from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
+from fleet.isa.reading.cache import load
 from fleet.sdk import Call, Device, InstructionSet
 
 if TYPE_CHECKING:

@@ -154,7 +154,7 @@ class Compiled:
 
             write_atomically(path, stream_file(self._accel(stage, device, lowering)).binary)
         elif stage == "memory-map" and path.suffix == ".svg":
-            from fleet.report.address_map import AddressMap, picture_file
+            from fleet.report.run.address_map import AddressMap, picture_file
 
             picture = AddressMap.of(self._accel(stage, device, lowering).memory_picture())
             write_atomically(path, picture_file(picture, "ddr").encode())
@@ -173,7 +173,7 @@ class Compiled:
         those of the inputs. Raises what the engine raises, SetupError included."""
         from fleet.engines.base import RunOptions
         from fleet.engines.registry import find_engine
-        from fleet.transforms.infer_shapes import bound
+        from fleet.transforms.simplify.infer_shapes import bound
 
         chosen = find_engine(engine).engine
         missing = chosen.available()

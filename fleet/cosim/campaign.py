@@ -40,7 +40,7 @@ from fleet.engines.base import Engine, Progress, RunOptions
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import ExitCode, FleetError
 from fleet.ir.program import Program
-from fleet.transforms.infer_shapes import bound
+from fleet.transforms.simplify.infer_shapes import bound
 
 __all__ = ["cosim"]
 

@@ -34,7 +34,7 @@ from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
 from fleet.streams.replay.explain import Known
 from fleet.streams.replay.model import explain_model, explain_on_model, host_names
-from fleet.transforms.infer_shapes import as_run
+from fleet.transforms.simplify.infer_shapes import as_run
 
 __all__ = ["Session"]
 

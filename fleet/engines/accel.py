@@ -31,8 +31,8 @@ from fleet.errors import ComparisonFailure, DeviceError, FleetError
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, RegionOp, op_id
 from fleet.ir.program import Program
 from fleet.isa.description import parameter_values
-from fleet.isa.description_cache import load as load_description
 from fleet.isa.memory import MappedMemory
+from fleet.isa.reading.cache import load as load_description
 from fleet.isa.registry import description_hash, find_device
 from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key

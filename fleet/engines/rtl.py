@@ -29,9 +29,9 @@ from fleet.engines.rtl_sim.tools import find_toolchain
 from fleet.engines.trace import CYCLE_CLASSES, Commit, Trace
 from fleet.errors import DeviceError, SetupError
 from fleet.ir.program import Program
-from fleet.isa.description_cache import load
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
+from fleet.isa.reading.cache import load
 from fleet.sdk import Call, Device, InstructionSet
 from fleet.sdk.dram import timing_keys
 

@@ -17,7 +17,7 @@ from fleet.ir.dialect import ConstantOp, FleetOp
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.ir.weights import Creation, Draw, Entry
-from fleet.transforms.numbers import COMPUTED, call_of
+from fleet.transforms.simplify.numbers import COMPUTED, call_of
 
 if TYPE_CHECKING:
     from fleet.frontend._evaluator import Evaluator

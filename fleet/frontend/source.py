@@ -38,7 +38,7 @@ from fleet.ir.room import check_results
 from fleet.ir.types import tensor_type
 from fleet.ir.weights import Entry, Weights
 from fleet.symbols.dims import DeclarationError, Declared, bind
-from fleet.transforms.canonicalise import canonicalise
+from fleet.transforms.simplify.canonicalise import canonicalise
 
 __all__ = [
     "LIBRARIES",

@@ -14,7 +14,7 @@ import numpy as np
 
 from fleet.errors import FleetError
 from fleet.isa.description import Description, Field, InstructionWord, Register, Unit
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.sdk import Call, InstructionSet
 
 __all__ = [

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from fleet.isa.description import Description, Field, Register
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.sdk import Call, Device, Draw, InstructionSet, Source
 
 __all__ = ["joined", "mutations", "sources", "value_class"]

@@ -6,7 +6,7 @@ with one (an instruction set kept elsewhere) into the folder named. Files of set
   S_regs_pkg.sv, S_regs.sv   AXI4-Lite register block by PeakRDL-regblock (asynchronous reset, active low; a bad
                              address or access answers SLVERR)
   S_pkg.sv                   register numbers, opcodes, start values, error causes, operand structures
-  S_csr.sv                   the register block with plain ports (see `fleet.isa.export_sv`)
+  S_csr.sv                   the register block with plain ports (see `fleet.isa.generate.export_sv`)
   S.vlt                      Verilator's waivers for the files above
 
 Order for a compiler: S.vlt, S_regs_pkg.sv, S_regs.sv, S_pkg.sv, S_csr.sv (`generated_files`).
@@ -23,9 +23,10 @@ from pathlib import Path
 
 from fleet.core.scratch import Scratch
 from fleet.errors import ComparisonFailure, FleetError
-from fleet.isa import description_rdl, export_sv
 from fleet.isa.description import Description
-from fleet.isa.description_cache import load
+from fleet.isa.generate import export_sv
+from fleet.isa.reading import rdl as description_rdl
+from fleet.isa.reading.cache import load
 from fleet.sdk import generated_files
 
 __all__ = ["check", "export", "generate", "main"]

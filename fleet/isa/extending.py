@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fleet.errors import DeviceError
 from fleet.isa.checking.finding import class_place
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.sdk import Extension, InstructionSet, RtlFiles, generated_files, instructions_in, patterns_in
 from fleet.sdk.likeness import LikeInstruction, LikeSource, like_coverage, like_sources
 

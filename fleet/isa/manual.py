@@ -18,7 +18,7 @@ import numpy as np
 from fleet.errors import ComparisonFailure, FleetError
 from fleet.isa.codec_binary import BEAT, BLOCK, TASKS
 from fleet.isa.description import Description, Field, InstructionWord, Register
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.sdk import Instruction
 
 __all__ = ["check", "main", "manual"]

@@ -14,8 +14,8 @@ from pathlib import Path
 from fleet.errors import FleetError
 from fleet.ir.tables import write_page
 from fleet.isa.description import FETCH_WORDS, KINDS, MAPS, SPACES
-from fleet.isa.description_rdl import UDP_FILE
-from fleet.isa.description_state import RESETS
+from fleet.isa.reading.rdl import UDP_FILE
+from fleet.isa.reading.state import RESETS
 
 __all__ = ["Property", "main", "properties", "properties_table"]
 

@@ -17,11 +17,11 @@ from fleet.core.toml_places import place
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.isa.checking.finding import class_place
 from fleet.isa.closure import semantics_files
-from fleet.isa.description_cache import load
 from fleet.isa.extending import extended, with_added
+from fleet.isa.generate.operands import differs
 from fleet.isa.installed import GROUP, PluginError, entry_point, manifest_of, point_place, reason_of, set_place
 from fleet.isa.manifest_check import raised_at, wrong_kinds
-from fleet.isa.operands import differs
+from fleet.isa.reading.cache import load
 from fleet.sdk import Device, Extension, InstructionSet, State
 
 __all__ = [

@@ -8,7 +8,7 @@ import numpy as np
 
 from fleet.cosim.generation import CommitTime, KindCost, LayerError, ModelFigures, TrafficRow
 from fleet.engines.trace import Commit
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.llm.config import ModelConfig
 from fleet.llm.generate import sqnr_db
 from fleet.llm.models import ModelGraph

@@ -72,7 +72,7 @@ class InstructionSet:
     Attributes:
         name: "toy".
         sdk: the version of `fleet.sdk` that the set was written for ("2.0"). Another major version is refused.
-        description: the SystemRDL file; `fleet.isa.description_cache.load` parses it.
+        description: the SystemRDL file; `fleet.isa.reading.cache.load` parses it.
         instructions: name -> class; exactly the instructions of the description.
         devices: name -> device.
         layout: packs and unpacks activation tensors.

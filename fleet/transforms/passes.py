@@ -15,8 +15,8 @@ from typing import Literal, cast
 from fleet.core.plugins import load_plugin
 from fleet.errors import FleetError
 from fleet.ir.program import Program
-from fleet.transforms.bodies import everywhere
 from fleet.transforms.edit import Edit
+from fleet.transforms.simplify.bodies import everywhere
 
 __all__ = ["GROUP", "Pass", "PassFactory", "find_pass", "pass_names", "plain"]
 
@@ -52,25 +52,25 @@ PassFactory = Callable[[Mapping[str, str]], Pass]
 
 _OWN: Mapping[str, str] = {
     # name -> module in which `PASS` is the factory
-    "inline": "inline",
-    "infer-shapes": "infer_shapes",
-    "expand-functions": "expand_functions",
-    "split-groups": "split_groups",
-    "turn-products": "turn_products",
-    "integer-products": "integer_products",
-    "canonicalise": "canonicalise",
-    "fold-constants": "fold_constants",
-    "cse": "cse",
-    "fold-weights": "fold_weights",
-    "fold-weight-views": "fold_weight_views",
+    "inline": "simplify.inline",
+    "infer-shapes": "simplify.infer_shapes",
+    "expand-functions": "simplify.expand_functions",
+    "split-groups": "products.split_groups",
+    "turn-products": "products.turn_products",
+    "integer-products": "products.integer_products",
+    "canonicalise": "simplify.canonicalise",
+    "fold-constants": "simplify.fold_constants",
+    "cse": "simplify.cse",
+    "fold-weights": "simplify.fold_weights",
+    "fold-weight-views": "simplify.fold_weight_views",
     "raise-softmax": "raising.softmax",
     "raise-norm": "raising.norm",
     "raise-activation": "raising.activation",
     "raise-rope": "raising.rope",
     "raise-attention": "raising.attention",
-    "fuse-linear": "fuse_linear",
-    "dce": "dce",
-    "drop-weights": "drop_weights",
+    "fuse-linear": "products.fuse_linear",
+    "dce": "simplify.dce",
+    "drop-weights": "simplify.drop_weights",
 }
 
 

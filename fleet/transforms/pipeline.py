@@ -14,9 +14,9 @@ from xdsl.utils.exceptions import VerifyException
 from fleet.errors import FleetError, ModelError
 from fleet.ir.dialect import kind_of
 from fleet.ir.program import Program
-from fleet.transforms.bodies import everywhere
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import Pass, find_pass
+from fleet.transforms.simplify.bodies import everywhere
 
 __all__ = ["PIPELINES", "Hooks", "Pipeline", "Record", "parse_passes", "pipeline", "prepared", "record_table", "run_pipeline"]
 

@@ -64,7 +64,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     parts = [] if hasattr(config, "workerinput") else sorted((_folder(config) / "parts").glob("*.json"))
     if not parts:
         return
-    from fleet.report.conformance import GATES, gate, write_conformance
+    from fleet.report.regression.conformance import GATES, gate, write_conformance
 
     whole = Account()
     for part in parts:

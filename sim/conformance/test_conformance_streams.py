@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import fleet.sets
-from fleet.report.why import find_failure, page
+from fleet.report.run.why import find_failure, page
 from fleet.streams.bundle import save_bundle
 from fleet.streams.run import StreamRunner
 from fleet.verify.conformance.coverage import Account

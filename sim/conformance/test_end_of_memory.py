@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from chosen import devices
 
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import find_device
 from fleet.streams.case import StreamCase
 from fleet.streams.run import StreamRunner

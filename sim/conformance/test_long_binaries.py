@@ -12,7 +12,7 @@ from chosen import devices
 from fleet.engines.rtl_sim.job import Script, read_results
 from fleet.isa.codec import interrupt
 from fleet.isa.codec_binary import encode_binary
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import find_device
 from fleet.sdk import Call
 from fleet.streams.case import Setting, StreamCase

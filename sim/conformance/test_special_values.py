@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from chosen import devices
 
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import find_device
 from fleet.sdk import Write
 from fleet.streams.case import StreamCase

@@ -12,7 +12,7 @@ from fleet.engines.rtl_sim.job import Script, read_results
 from fleet.isa.codec import interrupt
 from fleet.isa.codec_binary import encode_binary
 from fleet.isa.description import Description
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.sdk import Call
 from fleet.streams.case import Setting, StreamCase
 from fleet.streams.run import StreamRunner

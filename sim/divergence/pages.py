@@ -12,8 +12,8 @@ from pathlib import Path
 from planted_sources import STORE_BIT, STUCK_LANE, Planted, long_stream, met_at, planted
 
 from fleet.isa.registry import find_device
-from fleet.report.divergence import write_divergence
-from fleet.report.why import find_failure
+from fleet.report.run.divergence import write_divergence
+from fleet.report.run.why import find_failure
 from fleet.streams.bundle import save_bundle
 from fleet.streams.run import StreamRunner
 

@@ -15,14 +15,14 @@ from fleet.cli.main import main
 from fleet.compare.compiled_stream import open_stream
 from fleet.cosim.models.loaded import load_model
 from fleet.isa.registry import find_device
-from fleet.report.why import find_failure, page
+from fleet.report.run.why import find_failure, page
 from fleet.sdk import Call, Write
 from fleet.sets.vgemm.operands import GemmOperands, LoadOperands, MemoryType
 from fleet.streams.bundle import save_bundle
 from fleet.streams.case import Setting, StreamCase
 from fleet.streams.run import StreamRunner
 from fleet.streams.waves import leave_waves
-from fleet.transforms.infer_shapes import bound
+from fleet.transforms.simplify.infer_shapes import bound
 from fleet.verify.conformance.suite import make_case
 
 LENGTH = 200

@@ -45,7 +45,7 @@ FAULTS = (
         "tests/streams/test_streams.py",
         "test_the_command_fails_stores_explains_and_plays_again",
         Edit(
-            "fleet/cli/stream.py",
+            "fleet/cli/running/stream.py",
             "runner.run(r.case, settings))\n    return 1 if failed else 0",
             "runner.run(r.case, settings))\n    return 0",
         ),

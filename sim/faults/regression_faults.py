@@ -95,7 +95,7 @@ FAULTS = (
         "tests/regress/test_pytest_campaign.py",
         "test_everything_that_was_collected_is_a_row_of_its_kind",
         Edit(
-            "fleet/report/junit.py",
+            "fleet/report/regression/junit.py",
             '(f"{run}: {kind}", f"{run}.{kind}") if run else (kind, kind)',
             "(kind, kind)",
         ),

@@ -16,9 +16,9 @@ _PROJECT = Path(__file__).resolve().parents[2]
 
 def write_faults(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     """Writes faults.json and index.html, whole or not at all."""
-    from fleet.isa.description_cache import load
+    from fleet.isa.reading.cache import load
     from fleet.isa.registry import instruction_sets
-    from fleet.report.faults import write_faults_report
+    from fleet.report.regression.faults import write_faults_report
 
     descriptions = {s.name: load(s.description).hash for s in instruction_sets().values()}
     write_faults_report(_sorted(rows), folder, revision=_revision(), descriptions=descriptions)

@@ -21,8 +21,8 @@ from fleet.engines.host_port.protocol import HostError
 from fleet.engines.host_port.server import HostServer
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.errors import ComparisonFailure
-from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import find_device
 from fleet.verify.conformance.suite import make_case
 

@@ -15,7 +15,7 @@ from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
 
 from fleet.isa.codec import interrupt
 from fleet.isa.description import Description, Register
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash, find_device
 from fleet.isa.resolved import reset_state, resolved_call
 from fleet.sdk import Call

@@ -21,10 +21,10 @@ from shapes import CHATGLM2, SMALL, SMOLLM2, Shape
 
 from fleet.engines.execute import execute_calls
 from fleet.isa.description import parameter_values
-from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import find_device
-from fleet.report.streams import write_stream_report
+from fleet.report.regression.streams import write_stream_report
 
 ON_CHIP = Order(onchip=True)
 ALL_FUSED = Order(fuse_qkv=True, join_rope=True, fuse_gate=True)

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from fleet.cli import doctor
+from fleet.cli.looking import doctor
 
 
 def without(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:

@@ -15,7 +15,7 @@ from fleet.errors import ExitCode
 
 HIDING = """
 import os, signal
-from fleet.cli import doctor_command
+from fleet.cli.looking import doctor_command
 def command(*_, **__):
     try:
         os.kill(os.getpid(), signal.{name})

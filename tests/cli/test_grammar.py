@@ -17,7 +17,7 @@ import pytest
 from command_line import ROOT, Fleet, Refused, environment
 
 from fleet.cli.grammar import Duration
-from fleet.cli.help import pages
+from fleet.cli.looking.help import pages
 from fleet.cli.main import fleet as group
 from fleet.cli.main import main
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from fleet.cli import init
+from fleet.cli.sets import init
 from fleet.isa.scaffold.render import TEMPLATES
 
 FILES = {

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from fleet.cli import isa_export
-from fleet.cli.isa_export import LIST
 from fleet.cli.main import main
+from fleet.cli.sets import export as isa_export
+from fleet.cli.sets.export import LIST
 from fleet.errors import FleetError
 from fleet.isa.exports import formats
 

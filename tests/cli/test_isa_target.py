@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fleet.cli.isa_target import find_set, find_target
 from fleet.cli.main import main
+from fleet.cli.sets.target import find_set, find_target
 from fleet.errors import DeviceError
 
 

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from fleet.cli.main import main
-from fleet.cli.shrink import command
-from fleet.cli.stream import command as stream
+from fleet.cli.regression.shrink import command
+from fleet.cli.running.stream import command as stream
 from fleet.isa.registry import find_device
 from fleet.sdk import Device, Memory, Write
 from fleet.streams.bundle import load_bundle

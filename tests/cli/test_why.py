@@ -13,7 +13,7 @@ from command_line import Fleet, Ran
 sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 from synthetic_results import failing, passing
 
-from fleet.report.page import write_report
+from fleet.report.run.page import write_report
 
 
 def test_nothing_stored_and_nothing_failed(refused: Callable[..., Ran], tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance
 from fleet.frontend.source import load
-from fleet.report._text import decibel
+from fleet.report.frame.text import decibel
 
 CODEC = """import numpy as np
 def codec(x: "float32[N, 8, 8]", d: "float32[8, 8]", q: "float32[8, 8]"):

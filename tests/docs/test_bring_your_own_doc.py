@@ -17,6 +17,6 @@ def test_every_command_runs_and_prints_what_the_pages_show(tmp_path: Path) -> No
 
 
 def test_every_command_of_the_group_is_on_the_pages() -> None:
-    from fleet.cli.isa import command
+    from fleet.cli.sets.isa import command
 
     assert {n for n in command.commands if not any(f"fleet isa {n}" in text for text in PAGES)} == set()

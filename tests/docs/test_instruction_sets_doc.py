@@ -25,7 +25,7 @@ from fleet.regress.cases import parse_case
 ROOT = Path(__file__).parent.parent.parent
 TEXT = (ROOT / "docs" / "instruction-sets.md").read_text()
 TOY = ROOT / "tests" / "fixtures" / "one_instruction_set"
-UDP = ROOT / "fleet" / "isa" / "rdl" / "fleet_udp.rdl"
+UDP = ROOT / "fleet" / "isa" / "reading" / "fleet_udp.rdl"
 
 ImportFrom = Callable[[Path], None]
 

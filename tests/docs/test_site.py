@@ -14,8 +14,8 @@ from pathlib import Path
 import click
 import pytest
 
-from fleet.cli.help import pages
 from fleet.cli.listing import page as commands_page
+from fleet.cli.looking.help import pages
 from fleet.cli.main import fleet
 from fleet.regress import cases
 from fleet.sdk import device_file, dram

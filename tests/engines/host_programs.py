@@ -15,8 +15,8 @@ from fleet.engines.trace import Commit
 from fleet.isa.codec import register_writes
 from fleet.isa.codec_binary import encode_binary
 from fleet.isa.description import parameter_values
-from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import find_device
 from fleet.sdk import Call, Write
 from fleet.sets.hbm0923.layout import FeatureLayout

@@ -26,8 +26,8 @@ from fleet.engines.host_port.port import Summary
 from fleet.engines.host_port.protocol import Kind
 from fleet.engines.host_port.server import HostServer
 from fleet.errors import FleetError
-from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash, find_device
 from fleet.targets.driver import DDR_BASE
 from fleet.verify.conformance.suite import make_case

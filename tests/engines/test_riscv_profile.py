@@ -14,7 +14,7 @@ from test_riscv_engine import ARRAYS, many
 
 from fleet.engines.base import RunOptions
 from fleet.engines.riscv import run_image
-from fleet.report.performance import code_profile
+from fleet.report.run.performance import code_profile
 from fleet.targets.riscv.compile import RiscvProgram, compile_riscv
 from fleet.targets.riscv.elf import PF_X
 from fleet.targets.riscv.isa import find_isa

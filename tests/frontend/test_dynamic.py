@@ -17,8 +17,8 @@ from fleet.ir.program import Program
 from fleet.ir.weights import Weights
 from fleet.targets.bytecode import VM, ByteCodeConverter, ByteCodeModule
 from fleet.targets.riscv.compile import compile_riscv
-from fleet.transforms.infer_shapes import bound, infer_shapes
 from fleet.transforms.pipeline import PIPELINES, run_pipeline
+from fleet.transforms.simplify.infer_shapes import bound, infer_shapes
 
 ROOT = Path(__file__).parents[2]
 SIZES = (1, 2, 7, 64)

@@ -9,7 +9,7 @@ import pytest
 
 import fleet.sets
 from fleet.isa.description import Description
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.isa.scaffold.new_set import new_set
 
 SETS = Path(fleet.sets.__file__).parent

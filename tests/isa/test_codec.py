@@ -13,7 +13,7 @@ import pytest
 from fleet.isa.codec import CodecError, decode_writes, disassemble, interrupt, register_writes
 from fleet.isa.codec_binary import decode_binary, encode_binary
 from fleet.isa.description import Description
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.sdk import Call
 
 RDL = """\

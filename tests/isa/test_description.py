@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleet.isa.description import DescriptionError, parameter_values
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 
 RDL = """\
 addrmap demo {

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 import fleet.sets
-from fleet.isa import description_cache, description_rdl
 from fleet.isa.description import Description, DescriptionError
-from fleet.isa.description_cache import compiled
+from fleet.isa.reading import cache as description_cache
+from fleet.isa.reading import rdl as description_rdl
+from fleet.isa.reading.cache import compiled
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "one_instruction_set" / "vector_add" / "vector_add.rdl"
 RDLS = [*sorted(Path(fleet.sets.__file__).parent.glob("*/*.rdl")), FIXTURE]

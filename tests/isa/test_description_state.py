@@ -9,12 +9,12 @@ import pytest
 from test_description import RDL
 
 from fleet.isa.description import DescriptionError
-from fleet.isa.description_cache import load
 from fleet.isa.difference import changes
-from fleet.isa.export_sv import package
+from fleet.isa.generate.export_sv import package
+from fleet.isa.generate.state_module import state_module
 from fleet.isa.installed import PluginError
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import check_binding, find_instruction_set
-from fleet.isa.state_module import state_module
 from fleet.sdk import OnChipMemory, State, StateRegister
 
 STATE_MAP = """

@@ -10,8 +10,8 @@ import pytest
 
 import fleet.sets
 from fleet.errors import ComparisonFailure
-from fleet.isa.description_cache import load
 from fleet.isa.export import check, export, generate, main
+from fleet.isa.reading.cache import load
 from fleet.sdk import generated_files
 
 ROOT = Path(__file__).parent.parent.parent

@@ -12,8 +12,8 @@ from export_files import files_of
 
 from fleet.engines.rtl_sim.tools import find_toolchain
 from fleet.isa.description import Description, DescriptionError, Register
-from fleet.isa.export_sv import camel
 from fleet.isa.exports.formats import exported
+from fleet.isa.generate.export_sv import camel
 from fleet.sdk import generated_files
 
 WORDS = (0x00000000, 0xFFFFFFFF, 0xA5A55A5A, 0x12345678, 0x80000001)

@@ -86,7 +86,7 @@ def test_an_exporter_that_loads_from_elsewhere_is_refused(described: Description
 
 
 def test_the_commands_formats_are_all_formats() -> None:
-    from fleet.cli.isa import command
+    from fleet.cli.sets.isa import command
 
     (form,) = [p for p in command.commands["export"].params if p.name == "form"]
     assert list(form.type.choices) == list(formats.FORMATS)

@@ -12,8 +12,8 @@ from fleet.errors import FleetError
 from fleet.isa import registry
 from fleet.isa.codec import decode_writes, register_writes
 from fleet.isa.description import DescriptionError
-from fleet.isa.description_cache import load
 from fleet.isa.export import generate
+from fleet.isa.reading.cache import load
 from fleet.sdk import Call, InstructionSet, generated_files
 
 ImportFrom = Callable[[Path], None]

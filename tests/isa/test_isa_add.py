@@ -12,7 +12,7 @@ from test_export_uvm import elaborated, model
 from workspaces import Workspace, make_workspace
 
 from fleet.errors import DeviceError
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.isa.scaffold.add import instructions_end
 from fleet.isa.scaffold.hardware import with_like
 
@@ -219,7 +219,7 @@ def test_an_instruction_like_one_with_a_view_gets_a_view(tmp_path: Path) -> None
 
 SHOWN = """
 from dataclasses import replace
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from sys import argv
 d = load(argv[1])
 for new, like in (pair.split("=") for pair in argv[2:]):

@@ -68,7 +68,7 @@ def test_as_many_instructions_as_asked_for(made: Workspace) -> None:
 
 
 def test_what_is_counted_has_no_time_limit_of_its_own(made: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from fleet.cli import isa_fuzz
+    from fleet.cli.sets import fuzz as isa_fuzz
 
     limits: list[float] = []
     monkeypatch.setattr("fleet.verify.conformance.fuzz.fuzz", lambda state, folder, *, seconds, **_: limits.append(seconds))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import fleet.sets
-from fleet.isa.description_cache import load
 from fleet.isa.manual import main, manual
+from fleet.isa.reading.cache import load
 
 ROOT = Path(__file__).parent.parent.parent
 RDL = Path(fleet.sets.__file__).parent / "hbm0923" / "hbm0923.rdl"

@@ -13,12 +13,12 @@ import pytest
 from click.testing import CliRunner
 
 import fleet.sets
-from fleet.cli.isa import command
+from fleet.cli.sets.isa import command
 from fleet.errors import ComparisonFailure, DeviceError
 from fleet.isa.description import Description, DescriptionError, InstructionWord
-from fleet.isa.description_cache import load
-from fleet.isa.modules import check_module
-from fleet.isa.operands import OPERANDS_FILE, differs, operands_module
+from fleet.isa.generate.modules import check_module
+from fleet.isa.generate.operands import OPERANDS_FILE, differs, operands_module
+from fleet.isa.reading.cache import load
 from fleet.sdk import Operands
 
 SETS = sorted(Path(fleet.sets.__file__).parent.glob("*/*.rdl"))

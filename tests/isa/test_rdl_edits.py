@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fleet.errors import FleetError
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "one_instruction_set" / "vector_add" / "vector_add.rdl"
 TEXT = FIXTURE.read_text()

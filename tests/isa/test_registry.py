@@ -181,7 +181,7 @@ def test_the_hash_covers_description_semantics_and_device(installed_set: Path, i
 def test_importing_the_registry_loads_no_plugin_and_no_compiler() -> None:
     code = (
         "import sys, fleet.isa.registry, fleet.isa.codec;"
-        "print([m for m in ('systemrdl', 'peakrdl_regblock', 'fleet.isa.description_rdl') if m in sys.modules])"
+        "print([m for m in ('systemrdl', 'peakrdl_regblock', 'fleet.isa.reading.rdl') if m in sys.modules])"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"

@@ -13,8 +13,8 @@ import pytest
 from fleet.isa.codec import CodecError, decode_writes, disassemble, register_writes
 from fleet.isa.codec_binary import decode_binary, encode_binary
 from fleet.isa.description import Description, DescriptionError
-from fleet.isa.description_cache import load
 from fleet.isa.export import export
+from fleet.isa.reading.cache import load
 from fleet.sdk import Call, generated_files
 
 RDL = """\

@@ -15,8 +15,8 @@ from nights_made import changed, failed, head, judged, night_id, run
 from fleet.errors import ExitCode, ModelError
 from fleet.night.compare import compare, find_side
 from fleet.regress.night_records import SessionHead
-from fleet.report.campaign import CampaignEntry, write_campaign
-from fleet.report.night import write_night
+from fleet.report.regression.campaign import CampaignEntry, write_campaign
+from fleet.report.regression.night import write_night
 
 HANG = "rtl-vs-iss: hang at mvm"
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fleet.cli.case import command
+from fleet.cli.regression.case import command
 from fleet.compare.bounds import tolerance
 from fleet.errors import ComparisonFailure, FleetError
 from fleet.regress.case_runs import CaseOptions, run_case

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fleet.errors import ModelError
-from fleet.report.address_map import AddressMap, draw
+from fleet.report.run.address_map import AddressMap, draw
 from fleet.sdk.tasks import Space
 from fleet.targets.graph.settings import DEFAULT_BLOCKS, BuildConfig
 from fleet.targets.graph.storage import Planner

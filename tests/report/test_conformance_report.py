@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fleet.report.conformance import gate, single_runs, write_conformance
+from fleet.report.regression.conformance import gate, single_runs, write_conformance
 from fleet.verify.conformance.coverage import Account, CostPoint, MeanPoint
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fleet.isa.registry import find_device
-from fleet.report.coverage import Share, write_coverage
+from fleet.report.regression.coverage import Share, write_coverage
 from fleet.verify.coverage.account import Account, Met, Point, Tried
 from fleet.verify.coverage.bins import Space, space_of
 from fleet.verify.coverage.rtl import Missed, ModuleCoverage, RtlCoverage

@@ -17,8 +17,8 @@ from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance
 from fleet.ir.program import Program
-from fleet.report.error_causes import classes_of_operations, sentences
-from fleet.report.page import write_report
+from fleet.report.run.error_causes import classes_of_operations, sentences
+from fleet.report.run.page import write_report
 
 
 def run(program: Program, x: dict[str, np.ndarray], **lowering: object) -> CosimResult:

@@ -10,7 +10,7 @@ import pytest
 from html_check import Page
 
 from fleet.errors import ModelError
-from fleet.report.faults import classes_of, write_faults_report
+from fleet.report.regression.faults import classes_of, write_faults_report
 
 
 def row(name: str, kind: str, *, found: bool = True, localised: bool = True) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from fleet.errors import ModelError
 from fleet.llm.contestants import Request, generate
 from fleet.llm.load import load_model
 from fleet.llm.models import ModelOptions
-from fleet.report.generation import engine_row, store_generation, summary, write_generation
+from fleet.report.run.generation import engine_row, store_generation, summary, write_generation
 
 PLAN = ModelOptions(tokens=8, positions=64)
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from fleet.dlavm import adr, ne, transform
 from fleet.ir.graph.rows import graph_rows
-from fleet.report.graph_layout import lay_out
-from fleet.report.graph_picture import MOST_BOXES, Repeat, graph_picture, repeats
+from fleet.report.frame.graph_layout import lay_out
+from fleet.report.run.graph_picture import MOST_BOXES, Repeat, graph_picture, repeats
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ir" / "graph"))
 import numpy as np

@@ -12,8 +12,8 @@ import synthetic_results as synthetic
 from html_check import Page
 
 from fleet.cosim.result import CosimResult
-from fleet.report.campaign import CampaignEntry, write_campaign
-from fleet.report.diff import Figure, diff
+from fleet.report.regression.campaign import CampaignEntry, write_campaign
+from fleet.report.run.diff import Figure, diff
 
 
 def quick() -> CosimResult:

@@ -13,8 +13,8 @@ from fleet.core import files
 from fleet.core.files import write_together
 from fleet.cosim.result import CosimResult
 from fleet.errors import FleetError
-from fleet.report import page as page_module
-from fleet.report.page import write_report
+from fleet.report.run import page as page_module
+from fleet.report.run.page import write_report
 
 
 def contents(folder: Path) -> dict[str, str]:

@@ -14,8 +14,8 @@ from html_check import Page
 
 from fleet.cosim.result import CosimResult
 from fleet.errors import ModelError
-from fleet.report.junit import junit
-from fleet.report.page import report_json, write_report
+from fleet.report.regression.junit import junit
+from fleet.report.run.page import report_json, write_report
 
 SECTIONS = {
     "verdict",

@@ -13,11 +13,11 @@ from fleet.compare.measured import OperationRow
 from fleet.compare.verdict import Comparison, NotCompared
 from fleet.compare.ways import Ways
 from fleet.cosim.result import CosimResult
-from fleet.report.accuracy import causes
-from fleet.report.diff import diff
-from fleet.report.gaps import fused_into, gaps
-from fleet.report.page import write_report
-from fleet.report.proved import proved
+from fleet.report.run.accuracy import causes
+from fleet.report.run.diff import diff
+from fleet.report.run.gaps import fused_into, gaps
+from fleet.report.run.page import write_report
+from fleet.report.run.proved import proved
 
 
 def with_comparison(result: CosimResult, name: str, **changes: object) -> CosimResult:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fleet.compare.diverged import CommitRow
-from fleet.report.streams import StreamReport, StreamRun, class_rows, write_stream_report
+from fleet.report.regression.streams import StreamReport, StreamRun, class_rows, write_stream_report
 
 
 def run(memory: str, verdict: str = "pass", reasons: tuple[str, ...] = ()) -> StreamRun:

@@ -7,7 +7,7 @@ from pathlib import Path
 from fleet.compare.diverged import Divergence
 from fleet.isa.codec import disassemble
 from fleet.isa.registry import find_instruction_set
-from fleet.report.why import Failure, page
+from fleet.report.run.why import Failure, page
 from fleet.sdk import Call
 from fleet.sets.vgemm.operands import GemmOperands
 

@@ -11,7 +11,7 @@ import fleet.sets
 from fleet.isa.codec import decode_writes, disassemble, interrupt, register_writes
 from fleet.isa.codec_binary import decode_binary, encode_binary
 from fleet.isa.description import Description
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.sdk import Call, load_devices
 from fleet.sets.hbm0923.state import STATE
 

@@ -16,7 +16,7 @@ import fleet.sets
 from fleet.errors import FleetError
 from fleet.isa.codec import decode_writes, register_writes
 from fleet.isa.description import Description
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 
 RDL = Path(fleet.sets.__file__).parent / "hbm0923" / "hbm0923.rdl"
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fleet.cli.stream import command as stream
+from fleet.cli.running.stream import command as stream
 from fleet.compare.signature import Signature
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.registry import description_hash, find_device, interface_hash

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fleet.cli.stream import command as stream_command
-from fleet.cli.why import command as why_command
+from fleet.cli.looking.why import command as why_command
+from fleet.cli.running.stream import command as stream_command
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.conformance import mutations
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import find_device
-from fleet.report.why import find_failure, page
+from fleet.report.run.why import find_failure, page
 from fleet.sdk import Device, Memory, Write
 from fleet.streams import images
 from fleet.streams.binaries import Plan

@@ -19,9 +19,9 @@ from fleet.ir.program import Program
 from fleet.isa.codec import CodecError
 from fleet.isa.codec_binary import decode_binary
 from fleet.isa.description import DescriptionError, parameter_values
-from fleet.isa.description_cache import load as load_description
 from fleet.isa.issue import runs
 from fleet.isa.memory import MappedMemory
+from fleet.isa.reading.cache import load as load_description
 from fleet.isa.registry import find_device
 from fleet.sdk import Device, InstructionSet
 from fleet.targets.accel.compile import compile_accel

@@ -5,7 +5,7 @@ import numpy as np
 from fleet.frontend.source import load
 from fleet.ir.dialect import ConstantOp, kind_of, op_id
 from fleet.ir.text import parse_ir, print_ir
-from fleet.transforms.canonicalise import canonicalise
+from fleet.transforms.simplify.canonicalise import canonicalise
 
 TEXT = """import numpy as np
 def forward(x: "f32[2, 3]"):

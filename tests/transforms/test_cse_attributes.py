@@ -12,7 +12,7 @@ from xdsl.ir import Block
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.types import tensor_type
-from fleet.transforms import cse
+from fleet.transforms.simplify import cse
 
 IDENTITY = {"id", "var", "at", "covers"}
 TYPE = tensor_type((4,), np.dtype(np.float32))

@@ -7,8 +7,8 @@ from fleet.errors import FleetError, ModelError
 from fleet.ir.dialect import kind_of
 from fleet.ir.text import parse_ir, print_ir
 from fleet.transforms.entry import program_of
-from fleet.transforms.infer_shapes import infer_shapes
 from fleet.transforms.passes import find_pass
+from fleet.transforms.simplify.infer_shapes import infer_shapes
 
 DYNAMIC = """
 func.func @f(%x: tensor<?x4xf32>, %w: tensor<4x3xf32>) -> tensor<?x3xf32> {

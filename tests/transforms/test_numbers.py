@@ -10,7 +10,7 @@ from spelled import Array, trace
 
 from fleet.ir.constants import constant
 from fleet.ir.types import element_type, tensor_type
-from fleet.transforms.numbers import COMPUTED, call_of
+from fleet.transforms.simplify.numbers import COMPUTED, call_of
 
 NUMBERS = {  # of a Python number: what Python makes of it
     "cast": (lambda m, x: m.call("cast", x, dtype=np.dtype("int64")), 2.75, 2),

@@ -128,7 +128,7 @@ def test_a_plug_in_pass_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     from fleet.transforms import passes
 
-    point = EntryPoint("mine", "fleet.transforms.dce:PASS", passes.GROUP)
+    point = EntryPoint("mine", "fleet.transforms.simplify.dce:PASS", passes.GROUP)
     monkeypatch.setattr(passes, "entry_points", lambda group, name=None: [point] if name in (None, "mine") else [])
     assert pass_names()[-1] == "mine"
     assert find_pass("mine").name == "dce"

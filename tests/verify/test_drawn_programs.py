@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import find_device
 from fleet.sdk import Range
 from fleet.streams.binaries import binaries

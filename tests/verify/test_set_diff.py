@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from fleet.cli.main import main
-from fleet.isa.description_cache import load
 from fleet.isa.difference import changes
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash, find_device
 from fleet.sdk import Call, Write
 from fleet.streams.bundle import save_bundle

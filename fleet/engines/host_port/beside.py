@@ -10,8 +10,8 @@ from fleet.engines.execute import execute_calls
 from fleet.engines.trace import Commit
 from fleet.errors import ComparisonFailure
 from fleet.isa.description import parameter_values
-from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
+from fleet.isa.reading.cache import load
 from fleet.sdk import Call, Device, InstructionSet
 
 __all__ = ["Beside"]

@@ -20,8 +20,8 @@ from fleet.engines.trace import Commit
 from fleet.errors import DeviceError
 from fleet.isa.codec import interrupt
 from fleet.isa.description import Register, Unit
-from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash
 from fleet.isa.resolved import writes_of
 from fleet.sdk import Call, Device, InstructionSet

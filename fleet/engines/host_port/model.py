@@ -11,8 +11,8 @@ from fleet.engines.host_port.registers import RegisterFile, Start
 from fleet.engines.trace import Commit
 from fleet.isa.codec import interrupt
 from fleet.isa.description import Register, Unit, parameter_values
-from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash
 from fleet.sdk import Device, InstructionSet
 

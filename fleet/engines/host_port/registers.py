@@ -10,8 +10,8 @@ from fleet.errors import FleetError
 from fleet.isa.codec import decode_writes
 from fleet.isa.codec_binary import BEAT, decode_binary
 from fleet.isa.description import Fetch, Register, Unit
-from fleet.isa.description_cache import load
 from fleet.isa.memory import MappedMemory
+from fleet.isa.reading.cache import load
 from fleet.isa.resolved import reset_state, resolved, state_after
 from fleet.sdk import Call, Device, InstructionSet
 

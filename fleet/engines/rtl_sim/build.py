@@ -112,7 +112,7 @@ def design_of(instruction_set: InstructionSet, device: Device) -> Design:
 
 def _check_generated(instruction_set: InstructionSet, sources: Iterable[Path]) -> None:
     """Refuses (DeviceError) files that `fleet.isa.export` generated from another description than the installed one."""
-    from fleet.isa.description_cache import load
+    from fleet.isa.reading.cache import load
 
     now = load(instruction_set.description).hash
     for path in sources:

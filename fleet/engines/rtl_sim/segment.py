@@ -17,9 +17,9 @@ from fleet.engines.rtl_sim.records import CommitRecord, read_records, verified_r
 from fleet.engines.trace import Commit
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.codec import interrupt, register_writes
-from fleet.isa.description_cache import load
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash
 from fleet.isa.resolved import resolved, writes_of
 from fleet.sdk import Call, Device, InstructionSet

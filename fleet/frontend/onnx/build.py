@@ -28,7 +28,7 @@ from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import element_type, tensor_type
-from fleet.transforms.canonicalise import canonicalise
+from fleet.transforms.simplify.canonicalise import canonicalise
 
 __all__ = ["Build"]
 

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp, op_id
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
-from fleet.transforms.numbers import compute
+from fleet.transforms.simplify.numbers import compute
 
 __all__ = ["Chain"]
 

@@ -32,7 +32,7 @@ from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
-from fleet.transforms.canonicalise import canonicalise
+from fleet.transforms.simplify.canonicalise import canonicalise
 
 __all__ = ["MAX_NAMES", "Instance", "drawn_sizes", "generalised"]
 

@@ -15,7 +15,7 @@ from fleet.frontend.onnx.limits import MAX_FOLDED
 from fleet.ir import dialect as d
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import numpy_dtype, shape_of, tensor_type
-from fleet.transforms.numbers import COMPUTED
+from fleet.transforms.simplify.numbers import COMPUTED
 
 __all__ = ["folded"]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from fleet.errors import ComparisonFailure
 from fleet.isa import export
 from fleet.isa.checking.finding import Finding
-from fleet.isa.description_cache import load
-from fleet.isa.modules import check_module, python_modules
+from fleet.isa.generate.modules import check_module, python_modules
+from fleet.isa.reading.cache import load
 from fleet.sdk import InstructionSet
 
 __all__ = ["check_generated", "generated_folder"]

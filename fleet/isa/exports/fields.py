@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.isa.description import Description, DescriptionError, Field, Register
-from fleet.isa.export_sv import camel, header
+from fleet.isa.generate.export_sv import camel, header
 
 __all__ = ["package"]
 

@@ -14,9 +14,9 @@ from systemrdl.node import AddrmapNode
 from fleet.errors import SetupError
 from fleet.isa import export
 from fleet.isa.description import Description, DescriptionError
-from fleet.isa.description_cache import load
-from fleet.isa.description_rdl import elaborate
 from fleet.isa.exports import fields
+from fleet.isa.reading.cache import load
+from fleet.isa.reading.rdl import elaborate
 
 __all__ = ["FORMATS", "Format", "exported"]
 

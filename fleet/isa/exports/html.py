@@ -21,7 +21,7 @@ from systemrdl.rdltypes import NoValue
 from fleet.core.scratch import Scratch
 from fleet.errors import SetupError
 from fleet.isa.description import Description
-from fleet.isa.description_rdl import UDP_FILE
+from fleet.isa.reading.rdl import UDP_FILE
 
 __all__ = ["files"]
 

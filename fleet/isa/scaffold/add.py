@@ -11,12 +11,12 @@ from pathlib import Path
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.checking.files import generated_folder
 from fleet.isa.description import Description
-from fleet.isa.description_cache import load
 from fleet.isa.export import export
+from fleet.isa.generate.modules import generated_modules, python_modules
+from fleet.isa.generate.operands import OPERANDS_FILE
 from fleet.isa.installed import entry_point
 from fleet.isa.manifest_check import manifest_file
-from fleet.isa.modules import generated_modules, python_modules
-from fleet.isa.operands import OPERANDS_FILE
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import find_instruction_set
 from fleet.isa.scaffold.hardware import with_like
 from fleet.isa.scaffold.home import UNIT, home_of

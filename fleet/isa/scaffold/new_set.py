@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from fleet.errors import DeviceError
-from fleet.isa.description_cache import load
 from fleet.isa.export import export
-from fleet.isa.modules import python_modules
+from fleet.isa.generate.modules import python_modules
+from fleet.isa.reading.cache import load
 from fleet.isa.scaffold.operations import OPERATIONS
 from fleet.isa.scaffold.render import render, render_folder, write_all
 

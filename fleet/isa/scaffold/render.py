@@ -19,7 +19,7 @@ TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
 def camel(name: str) -> str:
-    """vector_add -> VectorAdd, as `fleet.isa.export_sv` spells names of constants."""
+    """vector_add -> VectorAdd, as `fleet.isa.generate.export_sv` spells names of constants."""
     return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 

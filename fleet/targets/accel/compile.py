@@ -22,9 +22,9 @@ from fleet.ir.weights import Weights
 from fleet.isa.codec import words_of
 from fleet.isa.codec_binary import BEAT, encode_binary
 from fleet.isa.description import Description, parameter_values
-from fleet.isa.description_cache import load
 from fleet.isa.issue import ISSUES, Binary, runs
 from fleet.isa.pattern_calls import emitted
+from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash
 from fleet.isa.resolved import reset_state, resolved_call, state_after
 from fleet.sdk import Call, Device, InstructionSet
@@ -35,10 +35,10 @@ from fleet.targets.accel.plan import MemoryPlan, Tenant
 from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key
 from fleet.targets.accel.raising import raised
 from fleet.targets.liveness import Life
-from fleet.transforms.infer_shapes import check_known
 from fleet.transforms.place import Node, place
 from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
 from fleet.transforms.quantise_compensated import quantise_compensated
+from fleet.transforms.simplify.infer_shapes import check_known
 
 __all__ = ["LOADERS", "compile_accel", "lowered_program", "rounded_program"]
 

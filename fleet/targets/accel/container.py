@@ -29,8 +29,8 @@ from fleet.errors import DeviceError, ModelError
 from fleet.isa.codec import register_writes
 from fleet.isa.codec_binary import encode_binary
 from fleet.isa.description import Description
-from fleet.isa.description_cache import load as load_description
 from fleet.isa.issue import runs
+from fleet.isa.reading.cache import load as load_description
 from fleet.targets.accel.program import AccelProgram, DeviceSegment
 
 __all__ = ["MAGIC", "VERSION", "Image", "Part", "StreamFile", "load", "save", "stream_file"]

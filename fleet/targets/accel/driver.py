@@ -22,7 +22,7 @@ from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.isa.codec import register_writes
 from fleet.isa.description import Description
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.isa.resolved import reset_state, resolved, state_after
 from fleet.targets.accel.program import AccelProgram, DeviceSegment, HostStep, value_key
 from fleet.targets.bytecode.evaluate import apply

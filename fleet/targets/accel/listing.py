@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fleet.ir.dialect import op_id
 from fleet.isa import codec
 from fleet.isa.codec_binary import TASKS
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.targets.accel.plan import Buffer
 from fleet.targets.accel.program import AccelProgram, HostStep
 

@@ -126,7 +126,7 @@ class AccelProgram:
         )
 
     def memory_picture(self) -> dict[str, object]:
-        """What stands where and when, as plain data for `fleet.report.address_map`: JSON values."""
+        """What stands where and when, as plain data for `fleet.report.run.address_map`: JSON values."""
         plan, steps = self.plan, len(self.moments)
         lasting = [("constants", c.key, c.space, c.offset, c.size) for c in plan.constants.values()]
         lasting += [("areas", a.key, a.space, a.offset, a.size) for a in plan.areas.values()]

@@ -8,7 +8,7 @@ from fleet.errors import DeviceError
 from fleet.ir.program import Program
 from fleet.transforms.passes import find_pass
 from fleet.transforms.pipeline import PIPELINES, Pipeline
-from fleet.transforms.widen_heads import widen_heads
+from fleet.transforms.products.widen_heads import widen_heads
 
 __all__ = ["raised"]
 

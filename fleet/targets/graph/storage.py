@@ -100,7 +100,7 @@ class Plan:
         return lines
 
     def picture(self) -> dict[str, object]:
-        """Plain data for `fleet.report.address_map`: JSON values."""
+        """Plain data for `fleet.report.run.address_map`: JSON values."""
         return {
             "steps": self.steps,
             "blocks": [{"name": b, "space": s, "first": f, "end": e} for b, (s, f, e) in self.bases.items()],

@@ -27,7 +27,7 @@ from fleet.targets.riscv._operations import describe, emit, work, workspace
 from fleet.targets.riscv.faults import FAULT_SYMBOL
 from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
 from fleet.targets.riscv.plan import ALIGN, Buffer, MemoryPlan, identity, make_plan, symbol_part
-from fleet.transforms.infer_shapes import check_known
+from fleet.transforms.simplify.infer_shapes import check_known
 
 TRIPLE = "riscv64-unknown-elf"
 DATA_LAYOUT = "e-m:e-p:64:64-i64:64-i128:128-n32:64-S128"

@@ -8,8 +8,8 @@ from fleet.ir.composite import covered_ids
 from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
 from fleet.transforms.edit import Edit
-from fleet.transforms.fuse_linear import fuse_linear
 from fleet.transforms.pipeline import pipeline
+from fleet.transforms.products.fuse_linear import fuse_linear
 from fleet.transforms.raising.activation import raise_activations
 from fleet.transforms.raising.attention import raise_attention
 from fleet.transforms.raising.norm import raise_norms

@@ -11,12 +11,12 @@ from xdsl.ir import SSAValue
 from fleet.ir import dialect as d
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import shape_of
-from fleet.transforms.numbers import known_number
 from fleet.transforms.raising import polynomial as p
 from fleet.transforms.raising.masks import NEVER
 from fleet.transforms.raising.normal import Normal
 from fleet.transforms.raising.products import Factor, Product, product_of
 from fleet.transforms.raising.search import backward_cone
+from fleet.transforms.simplify.numbers import known_number
 
 __all__ = ["Heads", "Mask", "heads_at"]
 

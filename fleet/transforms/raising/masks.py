@@ -14,7 +14,7 @@ from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.ir.walk import operands_first
 from fleet.ir.weights import Creation, Derived, Entry, Weights
 from fleet.transforms.edit import Edit
-from fleet.transforms.numbers import COMPUTED, compute, known_number
+from fleet.transforms.simplify.numbers import COMPUTED, compute, known_number
 
 __all__ = ["NEVER", "is_causal", "known_array"]
 

@@ -14,9 +14,9 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
-from fleet.transforms.numbers import known_number
 from fleet.transforms.raising import polynomial as p
 from fleet.transforms.raising.polynomial import Atom, Poly, TooLarge
+from fleet.transforms.simplify.numbers import known_number
 
 __all__ = ["TRANSPARENT", "Normal", "forward_cone"]
 

@@ -11,12 +11,12 @@ from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.transforms.edit import Edit
-from fleet.transforms.numbers import known_number
 from fleet.transforms.passes import plain
 from fleet.transforms.raising import polynomial as p
 from fleet.transforms.raising.masks import known_array
 from fleet.transforms.raising.normal import Normal
 from fleet.transforms.raising.search import Site, backward_cone
+from fleet.transforms.simplify.numbers import known_number
 
 __all__ = ["PASS", "raise_rope"]
 

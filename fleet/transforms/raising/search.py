@@ -13,8 +13,8 @@ from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.transforms.edit import Edit, text_of
-from fleet.transforms.numbers import known_number
 from fleet.transforms.raising.normal import TRANSPARENT
+from fleet.transforms.simplify.numbers import known_number
 
 __all__ = ["Miss", "Site", "backward_cone", "tolerance_of"]
 

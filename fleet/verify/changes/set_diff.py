@@ -14,8 +14,8 @@ from fleet.errors import DeviceError, FleetError
 from fleet.isa.codec import register_writes
 from fleet.isa.codec_binary import encode_binary
 from fleet.isa.description import Description
-from fleet.isa.description_cache import load
 from fleet.isa.difference import Change, changes
+from fleet.isa.reading.cache import load
 from fleet.sdk import Call
 from fleet.verify.changes.revisions import Side, snapshot
 

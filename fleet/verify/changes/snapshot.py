@@ -18,7 +18,7 @@ Table = dict[str, Any]
 
 
 def _snapshot(request: Table) -> Table:
-    from fleet.isa.description_cache import load
+    from fleet.isa.reading.cache import load
     from fleet.isa.registry import description_hash, find_instruction_set, interface_hash
 
     found = find_instruction_set(request["set"])
@@ -83,7 +83,7 @@ def _judged(found: Any, device: Any, call: Table) -> Table:
     from fleet.errors import FleetError
     from fleet.isa.codec import register_writes
     from fleet.isa.codec_binary import encode_binary
-    from fleet.isa.description_cache import load
+    from fleet.isa.reading.cache import load
     from fleet.sdk import Call
 
     made = Call(call["instruction"], call["fields"])
@@ -102,7 +102,7 @@ def _judged(found: Any, device: Any, call: Table) -> Table:
 def _bins(found: Any, calls: list[Table]) -> set[str]:
     """Bins of the account of coverage that the calls fall into: "instruction field class"."""
     from fleet.isa.conformance import value_class
-    from fleet.isa.description_cache import load
+    from fleet.isa.reading.cache import load
 
     d = load(found.description)
     bins: set[str] = set()

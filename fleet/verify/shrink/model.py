@@ -18,7 +18,7 @@ from fleet.cosim.result_signature import of_result
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError, ModelError
 from fleet.isa.description import parameter_values
-from fleet.isa.description_cache import load
+from fleet.isa.reading.cache import load
 from fleet.isa.resolved import resolved
 from fleet.sdk import Write
 from fleet.streams.case import StreamCase

@@ -92,7 +92,7 @@ def test_bad_designs(tmp_path: Path) -> None:
 def test_hardware_generated_from_another_description_is_refused(tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from fleet.isa.description_cache import load
+    from fleet.isa.reading.cache import load
     from fleet.isa.registry import find_device
 
     instruction_set, device = find_device("hbm_small")

@@ -77,7 +77,7 @@ class Forger:
 
     @staticmethod
     def _opcode(adder: tuple[InstructionSet, Device]) -> int:
-        from fleet.isa.description_cache import load
+        from fleet.isa.reading.cache import load
 
         return load(adder[0].description).instructions["vadd"].opcode
 

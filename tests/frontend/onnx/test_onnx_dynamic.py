@@ -16,7 +16,7 @@ from fleet.frontend.onnx.choice import Choice
 from fleet.frontend.onnx.load import general_program
 from fleet.frontend.onnx.reader import read_model
 from fleet.ir.program import Program
-from fleet.transforms.infer_shapes import bound
+from fleet.transforms.simplify.infer_shapes import bound
 
 RNG = np.random.default_rng(8)
 Arrays = dict[str, np.ndarray]

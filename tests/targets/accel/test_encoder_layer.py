@@ -20,7 +20,7 @@ from fleet.targets.accel.compile import compile_accel, lowered_program
 from fleet.targets.accel.raising import raised
 from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.bytecode.vm import VM
-from fleet.transforms.widen_heads import widen_heads
+from fleet.transforms.products.widen_heads import widen_heads
 
 SET, DEVICE = find_device("hbm_small")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fleet.errors import ModelError
-from fleet.report.mutants import write_mutants
+from fleet.report.regression.mutants import write_mutants
 from fleet.verify.mutation.campaign import judged, shares
 from fleet.verify.mutation.mutant import Mutant, Result
 from fleet.verify.mutation.outside import pytest_command

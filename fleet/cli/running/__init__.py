@@ -1,0 +1,1 @@
+"""Commands that run or compile a model, a stream or a host program."""

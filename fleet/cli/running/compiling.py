@@ -1,0 +1,225 @@
+"""What the compile commands do once their arguments are read: show a stage, dump, run, check."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fleet.cli.model import say_widened
+from fleet.compiler import Compiled, compile_model, engine_of, optimised, source_stage
+from fleet.errors import FleetError
+
+if TYPE_CHECKING:
+    from fleet.ir.program import Program
+    from fleet.transforms.passes import Pass
+    from fleet.transforms.pipeline import Hooks
+
+__all__ = ["Request", "execute"]
+
+_DUMPED: Mapping[str, str] = {"token": "token.txt", "ast": "ast.txt", "ir": "ir.mlir"}
+_DUMPED_LATER: Mapping[str, str] = {"mlir": "mlir.mlir", "vm": "vm.txt", "bytecode": "bytecode.txt"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the user asked for.
+
+    Attributes:
+        model: "path.py:function" or "path.py".
+        stage: what is printed, or written to `out`; None for nothing.
+        module_only: of bytecode print the module as seed 001 shows it, without the listing.
+        weights, input_path, seed, batch, dynamic: as `load_model`.
+        device, lowering: for the accelerator's stages.
+        pipeline: passes that run first; None for none.
+        backend: target backend; runner: "vm" (the backend's engine) or "interpreter" (the source's syntax tree).
+        run: whether it runs; validation: whether the run is held against CPython's.
+        dumps: folder for every stage on the way; before, after: the IR around every pass, there or on standard error.
+        external_data: of an ONNX model, the weights in a file of their own.
+    """
+
+    model: str
+    stage: str | None = None
+    module_only: bool = False
+    weights: Path | None = None
+    input_path: Path | None = None
+    seed: int = 0
+    batch: int | None = None
+    dynamic: Collection[str] | bool = ()
+    device: str | None = None
+    lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    pipeline: str | None = None
+    verify_each: bool = False
+    backend: str = "python"
+    runner: str = "vm"
+    run: bool = False
+    validation: bool = False
+    out: Path | None = None
+    dumps: Path | None = None
+    before: bool = False
+    after: bool = False
+    external_data: bool = False
+
+
+def execute(request: Request) -> int:
+    """Does it; the exit code: 1 where a validation failed, else 0. Raises FleetError."""
+    engine = _engine(request)
+    if request.stage in ("token", "ast") and request.dumps is None and not request.run and not request.validation:
+        _show(source_stage(request.stage, request.model), request.out)
+        return 0
+    if request.runner == "interpreter" and request.run and request.stage is None and request.model.endswith(".py"):
+        return _interpret(request.model, {}, ())  # what only the interpreter takes must not meet the compiler
+    compiled = compile_model(
+        request.model,
+        weights=request.weights,
+        inputs=request.input_path,
+        seed=request.seed,
+        batch=request.batch,
+        dynamic=request.dynamic,
+    )
+    say_widened(compiled.program)
+    if compiled.banner and (request.run or request.stage not in ("token", "ast")):
+        click.echo(f"fleet: {compiled.banner}", err=True)
+    if request.dumps is not None:
+        _dump(compiled, _DUMPED, request.dumps)
+    pipeline = request.pipeline or ("vm" if request.before or request.after else None)
+    if pipeline is not None:
+        compiled = optimised(compiled, pipeline, _hooks(request, compiled.program))
+        if request.dumps is not None:
+            _dump(compiled, {"ir": f"ir-{pipeline}.mlir"}, request.dumps)
+    if request.dumps is not None:
+        _dump(compiled, _DUMPED_LATER, request.dumps)
+    if request.stage is not None:
+        _stage(request, request.stage, compiled)
+    elif not request.run and not request.validation:
+        _compile_only(engine, compiled)
+    if request.validation:
+        return _validate(request, engine, compiled)
+    if request.run and request.runner == "interpreter":
+        given = {**compiled.program.weights, **compiled.inputs}
+        return _interpret(request.model, given, compiled.program.outputs)
+    if request.run:
+        from fleet.cli.outputs import print_outputs
+
+        trace = compiled.run(engine, seed=request.seed, keep_tensors=False)
+        click.echo(str(trace.meta.get("stdout", "")), nl=False)
+        print_outputs(trace.outputs)
+    return 0
+
+
+def _interpret(model: str, arrays: Mapping[str, Any], names: Sequence[str]) -> int:
+    """The source, run by the AST interpreter; its outputs are named as the compiler names them."""
+    import numpy as np
+
+    from fleet.cli.outputs import print_outputs
+    from fleet.frontend.interpreter import run
+    from fleet.frontend.source import signature
+
+    declared = [] if model.endswith(".py") else [a.name for a in signature(model)]
+    done = run(model, {name: arrays[name] for name in declared if name in arrays})
+    click.echo(done.printed, nl=False)
+    returned = done.returned if isinstance(done.returned, tuple) else (done.returned,)
+    print_outputs({name: np.asarray(value) for name, value in zip(names, returned, strict=False)})
+    return 0
+
+
+def _engine(request: Request) -> str:
+    engine = engine_of(request.backend)
+    if request.runner == "vm":
+        return engine
+    if engine != "vm":
+        raise FleetError(f"an interpreter for {request.backend}", where="--runner", hint="leave --target-backend or --runner out")
+    return "interp"
+
+
+def _stage(request: Request, stage: str, compiled: Compiled) -> None:
+    if request.out is not None and not request.module_only:
+        missing = compiled.write(
+            stage, request.out, device=request.device, lowering=request.lowering, external_data=request.external_data
+        )  # fmt: skip
+        for function, why in missing.items():
+            click.echo(f"fleet: {function} of {request.out} is yours to define: {why}", err=True)
+        return
+    if request.module_only and stage == "bytecode":
+        if request.out is not None and request.out.suffix == ".fbc":
+            compiled.write(stage, request.out)
+            return
+        text = f"{compiled.bytecode()}\n"
+    else:
+        text = compiled.text(stage, device=request.device, lowering=request.lowering)
+    _show(text, request.out)
+
+
+def _show(text: str, out: Path | None) -> None:
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    from fleet.core.files import write_atomically
+
+    write_atomically(out, text.encode(errors="replace"))
+
+
+def _compile_only(engine: str, compiled: Compiled) -> None:
+    """Makes the code of a backend, so that whatever is wrong with the model for it is said."""
+    if engine == "llvm-cpu":
+        from fleet.targets.host.compile import compile_host
+
+        compile_host(compiled.program)
+    elif engine == "riscv":
+        from fleet.targets.riscv.compile import compile_riscv
+
+        compile_riscv(compiled.program)
+    else:
+        compiled.bytecode()
+
+
+def _dump(compiled: Compiled, names: Mapping[str, str], folder: Path) -> None:
+    for stage, name in names.items():
+        try:
+            compiled.write(stage, folder / name)
+        except FleetError as error:
+            if not (folder / name).parent.is_dir():
+                raise
+            click.echo(f"fleet: {name} is not written: {error}", err=True)
+
+
+def _hooks(request: Request, program: Program) -> Hooks:
+    from fleet.ir.text import print_ir
+    from fleet.transforms.pipeline import Hooks
+
+    if request.dumps is not None and (request.before or request.after):
+        folder = request.dumps / "passes"
+        return Hooks(request.verify_each, folder, request.before, request.after)
+    last = [program]
+
+    def show(one: Pass, now: Program) -> None:
+        for wanted, when, what in ((request.before, "before", last[0]), (request.after, "after", now)):
+            if wanted:
+                click.echo(f"// IR {when} {one.name}\n{print_ir(what.module)}", err=True, nl=False)
+        last[0] = now
+
+    return Hooks(request.verify_each, after=show if request.before or request.after else None)
+
+
+def _validate(request: Request, engine: str, compiled: Compiled) -> int:
+    """The run against CPython's on the same file, every operation within its derived bound."""
+    from fleet.cli.running.cosim import Watch
+    from fleet.cli.table import print_head, print_verdict
+    from fleet.cosim.campaign import cosim
+    from fleet.cosim.models.loaded import RANDOM_BANNER
+    from fleet.cosim.options import CosimOptions
+    from fleet.cosim.what_ran import DataProvenance
+
+    names = list(dict.fromkeys(["vm", "cpython", engine]))
+    watch = Watch(quiet=False)
+    data = DataProvenance("random" if RANDOM_BANNER in (compiled.banner or "") else "real", 1, None, None, compiled.banner)
+    options = CosimOptions(request.model, data, seed=request.seed, command=" ".join(sys.argv), on_engine=watch.engine)
+    print_head()
+    result = cosim(compiled.program, compiled.inputs, None, names, options)
+    watch.done()
+    print_verdict(result)
+    return result.exit_code

@@ -1,0 +1,1 @@
+"""Commands for instruction sets of your own: `fleet init`, `fleet isa`."""

@@ -1,0 +1,38 @@
+"""What `fleet isa check` runs and prints."""
+
+from __future__ import annotations
+
+import click
+
+from fleet.cli.sets.target import find_target
+
+__all__ = ["check_installed"]
+
+
+def check_installed(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None) -> int:
+    """Prints findings and what was looked at; 0 without findings, else 1. Raises FleetError for a set that cannot be loaded."""
+    from fleet.isa.checking.whole import check_set
+    from fleet.isa.conformance import sources
+    from fleet.verify.conformance.sample import run_sample, sample_names
+
+    found, chip = find_target(name, device)
+    report = check_set(found, chip, draws=draws, seed=seed)
+    for finding in report.findings:
+        click.echo(str(finding))
+    count = len(report.findings)
+    click.echo(f"{found.name} on {chip.name}: {report.instructions} instructions, {report.draws} calls drawn with seed {seed}")
+    if report.findings:
+        click.echo("conformance: not run, because of what stands above")
+    elif sources(found):
+        hardware = found.rtl is not None if rtl is None else rtl
+        cases = sample_names(chip.name, sample)
+        ran = list(run_sample(chip.name, cases, rtl=hardware))
+        failures = [f for f in ran if f is not None]
+        for failure in failures:
+            click.echo(f"{failure.name}: {failure.reason}; fleet stream run {failure.name}")
+        count += len(failures)
+        full = f", {len(cases) - len(ran)} left out: the memory is too small" if len(ran) < len(cases) else ""
+        click.echo(f"conformance: {len(ran)} cases on {'iss and rtl' if hardware else 'iss'}, {len(failures)} failed{full}")
+    word = click.style("FAIL", fg="red", bold=True) if count else click.style("PASS", fg="green", bold=True)
+    click.echo(f"{word} {count} finding{'s' * (count != 1)}")
+    return 1 if count else 0

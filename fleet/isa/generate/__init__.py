@@ -1,0 +1,1 @@
+"""Files that a description generates: SystemVerilog, typed operands, state."""

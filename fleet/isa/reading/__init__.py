@@ -1,0 +1,1 @@
+"""SystemRDL in, a `Description` out."""

@@ -1,0 +1,1 @@
+"""What all pages share: templates, style, text of numbers, pictures of rows and graphs."""

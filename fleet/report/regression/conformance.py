@@ -1,0 +1,292 @@
+"""The report of a conformance run: what was met of every instruction, on which settings, and how good the cost model is.
+
+`write_conformance` leaves `account.json` (everything), `README.md` and `index.html` (the same tables; the page has the pictures).
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet.core.files import write_atomically
+from fleet.report.frame.style import INK, MARKERS, PALETTE, canvas, plain_formatter, to_svg
+from fleet.verify.conformance.coverage import Account, CostPoint
+
+__all__ = ["GATES", "Gate", "gate", "single_runs", "write_conformance"]
+
+GATES: Mapping[str, tuple[float, float]] = {"ideal": (0.02, 0.05), "timed": (0.03, 0.08)}
+"""Memory model -> largest error of the cost model in the median and at the 95th percentile, as fractions of the cycles: of a run
+with ideal memory, with timed memory of the mean over refresh phases."""
+
+SINGLE = 0.05
+"""How far a single run may be off, as a fraction of its cycles, where its slack is not larger."""
+
+_MOST_SHOWN = 60.0  # percent, in the picture
+
+
+@dataclass(frozen=True)
+class Gate:
+    """How the cost model stands on one memory model: errors are |cost / cycles - 1|. points: calls; with timed memory, means.
+
+    outside: runs that are further off than the larger of `SINGLE` and one refresh and one row miss a memory, of `runs`.
+    beyond: of these, those that are so even with a refresh and a row miss of all ports that add up (`refresh_slacks`).
+    """
+
+    memory: str
+    points: int
+    median: float
+    p95: float
+    runs: int
+    outside: int
+    beyond: int
+
+    @property
+    def passed(self) -> bool:
+        """Both percentiles, of one call at least."""
+        median, p95 = GATES[self.memory]
+        return self.points > 0 and self.median <= median and self.p95 <= p95
+
+    @property
+    def runs_passed(self) -> bool:
+        """No single run beyond its bound. With ideal memory nothing is random: the percentiles are the gate."""
+        return self.memory != "timed" or self.beyond == 0
+
+
+def gate(account: Account, memory: str, instruction: str | None = None) -> Gate | None:
+    """Of one instruction, or of all. None where nothing ran on that memory model."""
+    runs = [p for p in single_runs(account, memory) if instruction in {None, p.instruction}]
+    if not runs:
+        return None
+    if memory == "timed":
+        means = [m for m in account.means if instruction in {None, m.instruction}]
+        errors = sorted(abs(m.cost / m.mean - 1) for m in means)
+    else:
+        errors = sorted(abs(p.cost / p.cycles - 1) for p in runs)
+    outside = [p for p in runs if abs(p.cost - p.cycles) > max(SINGLE * p.cycles, p.slack)]
+    beyond = sum(abs(p.cost - p.cycles) > max(SINGLE * p.cycles, p.port_slack) for p in outside)
+    quantiles = (_quantile(errors, 0.5), _quantile(errors, 0.95)) if errors else (math.inf, math.inf)
+    return Gate(memory, len(errors), *quantiles, len(runs), len(outside), beyond)
+
+
+def single_runs(account: Account, memory: str) -> list[CostPoint]:
+    """One a call and run: those of the suite, and with timed memory those that the means are taken over."""
+    found = [p for p in account.costs if p.memory == memory and p.cycles]
+    return [*found, *(run for m in account.means for run in m.runs)] if memory == "timed" else found
+
+
+def _quantile(ascending: Sequence[float], q: float) -> float:
+    return ascending[min(len(ascending) - 1, math.ceil(q * len(ascending)) - 1)]
+
+
+def write_conformance(account: Account, folder: Path) -> Path:
+    """Writes the files; returns the page's path. Raises FleetError."""
+    account.save(folder / "account.json")
+    blocks = list(_blocks(account))
+    write_atomically(folder / "README.md", _markdown(account, blocks).encode())
+    page = folder / "index.html"
+    write_atomically(page, _page(account, blocks).encode())
+    return page
+
+
+@dataclass(frozen=True)
+class _Table:
+    title: str
+    text: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def _blocks(a: Account) -> list[_Table]:
+    blocks = [_summary(a)]
+    if a.failures:
+        rows = tuple((f.name, f.setting, f.reason, f.replay) for f in a.failures[:200])
+        blocks.append(_Table("Failures", "Each is played again by its command.", ("case", "setting", "why", "again"), rows))
+    rows = tuple(
+        (name, f"{i.cases:,}", f"{i.executed:,}", f"{i.refused:,}", _counts(i.modes), _counts(i.causes))
+        for name, i in sorted(a.instructions.items())
+    )
+    head = ("instruction", "cases", "executed", "refused", "modes (start register)", "causes of refusal")
+    blocks.append(_Table("Instructions", "Calls; a case may hold many, and runs under several settings.", head, rows))
+    blocks.append(_settings(a))
+    for name, i in sorted(a.instructions.items()):
+        if i.classes:
+            rows = tuple((key, _counts(values)) for key, values in i.classes.items())
+            blocks.append(_Table(f"{name}: what was crossed", "Cases by what they are about.", ("dimension", "values met"), rows))
+        if i.fields:
+            rows = tuple((key, _counts(values)) for key, values in i.fields.items())
+            blocks.append(
+                _Table(f"{name}: fields", "Executed calls by the class of each field's value.", ("field", "classes"), rows)
+            )
+    blocks.append(_gates(a))
+    return blocks
+
+
+def _summary(a: Account) -> _Table:
+    speed = a.cycles / a.seconds if a.seconds else 0.0
+    rows = (
+        ("cases", f"{a.cases:,} ({', '.join(f'{n:,} {k}' for k, n in sorted(a.kinds.items()))})"),
+        ("runs (case and setting)", f"{a.runs:,}"),
+        ("bits of destinations compared", f"{a.bits:,}"),
+        ("bytes of memory images compared", f"{a.image_bytes:,}"),
+        ("mismatches", f"{len(a.failures):,} runs"),
+        ("cycles simulated", f"{a.cycles:,} ({speed:,.0f} a second of wall time, all work included)"),
+        ("time", f"{a.seconds:,.0f} s, summed over processes"),
+    )
+    return _Table(
+        "What ran", "rtl against iss: every bit of every destination at every commit, then every byte of memory.", ("", ""), rows
+    )
+
+
+def _gates(a: Account) -> _Table:
+    """All instructions together, then each alone: a large error of one must not hide in the median of many."""
+    rows: list[tuple[str, ...]] = []
+    for memory, (median, p95) in GATES.items():
+        for name in (None, *sorted({p.instruction for p in single_runs(a, memory)})):
+            g = gate(a, memory, name)
+            if g is not None:
+                cells = (
+                    memory,
+                    name or "all",
+                    f"{g.points:,}",
+                    _percent(g.median),
+                    _percent(median),
+                    _percent(g.p95),
+                    _percent(p95),
+                )
+                held = "holds" if g.passed else "missed"
+                rows.append((*cells, held, *_single(g)))
+    head = (
+        "memory", "instruction", "calls", "median error", "gate", "95th percentile", "gate", "",
+        "single runs", "outside one refresh a memory", "outside their bound", "",
+    )  # fmt: skip
+    runs = single_runs(a, "timed")
+    text = (
+        "|expected / measured - 1| of the cycles from start to commit, written to the registers (not fetched as a binary). With "
+        "timed memory measured is the mean over 16 refresh phases, of a fixed sample of the suite's legal calls. A single run "
+        f"meets what it meets: it may be off by the larger of {100 * SINGLE:g} % and one refresh and one row miss a memory"
+        f"{_slacks(runs)}. {_coupled(runs)}"
+    )
+    return _Table("Cost model", text, head, tuple(rows))
+
+
+def _single(g: Gate) -> tuple[str, str, str, str]:
+    if g.memory != "timed":
+        return (f"{g.runs:,}", "-", "-", "")
+    return (f"{g.runs:,}", f"{g.outside:,}", f"{g.beyond:,}", "holds" if g.runs_passed else "missed")
+
+
+def _slacks(runs: Sequence[CostPoint]) -> str:
+    found = {p.device: p.slack for p in runs}
+    return f" ({', '.join(f'{n:,.0f} cycles on {device}' for device, n in sorted(found.items()))})" if found else ""
+
+
+def _coupled(runs: Sequence[CostPoint]) -> str:
+    """Why the bound of a single run is another one on some devices."""
+    devices = sorted({p.device for p in runs if p.port_slack > p.slack})
+    if not devices:
+        return ""
+    mine = [p for p in runs if p.device in devices]
+    outside = sum(abs(p.cost - p.cycles) > max(SINGLE * p.cycles, p.slack) for p in mine)
+    return (
+        f"On {' and '.join(devices)} a port's FIFO is shorter than a refresh and a read's latency, so that the refreshes of all "
+        f"ports add up instead of hiding behind each other: there {outside:,} of {len(mine):,} runs are outside one refresh a "
+        f"memory, {outside / len(mine):.1%}, and the bound is one refresh and one row miss a port in each refresh period that the "
+        f"call takes (at least {min(p.port_slack for p in mine):,.0f} cycles)."
+    )
+
+
+def _settings(a: Account) -> _Table:
+    columns = sorted({tuple(k.split("/")[:3]) for k in a.settings})
+    names = sorted({k.split("/")[3] for k in a.settings})
+    rows: list[tuple[str, ...]] = []
+    for name in names:
+        cells = [name]
+        for c in columns:
+            s = a.settings.get("/".join((*c, name)))
+            cells.append("-" if s is None else f"{s.calls:,}" + (f" ({s.mismatches} differ)" if s.mismatches else ""))
+        rows.append(tuple(cells))
+    head = ("instruction", *(", ".join(c) for c in columns))
+    return _Table("Settings", "Calls by device, memory model and way of issue.", head, tuple(rows))
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{k}: {n:,}" for k, n in sorted(counts.items(), key=lambda kv: (-kv[1], kv[0]))) or "-"
+
+
+def _percent(value: float) -> str:
+    return f"{100 * value:.1f} %"
+
+
+def _markdown(a: Account, blocks: Sequence[_Table]) -> str:
+    lines = [f"# Conformance: {'every run agreed' if not a.failures else f'{len(a.failures)} runs differ'}", ""]
+    for b in blocks:
+        lines += [f"## {b.title}", "", b.text, "", "| " + " | ".join(b.head) + " |", "|" + "---|" * len(b.head)]
+        lines += ["| " + " | ".join(c.replace("|", "\\|") for c in row) + " |" for row in b.rows] + [""]
+    return "\n".join(lines)
+
+
+_STYLE = """:root{color-scheme:light dark}body{font:15px/1.45 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem}
+table{border-collapse:collapse;margin:.6rem 0 1.6rem}td,th{border-bottom:1px solid #8885;padding:.25rem .7rem;text-align:left;
+vertical-align:top}h2{margin-top:2.2rem}.bad{color:#d33}svg{max-width:100%;height:auto}.wide{overflow-x:auto}"""
+
+
+def _page(a: Account, blocks: Sequence[_Table]) -> str:
+    e = html.escape
+    title = "Conformance: " + ("every run agreed" if not a.failures else f"{len(a.failures)} runs differ")
+    parts = [
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{e(title)}</title>',
+        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style><body>',
+        f"<h1{' class=bad' if a.failures else ''}>{e(title)}</h1>",
+    ]
+    for b in blocks:
+        parts.append(f'<h2>{e(b.title)}</h2><p>{e(b.text)}</p><div class="wide"><table><tr>')
+        parts += [f"<th>{e(h)}</th>" for h in b.head]
+        parts += ["</tr>"] + ["<tr>" + "".join(f"<td>{e(c)}</td>" for c in row) + "</tr>" for row in b.rows] + ["</table></div>"]
+    parts += [_scatter(a, memory) for memory in GATES if gate(a, memory) is not None]
+    return "\n".join(parts) + "\n</body></html>\n"
+
+
+def _scatter(account: Account, memory: str) -> str:
+    """cost / cycles against cycles, the two gates as bands: one mark a call; with timed memory a mean, single runs faint behind."""
+    runs, means = single_runs(account, memory), account.means if memory == "timed" else ()
+    median, p95 = GATES[memory]
+    found = gate(account, memory)
+    assert found is not None
+    names = sorted({p.instruction for p in runs})
+    with canvas(9.0, 4.2) as (figure, axes):
+        axes.axhspan(-100 * p95, 100 * p95, color=PALETTE[1], alpha=0.18, lw=0, label=f"95th percentile gate, {100 * p95:g} %")
+        axes.axhspan(-100 * median, 100 * median, color=PALETTE[2], alpha=0.28, lw=0, label=f"median gate, {100 * median:g} %")
+        axes.axhline(0, color=INK, lw=0.8)
+        if means:
+            x, y = [p.cycles for p in runs], [100 * (p.cost / p.cycles - 1) for p in runs]
+            axes.plot(
+                x, y, color=INK, marker=".", linestyle="none", markersize=2, alpha=0.12, markeredgewidth=0, label="a single run",
+                rasterized=True,
+            )  # fmt: skip
+        for i, name in enumerate(names):
+            if means:
+                mine = [(m.mean, m.cost) for m in means if m.instruction == name]
+            else:
+                mine = [(p.cycles, p.cost) for p in runs if p.instruction == name]
+            x, y = [cycles for cycles, _ in mine], [100 * (cost / cycles - 1) for cycles, cost in mine]
+            colour, marker = PALETTE[i % len(PALETTE)], MARKERS[(i + i // len(PALETTE)) % len(MARKERS)]
+            axes.plot(x, y, color=colour, marker=marker, linestyle="none", markersize=3.2, alpha=0.7, label=name, markeredgewidth=0)
+        axes.set_xscale("log")
+        errors = [abs(100 * (p.cost / p.cycles - 1)) for p in runs]
+        limit = max(160 * p95, *(min(_MOST_SHOWN, e) for e in errors)) * 1.08
+        beyond = sum(e > limit for e in errors)
+        axes.set_ylim(-limit, limit)
+        axes.set_xlim(0.8 * min(p.cycles for p in runs), 1.25 * max(p.cycles for p in runs))
+        axes.xaxis.set_major_formatter(plain_formatter())
+        axes.xaxis.set_minor_formatter("")
+        axes.set_xlabel("cycles from start to commit (rtl)" + (f"; {beyond} runs lie beyond the picture" if beyond else ""))
+        axes.set_ylabel("cost model's error [%]")
+        what = "means over refresh phases" if memory == "timed" else "calls"
+        words = f"{memory} memory: {found.points:,} {what}, median {_percent(found.median)}, 95th percentile {_percent(found.p95)}"
+        axes.set_title(f"{words}: {'within the gates' if found.passed else 'gates missed'}", loc="left")
+        axes.grid(axis="y")
+        axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize=8)
+        return to_svg(figure, f"cost-{memory}", words)

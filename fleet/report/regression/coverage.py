@@ -1,0 +1,237 @@
+"""The page of coverage: what streams met of all that they could meet, what is left, what cannot be and why, the hardware's lines.
+
+`write_coverage` leaves `index.html` and `summary.json` (the page's figures). Everything comes out of an account; nothing runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from fleet.core.files import write_together
+from fleet.report.frame.style import MARKERS, PALETTE, canvas, thousands_formatter, to_svg
+from fleet.verify.coverage.account import Account, Point
+from fleet.verify.coverage.bins import DISTANCES, FAMILIES, NO_MODE, Space, family
+from fleet.verify.coverage.rtl import Missed, RtlCoverage
+from fleet.verify.coverage.shapes import SHAPES, STRIDES
+
+__all__ = ["Share", "write_coverage"]
+
+_SATURATION = ("ordinary", "saturated")
+_FAMILY_TEXT = {
+    "executed": "every instruction was executed",
+    "refused": "every cause of refusal of every instruction",
+    "start": "every value of the start register",
+    "field": "every field by the class of its value",
+    "remainder": "every size by its remainder by every natural block",
+    "stride": "how the rows that are read and written lie",
+    "result": "what stands in the results: zeros, extremes, infinities, NaN",
+    "memory": "every memory model",
+    "issue": "every way of issue",
+    "hazard": "kind of hazard by distance, and by who waits for whom",
+    "cross": "mode x remainder x stride x saturation x distance of the nearest hazard",
+}
+_MOST_HOLES = 60
+
+
+@dataclass(frozen=True)
+class Share:
+    """Bins that were met, of those that count."""
+
+    met: int
+    every: int
+
+    @property
+    def fraction(self) -> float | None:
+        """0 to 1; None of nothing."""
+        return self.met / self.every if self.every else None
+
+    @property
+    def level(self) -> str:
+        """Class of a cell of a heat table: h0 to h10; "none" of nothing."""
+        return "none" if not self.every else f"h{10 * self.met // self.every}"
+
+
+@dataclass(frozen=True)
+class _Cross:
+    """One instruction's crosses: a row a remainder and stride, a column a saturation and distance, over all modes."""
+
+    instruction: str
+    modes: tuple[tuple[str, Share], ...]
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[str, str, tuple[Share, ...]], ...]
+
+
+@dataclass(frozen=True)
+class _Hole:
+    """A group of bins that nothing met. tried: aimed draws that missed; why: the last refusal of one."""
+
+    group: str
+    keys: tuple[str, ...]
+    tried: int
+    why: str
+
+
+def write_coverage(
+    space: Space, account: Account, rtl: RtlCoverage | None, folder: Path, beside: Mapping[str, Sequence[Point]] | None = None
+) -> Path:
+    """Writes the page and its figures; returns the page's path. beside: further curves, by name. Raises FleetError."""
+    from fleet.report.frame.render import render
+
+    page = folder / "index.html"
+    context = _context(space, account, rtl, beside or {})
+    families: Mapping[str, Share] = context["families"]
+    figures = {
+        "device": account.device,
+        "description_hash": account.description_hash,
+        "seeds": account.seeds,
+        "steered": account.steered,
+        "programs": account.programs,
+        "instructions": account.instructions,
+        "processor_seconds": round(account.cpu),
+        "worker_seconds": round(account.seconds),
+        "bins": {f: asdict(s) for f, s in families.items()},
+        "all": asdict(context["total"]),
+        "impossible": len(space.bins) - len(space.open),
+        "failures": account.failures,
+        "hardware": {k: rtl.total(k) for k in ("lines", "branches", "toggles", "assertions")} if rtl is not None else None,
+    }
+    write_together(
+        {page: render("coverage.html.j2", context), folder / "summary.json": json.dumps(figures, indent=1) + "\n"}
+    )  # fmt: skip
+    return page
+
+
+def _context(space: Space, account: Account, rtl: RtlCoverage | None, beside: Mapping[str, Sequence[Point]]) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    opened = space.open
+    families = {f: _share(account, [k for k in opened if family(k) == f]) for f in FAMILIES}
+    curves = {("steered" if account.steered else "unsteered"): account.curve, **beside}
+    return {
+        "account": account,
+        "device": space.device.name,
+        "set_name": space.instruction_set.name,
+        "verdict": "fail" if account.failures else "pass",
+        "total": _share(account, opened),
+        "families": {f: s for f, s in families.items() if s.every},
+        "family_text": _FAMILY_TEXT,
+        "instructions": _by_instruction(space, account),
+        "crosses": [_cross(space, account, name) for name in space.places],
+        "hazards": _hazards(space, account),
+        "holes": _hole_groups(space, account),
+        "hole_count": len(opened) - sum(k in account.met for k in opened),
+        "impossible": _impossible(space),
+        "impossible_count": len(space.bins) - len(opened),
+        "curve": Markup(_curve(curves, len(opened))) if any(len(c) > 1 for c in curves.values()) else None,
+        "rtl": rtl,
+        "rtl_files": _missed_by_file(rtl) if rtl is not None else (),
+        "blocks": space.blocks,
+    }
+
+
+def _share(account: Account, keys: Sequence[str]) -> Share:
+    return Share(sum(k in account.met for k in keys), len(keys))
+
+
+def _by_instruction(space: Space, account: Account) -> list[tuple[str, list[Share], Share]]:
+    kinds = [f for f in FAMILIES if f != "hazard"]
+    groups: dict[tuple[str, str], list[str]] = {}
+    for key in space.open:
+        groups.setdefault((key.split(":", 1)[0], family(key)), []).append(key)
+    found: list[tuple[str, list[Share], Share]] = []
+    for name in space.places:
+        cells = [_share(account, groups.get((name, f), [])) for f in kinds]
+        found.append((name, cells, Share(sum(c.met for c in cells), sum(c.every for c in cells))))
+    return found
+
+
+def _cross(space: Space, account: Account, name: str) -> _Cross:
+    cells: dict[tuple[str, ...], list[bool]] = {}
+    modes: dict[str, list[bool]] = {}
+    for key in space.open:
+        parts = key.split(":")
+        if parts[0] == name and parts[1] == "cross":
+            hit = key in account.met
+            cells.setdefault(tuple(parts[3:]), []).append(hit)
+            modes.setdefault(parts[2], []).append(hit)
+    columns = tuple((s, d) for s in _SATURATION for d in DISTANCES if any(c[2:] == (s, d) for c in cells))
+    rows = tuple(
+        (shape, stride, tuple(_of(cells.get((shape, stride, *c), [])) for c in columns))
+        for shape in SHAPES
+        for stride in STRIDES
+        if any(c[:2] == (shape, stride) for c in cells)
+    )
+    return _Cross(name, tuple((m, _of(hits)) for m, hits in modes.items() if m != NO_MODE), columns, rows)
+
+
+def _of(hits: Sequence[bool]) -> Share:
+    return Share(sum(hits), len(hits))
+
+
+def _hazards(space: Space, account: Account) -> tuple[list[str], list[tuple[str, list[Share]]]]:
+    """Rows: who came first; columns: who waits; cells: kinds of hazards met of those that there are."""
+    names = list(space.places)
+    cells: dict[tuple[str, str], list[bool]] = {}
+    for key in space.open:
+        parts = key.split(":")
+        if parts[0] == "hazard" and len(parts) == 4:
+            cells.setdefault((parts[2], parts[3]), []).append(key in account.met)
+    return names, [(a, [_of(cells.get((a, b), [])) for b in names]) for a in names]
+
+
+def _hole_groups(space: Space, account: Account) -> list[_Hole]:
+    """Single bins; crosses by instruction and mode. The largest group first."""
+    groups: dict[str, list[str]] = {}
+    for key in space.open:
+        if key not in account.met:
+            group = ":".join(key.split(":")[:3]) if family(key) == "cross" else key.rpartition(":")[0]
+            groups.setdefault(group, []).append(key)
+    found: list[_Hole] = []
+    for group, keys in sorted(groups.items(), key=lambda g: (-len(g[1]), g[0])):
+        tried = [account.tried[k] for k in keys if k in account.tried]
+        why = Counter(t.why for t in tried if t.why).most_common(1)
+        found.append(_Hole(group, tuple(keys), sum(t.draws for t in tried), why[0][0] if why else ""))
+    return found
+
+
+def _impossible(space: Space) -> list[tuple[str, int, str]]:
+    """Reason, number of bins and the first of them, the most frequent reason first."""
+    reasons: dict[str, list[str]] = {}
+    for key, why in space.bins.items():
+        if why is not None:
+            reasons.setdefault(why, []).append(key)
+    return sorted(((why, len(keys), keys[0]) for why, keys in reasons.items()), key=lambda r: (-r[1], r[0]))
+
+
+def _missed_by_file(rtl: RtlCoverage) -> list[tuple[str, list[Missed], list[Missed]]]:
+    """File, lines that count and were not met, excluded ones."""
+    files: dict[str, list[Missed]] = {}
+    for m in rtl.missed:
+        files.setdefault(m.file, []).append(m)
+    return [(name, [m for m in rows if not m.reason][:_MOST_HOLES], [m for m in rows if m.reason]) for name, rows in files.items()]
+
+
+def _curve(curves: Mapping[str, Sequence[Point]], every: int) -> str:
+    """Bins over time, a line a run, and the bins that count as the upper end."""
+    with canvas(8.0, 3.4) as (figure, axes):
+        for i, (name, points) in enumerate(curves.items()):
+            if points:
+                x = [0.0, *(p.cpu / 60 for p in points)]
+                y = [0.0, *(100 * min(p.bins, every) / every for p in points)]
+                axes.plot(
+                    x, y, color=PALETTE[i], marker=MARKERS[i], markevery=max(1, len(x) // 12), markersize=4, lw=1.4, label=name
+                )
+        axes.axhline(95, color=PALETTE[5], lw=1, ls="--", label="95 %")
+        axes.set_xlabel("minutes of processor time, simulations included")
+        axes.set_ylabel("bins met [%]")
+        axes.set_ylim(0, 101)
+        axes.set_xlim(left=0)
+        axes.grid(axis="y")
+        axes.legend(loc="lower right")
+        axes.xaxis.set_major_formatter(thousands_formatter())
+        return to_svg(figure, "curve", "Bins met over time")

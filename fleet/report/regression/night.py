@@ -1,0 +1,275 @@
+"""Reports of a collected night: HTML page, JSON, JUnit and Markdown. Equal input gives equal bytes."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from fleet.core.files import write_together
+from fleet.core.json_values import Json
+from fleet.night.causes import Cause
+from fleet.night.collect import Judged
+from fleet.night.gates import Move
+from fleet.night.history import headline_cycles
+from fleet.regress.night_records import NightRecord
+from fleet.report.frame import text as _text
+from fleet.report.frame.render import TEMPLATES, render
+from fleet.report.regression.junit import JunitDocument
+
+__all__ = ["NightFiles", "markdown_of", "write_night"]
+
+_MOST_MOVES, _MOST_CAUSES, _MOST_KEYS, _MOST_TITLES = 200, 50, 8, 60
+_WIDTH, _HEIGHT = 150, 24
+_CELL = 11
+_SCRIPT = TEMPLATES / "night.js"
+
+
+@dataclass(frozen=True)
+class NightFiles:
+    """Paths of the written files."""
+
+    html: Path
+    json: Path
+    junit: Path
+    summary: Path
+
+
+def write_night(judged: Judged, folder: Path) -> NightFiles:
+    """Writes index.html, night.json, junit.xml and summary.md, together. Raises FleetError where the folder cannot be written."""
+    files = NightFiles(folder / "index.html", folder / "night.json", folder / "junit.xml", folder / "summary.md")
+    write_together(
+        {
+            files.json: json.dumps(_json(judged), indent=1, allow_nan=False) + "\n",
+            files.junit: _junit(judged),
+            files.summary: markdown_of(judged),
+            files.html: _page(judged),
+        }
+    )
+    return files
+
+
+# -- JSON, JUnit, Markdown
+
+
+def _json(judged: Judged) -> dict[str, Json]:
+    night = judged.night
+    return {
+        "schema": 1,
+        "night": night.id,
+        "at": night.at,
+        "until": night.until,
+        "revision": night.revision,
+        "changed": night.changed,
+        "verdict": judged.verdict,
+        "exit_code": int(judged.exit_code),
+        "headline": judged.headline,
+        "partial": judged.reading.partial,
+        "planned": night.planned,
+        "finished": night.finished,
+        "said": list(judged.reading.said),
+        "causes": [
+            {**{k: v for k, v in asdict(c).items() if k != "records"}, "keys": [r.key for r in c.records], "replay": c.first.replay}
+            for c in judged.causes
+        ],
+        "moves": [{**asdict(m), "before": _number(m.before), "after": _number(m.after)} for m in judged.moves],
+        "means": list(judged.means),
+        "flaky": dict(judged.flaky),
+        "fixed": list(judged.fixed),
+        "not_run": [r.key for r in judged.not_run],
+        "gone": list(judged.gone),
+        "runs": [r.to_json() for r in judged.records],
+    }
+
+
+def _number(value: float | None) -> float | str | None:
+    return value if value is None or abs(value) <= 1e308 else str(value)
+
+
+def _junit(judged: Judged) -> str:
+    document = JunitDocument(f"night {judged.night.id}")
+    moved: dict[str, list[Move]] = {}
+    for move in judged.red:
+        moved.setdefault(move.key, []).append(move)
+    for r in judged.records:
+        failure = (r.error or r.outcome) if r.failed or r.not_run else judged.flaky.get(r.key)
+        if failure is None and r.key in moved:
+            failure = "; ".join(f"{m.figure}: {m.state}: {m.said}" for m in moved[r.key])
+        skipped = r.error or r.outcome if r.outcome in ("skipped", "known failure") else None
+        document.add_test(r.kind, r.key, r.file, r.seconds, failure=failure, skipped=skipped, replay=r.replay)
+    for key in moved.keys() - {r.key for r in judged.records}:
+        text = "; ".join(f"{m.figure}: {m.state}: {m.said}" for m in moved[key])
+        document.add_test("means", key, "", 0.0, failure=text, replay="")
+    return document.text()
+
+
+def markdown_of(judged: Judged) -> str:
+    """Markdown summary of a night, for a pull request."""
+    md = _text.markdown
+    lines = [f"# {_text.SYMBOLS.get(judged.verdict, 'INCOMPLETE')}: {judged.headline}", ""]
+    lines += [f"- {md(said)}" for said in judged.reading.said]
+    for cause in judged.causes:
+        lines += ["", f"## {cause.state}: {md(cause.signature)}", "", _since(cause), ""]
+        lines += [f"- {md(r.key)}: {md(r.error.splitlines()[0] if r.error else r.outcome)}" for r in cause.records[:_MOST_KEYS]]
+        lines += [f"- and {len(cause.records) - _MOST_KEYS} more"] if len(cause.records) > _MOST_KEYS else []
+        lines += [f"- suspect: {md(s)}" for s in cause.suspects[:_MOST_KEYS]]
+        lines += ["", "```sh", cause.first.replay.replace("```", "'''"), "```"] if cause.first.replay else []
+    if judged.moves:
+        lines += ["", "| figure | run | before | after | state | details |", "|---|---|---|---|---|---|"]
+    for m in judged.moves[:_MOST_MOVES]:
+        cells = (m.figure, m.key, _shown(m.before), _shown(m.after), m.state, m.said)
+        lines.append("| " + " | ".join(md(c) for c in cells) + " |")
+    for title, keys in (
+        ("not run", [r.key for r in judged.not_run]), ("fixed", judged.fixed), ("not planned this time", judged.gone),
+        ("flaky", tuple(judged.flaky)),
+    ):  # fmt: skip
+        if keys:
+            more = f" and {len(keys) - 20} more" if len(keys) > 20 else ""
+            lines += ["", f"{title}: {', '.join(map(md, keys[:20]))}{more}"]
+    return "\n".join(lines) + "\n"
+
+
+def _since(cause: Cause) -> str:
+    age = f"since {cause.since}" + (f", {cause.nights} nights" if cause.nights > 1 else "")
+    passed = f"; passed last in {cause.passed}" if cause.passed else "; never passed before"
+    changed = f"; changed since: {', '.join(cause.changed)}" if cause.changed else ""
+    return f"{age}{passed}{changed}"
+
+
+def _shown(value: float | None) -> str:
+    if value is None:
+        return _text.ABSENT
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.5g}"
+
+
+# -- the page
+
+
+def _page(judged: Judged) -> str:
+    script = _SCRIPT.read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    moves = [m for m in judged.moves if m.state != "warning"]
+    context = {
+        "judged": judged,
+        "night": judged.night,
+        "title": {"pass": "PASS", "fail": "FAIL"}.get(judged.verdict, "INCOMPLETE"),
+        "causes": [_card(c) for c in judged.causes[:_MOST_CAUSES]],
+        "more_causes": len(judged.causes) - _MOST_CAUSES,
+        "moves": [_moved(m, judged) for m in moves[:_MOST_MOVES]],
+        "more_moves": len(moves) - _MOST_MOVES,
+        "warnings": [m for m in judged.moves if m.state == "warning"][:_MOST_MOVES],
+        "known": [f"{r.key}: {r.known}" for r in judged.records if r.outcome == "known failure"],
+        "heat": _heat(judged),
+        "machines": _machines(judged),
+        "rows": Markup(_table(judged)),
+        "script": Markup(script),
+        "script_hash": digest,
+        "shown": _shown,
+    }
+    return render("night.html.j2", context)
+
+
+def _card(cause: Cause) -> dict[str, Any]:
+    first = cause.first
+    return {
+        "cause": cause,
+        "since": _since(cause),
+        "named": [r.key for r in cause.records[:_MOST_KEYS]],
+        "more": len(cause.records) - _MOST_KEYS,
+        "error": first.error.splitlines()[0] if first.error else first.outcome,
+        "owners": sorted({r.owner for r in cause.records if r.owner}),
+        "suspects": cause.suspects[:_MOST_KEYS],
+        "replay": first.replay,
+    }
+
+
+def _moved(move: Move, judged: Judged) -> dict[str, Any]:
+    line = judged.lines.get(move.key, ())
+    metric = " ".join(move.figure.split(" ")[: 2 if move.figure.startswith("mean ") else 1])
+    accept = f"fleet night accept {shlex.quote(move.key)} --metric {shlex.quote(metric)} --reason '...' --owner '...'"
+    return {"move": move, "spark": Markup(_spark(line)), "accept": accept if move.red else ""}
+
+
+def _spark(line: Sequence[float | None]) -> str:
+    """Cycles of the last nights as an SVG line; "" for fewer than two values."""
+    values = [v for v in line if v is not None]
+    if len(values) < 2:
+        return ""
+    low, high = min(values), max(values)
+    span, step = (high - low) or 1.0, _WIDTH / max(len(line) - 1, 1)
+    points = " ".join(
+        f"{i * step:.1f},{_HEIGHT - 2 - (v - low) / span * (_HEIGHT - 4):.1f}" for i, v in enumerate(line) if v is not None
+    )
+    said = f"cycles of the last {len(line)} nights, {low:,.0f} to {high:,.0f}"
+    return (
+        f'<svg class="spark" role="img" aria-label="{said}" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}">'
+        f'<title>{said}</title><polyline points="{points}" fill="none" stroke="currentColor" stroke-width="1.5"/></svg>'
+    )
+
+
+def _heat(judged: Judged) -> dict[str, Any]:
+    """The heat map: titles with the most failures and moves first."""
+    at = {name: i for i, name in enumerate(judged.nights)}
+
+    def weight(item: tuple[str, Mapping[str, tuple[int, int, int]]]) -> tuple[int, str]:
+        return -sum(failed + moved for _, failed, moved in item[1].values()), item[0]
+
+    rows: list[dict[str, Any]] = []
+    for title, cells in sorted(judged.cells.items(), key=weight)[:_MOST_TITLES]:
+        marks: list[str] = []
+        for name, (runs, failed, moved) in cells.items():
+            kind = "bad" if failed else "moved" if moved else "good" if runs else "open"
+            what = f"{name}: {failed} of {runs} failed" + (f", {moved} moved" if moved else "") if runs else f"{name}: not run"
+            square = f'<rect class="{kind}" x="{at[name] * _CELL}" y="1" width="{_CELL - 1}" height="{_CELL}"'
+            marks.append(f"{square}/>" if kind == "good" else f"{square}><title>{what}</title></rect>")
+        bad = sum(failed for _, failed, _ in cells.values())
+        rows.append({"title": title, "svg": Markup("".join(marks)), "said": f"{len(cells)} nights, {bad} failures"})
+    return {"rows": rows, "width": len(at) * _CELL, "height": _CELL + 2, "more": len(judged.cells) - len(rows)}
+
+
+def _machines(judged: Judged) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for name, (busy, first, last) in sorted(judged.reading.processes.items()):
+        span = (datetime.datetime.fromisoformat(last) - datetime.datetime.fromisoformat(first)).total_seconds()
+        if busy:
+            found.append(
+                {"name": name.rpartition("-")[0], "busy": busy, "span": span, "share": min(1.0, busy / span) if span else 1.0}
+            )
+    return found
+
+
+def _table(judged: Judged) -> str:
+    """All runs as JSON for the script, words as indices into lists; safe inside <script>."""
+    words: dict[str, dict[str, int]] = {name: {} for name in ("kind", "outcome", "device", "memory", "file", "state")}
+
+    def at(name: str, word: str) -> int:
+        return words[name].setdefault(word, len(words[name]))
+
+    state = {m.key: m.state for m in reversed(judged.moves) if m.state != "warning"}
+    rows: list[list[Any]] = []
+    for r in judged.records:
+        moved = "flaky" if r.key in judged.flaky else state.get(r.key, "")
+        rows.append(
+            [
+                r.key, at("kind", r.kind), at("outcome", r.outcome), at("state", moved), at("device", r.device),
+                at("memory", r.memory), headline_cycles(r.figures), round(r.seconds, 2), at("file", r.file), _replay(r),
+            ]
+        )  # fmt: skip
+    table = {"words": {name: list(found) for name, found in words.items()}, "rows": rows}
+    return json.dumps(table, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c").replace("&", "\\u0026")
+
+
+def _replay(record: NightRecord) -> str | int:
+    """0 or 1 if the script can derive the command from the row, else the command."""
+    run = record.key.partition("[")[2].removesuffix("]")
+    if record.replay == f"fleet case run {record.file} --only {run}":
+        return 0
+    return 1 if record.replay in (f"python -m pytest {record.key}", f"python -m pytest '{record.key}'") else record.replay

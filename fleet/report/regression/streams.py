@@ -1,0 +1,147 @@
+"""The report of instruction streams: the same stream on several memories and ways in, side by side.
+
+Everything comes out of stored figures; nothing runs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fleet.compare.diverged import CommitRow
+from fleet.core.files import write_together
+
+__all__ = ["StreamReport", "StreamRun", "write_stream_report"]
+
+
+@dataclass(frozen=True)
+class StreamRun:
+    """One simulation of the stream beside the functional model.
+
+    Attributes:
+        issue: "regs" or "aux"; memory: the memory model; verdict: "pass" or "fail"; reasons: why it failed.
+        rows: the commits with the hardware's clock.
+        cycles: from the first start to the last commit.
+        bits: compared, over all commits and memory images.
+        seconds: wall time of the simulation.
+        counters: as the engine names them.
+    """
+
+    issue: str
+    memory: str
+    verdict: str
+    reasons: tuple[str, ...]
+    rows: tuple[CommitRow, ...]
+    cycles: int
+    bits: int
+    seconds: float
+    counters: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def name(self) -> str:
+        """ "aux, timed:0"."""
+        return f"{self.issue}, {self.memory}"
+
+
+@dataclass(frozen=True)
+class StreamReport:
+    """What the page shows.
+
+    Attributes:
+        title, text: for people; command: runs it again.
+        device: its name; clock_mhz: of its cycles.
+        runs: at least one.
+        classes: operation -> class of work ("matrix products"), all operations, in the order of the table.
+        bounds: operation -> least cycles that the device's memories and arrays allow.
+        notes: further lines, figure and meaning.
+    """
+
+    title: str
+    text: str
+    command: str
+    device: str
+    clock_mhz: float
+    runs: tuple[StreamRun, ...]
+    classes: Mapping[str, str]
+    bounds: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """ "pass" when there are runs and all of them pass."""
+        return "pass" if self.runs and all(run.verdict == "pass" for run in self.runs) else "fail"
+
+
+@dataclass(frozen=True)
+class ClassRow:
+    """One class of work in all runs: least cycles, and cycles and share of the bound by run."""
+
+    name: str
+    operations: tuple[str, ...]
+    bound: float
+    cycles: tuple[int, ...]
+
+
+def class_rows(report: StreamReport) -> tuple[ClassRow, ...]:
+    """Classes in the order of `classes`. Cycles count from start to commit, without the wait for an earlier instruction."""
+    made: list[ClassRow] = []
+    for name in dict.fromkeys(report.classes.values()):
+        ops = tuple(op for op, kind in report.classes.items() if kind == name)
+        bound = sum(report.bounds.get(op, 0.0) for op in ops)
+        made.append(ClassRow(name, ops, bound, tuple(_cycles_of(run.rows, ops) for run in report.runs)))
+    return tuple(made)
+
+
+def _cycles_of(rows: Sequence[CommitRow], ops: Sequence[str]) -> int:
+    mine = [row.cycles for row in rows if row.ops and row.ops[-1] in ops]
+    return sum(sum(cycles.values()) - cycles.get("dependency", 0) for cycles in mine)
+
+
+def write_stream_report(report: StreamReport, folder: Path | str) -> Path:
+    """Writes index.html and report.json into `folder` (made when missing); returns the page's path.
+
+    Raises FleetError where the folder cannot be written.
+    """
+    from fleet.report.frame.render import render
+
+    page = Path(folder) / "index.html"
+    table = {**asdict(report), "verdict": report.verdict, "class_cycles": [asdict(row) for row in class_rows(report)]}
+    write_together({page: render("streams.html.j2", _context(report)), page.with_name("report.json"): _json(table)})
+    return page
+
+
+def _json(table: Mapping[str, Any]) -> str:
+    return json.dumps(table, indent=1, allow_nan=False) + "\n"
+
+
+def _context(report: StreamReport) -> dict[str, Any]:
+    from markupsafe import Markup
+
+    from fleet.report.run.performance_pictures import stacked_bars
+    from fleet.report.run.timeline import spans_of, timeline
+
+    pictures: list[dict[str, Any]] = []
+    for i, run in enumerate(report.runs):
+        classes = list(dict.fromkeys(name for row in run.rows for name in row.cycles))
+        names = [f"{row.seq}. {row.ops[-1] if row.ops else row.instruction}" for row in run.rows]
+        parts = {name.replace("_", " "): [float(row.cycles.get(name, 0)) for row in run.rows] for name in classes}
+        spans = spans_of(run.rows)
+        pictures.append(
+            {
+                "run": run,
+                "timeline": Markup(timeline(spans, f"timeline-{i}")) if spans else None,
+                "cycles": Markup(stacked_bars(names, parts, "cycles", f"cycles-{i}", f"Cycles by class, {run.name}."))
+                if parts
+                else None,
+            }
+        )
+    return {
+        "report": report,
+        "verdict": report.verdict,
+        "rows": class_rows(report),
+        "bound": sum(report.bounds.values()),
+        "pictures": pictures,
+    }

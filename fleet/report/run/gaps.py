@@ -1,0 +1,92 @@
+"""What was not compared: one line a reason, the operations that share it named together."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fleet.compare.verdict import NotCompared
+from fleet.cosim.result import CosimResult
+from fleet.cosim.what_ran import EngineRun
+from fleet.report.run.headline import engine_title
+
+__all__ = ["Gap", "fused_into", "gaps"]
+
+_NAMES = 6
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Things that were not compared for one reason.
+
+    comparisons: titles of those that lack them ("iss against vm"); empty for the run as a whole. things: all of them, in
+    program order. why: the reason, in words.
+    """
+
+    comparisons: tuple[str, ...]
+    things: tuple[str, ...]
+    why: str
+
+    @property
+    def where(self) -> str:
+        """The comparisons in words, "" for the run as a whole."""
+        return ", ".join(self.comparisons)
+
+    @property
+    def cut(self) -> bool:
+        """Whether `names` leaves something out."""
+        return len(self.things) > _NAMES
+
+    @property
+    def names(self) -> str:
+        """The first few things, and how many there are: "matmul.0, add.0, ... (24)"."""
+        if self.cut:
+            return f"{', '.join(self.things[: _NAMES - 1])}, ... ({len(self.things):,})"
+        return ", ".join(self.things) + (f" ({len(self.things)})" if len(self.things) > 2 else "")
+
+    def text(self) -> str:
+        """One line."""
+        return f"{self.where}: {self.names}: {self.why}" if self.comparisons else f"{self.names}: {self.why}"
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return asdict(self)
+
+
+def gaps(result: CosimResult) -> tuple[Gap, ...]:
+    """All of them: those of the run first, then by comparison. Comparisons that lack the same things for one reason share a line.
+
+    A result that lists a comparison's operations a second time for the run (as older ones do) says them once.
+    """
+    within = {(n.what, n.why) for c in result.comparisons for n in c.not_compared}
+    found = [Gap((), things, why) for why, things in _by_reason([n for n in result.not_compared if (n.what, n.why) not in within])]
+    shared: dict[tuple[tuple[str, ...], str], list[str]] = {}
+    for c in result.comparisons:
+        for why, things in _by_reason(c.not_compared):
+            shared.setdefault((things, why), []).append(f"{engine_title(c.other)} against {engine_title(c.reference)}")
+    return (*found, *(Gap(tuple(comparisons), things, why) for (things, why), comparisons in shared.items()))
+
+
+def _by_reason(missing: list[NotCompared] | tuple[NotCompared, ...]) -> list[tuple[str, tuple[str, ...]]]:
+    found: dict[str, dict[str, None]] = {}
+    for n in missing:
+        found.setdefault(n.why, {})[n.what] = None
+    return [(why, tuple(things)) for why, things in found.items()]
+
+
+def fused_into(engine: EngineRun | None) -> dict[str, str]:
+    """Operation -> the operation whose value its device group leaves for it, for those that leave none of their own.
+
+    From the groups that an accelerator engine states under `meta["groups"]`; empty where it states none.
+    """
+    found: dict[str, str] = {}
+    groups: Any = engine.meta.get("groups") if engine else None
+    for group in groups if isinstance(groups, list | tuple) else ():
+        if not isinstance(group, dict):
+            continue
+        ops, results = ([str(op) for op in group.get(key) or ()] for key in ("ops", "results"))
+        for i, op in enumerate(ops):
+            later = next((name for name in ops[i + 1 :] if name in results), None)
+            if op not in results and later is not None:
+                found[op] = later
+    return found

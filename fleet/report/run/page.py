@@ -1,0 +1,112 @@
+"""The report of one run: a page, and the same for machines. Everything comes out of a stored result; nothing runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fleet.core.files import write_together
+from fleet.cosim.result import CosimResult, load_result
+from fleet.report.regression.changes import changes, compared_with
+from fleet.report.regression.junit import junit
+from fleet.report.run import performance
+from fleet.report.run.gaps import gaps
+from fleet.report.run.headline import headline
+from fleet.report.run.proved import proved
+from fleet.report.run.summary import summary
+
+__all__ = ["REPORT_SCHEMA", "ReportFiles", "report_json", "store_report", "write_report"]
+
+REPORT_SCHEMA = 1
+"""Version of report.json's form."""
+
+
+@dataclass(frozen=True)
+class ReportFiles:
+    """What was written: the page, the same as JSON, JUnit XML, and a Markdown summary."""
+
+    html: Path
+    json: Path
+    junit: Path
+    summary: Path
+
+
+def write_report(
+    result: CosimResult | Path | str, out_dir: Path | str, previous: CosimResult | Path | str | None = None
+) -> ReportFiles:
+    """Writes index.html, report.json, junit.xml and summary.md into `out_dir`.
+
+    The page needs nothing beside it: no request leaves it. A report that was there is replaced only when all of the new
+    one is on the disk.
+
+    Args:
+        result: a result, or the folder (or result.json) that `fleet cosim` wrote.
+        out_dir: made when missing.
+        previous: the run to compare with, likewise.
+
+    Raises:
+        ModelError: the stored result is damaged or missing.
+        FleetError: the folder cannot be written.
+    """
+    files, texts = _pages(load_result(result), Path(out_dir), None if previous is None else load_result(previous))
+    write_together(texts)
+    return files
+
+
+def store_report(result: CosimResult, out_dir: Path | str, previous: CosimResult | None = None) -> tuple[Path, ReportFiles]:
+    """Writes the result (`CosimResult.save`) and its report as one: all of it replaces what was there, or nothing does.
+
+    Two runs that store into one folder take turns. Returns result.json's path and the report's files.
+    Raises FleetError where the folder cannot be written.
+    """
+    files, texts = _pages(result, Path(out_dir), previous)
+    return result.save(Path(out_dir), texts), files
+
+
+def _pages(found: CosimResult, folder: Path, before: CosimResult | None) -> tuple[ReportFiles, dict[Path, str]]:
+    """The files and their texts; nothing is written."""
+    from fleet.report.frame.context import context
+    from fleet.report.frame.render import render
+
+    files = ReportFiles(folder / "index.html", folder / "report.json", folder / "junit.xml", folder / "summary.md")
+    return files, {
+        files.json: json.dumps(report_json(found, before), indent=1, allow_nan=False) + "\n",
+        files.junit: junit(found),
+        files.summary: summary(found, before),
+        files.html: render("page.html.j2", context(found, before)),
+    }
+
+
+def report_json(result: CosimResult, previous: CosimResult | None = None) -> dict[str, Any]:
+    """The page for machines: the figures that it derives, and under "result" the whole stored result (`CosimResult.from_json`)."""
+    return {
+        "schema": REPORT_SCHEMA,
+        "verdict": result.verdict,
+        "reasons": list(result.reasons),
+        "proved": list(proved(result)),
+        "banner": result.data.banner,
+        "engines": [row.to_json() for row in headline(result)],
+        "not_compared": [gap.to_json() for gap in gaps(result)],
+        "compared_with": compared_with(previous) if previous else None,
+        "changes": [c.to_json() for c in changes(previous, result)] if previous else [],
+        "operations": [
+            {
+                "op": c.op,
+                "ops": list(c.ops),
+                "instructions": list(c.instructions),
+                "commits": c.commits,
+                "cycles": c.cycles,
+                "classes": dict(c.classes),
+                "macs": c.macs,
+                "macs_issued": c.macs_issued,
+                "useful": c.useful,
+                "padding": c.padding,
+                "least_bytes": dict(c.least_bytes),
+            }
+            for c in performance.operation_costs(result)
+        ],
+        "traffic": [{"memory": t.memory, "moved": t.moved, "least": t.least} for t in performance.traffic(result)],
+        "result": result.to_json(),
+    }

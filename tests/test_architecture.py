@@ -26,6 +26,7 @@ ALLOWED = {
     "transforms": {"ir", "symbols", "isa", "sdk"},
     "targets": {"transforms", "isa", "sdk", "ir", "symbols"},
     "engines": {"targets", "transforms", "frontend", "isa", "sdk", "ir", "symbols"},
+    "adopt": {"engines", "isa", "sdk"},
     "compare": {"engines", "targets", "transforms", "isa", "sdk", "ir", "symbols"},
     "streams": {"compare", "engines", "targets", "isa", "sdk"},
     "cosim": {"streams", "compare", "engines", "targets", "transforms", "frontend", "isa", "sdk", "ir", "symbols"},

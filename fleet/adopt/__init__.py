@@ -1,0 +1,1 @@
+"""Hardware that was not written for fleet: its sources are read as they are, and what its ports mean becomes data."""

@@ -1,0 +1,124 @@
+"""The ports of a foreign top module as they are: names, directions, resolved types and widths; no meaning yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+__all__ = ["Direction", "Leaf", "Missing", "Parameter", "Top", "TopPort"]
+
+Direction = Literal["in", "out", "inout"]
+"""Seen from the design."""
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One signal of a port: the port itself, or a field of its structure or interface that is no structure.
+
+    Attributes:
+        port: name of the port.
+        fields: names of the fields that lead to it, outermost first; empty for a plain port.
+        direction: of a field of an interface that of its modport; "inout" where nothing says.
+        width: bits of one element, 0 where the type is not made of bits.
+        count: how many elements there are: arrays of structures and unpacked arrays, all dimensions.
+        dimensions: packed dimensions of one element, outermost first (`logic [1:0][31:0]` is (2, 32); a bit is ()).
+    """
+
+    port: str
+    fields: tuple[str, ...]
+    direction: Direction
+    width: int
+    count: int = 1
+    dimensions: tuple[int, ...] = ()
+
+    @property
+    def path(self) -> str:
+        """As SystemVerilog writes it: `req_i.aw.addr`."""
+        return ".".join((self.port, *self.fields))
+
+
+@dataclass(frozen=True)
+class TopPort:
+    """One port of the top.
+
+    Attributes:
+        direction: "inout" for an interface; its fields have their own.
+        type: as slang writes the resolved type; `interface.modport` of an interface port.
+        interface: name of the interface, "" for any other port; modport: "" where the port names none.
+        array: unpacked dimensions (elements each), outermost first.
+        where: file:line.
+    """
+
+    name: str
+    direction: Direction
+    type: str
+    leaves: tuple[Leaf, ...]
+    interface: str = ""
+    modport: str = ""
+    array: tuple[int, ...] = ()
+    where: str = ""
+
+    @property
+    def width(self) -> int:
+        """Bits of all leaves of one element of `array`."""
+        elements = 1
+        for n in self.array:
+            elements *= n
+        return sum(leaf.width * leaf.count for leaf in self.leaves) // max(1, elements)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the top. value: as SystemVerilog text, of a type parameter the type; given: not the default."""
+
+    name: str
+    value: str
+    is_type: bool = False
+    given: bool = False
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A module that is instantiated and has no source: a technology cell, a memory macro, a black box.
+
+    ports: names that its instances connect; path: of the first instance below the top; count: instances of distinct parents.
+    """
+
+    name: str
+    where: str
+    path: str
+    ports: tuple[str, ...]
+    count: int
+
+
+@dataclass(frozen=True)
+class Top:
+    """A top module that was elaborated.
+
+    Attributes:
+        modules: names of all modules and interfaces below it, itself included, ascending.
+        files: the sources that are needed for it, in compile order; pruned: those that are not.
+        included: files that `files` include, ascending.
+        missing: modules without a source, ascending.
+        warnings: what slang says of the design that is no error, `file:line: text`.
+        tool: the reader and its version.
+    """
+
+    name: str
+    where: str
+    parameters: tuple[Parameter, ...]
+    ports: tuple[TopPort, ...]
+    modules: tuple[str, ...]
+    files: tuple[Path, ...]
+    pruned: tuple[Path, ...]
+    included: tuple[Path, ...]
+    missing: tuple[Missing, ...]
+    warnings: tuple[str, ...]
+    tool: str
+
+    def leaves(self) -> Iterator[Leaf]:
+        """All signals, in the order of the ports."""
+        for port in self.ports:
+            yield from port.leaves

@@ -1,0 +1,372 @@
+"""Reads a foreign top module with slang: elaborates it, lists its ports, and finds what it is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from math import prod
+from pathlib import Path
+
+from fleet.adopt.filelist import Sources
+from fleet.adopt.ports import Direction, Leaf, Missing, Parameter, Top, TopPort
+from fleet.core.scratch import Scratch
+from fleet.errors import DeviceError, SetupError
+
+try:
+    import pyslang
+    from pyslang import ast
+    from pyslang.driver import Driver
+except ImportError as error:
+    raise SetupError(f"reading SystemVerilog needs pyslang ({error})", hint="pip install 'fleet-cosim[adopt]'") from error
+
+__all__ = ["read_top"]
+
+_OPTIONS = (
+    "--single-unit", "--compat", "all", "--ignore-unknown-modules", "--allow-toplevel-iface-ports", "--error-limit", "0",
+    "--timescale", "1ns/1ps",
+)  # fmt: skip
+"""As simulators read a list: macros of a file hold in those behind it; what they let pass passes."""
+
+_DIRECTIONS: Mapping[ast.ArgumentDirection, Direction] = {
+    ast.ArgumentDirection.In: "in",
+    ast.ArgumentDirection.Out: "out",
+}
+_WRAPPER = "fleet_adopt_wrapper"
+_PACKAGE = re.compile(r"\b([A-Za-z_]\w*)\s*::")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+_SHOWN = 5
+
+
+def read_top(sources: Sources, top: str = "", parameters: Mapping[str, str] | None = None) -> Top:
+    """Elaborate a design and read its top module.
+
+    top: name of the module; "": the one that the lists name, else the only one that no other instantiates.
+    parameters: name -> value or type, as SystemVerilog text.
+    Raises DeviceError for text that is no SystemVerilog, a top that is not there, parameters that it does not have.
+    """
+    wanted, given = top or sources.top, parameters or {}
+    with Scratch("adopt") as folder:
+        run = _Run(sources, wanted, given)
+        run.check(wanted)
+        found = run.top(run.instance(wanted))
+        wrapper: Path | None = None
+        if any(p.is_type and p.given for p in found.parameters):  # which slang's command line does not set
+            wrapper = folder / f"{_WRAPPER}.sv"
+            wrapper.write_text(_wrapper(found, given), encoding="utf-8")
+            run = _Run(sources, found.name, given, wrapper)
+            run.check(found.name)
+            found = run.top(run.instance(found.name))
+        again = _Run(replace(sources, files=found.files), found.name, given, wrapper)
+        if found.pruned and not again.elaborates(found):
+            # A file that is left out had a macro or a declaration that another one needs.
+            return replace(found, files=sources.files, pruned=())
+    return found
+
+
+def _wrapper(top: Top, parameters: Mapping[str, str]) -> str:
+    """A module that gives the top its parameters; its interface ports get interfaces."""
+    lines = [f"  {p.interface} {p.name}{''.join(f' [0:{n - 1}]' for n in p.array)} ();" for p in top.ports if p.interface]
+    ports = ", ".join(f".{p.name}({p.name})" for p in top.ports if p.interface)
+    values = ", ".join(f".{name}({value})" for name, value in parameters.items())
+    return "\n".join([f"module {_WRAPPER};", *lines, f"  {top.name} #({values}) dut ({ports});", "endmodule", ""])
+
+
+@dataclass
+class _Walk:
+    """What instances lead to."""
+
+    definitions: dict[str, ast.DefinitionSymbol] = field(default_factory=dict[str, ast.DefinitionSymbol])
+    missing: dict[str, Missing] = field(default_factory=dict[str, Missing])
+    seen: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+
+
+class _Run:
+    """One elaboration."""
+
+    def __init__(self, sources: Sources, top: str, parameters: Mapping[str, str], wrapper: Path | None = None) -> None:
+        self._sources, self._parameters, self._wrapper = sources, parameters, wrapper
+        words = ["slang", *_OPTIONS, *(f"-I{p}" for p in sources.include_dirs)]
+        words += [f"-D{name}={value}" if value else f"-D{name}" for name, value in sources.defines]
+        for folder in sources.library_dirs:
+            words += ["-y", str(folder)]
+        for suffix in sources.library_suffixes if sources.library_dirs else ():
+            words += ["-Y", suffix]
+        for file in sources.library_files:
+            words += ["-v", str(file)]
+        if wrapper is None:
+            words += [f"-G{name}={value}" for name, value in parameters.items()]
+            words += ["--top", top] if top else []
+        else:
+            words += ["--top", _WRAPPER]
+        words += [str(p) for p in (*sources.files, *([wrapper] if wrapper else []))]
+        self._driver = Driver()
+        self._driver.addStandardArgs()
+        line = " ".join(_quoted(w) for w in words)
+        if not (self._driver.parseCommandLine(line) and self._driver.processOptions() and self._driver.parseAllSources()):
+            raise DeviceError("slang cannot read the sources", where=str(sources.files[0]))
+        self._manager = self._driver.sourceManager
+        self._compilation = self._driver.createCompilation()
+
+    # What is wrong.
+
+    def _diagnostics(self) -> Iterator[tuple[bool, str]]:
+        for d in self._compilation.getAllDiagnostics():
+            yield d.isError(), f"{self._place(d.location)}: {self._driver.diagEngine.formatMessage(d)}"
+
+    def check(self, top: str) -> None:
+        """Raises DeviceError for the first errors of slang."""
+        if top and top not in {d.name for d in self._compilation.getDefinitions()}:
+            raise self._no_top(f"there is no module {top}")
+        errors = list(dict.fromkeys(text for is_error, text in self._diagnostics() if is_error))
+        if errors:
+            more = f"; {len(errors) - 1} more" if len(errors) > 1 else ""
+            place, _, what = errors[0].partition(": ")
+            raise DeviceError(f"{what}{more}", where=place, detail="\n".join(errors[1:_SHOWN]) or None)
+
+    def _no_top(self, what: str) -> DeviceError:
+        known = sorted(i.name for i in self._compilation.getRoot().topInstances)
+        known = known or sorted(d.name for d in self._compilation.getDefinitions() if isinstance(d, ast.DefinitionSymbol))
+        more = ", ..." if len(known) > _SHOWN else ""
+        return DeviceError(
+            what, where=str(self._sources.lists[0] if self._sources.lists else self._sources.files[0]),
+            hint=f"name one with --top: {', '.join(known[:_SHOWN])}{more}" if known else "check the file list",
+        )  # fmt: skip
+
+    def instance(self, top: str) -> ast.InstanceSymbol:
+        """The top's instance."""
+        roots = [i for i in self._compilation.getRoot().topInstances if i.isModule]
+        if len(roots) != 1:
+            raise self._no_top("which module is the top is not clear" if roots else f"{top or 'no module'} cannot be elaborated")
+        if self._wrapper is None:
+            return roots[0]
+        return next(m for m in roots[0].body if isinstance(m, ast.InstanceSymbol) and m.name == "dut")
+
+    # What is there.
+
+    def top(self, instance: ast.InstanceSymbol) -> Top:
+        """The record of a top."""
+        body = instance.body
+        walk = _Walk()
+        self._visit(instance, walk)
+        ports = tuple(self._ports(body, walk))
+        unknown = set(self._parameters) - {p.name for p in body.parameters}
+        if unknown:
+            known = ", ".join(p.name for p in body.parameters if p.isPortParam) or "none"
+            raise DeviceError(
+                f"{body.definition.name} has no parameter {sorted(unknown)[0]}", where=self._place(body.definition.location),
+                hint=f"its parameters: {known}",
+            )  # fmt: skip
+        files, included = self._closure(walk)
+        return Top(
+            name=body.definition.name,
+            where=self._place(body.definition.location),
+            parameters=tuple(_parameters(body, self._parameters)),
+            ports=ports,
+            modules=tuple(sorted(walk.definitions)),
+            files=files,
+            pruned=tuple(p for p in self._sources.files if p not in files),
+            included=included,
+            missing=tuple(walk.missing[name] for name in sorted(walk.missing)),
+            warnings=tuple(dict.fromkeys(text for is_error, text in self._diagnostics() if not is_error)),
+            tool=f"slang {version('pyslang')}",
+        )
+
+    def elaborates(self, expected: Top) -> bool:
+        """Whether this run, of fewer files, finds the same top."""
+        if any(is_error for is_error, _ in self._diagnostics()):
+            return False
+        instance = self.instance(expected.name)
+        walk = _Walk()
+        self._visit(instance, walk)
+        ports = tuple(self._ports(instance.body, walk))
+        return (
+            tuple(sorted(walk.definitions)) == expected.modules
+            and ports == expected.ports
+            and (sorted(walk.missing) == [m.name for m in expected.missing])
+        )
+
+    def _ports(self, body: ast.InstanceBodySymbol, walk: _Walk) -> Iterator[TopPort]:
+        for port in body.portList:
+            where = self._place(port.location)
+            if isinstance(port, ast.InterfacePortSymbol):
+                yield self._interface(port, where, walk)
+            elif isinstance(port, ast.PortSymbol):
+                direction = _DIRECTIONS.get(port.direction, "inout")
+                array, element = _unpacked(port.type)
+                leaves = tuple(_leaves(port.name, (), port.type, direction, 1))
+                yield TopPort(port.name, direction, str(element), leaves, array=array, where=where)
+            elif isinstance(port, ast.MultiPortSymbol):
+                direction = _DIRECTIONS.get(port.direction, "inout")
+                yield TopPort(
+                    port.name, direction, str(port.type), (Leaf(port.name, (), direction, port.type.bitWidth),), where=where
+                )
+
+    def _interface(self, port: ast.InterfacePortSymbol, where: str, walk: _Walk) -> TopPort:
+        symbol: ast.Symbol | None
+        modport: ast.ModportSymbol | None  # the stubs of pyslang leave None out
+        symbol, modport = port.connection
+        array = tuple(_size(r) for r in port.declaredRange or ())
+        while isinstance(symbol, ast.InstanceArraySymbol):
+            symbol = next(iter(symbol.elements), None)
+        name = "" if port.isInvalid or port.isGeneric else port.interfaceDef.name
+        leaves: list[Leaf] = []
+        if isinstance(symbol, ast.InstanceSymbol):
+            self._visit(symbol, walk)
+            members = symbol.body if not port.modport else modport
+            for member in members:
+                if isinstance(member, ast.ModportPortSymbol):
+                    direction = _DIRECTIONS.get(member.direction, "inout")
+                    leaves += _leaves(port.name, (member.name,), member.type, direction, prod(array))
+                elif isinstance(member, ast.NetSymbol | ast.VariableSymbol) and members is symbol.body:
+                    leaves += _leaves(port.name, (member.name,), member.type, "inout", prod(array))
+        chosen = port.modport or ""
+        text = f"{name}.{chosen}" if chosen else name or "interface"
+        return TopPort(port.name, "inout", text, tuple(leaves), name, chosen, array, where)
+
+    def _visit(self, instance: ast.InstanceSymbol, walk: _Walk) -> None:
+        """An instance and all below it; of instances with the same parameters one is looked into."""
+        body = instance.body
+        name = body.definition.name
+        key = (name, ";".join(f"{p.name}={_value(p)}" for p in body.parameters))
+        if key in walk.seen:
+            return
+        walk.seen.add(key)
+        walk.definitions[name] = body.definition
+        self._scope(body, walk)
+
+    def _scope(self, scope: Iterable[ast.Symbol], walk: _Walk) -> None:
+        for member in scope:
+            if isinstance(member, ast.InstanceSymbol):
+                self._visit(member, walk)
+            elif isinstance(member, ast.UninstantiatedDefSymbol):
+                if not member.isChecker:
+                    self._note_missing(member, walk)
+            elif isinstance(member, ast.InstanceArraySymbol):
+                self._scope(member.elements, walk)
+            elif isinstance(member, ast.GenerateBlockSymbol):
+                if not member.isUninstantiated:
+                    self._scope(member, walk)
+            elif isinstance(member, ast.GenerateBlockArraySymbol):
+                self._scope(member.entries, walk)
+
+    def _note_missing(self, symbol: ast.UninstantiatedDefSymbol, walk: _Walk) -> None:
+        known = walk.missing.get(symbol.definitionName)
+        ports = dict.fromkeys((*(known.ports if known else ()), *filter(None, symbol.portNames)))
+        first = known or Missing(symbol.definitionName, self._place(symbol.location), symbol.hierarchicalPath, (), 0)
+        walk.missing[symbol.definitionName] = replace(first, ports=tuple(ports), count=first.count + 1)
+
+    # Which files it takes.
+
+    def _closure(self, walk: _Walk) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+        """(files, files that they include) of the definitions that were met, with the packages that these name."""
+        defines: dict[str, Path] = {}  # package -> file
+        elements: set[Path] = set()  # files that define something which can be left out
+        for package in self._compilation.getPackages():
+            if package.location.buffer.id:
+                defines[package.name] = self._file(package.location)
+        for definition in self._compilation.getDefinitions():
+            if isinstance(definition, ast.DefinitionSymbol):
+                elements.add(self._file(definition.location))
+        elements |= set(defines.values())
+        includes = self._includes()
+        needed = {self._file(d.location) for d in walk.definitions.values()}
+        needed |= {p for p in self._sources.files if p not in elements}  # macros and declarations of the compilation unit
+        todo, reached = list(needed), set(needed)
+        while todo:
+            path = todo.pop()
+            found = set(includes.get(path, ()))
+            found |= {defines[n] for n in _PACKAGE.findall(_COMMENT.sub(" ", _text(path))) if n in defines}
+            todo += found - reached
+            reached |= found
+        library = [p for p in sorted(reached) if p not in self._sources.files and p in elements]
+        files = (*(p for p in self._sources.files if p in reached), *library)
+        return files, tuple(sorted(reached - set(files)))
+
+    def _includes(self) -> Mapping[Path, set[Path]]:
+        """File -> files that it includes itself."""
+        found: dict[Path, set[Path]] = {}
+        for buffer in self._manager.getAllBuffers():
+            above = self._manager.getIncludedFrom(buffer)
+            if above.buffer.id:
+                full = self._manager.getFullPath(buffer)
+                found.setdefault(self._file(above), set()).add(Path(full).absolute())
+        return found
+
+    def _file(self, location: pyslang.SourceLocation) -> Path:
+        return Path(self._manager.getFullPath(self._manager.getFullyExpandedLoc(location).buffer)).absolute()
+
+    def _place(self, location: pyslang.SourceLocation) -> str:
+        at = self._manager.getFullyExpandedLoc(location)
+        if not at.buffer.id or not self._manager.isFileLoc(at):
+            return str(self._sources.files[0])
+        return f"{self._manager.getFullPath(at.buffer)}:{self._manager.getLineNumber(at)}"
+
+
+def _leaves(port: str, fields: tuple[str, ...], type_: ast.Type, direction: Direction, count: int) -> Iterator[Leaf]:
+    """The signals of a type that are no structure."""
+    kind = type_.canonicalType
+    if isinstance(kind, ast.PackedStructType | ast.UnpackedStructType):
+        for member in kind:
+            if isinstance(member, ast.FieldSymbol):
+                yield from _leaves(port, (*fields, member.name), member.type, direction, count)
+    elif isinstance(kind, ast.FixedSizeUnpackedArrayType) or (
+        isinstance(kind, ast.PackedArrayType) and _is_structure(kind.elementType)
+    ):
+        yield from _leaves(port, fields, kind.elementType, direction, count * _size(kind.range))
+    else:
+        yield Leaf(port, fields, direction, kind.bitWidth if kind.isIntegral else 0, count, tuple(_packed(kind)))
+
+
+def _is_structure(type_: ast.Type) -> bool:
+    kind = type_.canonicalType
+    while isinstance(kind, ast.PackedArrayType):
+        kind = kind.elementType.canonicalType
+    return isinstance(kind, ast.PackedStructType)
+
+
+def _packed(kind: ast.Type) -> Iterator[int]:
+    while isinstance(kind, ast.PackedArrayType):
+        yield _size(kind.range)
+        kind = kind.elementType.canonicalType
+    if not isinstance(kind, ast.ScalarType) and kind.isIntegral:
+        yield kind.bitWidth
+
+
+def _unpacked(type_: ast.Type) -> tuple[tuple[int, ...], ast.Type]:
+    """(unpacked dimensions, type of an element)."""
+    sizes: list[int] = []
+    kind = type_.canonicalType
+    while isinstance(kind, ast.FixedSizeUnpackedArrayType):
+        sizes.append(_size(kind.range))
+        type_ = kind.elementType
+        kind = type_.canonicalType
+    return tuple(sizes), type_
+
+
+def _size(bounds: pyslang.ConstantRange) -> int:
+    return abs(bounds.left - bounds.right) + 1
+
+
+def _parameters(body: ast.InstanceBodySymbol, given: Mapping[str, str]) -> Iterator[Parameter]:
+    for p in body.parameters:
+        if not p.isLocalParam:
+            yield Parameter(p.name, _value(p), isinstance(p, ast.TypeParameterSymbol), p.name in given)
+
+
+def _value(p: ast.ParameterSymbolBase) -> str:
+    if isinstance(p, ast.TypeParameterSymbol):
+        return str(p.targetType.type)
+    return str(p.value) if isinstance(p, ast.ParameterSymbol) else ""
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _quoted(word: str) -> str:
+    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -7,8 +7,8 @@ import io
 import tokenize
 
 from fleet.errors import SourceError
-from fleet.frontend._errors import Source
-from fleet.frontend._module import parse
+from fleet.frontend.python.errors import Source
+from fleet.frontend.python.module import parse
 
 __all__ = ["tokens", "tree"]
 

@@ -15,24 +15,24 @@ from typing import Any
 from xdsl.ir import Block, SSAValue
 
 from fleet.errors import SourceError
-from fleet.frontend._arguments import bound_arguments
-from fleet.frontend._builder import Builder
-from fleet.frontend._calls import bind_defaults
-from fleet.frontend._errors import combined
-from fleet.frontend._evaluator import Poisoned, TooManyErrors
-from fleet.frontend._flow import Flow, returned
-from fleet.frontend._generators import yields
-from fleet.frontend._given import Given, Input, given
-from fleet.frontend._live import LiveEvaluator
-from fleet.frontend._located import File, locate
-from fleet.frontend._places import Places
-from fleet.frontend._results import Known, Result, taken_apart
-from fleet.frontend._scopes import Frame
-from fleet.frontend._static import Made
-from fleet.frontend._tensor import Storage
-from fleet.frontend._tracing import Tracing
-from fleet.frontend._values import Number, Tensor, Value, words
-from fleet.frontend._watch import Items, Snapshot, Traceable, Watched
+from fleet.frontend.arrays.builder import Builder
+from fleet.frontend.arrays.static import Made
+from fleet.frontend.arrays.tensor import Storage
+from fleet.frontend.arrays.tracing import Tracing
+from fleet.frontend.live.arguments import bound_arguments
+from fleet.frontend.live.given import Given, Input, given
+from fleet.frontend.live.located import File, locate
+from fleet.frontend.live.names import LiveEvaluator
+from fleet.frontend.live.places import Places
+from fleet.frontend.live.results import Known, Result, taken_apart
+from fleet.frontend.live.watch import Items, Snapshot, Traceable, Watched
+from fleet.frontend.python.calls import bind_defaults
+from fleet.frontend.python.errors import combined
+from fleet.frontend.python.evaluator import Poisoned, TooManyErrors
+from fleet.frontend.python.flow.ending import Flow, returned
+from fleet.frontend.python.generators import yields
+from fleet.frontend.python.scopes import Frame
+from fleet.frontend.python.values import Number, Tensor, Value, words
 from fleet.frontend.source import assemble
 from fleet.frontend.tensor import Tensor as Declaration
 from fleet.ir.program import Program

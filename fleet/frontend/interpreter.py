@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import SourceError
-from fleet.frontend._calls import bind_parameters
-from fleet.frontend._eager import Eager
-from fleet.frontend._errors import combined
-from fleet.frontend._evaluator import Evaluator, Poisoned, TooManyErrors
-from fleet.frontend._scopes import Frame
-from fleet.frontend._values import Broken, Function, List, Number, Tensor, Value
+from fleet.frontend.arrays.eager import Eager
+from fleet.frontend.python.calls import bind_parameters
+from fleet.frontend.python.errors import combined
+from fleet.frontend.python.evaluator import Evaluator, Poisoned, TooManyErrors
+from fleet.frontend.python.scopes import Frame
+from fleet.frontend.python.values import Broken, Function, List, Number, Tensor, Value
 from fleet.frontend.source import MODEL, open_source
 
 __all__ = ["Run", "run"]

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from fleet.frontend import _builtins, _containers, _library
-from fleet.frontend._builtin_numbers import MATH
-from fleet.frontend._expressions import EXPRESSIONS
-from fleet.frontend._signatures import FUNCTIONS, METHODS, Signature
-from fleet.frontend._statements import STATEMENTS
 from fleet.frontend.codes import table
+from fleet.frontend.python import library
+from fleet.frontend.python.builtins import registry
+from fleet.frontend.python.builtins.numbers import MATH
+from fleet.frontend.python.containers import builtin
+from fleet.frontend.python.expressions import EXPRESSIONS
+from fleet.frontend.python.signatures import FUNCTIONS, METHODS, Signature
+from fleet.frontend.python.statements import STATEMENTS
 from fleet.ir.library.call import FAMILIES, callable_names
 from fleet.ir.library.expand import has_sequence
 from fleet.ir.tables import write_page
@@ -37,9 +39,9 @@ def tables() -> Mapping[str, str]:
             "kind",
             "names",
             [
-                ("builtins", _names(sorted(_builtins.BUILTINS))),
+                ("builtins", _names(sorted(registry.BUILTINS))),
                 ("math", _names(sorted(MATH))),
-                *((f"methods of a {kind}", _names(sorted(methods))) for kind, methods in _containers.METHODS.items()),
+                *((f"methods of a {kind}", _names(sorted(methods))) for kind, methods in builtin.METHODS.items()),
                 ("dtypes", _names(DTYPES)),
             ],
         ),
@@ -63,7 +65,7 @@ _GENERATORS = {"RandomState": "`np.random.seed(n)`, `np.random.RandomState(n)`",
 
 
 def _draws(generator: str) -> list[str]:
-    known = {*_library.DRAWS, "integers"}
+    known = {*library.DRAWS, "integers"}
     return [d for d in sorted(known) if draw_method(generator, d) is not None]
 
 

@@ -18,20 +18,20 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from fleet.core.file_kinds import refuse_foreign
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError, SourceError
-from fleet.frontend._arguments import bound_arguments, check_finite, declared
-from fleet.frontend._builder import Builder
-from fleet.frontend._errors import combined
-from fleet.frontend._evaluator import Evaluator, Poisoned, TooManyErrors
-from fleet.frontend._flow import returned
-from fleet.frontend._generators import yields
-from fleet.frontend._library import LIBRARIES
-from fleet.frontend._module import MAX_SOURCE_BYTES, Module, parse
-from fleet.frontend._returns import returned_values
-from fleet.frontend._scopes import Frame
-from fleet.frontend._static import Made
-from fleet.frontend._tracing import Tracing, final_values
-from fleet.frontend._values import Broken, Function, Tensor, Value
+from fleet.frontend.arrays.builder import Builder
+from fleet.frontend.arrays.static import Made
+from fleet.frontend.arrays.tracing import Tracing, final_values
+from fleet.frontend.live.arguments import bound_arguments, check_finite, declared
 from fleet.frontend.onnx.choice import is_onnx
+from fleet.frontend.python.errors import combined
+from fleet.frontend.python.evaluator import Evaluator, Poisoned, TooManyErrors
+from fleet.frontend.python.flow.ending import returned
+from fleet.frontend.python.flow.returns import returned_values
+from fleet.frontend.python.generators import yields
+from fleet.frontend.python.library import LIBRARIES
+from fleet.frontend.python.module import MAX_SOURCE_BYTES, Module, parse
+from fleet.frontend.python.scopes import Frame
+from fleet.frontend.python.values import Broken, Function, Tensor, Value
 from fleet.ir.dialect import has_effects
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results

@@ -162,7 +162,7 @@ FAULTS = (
         (r"last \(\S*idioms.py:\d+:\d+\).*element \[\d+.*\]: expected \S+, found \S+",),
         (
             Edit(
-                "fleet/frontend/_indexing.py",
+                "fleet/frontend/arrays/indexing.py",
                 "start.append(item.value % dim if dim >= 0",
                 "start.append((item.value - (item.value < 0)) % dim if dim >= 0",
             ),
@@ -178,7 +178,7 @@ FAULTS = (
         (r"\bback\b.*",),
         (
             Edit(
-                "fleet/frontend/_indexing.py",
+                "fleet/frontend/arrays/indexing.py",
                 "length = len(range(first, last, by))",
                 "length = len(range(first, last, by)) - (by == -2)",
             ),

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from fleet.errors import SourceError
-from fleet.frontend import _builder, codes
+from fleet.frontend import codes
+from fleet.frontend.arrays import builder
 from fleet.frontend.source import load
 
 FRONTEND = Path(codes.__file__).parent
@@ -25,7 +26,7 @@ def error_of(folder: Path, text: str, function: str | None = None) -> SourceErro
 
 @pytest.mark.parametrize("code", [c for c in codes.CODES if c not in ("F207", "F509", "F510")])
 def test_the_example_has_its_code(tmp_path, code: str, monkeypatch) -> None:
-    monkeypatch.setattr(_builder, "MAX_OPERATIONS", 3000)
+    monkeypatch.setattr(builder, "MAX_OPERATIONS", 3000)
     error = error_of(tmp_path, codes.CODES[code].example)
     assert error.code == code, str(error)
     assert f": {code} " in str(error)
@@ -46,7 +47,7 @@ def test_codes_of_unknown_dimensions(tmp_path) -> None:
 
 
 def test_every_code_in_the_sources_is_in_the_table_and_the_other_way_round() -> None:
-    used = {c for p in FRONTEND.glob("*.py") if p.name != "codes.py" for c in re.findall(r'"(F\d{3})"', p.read_text())}
+    used = {c for p in FRONTEND.rglob("*.py") if p.name != "codes.py" for c in re.findall(r'"(F\d{3})"', p.read_text())}
     assert used == set(codes.CODES)
 
 

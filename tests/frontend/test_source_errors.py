@@ -119,7 +119,7 @@ def test_what_is_not_python_is_one_clear_line(tmp_path, text: str, place: str) -
 
 
 def test_deep_recursion_and_exponential_inlining_end(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("fleet.frontend._builder.MAX_OPERATIONS", 2000)
+    monkeypatch.setattr("fleet.frontend.arrays.builder.MAX_OPERATIONS", 2000)
     loop = "def f(a):\n    return g(a)\ndef g(a):\n    return f(a)\ndef forward(x: 'f32[2, 4]'):\n    return f(x)\n"
     with pytest.raises(SourceError, match="calls itself more than 200 calls deep"):
         program_of(tmp_path, loop, x=X)

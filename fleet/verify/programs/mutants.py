@@ -44,9 +44,16 @@ __all__ = ["FILES", "HOW", "SURVIVORS", "Known", "Programs", "Sites", "known", "
 ROOT = Path(__file__).parents[3]
 SURVIVORS = ROOT / "sim" / "fuzz" / "survivors.toml"
 FILES = (
-    *(f"fleet/frontend/_{n}.py" for n in ("arguments", "assignment", "builder", "composed", "comprehensions", "create")),
-    *(f"fleet/frontend/_{n}.py" for n in ("evaluator", "expressions", "indexing", "known", "numpy", "order", "products", "shapes")),
-    *(f"fleet/frontend/_{n}.py" for n in ("shifts", "signatures", "sizes", "statements", "static", "tensor", "tracing", "values")),
+    *(f"fleet/frontend/live/{n}.py" for n in ("arguments",)),
+    *(
+        f"fleet/frontend/python/{n}.py"
+        for n in ("assignment", "comprehensions", "evaluator", "expressions", "signatures", "statements", "values")
+    ),
+    *(
+        f"fleet/frontend/arrays/{n}.py"
+        for n in ("builder", "indexing", "known_values", "handlers", "sizes", "static", "tensor", "tracing")
+    ),
+    *(f"fleet/frontend/arrays/functions/{n}.py" for n in ("composed", "create", "order", "products", "shapes", "shifts")),
     *(f"fleet/ir/{n}.py" for n in ("operation", "promotion", "elementwise", "movement", "reductions", "shapes", "einsum", "types")),
 )
 """What the programs are about: statements, expressions, NumPy's functions, shapes and dtypes. Left out: classes, text, random

@@ -68,7 +68,7 @@ def test_programs_for_a_name_of_the_module_are_those_that_run_what_reads_it() ->
     sites, text = mutants.sites(), "total > _MAX_SCATTER"
     sources = {f: (mutants.ROOT / f).read_text(encoding="utf-8") for f in mutants.FILES}
     places = {f: marked(s)[1] for f, s in sources.items()}
-    file = "fleet/frontend/_indexing.py"
+    file = "fleet/frontend/arrays/indexing.py"
     at = sources[file].index(text)
     ran = np.zeros((2, max(map(len, places.values()))), np.bool_)
     ran[1, innermost(places[file], at, at + len(text))] = True

@@ -1,0 +1,228 @@
+"""NumPy's functions that the program calls as they are: `fleet.ir.library` says which, and NumPy what they give."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.ir import Attribute
+
+from fleet.errors import SourceError
+from fleet.frontend.arrays import handlers, known_values
+from fleet.frontend.arrays.functions import create
+from fleet.frontend.arrays.memory import change, check_writable
+from fleet.frontend.python import library
+from fleet.frontend.python.values import Class, Field, Library, List, Named, Number, Range, Tensor, Value, words
+from fleet.ir.library.call import Call, Operand, is_callable
+from fleet.ir.library.expand import has_sequence
+from fleet.ir.library.inference import CallError, Leaf, results
+from fleet.ir.shapes import UNKNOWN, InferenceError
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+__all__ = ["METHODS", "call", "checked", "function_of", "instead", "is_default", "prepared", "takes"]
+
+_INSTEAD = frozenset({"F208", "F302", "F401", "F404", "F405", "F501", "F506"})
+"""What a rule of the front end says where the function is more than the rule: NumPy's own function may take it."""
+_CODES: Sequence[tuple[type[Exception], str]] = (
+    (np.exceptions.AxisError, "F305"), (IndexError, "F306"), (OverflowError, "F402"), (MemoryError, "F603"), (TypeError, "F401"),
+    (Exception, "F301"),
+)  # fmt: skip
+"""What NumPy raises -> the code of the error."""
+_MOST_WORDS = 512
+"""Numbers of a list that stand in the call itself; longer ones are weights."""
+
+
+def takes(path: str) -> bool:
+    """Whether the program may call the library's function as it is."""
+    return path.startswith("numpy.") and is_callable(path.removeprefix("numpy."))
+
+
+def instead(error: SourceError, path: str) -> bool:
+    """Whether NumPy's own function may take what a rule of the front end refuses."""
+    return error.code in _INSTEAD and takes(path)
+
+
+_METHODS = """all any argmax argmin argpartition argsort choose clip compress cumprod cumsum diagonal dot flatten max
+    mean min nonzero prod ravel repeat reshape round searchsorted squeeze std sum swapaxes take trace transpose var"""
+METHODS = frozenset(_METHODS.split())
+"""Methods of arrays that are functions of NumPy with the array as the first argument."""
+
+
+def function_of(name: str, owner: Tensor, args: Sequence[Value]) -> tuple[str, list[Value]]:
+    """The function that does what a method does, and its arguments."""
+    if name in ("reshape", "transpose") and len(args) > 1:
+        args = [tuple(args)]
+    return f"numpy.{'ravel' if name == 'flatten' else name}" if name in METHODS else "", [owner, *args]
+
+
+_DEFAULTS: Mapping[str, tuple[Any, ...]] = {
+    "out": (None,), "where": (True,), "subok": (True, False), "keepdims": (False,), "dtype": (None,), "copy": (True, None),
+    "like": (None,), "device": (None, "cpu"), "overwrite_input": (False,), "optimize": (False,), "ndmin": (0,), "order": (None,),
+}  # fmt: skip
+"""Values of arguments that say what would be done without them."""
+_IN_C_ORDER = frozenset({"zeros", "ones", "full", "empty", "eye", "identity", "reshape", "ravel", "flatten"})
+
+
+@cache
+def _keywords(name: str) -> frozenset[str] | None:
+    """The parameters of a function of NumPy; None where NumPy does not tell, or takes any."""
+    try:
+        parameters = inspect.signature(attrgetter(name)(np)).parameters
+    except (AttributeError, TypeError, ValueError):
+        return None
+    return None if any(p.kind is p.VAR_KEYWORD for p in parameters.values()) else frozenset(parameters)
+
+
+def is_default(path: str, name: str, value: Value) -> bool:
+    """Whether an argument of a function or method is one that it has, and says nothing."""
+    parameters = _keywords(path.removeprefix("numpy."))  # a method has those of the function of its name
+    if parameters is not None and name not in parameters:
+        return False
+    plain = value.value if isinstance(value, Number) and not value.symbolic else value
+    if name == "order" and isinstance(plain, str):
+        return plain == ("C" if path.rpartition(".")[2] in _IN_C_ORDER else "K")
+    return any(plain is d or (isinstance(d, str) and plain == d) for d in _DEFAULTS.get(name, ()))
+
+
+class _Arguments:
+    """A call's arguments as `Call` has them, and the arrays among them."""
+
+    def __init__(self, ev: Evaluator, node: ast.expr) -> None:
+        self.ev, self.node = ev, node
+        self.operands: list[Tensor] = []
+
+    def of(self, value: Value) -> Any:
+        """An operand, a number, a text, or a sequence of them."""
+        match value:
+            case Tensor():
+                return self._operand(value)
+            case Number():
+                if value.symbolic:
+                    self.ev.unknown(self.node, "a call of NumPy's function with a size that only the run knows")
+                if isinstance(value.value, int) and value.value.bit_length() > 63:
+                    self.ev.fail("F605", self.node, "an integer of more than 64 bits")
+                return value.value
+            case List() | Range() | tuple():
+                parts = self.ev.sequence(value) or ()
+                if len(parts) > _MOST_WORDS and not any(isinstance(p, Tensor) for p in parts):
+                    made = library.to_array(self.ev, self.node, value)
+                    assert isinstance(made, Tensor)
+                    return self._operand(made)
+                made = [self.of(v) for v in parts]
+                return tuple(made) if isinstance(value, tuple) else made
+            case None | str():
+                return value
+            case np.dtype() | Library(path="builtins.float" | "builtins.int" | "builtins.bool"):
+                return library.dtype_of(self.ev, self.node, value).name
+            case _:
+                return self.ev.fail("F408", self.node, f"an argument that is {words(value)}", "pass arrays and numbers")
+
+    def _operand(self, value: Tensor) -> Operand:
+        for i, known in enumerate(self.operands):
+            if known is value:
+                return Operand(i)
+        self.operands.append(value)
+        return Operand(len(self.operands) - 1)
+
+
+def prepared(
+    ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> tuple[Tensor | None, Call, list[Tensor]]:
+    """The array that takes the result (`out`), the call, and its operands."""
+    into = keywords.get("out")
+    if isinstance(into, tuple) and len(into) == 1:
+        (into,) = into
+    if into is not None and (not isinstance(into, Tensor) or into.scalar):
+        ev.fail("F506", node, f"out={words(into)} is not supported", "give an array")
+    arguments = _Arguments(ev, node)
+    plain = tuple(arguments.of(a) for a in args)
+    given = {**keywords, "out": into} if into is not None else keywords
+    named = tuple((k, arguments.of(v)) for k, v in given.items())
+    return into, Call(path.removeprefix("numpy."), plain, named), arguments.operands
+
+
+def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """The function's result: one operation an array of it. SourceError where NumPy refuses such operands."""
+    into, found, operands = prepared(ev, node, path, args, keywords)
+    if not operands:
+        operands, found = _constants(ev, node, found)
+    text = str(found)
+    structure = checked(ev, node, found, [o.ssa.type for o in operands])
+    if into is None and (not has_sequence(found.function) or any(UNKNOWN in leaf.shape for leaf in _leaves(structure))):
+        known = [known_values.known_array(ev, o) for o in operands]
+        arrays = [k for k in known if k is not None]
+        if len(arrays) == len(operands):  # so is what they decide, and what not every target computes
+            return _made(ev, node, found.run(arrays))
+    if into is not None:
+        check_writable(ev, node, into)
+        change(ev, node, into, _emitted(ev, node, text, operands, 0))
+        return into
+    return _built(ev, node, text, operands, structure, [0])
+
+
+def checked(ev: Evaluator, node: ast.expr, found: Call, types: Sequence[Attribute]) -> Any:
+    """The structure of what the call gives. SourceError where NumPy refuses such operands."""
+    try:
+        return results(str(found), types)
+    except InferenceError as error:
+        cause = error.cause if isinstance(error, CallError) else TypeError
+        return ev.fail(next(code for kind, code in _CODES if issubclass(cause, kind)), node, str(error))
+
+
+def _constants(ev: Evaluator, node: ast.expr, found: Call) -> tuple[list[Tensor], Call]:
+    """A call of numbers alone gets its first one as a constant: an operation without operands would be no part of the program."""
+    if not found.arguments or not isinstance(found.arguments[0], bool | int | float | list | tuple):
+        ev.fail("F506", node, f"{found.function} without an array is not supported")
+    parts = _as_value(found.arguments[0])
+    constant = handlers.array(ev, node, parts)
+    return [constant], Call(found.function, (Operand(0), *found.arguments[1:]), found.keywords)
+
+
+def _as_value(plain: Any) -> Value:
+    if isinstance(plain, list | tuple):
+        return tuple(_as_value(p) for p in plain)  # pyright: ignore[reportUnknownVariableType]
+    return Number(plain)
+
+
+def _leaves(structure: Any) -> Iterator[Leaf]:
+    if isinstance(structure, Leaf):
+        yield structure
+    else:
+        for part in structure:
+            yield from _leaves(part)
+
+
+def _made(ev: Evaluator, node: ast.expr, value: Any) -> Value:
+    """What a call gives while the source is read."""
+    if isinstance(value, tuple | list):
+        parts = [_made(ev, node, v) for v in value]  # pyright: ignore[reportUnknownVariableType]
+        return List(parts) if isinstance(value, list) else tuple(parts)
+    found = np.asarray(value)
+    return create.static(ev, node, np.array(found, order="C"), "array", scalar=not isinstance(value, np.ndarray))
+
+
+def _built(ev: Evaluator, node: ast.AST, text: str, operands: Sequence[Tensor], structure: Any, count: list[int]) -> Value:
+    if isinstance(structure, Leaf):
+        ssa = _emitted(ev, node, text, operands, count[0])
+        count[0] += 1
+        if structure.shares is not None:
+            return operands[structure.shares].view(ssa)
+        return Tensor(ssa, scalar=structure.scalar)
+    parts = [_built(ev, node, text, operands, part, count) for part in structure]
+    if isinstance(structure, list):
+        return List(parts)
+    names = getattr(structure, "_fields", None)
+    if names is None:
+        return tuple(parts)
+    return Named.of(Class(type(structure).__name__, kind="namedtuple", fields={n: Field() for n in names}), parts)
+
+
+def _emitted(ev: Evaluator, node: ast.AST, text: str, operands: Sequence[Tensor], output: int) -> Any:
+    return handlers.emitter(ev).emit(node, "numpy", [o.ssa for o in operands], call=text, output=output)

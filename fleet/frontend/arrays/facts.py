@@ -1,0 +1,89 @@
+"""What NumPy says about dtypes and shapes without looking at an element: numbers and dtypes that the source may decide by."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fleet.frontend.python import library
+from fleet.frontend.python.values import Library, Number, Tensor, Value, words
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+__all__ = ["ABSTRACT", "FACTS", "call"]
+
+_KINDS = "generic number integer signedinteger unsignedinteger inexact floating complexfloating"
+ABSTRACT: Mapping[str, Any] = {f"numpy.{n}": getattr(np, n) for n in _KINDS.split()}
+"""Families of dtypes, for `np.issubdtype`."""
+
+
+def _dtype(ev: Evaluator, node: ast.AST, value: Value) -> np.dtype:
+    return value.dtype if isinstance(value, Tensor) else library.dtype_of(ev, node, value)
+
+
+def _can_cast(ev: Evaluator, node: ast.AST, args: Sequence[Value]) -> Value:
+    casting = args[2] if len(args) > 2 else "safe"
+    if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
+        ev.fail("F408", node, f"casting is {words(casting)}", "'safe', 'same_kind' ...")
+    return Number(np.can_cast(_dtype(ev, node, args[0]), _dtype(ev, node, args[1]), casting))  # pyright: ignore[reportArgumentType]
+
+
+def _result_type(ev: Evaluator, node: ast.AST, args: Sequence[Value]) -> Value:
+    given = [a.value if isinstance(a, Number) else _dtype(ev, node, a) for a in args]
+    return np.result_type(*given)
+
+
+def _issubdtype(ev: Evaluator, node: ast.AST, args: Sequence[Value]) -> Value:
+    family = args[1]
+    other = ABSTRACT[family.path] if isinstance(family, Library) and family.path in ABSTRACT else _dtype(ev, node, family)
+    return Number(np.issubdtype(_dtype(ev, node, args[0]), other))
+
+
+def _min_scalar_type(ev: Evaluator, node: ast.AST, args: Sequence[Value]) -> Value:
+    number = ev.static(args[0])
+    if number is None:
+        ev.fail("F404", node, f"min_scalar_type of {words(args[0])}", "it takes a number known from the source")
+    return np.min_scalar_type(number)
+
+
+def _broadcast_shapes(ev: Evaluator, node: ast.AST, args: Sequence[Value]) -> Value:
+    try:
+        found = np.broadcast_shapes(*(ev.integers(node, a, "a shape") for a in args))
+    except ValueError as error:
+        ev.fail("F301", node, str(error))
+    return tuple(Number(n) for n in found)
+
+
+def _isscalar(_ev: Evaluator, _node: ast.AST, args: Sequence[Value]) -> Value:
+    return Number(isinstance(args[0], Number | str) or (isinstance(args[0], Tensor) and args[0].scalar))
+
+
+def _is_complex(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.dtype.kind == "c"
+
+
+FACTS: Mapping[str, tuple[Callable[[Evaluator, ast.AST, Sequence[Value]], Value], int, int]] = {
+    "numpy.can_cast": (_can_cast, 2, 3),
+    "numpy.promote_types": (lambda ev, node, a: np.promote_types(_dtype(ev, node, a[0]), _dtype(ev, node, a[1])), 2, 2),
+    "numpy.result_type": (_result_type, 1, 64),
+    "numpy.issubdtype": (_issubdtype, 2, 2),
+    "numpy.min_scalar_type": (_min_scalar_type, 1, 1),
+    "numpy.isscalar": (_isscalar, 1, 1),
+    "numpy.iscomplexobj": (lambda _ev, _node, a: Number(_is_complex(a[0])), 1, 1),
+    "numpy.isrealobj": (lambda _ev, _node, a: Number(not _is_complex(a[0])), 1, 1),
+    "numpy.broadcast_shapes": (_broadcast_shapes, 1, 64),
+}
+"""Function -> what it says, the fewest arguments that it takes, and the most."""
+
+
+def call(ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """The fact."""
+    function, fewest, most = FACTS[path]
+    values = [*args, *(v for k, v in keywords.items() if k == "casting")]
+    if not fewest <= len(values) <= most or keywords.keys() - {"casting"}:
+        ev.fail("F208", node, f"{path.replace('numpy', 'np', 1)} with these arguments is not supported")
+    return function(ev, node, values)

@@ -1,0 +1,1 @@
+"""NumPy's functions by family, in operations of the IR."""

@@ -1,0 +1,165 @@
+"""NumPy's calls that change an array: put, putmask, place, copyto, and `at` of ufuncs."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fleet.frontend.arrays.functions import create, order
+from fleet.frontend.arrays.handlers import Arguments, Handler, array, cast, convert, elementwise, emit, select
+from fleet.frontend.arrays.memory import change, check_writable
+from fleet.frontend.arrays.sizes import flat, reshaped
+from fleet.frontend.python.values import List, Number, Range, Tensor, Value, words
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+__all__ = ["HANDLERS", "UPDATES"]
+
+UPDATES: Mapping[str, str] = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min", "subtract": "add"}
+"""Ufunc -> how `scatter` combines what comes to one place; what is subtracted is added with the other sign."""
+
+
+def _changed(ev: Evaluator, node: ast.AST, value: Value) -> Tensor:
+    if not isinstance(value, Tensor) or any(d < 0 for d in value.shape):
+        ev.fail("F504", node, f"a change of {words(value)} is not supported", "change an array whose shape is known")
+    check_writable(ev, node, value)
+    return value
+
+
+def _cast_safely(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> Tensor:
+    """The value as an array of `dtype`; what NumPy would not cast on its own is refused."""
+    if isinstance(value, Tensor) and not np.can_cast(value.dtype, dtype, "same_kind"):
+        ev.fail("F406", node, f"{words(value)} cannot be put into an array of {dtype}", "convert it with .astype(...)")
+    if isinstance(value, Number) and not value.symbolic and isinstance(value.value, float) and dtype.kind in "biu":
+        ev.fail("F406", node, f"{words(value)} cannot be put into an array of {dtype}", "convert it")
+    return cast(ev, node, value, dtype) if isinstance(value, Tensor) else convert(ev, node, value, dtype)
+
+
+def _cycled(ev: Evaluator, node: ast.AST, values: Tensor, count: int) -> Tensor:
+    """So many values, from the first again after the last."""
+    row = flat(ev, node, values)
+    size = row.shape[0]
+    if size == count:
+        return row
+    if not size:
+        ev.fail("F301", node, "no values to put")
+    if size == 1:
+        return emit(ev, node, "broadcast_to", [row], shape=[count])
+    return emit(ev, node, "gather", [row, create.static(ev, node, np.arange(count) % size, "places", scalar=False)])
+
+
+def _put(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    owner = _changed(ev, node, args["a"])
+    places = flat(ev, node, array(ev, node, args["ind"]))
+    places = cast(ev, node, places, np.dtype(np.int64)) if places.dtype.kind == "u" else places
+    if places.dtype.kind != "i":
+        ev.fail("F405", node, f"put at {words(places)}", "places are integers")
+    values = _cycled(ev, node, _cast_safely(ev, node, args["v"], owner.dtype), places.shape[0])
+    row = flat(ev, node, owner)
+    done = emit(ev, node, "scatter", [row, places, values], reduction="none")
+    change(ev, node, owner, reshaped(ev, node, done, owner.shape).ssa)
+    return None
+
+
+def _masked(ev: Evaluator, node: ast.AST, owner: Tensor, mask: Value, values: Tensor) -> None:
+    found = array(ev, node, mask)
+    found = found if found.dtype.kind == "b" else elementwise(ev, node, "not_equal", found, Number(0))
+    change(ev, node, owner, select(ev, node, found, values, owner).ssa)
+
+
+def _putmask(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    owner = _changed(ev, node, args["a"])
+    values = _cast_safely(ev, node, args["values"], owner.dtype)
+    mask = array(ev, node, args["mask"])
+    if mask.shape != owner.shape:
+        ev.fail("F301", node, f"a mask of shape {mask.shape} for an array of shape {owner.shape}")
+    if values.shape != owner.shape:
+        values = reshaped(ev, node, _cycled(ev, node, values, math.prod(owner.shape)), owner.shape)
+    _masked(ev, node, owner, mask, values)
+    return None
+
+
+def _place(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    owner = _changed(ev, node, args["arr"])
+    values = _cast_safely(ev, node, args["vals"], owner.dtype)
+    mask = array(ev, node, args["mask"])
+    if math.prod(values.shape) != 1 or mask.shape != owner.shape:
+        ev.fail("F506", node, "place of several values: which goes where, only the run knows", "use np.where(mask, new, old)")
+    _masked(ev, node, owner, mask, reshaped(ev, node, values, []))
+    return None
+
+
+def _copyto(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    owner, source = _changed(ev, node, args["dst"]), args["src"]
+    if isinstance(source, Number) and not source.truth and owner.dtype.kind == "b":
+        ev.fail("F406", node, f"{words(source)} cannot be put into an array of bool", "give True or False")
+    values = _cast_safely(ev, node, args["src"], owner.dtype)
+    if len(values.shape) > len(owner.shape):
+        ev.fail("F301", node, f"an array of shape {values.shape} copied to one of shape {owner.shape}")
+    wide = values if values.shape == owner.shape else emit(ev, node, "broadcast_to", [values], shape=list(owner.shape))
+    if "where" in args:
+        mask = emit(ev, node, "broadcast_to", [array(ev, node, args["where"])], shape=list(owner.shape))
+        _masked(ev, node, owner, mask, wide)
+    else:
+        ev.domain.store(node, owner, [], wide)
+    return None
+
+
+def _at(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    """`np.add.at(a, i, b)`, `np.add.at(a, (i, j), b)`: every update counts, also where several come to one place."""
+    name = str(args[""])
+    owner = _changed(ev, node, args["a"])
+    given = args["indices"]
+    items = given if isinstance(given, tuple) else (given,)
+    parts = [_places(ev, node, name, item, owner) for item in items]
+    if len(parts) > len(owner.shape):
+        ev.fail("F312", node, f"{len(parts)} indices for an array of rank {len(owner.shape)} (shape {owner.shape})")
+    sizes, rest = owner.shape[: len(parts)], owner.shape[len(parts) :]
+    places = order.flat_places(ev, node, sizes, parts)
+    target = (*places.shape, *rest)
+    values = _cast_safely(ev, node, args["b"], owner.dtype)
+    if name == "subtract":
+        values = elementwise(ev, node, "neg", values)
+    try:
+        fits = np.broadcast_shapes(values.shape, target) == target
+    except ValueError:
+        fits = False
+    if not fits:
+        ev.fail("F301", node, f"updates of shape {values.shape} at places of shape {target}")
+    wide = values if values.shape == target else emit(ev, node, "broadcast_to", [values], shape=list(target))
+    count = math.prod(places.shape)
+    updates = reshaped(ev, node, wide, [count, *rest])
+    rows, row = reshaped(ev, node, owner, [math.prod(sizes), *rest]), reshaped(ev, node, places, [count])
+    done = emit(ev, node, "scatter", [rows, row, updates], reduction=UPDATES[name])
+    change(ev, node, owner, reshaped(ev, node, done, owner.shape).ssa)
+    return None
+
+
+def _places(ev: Evaluator, node: ast.AST, name: str, item: Value, owner: Tensor) -> Tensor:
+    """One dimension's places. SourceError F405 for what is not integers (a slice, a mask)."""
+    found = array(ev, node, item) if isinstance(item, Tensor | Number | List | Range | tuple) else None
+    if found is None or found.dtype.kind not in "iu" or not owner.shape:
+        ev.fail("F405", node, f"{name}.at with places {words(item)}", "give an array of integers, or a tuple of them")
+    return cast(ev, node, found, np.dtype(np.int64)) if found.dtype.kind == "u" else found
+
+
+def _partition(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    """`a.partition(k)`: the array becomes what np.partition gives."""
+    from fleet.frontend.arrays import called
+
+    owner = _changed(ev, node, args["a"])
+    keywords = {k: args[k] for k in ("axis", "kind") if k in args}
+    done = called.call(ev, node, "numpy.partition", [owner, args["kth"]], keywords)
+    assert isinstance(done, Tensor)
+    change(ev, node, owner, done.ssa)
+    return None
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "put": _put, "putmask": _putmask, "place": _place, "copyto": _copyto, "at": _at, "partition": _partition,
+}  # fmt: skip

@@ -1,0 +1,39 @@
+"""`order=`: copies in the memory order that the source asks for."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from fleet.frontend.arrays import called
+from fleet.frontend.python.flow.state import joined_storage
+from fleet.frontend.python.values import Tensor, Value, words
+from fleet.ir.memory_order import in_c_order
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+__all__ = ["arranged", "ordered"]
+
+
+def ordered(ev: Evaluator, node: ast.expr, x: Tensor, order: Value) -> Tensor:
+    """A copy of the array whose elements lie in this order: "C", "F", "A" or "K" (None)."""
+    if order not in (None, "C", "F", "A", "K"):
+        ev.fail("F506", node, f"order={words(order)} is not supported", "'C', 'F', 'A' or 'K'")
+    if order in (None, "K") or (order in ("C", "A") and in_c_order(x.ssa)) or len(x.shape) < 2:
+        return Tensor(x.ssa, scalar=x.scalar)
+    found = called.call(ev, node, "numpy.copy", [x], {"order": order})
+    assert isinstance(found, Tensor)
+    return Tensor(found.ssa, scalar=False)
+
+
+def arranged(ev: Evaluator, node: ast.expr, x: Tensor, order: Value) -> Tensor:
+    """The array itself where its elements lie in this order side by side, else a copy: "C", "F", "A" or "K" (None)."""
+    if order in (None, "K"):
+        return x
+    laid = ordered(ev, node, x, order).ssa
+    if laid is x.ssa and order == "C":
+        return x.view(laid, scalar=False, where="contiguous")
+    made = Tensor(laid, scalar=False)
+    joined_storage(made, x)
+    return made

@@ -1,0 +1,114 @@
+"""NumPy's products: matmul, dot, inner, outer, einsum and the Euclidean norm."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fleet.frontend.arrays.functions.shifts import must_fit
+from fleet.frontend.arrays.handlers import Arguments, Handler, array, axes_of, cast, elementwise, emit, keeps, numeric
+from fleet.frontend.arrays.sizes import dims_of, flat, reshaped
+from fleet.frontend.python.values import Number, Operand, Tensor, Value, words
+from fleet.ir.einsum import canonical
+from fleet.ir.shapes import InferenceError
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+
+def matmul(ev: Evaluator, node: ast.AST, lhs: Operand, rhs: Operand) -> Value:
+    """`lhs @ rhs`; a vector takes part as a row or a column that vanishes from the result."""
+    for number, other in ((lhs, rhs), (rhs, lhs)):
+        if isinstance(number, Number) and not isinstance(other, Number):
+            must_fit(ev, node, number, other.dtype)
+    if isinstance(lhs, Number) or isinstance(rhs, Number) or not lhs.shape or not rhs.shape:
+        ev.fail("F302", node, f"matmul of {words(lhs)} and {words(rhs)}", "both must be arrays of rank 1 or more")
+    if len(lhs.shape) > 1 and len(rhs.shape) > 1:
+        return emit(ev, node, "matmul", [lhs, rhs])
+    inner, outer = lhs.shape[len(lhs.shape) - 1], rhs.shape[max(len(rhs.shape) - 2, 0)]
+    if inner != outer and inner >= 0 and outer >= 0:
+        ev.fail("F302", node, f"matmul of shapes {lhs.shape} and {rhs.shape}: the inner dimensions must be equal")
+    a = lhs if len(lhs.shape) > 1 else reshaped(ev, node, lhs, [1, *lhs.shape])
+    b = rhs if len(rhs.shape) > 1 else reshaped(ev, node, rhs, [*rhs.shape, 1])
+    product = emit(ev, node, "matmul", [a, b])
+    dims = dims_of(product)
+    rows = dims[-2:-1] if len(lhs.shape) > 1 else []
+    columns = dims[-1:] if len(rhs.shape) > 1 else []
+    return Tensor(reshaped(ev, node, product, [*dims[:-2], *rows, *columns]).ssa)
+
+
+def _matmul(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    return matmul(ev, node, numeric(ev, node, args["x1"]), numeric(ev, node, args["x2"]))
+
+
+def _dot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    lhs, rhs = numeric(ev, node, args["a"]), numeric(ev, node, args["b"])
+    if isinstance(lhs, Number) or isinstance(rhs, Number) or not lhs.shape or not rhs.shape:
+        return _scaled(ev, node, array(ev, node, lhs), array(ev, node, rhs))
+    if not 1 <= len(lhs.shape) <= 2 or not 1 <= len(rhs.shape) <= 2:
+        ev.fail("F302", node, f"dot of {words(lhs)} and {words(rhs)}", "dot takes arrays of rank 1 or 2; use @ or *")
+    return matmul(ev, node, lhs, rhs)
+
+
+def _scaled(ev: Evaluator, node: ast.AST, lhs: Tensor, rhs: Tensor) -> Value:
+    """np.dot with a scalar. A number there is an array, and so not weak.
+
+    BLAS adds to 0.0, so that no -0.0 stays; NumPy calls it for all arrays but those of one element.
+    """
+    product = elementwise(ev, node, "mul", lhs, rhs)
+    by_blas = product.dtype.name in ("float32", "float64") and 1 <= len(product.shape) <= 2 and set(product.shape) != {1}
+    return elementwise(ev, node, "add", product, Number(0.0)) if by_blas else product
+
+
+def _inner(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    lhs, rhs = array(ev, node, args["a"]), array(ev, node, args["b"])
+    if len(lhs.shape) != 1 or len(rhs.shape) != 1:
+        ev.fail("F302", node, f"inner of {words(lhs)} and {words(rhs)}", "it takes vectors; use @ or np.einsum")
+    return matmul(ev, node, lhs, rhs)
+
+
+def _outer(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    a, b = array(ev, node, args["a"]), array(ev, node, args["b"])
+    column, row = ([-1 if any(d < 0 for d in v.shape) else math.prod(v.shape)] for v in (a, b))
+    column, row = reshaped(ev, node, a, [*column, 1]), reshaped(ev, node, b, [1, *row])
+    return elementwise(ev, node, "mul", column, row)
+
+
+def _einsum(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    text, given = args["subscripts"], args.get("operands", ())
+    if not isinstance(text, str) or not isinstance(given, tuple) or not given:
+        ev.fail("F506", node, "einsum takes subscripts as a string, then arrays", 'write np.einsum("ij,jk->ik", a, b)')
+    operands = [array(ev, node, v) for v in given]
+    try:
+        explicit = canonical(text, [len(o.shape) for o in operands])
+    except InferenceError as error:
+        ev.fail("F311", node, str(error))
+    return emit(ev, node, "einsum", operands, subscripts=explicit)
+
+
+def _norm(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    x = array(ev, node, args["a"])
+    order = args.get("ord")
+    if order is not None and ev.static(order) != 2:
+        ev.fail("F506", node, f"norm with ord={words(order)}", "only the Euclidean norm is supported")
+    if order is not None and args.get("axis") is None and len(x.shape) != 1:
+        ev.fail("F506", node, "norm with ord=2 of a matrix is its largest singular value, which is not supported")
+    x = x if x.dtype.kind == "f" else cast(ev, node, x, np.dtype(float))
+    axes = axes_of(ev, node, len(x.shape), args.get("axis"))
+    if args.get("axis") is None:
+        row = flat(ev, node, x)
+        total = matmul(ev, node, row, row)
+        assert isinstance(total, Tensor)
+        root = elementwise(ev, node, "sqrt", total)
+        return reshaped(ev, node, root, [1] * len(x.shape)) if keeps(ev, node, args) else root
+    squares = elementwise(ev, node, "mul", x, x)
+    return elementwise(ev, node, "sqrt", emit(ev, node, "reduce_sum", [squares], axes=axes, keepdims=keeps(ev, node, args)))
+
+
+HANDLERS: Mapping[str, Handler] = {
+    "matmul": _matmul, "dot": _dot, "inner": _inner, "outer": _outer, "einsum": _einsum, "norm": _norm,
+}  # fmt: skip

@@ -1,0 +1,447 @@
+"""Parts of arrays: slices with static bounds, integers, None, `...`, arrays of integers; and assignment to parts."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from fleet.frontend.arrays import known_values
+from fleet.frontend.arrays.functions import create, order, shapes
+from fleet.frontend.arrays.handlers import array, cast, emit, emitter
+from fleet.frontend.arrays.memory import change, check_writable, joined
+from fleet.frontend.arrays.sizes import bounded_slice, dims_of, flat, reshaped
+from fleet.frontend.arrays.static import Static
+from fleet.frontend.python.values import ELLIPSIS, List, Number, Range, Slice, Tensor, Value, words
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+_SUPPORTED = "supported are start:stop:step with static bounds, integers, None, ... and one array of integers"
+_MAX_SCATTER = 1 << 20
+
+
+def load(ev: Evaluator, node: ast.Subscript, value: Tensor, index: Sequence[Value]) -> Value:
+    """`value[index]`."""
+    items = [_known_place(ev, i) for i in _expanded(ev, node, value, index)]
+    if any(isinstance(i, Number) and i.symbolic for i in items) or _makes_view(items):
+        return _late_elements(ev, node, value, items)
+    value, items = _flat_masks(ev, node, value, items)
+    arrays = [i for i, item in enumerate(items) if _is_array(item)]
+    if ELLIPSIS in index and len(items) == sum(isinstance(i, Number) for i in items):  # the element as an array
+        return value.view(_basic(ev, node, value, items).ssa, scalar=False)
+    if not arrays:
+        whole = all(isinstance(i, Number) and isinstance(i.value, int) for i in items)
+        if whole and isinstance(value, Static) and (small := value.small()) is not None:
+            _window(ev, node, value, items)
+            return literal(ev, node, small[tuple(int(i.value) for i in items if isinstance(i, Number))])
+        return _basic(ev, node, value, items)
+    items, arrays = _without_masks(ev, node, items, arrays)
+    if len(arrays) > 1:
+        return _with_arrays(ev, node, value, items, arrays)
+    return _with_array(ev, node, value, items, arrays[0])
+
+
+def _is_array(item: Value) -> bool:
+    return isinstance(item, Tensor | List | tuple | Range)
+
+
+def _is_run_time_index(item: Value) -> bool:
+    """Whether an index is a run-time number or NumPy integer scalar. (NumPy copies for a 0-d array.)"""
+    if isinstance(item, Tensor):
+        return item.scalar and item.dtype.kind in "iu"
+    return isinstance(item, Number) and item.symbolic
+
+
+def _makes_view(items: Sequence[Value]) -> bool:
+    """Whether the index has only integers and slices, so that the result is a view."""
+    return any(map(_is_run_time_index, items)) and all(_is_run_time_index(i) or not _is_array(i) for i in items)
+
+
+def _known_place(ev: Evaluator, item: Value) -> Value:
+    """A known NumPy integer scalar as a Python number; other values unchanged."""
+    if not isinstance(item, Tensor) or not _is_run_time_index(item):
+        return item
+    known = known_values.known_array(ev, item)
+    return item if known is None else Number(int(known))
+
+
+def element(ev: Evaluator, node: ast.AST, value: Tensor, at: int, axis: int = 0) -> Tensor:
+    """`value[at]` of one dimension, for iteration."""
+    if isinstance(value, Static) and axis == 0 and len(value.shape) == 1 and (small := value.small()) is not None:
+        return literal(ev, node, small[at])
+    size = value.shape[axis]
+    if size >= 0 and not -size <= at < size:
+        ev.fail("F306", node, f"index {at} is out of bounds for dimension {axis} of size {size}")
+    at = at % size if size >= 0 else at  # else it counts from the end in the run
+    cut = shapes.piece(ev, node, value, axis, at, at + 1)
+    found = reshaped(ev, node, cut, [d for i, d in enumerate(dims_of(cut)) if i != axis])
+    return found if found.shape else Tensor(found.ssa)
+
+
+def late_element(ev: Evaluator, node: ast.AST, value: Tensor, at: Number) -> Tensor:
+    """`value[at]` at a place that only the run knows."""
+    found = gather(ev, node, value, array(ev, node, at), 0)
+    return value.view(found.ssa) if found.shape else Tensor(found.ssa)
+
+
+def literal(ev: Evaluator, node: ast.AST, value: object) -> Static:
+    """A small array or NumPy scalar that is known."""
+    part = np.array(value, order="C")
+    return create.static(ev, node, part, "array", scalar=not part.shape)
+
+
+def _expanded(ev: Evaluator, node: ast.AST, value: Tensor, given: Sequence[Value]) -> list[Value]:
+    """Replaces `...` and appends what is missing, so that every dimension has its item."""
+    items = list(given)
+    place = node.slice if isinstance(node, ast.Subscript) else node
+    for i, item in enumerate(items):
+        if isinstance(item, Number) and item.truth:
+            ev.fail("F503", place, "an index of True or False is not supported", _SUPPORTED)
+        if (
+            isinstance(item, Static)
+            and not item.shape
+            and (known := item.known()) is not None
+            and not isinstance(known, bool | float)
+        ):
+            items[i] = Number(known)
+    dots = [i for i, item in enumerate(items) if item is ELLIPSIS]
+    used = sum(_dims_taken(item) for item in items) - len(dots)
+    missing = len(value.shape) - used
+    if missing < 0:
+        ev.fail("F312", place, f"{used} indices for an array of rank {len(value.shape)} (shape {value.shape})")
+    if len(dots) > 1:
+        ev.fail("F312", place, "an index can have one `...` only")
+    at = dots[0] if dots else len(items)
+    return [*items[:at], *([Slice(None, None)] * missing), *items[at + len(dots) :]]
+
+
+def _dims_taken(item: Value) -> int:
+    """How many dimensions an item of an index takes: a mask as many as it has."""
+    return 0 if item is None else len(item.shape) if isinstance(item, Tensor) and item.dtype.kind == "b" else 1
+
+
+def _mask(ev: Evaluator, node: ast.AST, item: Value) -> Tensor | None:
+    """The item as an array of truth values, if it is one."""
+    found = array(ev, node, item) if isinstance(item, Tensor | List) else None
+    return found if found is not None and found.dtype.kind == "b" else None
+
+
+def _flat_masks(ev: Evaluator, node: ast.Subscript, value: Tensor, items: Sequence[Value]) -> tuple[Tensor, list[Value]]:
+    """Every mask of several dimensions that only the run knows as one of them all, and the array to fit. SourceError F306."""
+    found: list[Value] = []
+    axis = 0
+    for item in items:
+        mask = _mask(ev, node.slice, item)
+        if mask is None:
+            found.append(item)
+            axis += item is not None
+            continue
+        end = axis + len(mask.shape)
+        sizes = value.shape[axis:end]
+        if any(a != b and a >= 0 and b >= 0 for a, b in zip(mask.shape, sizes, strict=True)):
+            ev.fail("F306", node.slice, f"a mask of shape {mask.shape} for dimensions of shape {sizes}")
+        if len(sizes) > 1 and known_values.known_array(ev, mask) is None:
+            if any(d < 0 for d in (*sizes, *mask.shape)):
+                ev.unknown(node.slice, "a mask of several dimensions whose sizes only the run knows")
+            dims = dims_of(value)
+            value = Tensor(reshaped(ev, node, value, [*dims[:axis], math.prod(sizes), *dims[end:]]).ssa)
+            mask, end = flat(ev, node, mask), axis + 1
+        found.append(mask)
+        axis = end
+    return value, found
+
+
+def _without_masks(
+    ev: Evaluator, node: ast.Subscript, items: Sequence[Value], arrays: Sequence[int]
+) -> tuple[list[Value], list[int]]:
+    """Masks as the places where they are true; the items that are arrays now."""
+    found: list[Value] = []
+    for i, item in enumerate(items):
+        mask = _mask(ev, node.slice, item) if i in arrays else None
+        if mask is None:
+            found.append(item)
+            continue
+        if not mask.shape:
+            ev.fail("F503", node.slice, "an index of True or False is not supported", _SUPPORTED)
+        found += order.places_of(ev, node.slice, mask)
+    return found, [i for i, item in enumerate(found) if _is_array(item)]
+
+
+def _with_arrays(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value], arrays: Sequence[int]) -> Value:
+    """Several arrays of integers side by side (single integers among them count as arrays): one gather of all their dimensions."""
+    first, last = arrays[0], arrays[-1]
+    while first > 0 and isinstance(items[first - 1], Number):
+        first -= 1
+    while last + 1 < len(items) and isinstance(items[last + 1], Number):
+        last += 1
+    around = [*items[:first], *items[last + 1 :]]
+    if any(not _is_array(i) and not isinstance(i, Number) for i in items[first : last + 1]) or any(
+        isinstance(i, Number) for i in around
+    ):
+        ev.fail("F503", node.slice, "arrays of an index that do not stand side by side are not supported", _SUPPORTED)
+    rest = [Slice(None, None) if first <= i <= last else item for i, item in enumerate(items)]
+    base = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
+    parts = [_integers(ev, node.slice, item) for item in items[first : last + 1]]
+    return order.take(ev, node.slice, base, first, parts)
+
+
+def _integers(ev: Evaluator, node: ast.AST, item: Value) -> np.ndarray | Tensor:
+    """An index's array, as numbers where they are known."""
+    if isinstance(item, Number) and not item.symbolic:
+        return np.array(ev.integer(node, item, "an index"))
+    found = array(ev, node, item)
+    known = known_values.known_array(ev, found)
+    if found.dtype.kind not in "iu" and not (known is not None and not known.size):
+        ev.fail("F405", node, f"an index array of dtype {found.dtype} is not supported", _SUPPORTED)
+    return _signed(ev, node, found) if known is None else known.astype(np.int64)
+
+
+def _signed(ev: Evaluator, node: ast.AST, indices: Tensor) -> Tensor:
+    """Indices as NumPy counts: those without a sign become int64, bit by bit."""
+    return cast(ev, node, indices, np.dtype(np.int64)) if indices.dtype.kind == "u" else indices
+
+
+def _with_array(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value], at: int) -> Value:
+    """One array of integers among basic items: these first, then a gather along its dimension."""
+    rest = [Slice(None, None) if i == at else item for i, item in enumerate(items)]
+    if any(isinstance(i, Number) for i in rest) and any(isinstance(i, Slice | None) for i in rest[:at]):
+        ev.fail("F503", node.slice, "this mix of an array and other indices is not supported", _SUPPORTED)
+    axis = sum(1 for i in rest[:at] if i is None or isinstance(i, Slice))
+    base = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
+    return gather(ev, node, base, _signed(ev, node, array(ev, node.slice, items[at])), axis)
+
+
+def gather(ev: Evaluator, node: ast.AST, value: Tensor, indices: Tensor, axis: int) -> Tensor:
+    """Elements of one dimension by an array of integers."""
+    place = node.slice if isinstance(node, ast.Subscript) else node
+    if indices.dtype.kind == "b":
+        hint = "its result's shape depends on values; use np.where(mask, x, 0)"
+        ev.fail("F501", place, "an index of truth values is not supported", hint)
+    if indices.dtype.kind != "i":
+        ev.fail("F405", place, f"an index array of dtype {indices.dtype} is not supported", _SUPPORTED)
+    if isinstance(indices, Static) and (small := indices.small()) is not None and small.size and value.shape[axis] >= 0:
+        worst = int(small.min()) if small.min() < -value.shape[axis] else int(small.max())
+        if not -value.shape[axis] <= worst < value.shape[axis]:
+            ev.fail("F306", place, f"index {worst} is out of bounds for dimension {axis} of size {value.shape[axis]}")
+    return emit(ev, node, "gather", [value, indices], axis=axis) if axis else emit(ev, node, "gather", [value, indices])
+
+
+def _late_elements(ev: Evaluator, node: ast.expr, value: Tensor, items: list[Value]) -> Value:
+    """Elements at run-time indices, `x[n - 1]`: one gather an index. The result is a view."""
+    place = node.slice if isinstance(node, ast.Subscript) else node
+    late = [i for i, item in enumerate(items) if _is_run_time_index(item)]
+    if any(_is_array(item) and not _is_run_time_index(item) for item in items):
+        ev.unknown(place, "an index of an array and of a size that only the run knows")
+    rest = [Slice(None, None) if i in late else item for i, item in enumerate(items)]
+    found = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
+    for i in reversed(late):
+        axis = sum(1 for item in rest[:i] if item is None or isinstance(item, Slice))
+        found = gather(ev, node, found, _signed(ev, place, array(ev, place, items[i])), axis)
+    return value.view(found.ssa) if found.shape else Tensor(found.ssa)
+
+
+def _basic(ev: Evaluator, node: ast.AST, value: Tensor, items: Sequence[Value]) -> Tensor:
+    start, size, step, shape, late = _window(ev, node, value, items)
+    found = value
+    if tuple(size) != value.shape or any(s != 1 for s in step) or any(a != 0 for a in start):
+        steps = {"step": step} if any(s != 1 for s in step) else {}
+        found = Tensor(emitter(ev).emit(node, "slice", [value.ssa], start=start, size=size, **steps))
+    if late:
+        found = Tensor(bounded_slice(ev, node, found, late))
+    if tuple(shape) != tuple(range(len(size))):
+        dims = dims_of(found)
+        found = reshaped(ev, node, found, [1 if axis is None else dims[axis] for axis in shape])
+    return value.view(found.ssa) if shape else Tensor(found.ssa)
+
+
+_Window: TypeAlias = "tuple[list[int], list[int], list[int], list[int | None], list[tuple[int, Slice]]]"
+
+
+def _window(ev: Evaluator, node: ast.AST, value: Tensor, items: Sequence[Value]) -> _Window:
+    """start, size, step of every dimension; the result's dimensions (None: a new one); slices whose size only the run knows."""
+    place = node.slice if isinstance(node, ast.Subscript) else node
+    start: list[int] = []
+    size: list[int] = []
+    step: list[int] = []
+    shape: list[int | None] = []
+    late: list[tuple[int, Slice]] = []
+    for item in items:
+        if item is None:
+            shape.append(None)
+            continue
+        dim = value.shape[len(start)]
+        if isinstance(item, Slice):
+            shape.append(len(start))
+            found = _part(item, dim)
+            if found is None:
+                late.append((len(start), item))
+                found = 0, dim, 1
+            start.append(found[0])
+            size.append(found[1])
+            step.append(found[2] if found[1] != 0 else 1)
+        elif isinstance(item, Number) and isinstance(item.value, int):
+            if dim >= 0 and not -dim <= item.value < dim:
+                ev.fail("F306", place, f"index {item.value} is out of bounds for dimension {len(start)} of size {dim}")
+            start.append(item.value % dim if dim >= 0 else item.value)  # else it counts from the end in the run
+            size.append(1)
+            step.append(1)
+        else:
+            ev.fail("F405", place, f"{words(item)} is not supported as an index", _SUPPORTED)
+    return start, size, step, shape, late
+
+
+def _part(item: Slice, dim: int) -> tuple[int, int, int] | None:
+    """start, size and step of a slice; of an unknown dimension size -1 is all that is left. None: only the run can say."""
+    if isinstance(item.start, Number) or isinstance(item.stop, Number):
+        return None
+    by = item.step or 1
+    if dim < 0:
+        first = 0 if item.start is None and by > 0 else -1 if item.start is None else item.start
+        ends = item.stop is None and (first >= 0 if by > 0 else item.start is None)
+        return (first, -1, by) if ends else None
+    first, last, by = slice(item.start, item.stop, item.step).indices(dim)
+    length = len(range(first, last, by))
+    return (first if length else 0), length, by
+
+
+# ---- assignment
+
+
+def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], value: Value) -> None:
+    """`owner[index] = value`: the array gets a new value of the IR; every name of it sees that."""
+    check_writable(ev, node, owner)
+    if any(d < 0 for d in owner.shape):
+        ev.unknown(node, "assignment to a part of an array whose size only the run knows")
+    new = _converted(ev, node, value, owner.dtype)
+    index = [_literal(ev, node, item) for item in index]
+    if any(not _is_known_index(ev, item) for item in index):
+        _store_late(ev, node, owner, index, new)
+        return
+    where = _targets(ev, node, owner, index)
+    try:
+        fits = np.broadcast_shapes(new.shape, where.shape) == where.shape or math.prod(new.shape) == where.size
+    except ValueError:
+        fits = False
+    if not fits or (len(new.shape) > len(where.shape) and math.prod(new.shape) != where.size):
+        ev.fail("F301", node, f"an array of shape {new.shape} cannot be assigned to a part of shape {where.shape}")
+    if len(new.shape) > len(where.shape):
+        new = reshaped(ev, node, new, where.shape)
+    if where.size == 0:
+        return
+    if new.shape != where.shape:
+        new = emit(ev, node, "broadcast_to", [new], shape=list(where.shape))
+    change(ev, node, owner, joined(ev, node, owner, new, where).ssa)
+
+
+def _is_known_index(ev: Evaluator, item: Value) -> bool:
+    """Whether the positions named by an index item are known."""
+    if isinstance(item, Tensor):
+        return known_values.known_array(ev, item) is not None
+    return not (isinstance(item, Number) and item.symbolic)
+
+
+def _literal(ev: Evaluator, node: ast.AST, item: Value) -> Value:
+    """An index's array or list as a literal if its elements are known, else None."""
+    if isinstance(item, List | tuple | Range):
+        item = array(ev, node, item)
+        if 0 in item.shape:
+            return create.static(ev, node, np.zeros(item.shape, np.int64), "places", scalar=False)
+    if not isinstance(item, Tensor):
+        return item
+    known = known_values.known_array(ev, item)
+    return item if known is None else create.static(ev, node, np.array(known, order="C"), "places", scalar=item.scalar)
+
+
+def _store_late(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], new: Tensor) -> None:
+    """Assignment by a mask, or by arrays of integers, that only the run knows."""
+    mask = _mask(ev, node, index[0]) if len(index) == 1 else None
+    mask = order.mask_of(ev, node, index) if mask is None else mask
+    if mask is not None:
+        order.fill_where(ev, node, owner, mask, new)
+        return
+    items = _expanded(ev, node, owner, index)
+    if any(_mask(ev, node, i) is not None for i in items):
+        what = "assignment by this mix of a mask and of other indices that are known only when the model runs"
+        ev.fail("F504", node, what, "use np.where(mask, new, old)")
+    arrays = [i for i, item in enumerate(items) if _is_array(item) and not _is_run_time_index(item)]
+    if arrays:  # single places beside an array are arrays too
+        arrays = [i for i, item in enumerate(items) if _is_array(item) or isinstance(item, Number)]
+    elif any(isinstance(item, Slice | None) for item in items):
+        part = _late_elements(ev, node, owner, items)
+        assert isinstance(part, Tensor)
+        change(ev, node, part, _as_wide(ev, node, new, part.shape).ssa)
+        return
+    else:
+        arrays = list(range(len(items)))
+    rest = [Slice(None, None) if i in arrays else item for i, item in enumerate(items)]
+    base = _basic(ev, node, owner, rest) if any(i != Slice(None, None) for i in rest) else owner
+    axes = [sum(item is None or isinstance(item, Slice) for item in rest[:i]) for i in arrays]
+    parts = [_integers(ev, node, items[i]) for i in arrays]
+    _put_along(ev, node, base, axes, parts, new)
+
+
+def _put_along(
+    ev: Evaluator, node: ast.AST, base: Tensor, axes: Sequence[int], parts: Sequence[np.ndarray | Tensor], new: Tensor
+) -> None:
+    """Assign through integer arrays along some axes: transpose those axes to the front and scatter."""
+    try:
+        places = np.broadcast_shapes(*(p.shape for p in parts))
+    except ValueError:
+        ev.fail("F301", node, f"indices of shapes {' and '.join(str(p.shape) for p in parts)} do not broadcast")
+    others = [a for a in range(len(base.shape)) if a not in axes]
+    before = axes[0] if list(axes) == list(range(axes[0], axes[0] + len(axes))) else 0
+    found = [*(base.shape[a] for a in others[:before]), *places, *(base.shape[a] for a in others[before:])]
+    wide = _as_wide(ev, node, new, found)
+    if before:
+        axes = [*range(before, before + len(places)), *range(before), *range(before + len(places), len(found))]
+        wide = shapes.transposed(ev, node, wide, axes)
+    if [*axes, *others] != list(range(len(base.shape))):
+        base = shapes.transposed(ev, node, base, [*axes, *others])
+    order.put(ev, node, base, parts, wide)
+
+
+def _as_wide(ev: Evaluator, node: ast.AST, new: Tensor, shape: Sequence[int]) -> Tensor:
+    """The values broadcast to the shape of the assigned part. SourceError F301 if they do not fit."""
+    try:
+        fits = np.broadcast_shapes(new.shape, tuple(shape)) == tuple(shape)
+    except ValueError:
+        fits = False
+    if not fits:
+        ev.fail("F301", node, f"an array of shape {new.shape} cannot be assigned to a part of shape {tuple(shape)}")
+    return new if new.shape == tuple(shape) else emit(ev, node, "broadcast_to", [new], shape=list(shape))
+
+
+def _converted(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> Tensor:
+    from fleet.frontend.arrays.handlers import convert
+
+    return convert(ev, node, value, dtype) if not isinstance(value, Tensor) else cast(ev, node, value, dtype)
+
+
+def _targets(ev: Evaluator, node: ast.AST, owner: Tensor, index: Sequence[Value]) -> np.ndarray:
+    """For every element that is assigned, its place in the flattened array."""
+    total = math.prod(owner.shape)
+    if total > _MAX_SCATTER:
+        ev.fail(
+            "F603", node, f"assignment to a part of an array of {total} elements", f"at most {_MAX_SCATTER}; use np.concatenate"
+        )
+    items: list[object] = []
+    for item in _expanded(ev, node, owner, index):
+        match item:
+            case Slice():
+                items.append(item.plain)
+            case Number():
+                items.append(ev.integer(node, item, "an index"))
+            case Static() if (small := known_values.known_array(ev, item)) is not None:
+                items.append(small)
+            case None:
+                items.append(None)
+            case _:
+                ev.fail("F405", node, f"{words(item)} is not supported as an index", _SUPPORTED)
+    try:
+        return np.asarray(np.arange(total).reshape(owner.shape)[tuple(items)])  # pyright: ignore[reportArgumentType, reportCallIssue]
+    except IndexError as error:
+        return ev.fail("F306", node, str(error))

@@ -1,0 +1,177 @@
+"""Arrays that the source makes: draws of seeded generators, np.tri and its like, literals. They become weights when used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from xdsl.ir import Block, BlockArgument, SSAValue
+
+from fleet.frontend.python.values import Bound, Class, Dict, Instance, List, Named, Tensor, Value
+from fleet.ir.program import Argument
+from fleet.ir.types import tensor_type
+from fleet.ir.weights import Creation, Entry
+
+MAX_BYTES = 1 << 30
+"""The largest array that a source may make."""
+MAX_TOTAL = 8 << 30
+"""All arrays of a source together."""
+_SMALL = 4096
+
+
+class Static(Tensor):
+    """An array that is known before the run, or can be made; `entry` is the array or its recipe.
+
+    While `lazy`, no operation has used it and it has no place in the IR.
+    """
+
+    def __init__(self, made: Made, entry: Entry, kind: str, *, scalar: bool | None = None) -> None:
+        self.entry: Entry | None = entry
+        self._shape, self._dtype = tuple(entry.shape), entry.dtype
+        super().__init__(None, scalar=scalar)
+        self._made = made
+        self.kind = kind
+        self.names: list[tuple[int, str]] = []
+
+    @property
+    def lazy(self) -> bool:
+        """True while it is not in the IR."""
+        return self._ssa is None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """See `Tensor.shape`."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """See `Tensor.dtype`."""
+        return self._dtype
+
+    @property
+    def ssa(self) -> SSAValue:
+        """The IR's value: an argument of the function, made on the first use. SourceError F504 as `Tensor.ssa`."""
+        if self.lost is not None:
+            self.lost()
+        if self._ssa is None:
+            self._ssa = self._made.argument(self)
+        return self._ssa
+
+    @ssa.setter
+    def ssa(self, value: SSAValue) -> None:
+        self._ssa = value
+        self.entry = None
+
+    def restore(self, ssa: SSAValue | None, entry: Entry | None) -> None:
+        """Lets it be what it was: a value of the IR, or what makes it. A weight that it became stays one."""
+        weight = self._ssa is not None and self._ssa.owner is self._made.block
+        if ssa is not None or not weight:
+            self._ssa = ssa
+        self.entry = entry
+
+    def note(self, variable: str, depth: int) -> None:
+        """A variable is bound to it."""
+        self.names.append((depth, variable))
+
+    def small(self) -> np.ndarray | None:
+        """The array, where making it costs nothing (no draw, few elements)."""
+        if isinstance(self.entry, np.ndarray):
+            return self.entry if self.entry.size <= _SMALL else None
+        if isinstance(self.entry, Creation) and int(np.prod(self._shape)) <= _SMALL:
+            return self.entry.array
+        return None
+
+    def known(self) -> bool | int | float | None:
+        """The value, of an array of one element that costs nothing."""
+        array = self.small() if not self._shape or int(np.prod(self._shape)) == 1 else None
+        return None if array is None else array.item()
+
+
+class Made:
+    """Every array that the source made and that an operation uses, as arguments of the function.
+
+    limit: bytes that they may have together, beside `MAX_TOTAL`.
+    """
+
+    def __init__(self, block: Block, limit: int = MAX_TOTAL) -> None:
+        self.block = block
+        self.limit = limit
+        self.used: list[tuple[Static, BlockArgument, Entry]] = []
+        self.total = 0
+
+    def argument(self, value: Static) -> SSAValue:
+        """The function's argument for an array."""
+        assert value.entry is not None
+        if isinstance(value.entry, Creation):
+            for other, argument, entry in self.used:
+                if isinstance(entry, Creation) and entry == value.entry:  # made twice by the same call: one weight
+                    other.names += value.names
+                    return argument
+        argument = self.block.insert_arg(tensor_type(value.shape, value.dtype), len(self.block.args))
+        self.used.append((value, argument, value.entry))
+        return argument
+
+    def drop_unused(self) -> None:
+        """Takes arguments away that no operation uses any more."""
+        for item in list(self.used):
+            if not item[1].uses:
+                self.block.erase_arg(item[1])
+                self.used.remove(item)
+
+    def arguments(self, taken: set[str], roots: Mapping[str, Value]) -> tuple[list[Argument], dict[str, Entry]]:
+        """The arguments in their order, and what each is. `roots`: variables whose containers give names ("blocks.3.w")."""
+        paths = _paths(roots)
+        arguments: list[Argument] = []
+        entries: dict[str, Entry] = {}
+        for value, argument, entry in self.used:
+            named = min(value.names, key=lambda n: n[0], default=None)
+            outer = named[1] if named is not None and named[0] <= 1 and "." not in named[1] else None
+            base = outer or paths.get(id(value)) or (named[1] if named is not None else f"{value.kind}.0")
+            name, suffix = base, 0
+            while name in taken:
+                suffix += 1
+                name = f"{base.removesuffix('.0') if named is None else base}.{suffix}"
+            taken.add(name)
+            argument.name_hint = name if name.isascii() and name.replace(".", "_").isidentifier() else None
+            arguments.append(Argument(name, value.shape, value.dtype, "weight"))
+            entries[name] = entry
+        return arguments, entries
+
+
+def _paths(roots: Mapping[str, Value]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    work: list[tuple[str, Value, int]] = [(name, value, 0) for name, value in reversed(list(roots.items()))]
+    seen: set[int] = set()
+    while work:
+        path, value, depth = work.pop()
+        if isinstance(value, Static):
+            found.setdefault(id(value), path)
+        if id(value) in seen or depth > 8:
+            continue
+        held = parts(value)
+        if held:
+            seen.add(id(value))
+        work += [(path if name is None else f"{path}.{name}", v, depth + 1) for name, v in reversed(held)]
+    return found
+
+
+def parts(value: Value) -> list[tuple[object, Value]]:
+    """What a container or object holds, with its name in there; None for what adds nothing to the path."""
+    match value:
+        case Dict():
+            return list(value.items.items())
+        case List():
+            return list(enumerate(value.items))
+        case Named():
+            fields = next(k.fields for k in value.kind.chain() if k.kind == "namedtuple")
+            return list(zip(fields, value, strict=True))
+        case tuple():
+            return list(enumerate(value))
+        case Instance():
+            return list(value.attributes.items())
+        case Class():
+            return list(value.names.items())
+        case Bound():
+            return [(None, value.owner)]
+        case _:
+            return []

@@ -1,0 +1,358 @@
+"""Arrays as values of the IR: operators, calls and prints become operations, one by one."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import math
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from xdsl.dialects.builtin import f64, i64
+from xdsl.ir import SSAValue
+
+from fleet.errors import SourceError
+from fleet.frontend.arrays import called, draws, handlers, indexing, sizes
+from fleet.frontend.arrays.builder import Builder
+from fleet.frontend.arrays.functions import order, products
+from fleet.frontend.arrays.known_values import Known, known_array
+from fleet.frontend.arrays.memory import change, check_writable
+from fleet.frontend.arrays.static import Made, Static
+from fleet.frontend.python import library
+from fleet.frontend.python.domain import Domain, Index
+from fleet.frontend.python.flow.regions import number_of
+from fleet.frontend.python.signatures import FUNCTIONS, METHODS
+from fleet.frontend.python.text import display
+from fleet.frontend.python.values import Generator, Method, Number, Operand, Tensor, Value, dimension, words
+from fleet.ir.dialect import OPERATIONS, BinaryOp
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+_ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "mT", "flat", "imag", "itemsize", "nbytes", "real")
+_BITS: Mapping[str, str] = {"bit_and": "logical_and", "bit_or": "logical_or", "bit_xor": "not_equal"}
+
+
+class Tracing(Domain):
+    """Appends to a builder's block. `made` collects the arrays that the source makes: they become weights.
+
+    muted: prints are dropped (of the statements around the function that is the model).
+    """
+
+    def __init__(self, builder: Builder, made: Made) -> None:
+        self.builder = builder
+        self.made = made
+        self.values = Known(made)
+        self.muted = False
+
+    # ---- operators
+
+    def binary(self, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
+        """See `Domain.binary`."""
+        ev = self.ev
+        if op == "matmul":
+            return products.matmul(ev, node, lhs, rhs)
+        op = self.on_bools(node, op, lhs, rhs)
+        known = [self.known_scalar(v) for v in (lhs, rhs)]
+        record = OPERATIONS.get(op)
+        if None not in known and record is not None and issubclass(record, BinaryOp):
+            with np.errstate(all="ignore"), contextlib.suppress(ValueError, TypeError, OverflowError):
+                # Of scalars the operator and the ufunc differ: -0.0 ** 0.5 is 0.0, np.power(-0.0, 0.5) is -0.0.
+                value = operator.pow(*known) if op == "pow" else record.compute(known, {})
+                return indexing.literal(self.ev, node, value)
+        if op == "pow" and _squares_bool(lhs, rhs):
+            assert isinstance(lhs, Tensor)
+            squared = self.builder.tensor(node, "cast", [lhs.ssa], dtype=np.dtype(np.int8))
+            return self.builder.elementwise(node, "mul", [squared, squared])
+        if op == "pow" and _roots_half(lhs, rhs):
+            return self.builder.elementwise(node, "sqrt", [lhs])
+        if op == "pow" and any(isinstance(v, Tensor) and not v.scalar for v in (lhs, rhs)):
+            return handlers.elementwise(self.ev, node, op, lhs, rhs)
+        return self.builder.elementwise(node, op, [lhs, rhs])
+
+    def known_scalar(self, value: Operand) -> Any:
+        """The number, or the NumPy scalar that costs nothing to make; None for anything else."""
+        if isinstance(value, Number):
+            return None if value.symbolic else value.value
+        small = value.small() if isinstance(value, Static) and not value.shape else None
+        return None if small is None else small[()]
+
+    def on_bools(self, node: ast.expr, op: str, *operands: Operand) -> str:
+        """The operation that a bitwise one is: on truth values a logical one, on integers the one of their bits."""
+        if op not in _BITS:
+            return op
+        kinds = [v.dtype.kind if isinstance(v, Tensor) else "b" if v.truth else "i" for v in operands]
+        if set(kinds) == {"b"}:
+            return _BITS[op]
+        whole = [k in "iub" and (isinstance(v, Tensor) or v.whole) for k, v in zip(kinds, operands, strict=True)]
+        if all(whole):
+            return op.replace("bit_", "bitwise_")
+        at = next((v for v, k in zip(operands, kinds, strict=True) if k not in "iub"), operands[0])
+        self.ev.fail(
+            "F401",
+            node,
+            f"{op} of {words(at)}",
+            "it is for truth values and integers",
+        )
+        return None
+
+    def unary(self, node: ast.expr, op: str, value: Tensor) -> Value:
+        """See `Domain.unary`."""
+        if op == "pos":
+            handlers.loop(self.ev, node, np.positive, value)  # NumPy has none of truth values
+            return Tensor(value.ssa)
+        if op == "invert":
+            if value.dtype == np.uint64:  # its largest number is no number of the IR: by way of int64, which has the same bits
+                signed = self.unary(node, op, self.builder.tensor(node, "cast", [value.ssa], dtype=np.dtype(np.int64)))
+                assert isinstance(signed, Tensor)
+                return self.builder.tensor(node, "cast", [signed.ssa], dtype=value.dtype)
+            if value.dtype.kind in "iu":
+                ones = Number(-1 if value.dtype.kind == "i" else int(np.iinfo(value.dtype).max))
+                return self.binary(node, "bit_xor", value, ones)
+            if value.dtype.kind != "b":
+                self.ev.fail("F401", node, f"~ of {words(value)}", "it is for truth values and integers")
+            op = "logical_not"
+        return self.builder.elementwise(node, op, [value])
+
+    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float | None) -> Number:
+        """See `Domain.arithmetic`."""
+        if value is None:
+            types = [self.builder.type_of(node, v) for v in operands]
+            inputs = [self.builder.number(node, v, f64 if t == f64 else i64) for v, t in zip(operands, types, strict=True)]
+            found = Number(None, self.builder.emit(node, op, inputs))
+            found.sized = all(v.sized or not v.symbolic for v in operands)
+            return found
+        return self.builder.arithmetic(node, op, operands, value)
+
+    def update(self, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
+        """See `Domain.update`."""
+        target = node.target
+        if owner.storage.outside and isinstance(target, ast.Name):
+            sign = ast.unparse(node).split("=")[0].split()[-1]
+            self.ev.fail(
+                "F504", node, f"`{sign}=` changes an array in place that belongs to whoever calls the model",
+                f"write {target.id} = {target.id} {sign} (...)",
+            )  # fmt: skip
+        check_writable(self.ev, node, owner)
+        if op != "matmul" and isinstance(value, Tensor) and _may_widen(owner, value):
+            value = Tensor(sizes.broadcasted(self.ev, node, value, sizes.dims_of(owner)))  # the run refuses what NumPy refuses
+        result = self.binary(target, op, owner, value)
+        assert isinstance(result, Tensor)
+        if result.shape != owner.shape:
+            self.ev.fail("F301", node, f"an array of shape {owner.shape} cannot be changed in place to shape {result.shape}")
+        if not np.can_cast(result.dtype, owner.dtype, "same_kind"):
+            self.ev.fail(
+                "F406",
+                node,
+                f"an array of {owner.dtype} cannot be changed in place to {result.dtype}",
+                "make a new array: x = x + y",
+            )
+        change(self.ev, node, owner, handlers.cast(self.ev, node, result, owner.dtype).ssa)
+        return owner
+
+    # ---- calls
+
+    def call(self, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """See `Domain.call`."""
+        if path.startswith("numpy.random."):
+            return draws.call(self.ev, node, path.removeprefix("numpy.random."), args, keywords)
+        if path == "numpy.where" and len(args) == 1 and not keywords:
+            return order.nonzero(self.ev, node, {"a": args[0]})
+        given = {k: v for k, v in keywords.items() if not called.is_default(path, k, v)}
+        if path not in FUNCTIONS:
+            return called.call(self.ev, node, path, args, given)
+        try:
+            bound = library.bind(self.ev, node, path.replace("numpy", "np", 1), FUNCTIONS[path], args, given)
+            return handlers.handle(self.ev, node, FUNCTIONS[path].handler, bound)
+        except SourceError as error:
+            return self._instead(node, path, args, given, error)
+
+    def method(self, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """See `Domain.method`."""
+        given = {k: v for k, v in keywords.items() if not called.is_default(name, k, v)}
+        path, owned = called.function_of(name, owner, args)
+        if name not in METHODS:
+            return called.call(self.ev, node, path, owned, given)
+        try:
+            bound = library.bind(self.ev, node, f"`.{name}`", METHODS[name], [owner, *args], given)
+            return handlers.handle(self.ev, node, METHODS[name].handler, bound)
+        except SourceError as error:
+            return self._instead(node, path, owned, given, error)
+
+    def _instead(
+        self, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value], error: SourceError
+    ) -> Value:
+        """What NumPy's own function gives where the rule for it refuses the call; the rule's error where that refuses it too."""
+        if not called.instead(error, path):
+            raise error
+        try:
+            return called.call(self.ev, node, path, args, keywords)
+        except SourceError:
+            raise error from None
+
+    def draw(self, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """See `Domain.draw`."""
+        return draws.draw(self.ev, node, owner.stream, name, args, keywords)
+
+    def single(self, node: ast.AST, value: Tensor) -> Value:
+        """An operation that takes the number from the draw."""
+        return number_of(self.ev, node, value)
+
+    def drawn(self, made: Static) -> Tensor:
+        """The drawn array. It stays a recipe: what is computed of it stays in the program as operations."""
+        return made
+
+    def attribute(self, node: ast.Attribute, owner: Tensor) -> Value:
+        """See `Domain.attribute`."""
+        match node.attr:
+            case "shape":
+                return tuple(dimension(owner, i) for i in range(len(owner.shape)))
+            case "ndim":
+                return Number(len(owner.shape))
+            case "size" | "nbytes":
+                size = sizes.element_count(self.ev, node, owner)
+                if node.attr == "size":
+                    return size
+                bytes_ = Number(owner.dtype.itemsize)
+                known = None if size.symbolic else int(size.value) * owner.dtype.itemsize
+                return Number(known) if known is not None else self.arithmetic(node, "mul", [size, bytes_], None)
+            case "itemsize":
+                return Number(owner.dtype.itemsize)
+            case "dtype":
+                return owner.dtype
+            case "real":
+                return owner
+            case "imag":
+                return called.call(self.ev, node, "numpy.imag", [owner], {})
+            case "flat":
+                return owner.view(sizes.flat(self.ev, node, owner).ssa, scalar=False, where="always")
+            case "mT" if len(owner.shape) > 1:
+                last = len(owner.shape) - 1
+                order = [*range(last - 1), last, last - 1]
+                return owner.view(self.builder.emit(node, "transpose", [owner.ssa], permutation=order))
+            case "T" if owner.scalar:
+                return owner
+            case "T":
+                order = list(reversed(range(len(owner.shape))))
+                return owner.view(self.builder.emit(node, "transpose", [owner.ssa], permutation=order))
+            case name if name in (METHODS.keys() | called.METHODS) and not (name == "dot" and owner.scalar):  # which scalars lack
+                return Method(owner, name)
+            case name:
+                supported = ", ".join(sorted({*METHODS, *called.METHODS, *_ATTRIBUTES}))
+                return self.ev.fail("F206", node, f"arrays have no supported attribute `{name}`", f"supported are {supported}")
+
+    def convert(self, node: ast.expr, value: Value, dtype: np.dtype) -> Value:
+        """See `Domain.convert`."""
+        found = handlers.convert(self.ev, node, value, dtype)
+        return found if found.shape else Tensor(found.ssa)
+
+    # ---- parts
+
+    def load(self, node: ast.Subscript, owner: Tensor, index: Index) -> Value:
+        """See `Domain.load`."""
+        return indexing.load(self.ev, node, owner, index)
+
+    def store(self, node: ast.expr, owner: Tensor, index: Index, value: Value) -> None:
+        """See `Domain.store`."""
+        indexing.store(self.ev, node, owner, index, value)
+
+    def elements(self, node: ast.expr, owner: Tensor) -> Iterator[Value]:
+        """See `Domain.elements`."""
+        if owner.shape[0] < 0:
+            self.ev.unknown(node, "a loop over a dimension whose size only the run knows")
+        for i in range(owner.shape[0]):
+            yield indexing.element(self.ev, node, owner, i)
+
+    def known(self, owner: Tensor) -> bool | int | float | None:
+        """See `Domain.known`."""
+        found = known_array(self.ev, owner) if math.prod(owner.shape) == 1 else None
+        return None if found is None else found.item()
+
+    # ---- effects and names
+
+    def print(self, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
+        """See `Domain.print`."""
+        plain = [p for p in parts if isinstance(p, Tensor | Number)]
+        if len(plain) == len(parts) and parts and (separator, end) == (" ", "\n"):
+            if not self.muted:
+                self.builder.print(node, plain, options=self._options(plain))
+            return
+        pieces: list[display.Part] = []
+        for i, p in enumerate(parts):
+            pieces += [separator if i else "", *display.parts(self.ev, p, node=node)]
+        template, values = display.template([*pieces, end])
+        self.ev.bounded(node, len(template), "a string")
+        if not self.muted:
+            self.builder.print(node, values, template, self._options(values))
+
+    def _options(self, values: Sequence[Tensor | Number]) -> str | None:
+        """The options under which arrays are printed; none where there is no array."""
+        return self.ev.printing or None if any(isinstance(v, Tensor) and v.shape for v in values) else None
+
+    def operations(self) -> int:
+        """See `Domain.operations`."""
+        return self.builder.count
+
+    def too_many(self, since: int, times: int) -> bool:
+        """See `Domain.too_many`."""
+        # A round of decisions alone that are known already leaves nothing to the run.
+        return self.builder.too_many(since, times) and not all(
+            self.values.decided(r) for op in self.builder.recent(since) for r in op.results
+        )
+
+    def stays_unrolled(self, error: SourceError) -> None:
+        """See `Domain.stays_unrolled`."""
+        self.builder.unrolled = error.what
+
+    def named(self, value: Value, variable: str, depth: int) -> None:
+        """See `Domain.named`."""
+        if isinstance(value, Static) and value.lazy:
+            value.note(variable, depth)
+        elif isinstance(value, Tensor):
+            self.builder.name(value.ssa, variable, depth)
+        elif isinstance(value, Number):
+            value.variable = value.variable or (depth, variable)
+            if value.ssa is not None:
+                self.builder.name(value.ssa, variable, depth)
+
+
+def _may_widen(owner: Tensor, value: Tensor) -> bool:
+    """Whether only the run can say that `value` fits into `owner`."""
+    lead = len(owner.shape) - len(value.shape)
+    return lead >= 0 and any(o < 0 and v != 1 for o, v in zip(owner.shape[lead:], value.shape, strict=True))
+
+
+def _squares_bool(lhs: Operand, rhs: Operand) -> bool:
+    """`bools ** 2` is numpy.square, the one power that NumPy gives as int8 instead of int64."""
+    two = isinstance(rhs, Number) and not rhs.symbolic and type(rhs.value) is int and rhs.value == 2
+    return two and isinstance(lhs, Tensor) and lhs.dtype.kind == "b" and not lhs.scalar
+
+
+def _roots_half(lhs: Operand, rhs: Operand) -> bool:
+    """`halves ** 0.5` is numpy.sqrt; the ufunc of the wider floats sees that itself."""
+    root = isinstance(rhs, Number) and not rhs.symbolic and type(rhs.value) is float and rhs.value == 0.5
+    return root and isinstance(lhs, Tensor) and lhs.dtype == np.float16 and not lhs.scalar
+
+
+def final_values(variables: Mapping[str, Value]) -> dict[str, SSAValue]:
+    """The IR value that each variable holds at the end, for those that hold one."""
+    found: dict[str, SSAValue] = {}
+    for name, value in variables.items():
+        if isinstance(value, Static) and value.lazy:
+            continue
+        if isinstance(value, Tensor):
+            found[name] = value.ssa
+        elif isinstance(value, Number):
+            if value.ssa is not None:
+                found[name] = value.ssa
+            elif len(value.constants) == 1:
+                found[name] = next(iter(value.constants.values()))
+    return found
+
+
+def of(ev: Evaluator) -> Tracing:
+    """The evaluator's domain, which is this one."""
+    assert isinstance(ev.domain, Tracing)
+    return ev.domain

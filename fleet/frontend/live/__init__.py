@@ -1,0 +1,1 @@
+"""Functions of a running program, for `@jit`: names, sources, arguments, results."""

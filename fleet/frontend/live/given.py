@@ -1,0 +1,111 @@
+"""Arguments of one call: the arrays in them, and a key that is equal for calls which one compiled program serves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from fleet.errors import ModelError
+from fleet.frontend.live.watch import Atom, Items, Snapshot, snapshot, unwrapped
+from fleet.frontend.tensor import Tensor, from_outside
+
+__all__ = ["Given", "Input", "given"]
+
+_DEPTH = 16
+_BY_VALUE = (bool, int, str, type(None), range)
+_BY_IDENTITY = (FunctionType, BuiltinFunctionType, ModuleType, np.ufunc, np.dtype, type)
+
+
+@dataclass(frozen=True, eq=False)
+class Input(Snapshot):
+    """An array among the arguments. scalar: a NumPy scalar."""
+
+    name: str
+    scalar: bool
+
+    def holds(self, now: Any) -> bool:
+        """Inputs are not watched: they are given anew."""
+        return True
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """One call's arguments.
+
+    Attributes:
+        key: shapes, dtypes and all that is no array.
+        inputs: name ("x", "params.blocks.0.w") -> array.
+        tree: parameter -> its form; arrays are `Input`.
+    """
+
+    key: Hashable
+    inputs: dict[str, np.ndarray]
+    tree: Callable[[], dict[str, Snapshot]]
+
+
+def given(where: str, names: Sequence[str], values: Sequence[Any]) -> Given:
+    """Takes the arguments of a call apart. Raises ModelError for what can be no argument."""
+    inputs: dict[str, np.ndarray] = {}
+    keys: list[Hashable] = []
+    for name, value in zip(names, values, strict=True):
+        if type(value) is np.ndarray:  # most of them are
+            inputs[name] = value
+            keys.append((value.shape, value.dtype))
+        else:
+            keys.append(_taken(where, name, value, inputs, None))
+
+    def tree() -> dict[str, Snapshot]:
+        forms: dict[str, Snapshot] = {}
+        for name, value in zip(names, values, strict=True):
+            _taken(where, name, value, {}, forms)
+        return forms
+
+    return Given(tuple(keys), inputs, tree)
+
+
+def _taken(
+    where: str, name: str, value: Any, inputs: dict[str, np.ndarray], forms: dict[str, Snapshot] | None, depth: int = 0
+) -> Any:
+    """The key of one value; its arrays go to `inputs` and its form, where it is asked for, to `forms`."""
+    if depth > _DEPTH:
+        raise ModelError(f'argument "{name[:60]}" nests deeper than {_DEPTH} levels', where=where, hint="pass less of it")
+    kind = type(value)
+    form: Snapshot
+    if kind in (list, tuple, dict):
+        items = list(value.items()) if kind is dict else list(enumerate(value))
+        below: dict[str, Snapshot] = {}
+        keys: list[Any] = []
+        names = [f"{name}.{k}" for k, _ in items]
+        for i, (part, (_, v)) in enumerate(zip(names, items, strict=True)):
+            unique = part if part not in names[:i] and part not in inputs else f"{part}.{i}'"
+            keys.append(_taken(where, unique, v, inputs, None if forms is None else below, depth + 1))
+        marks = tuple(repr(k) for k, _ in items) if kind is dict else ()
+        if forms is not None:
+            forms[name] = Items(kind, tuple(value) if kind is dict else (), tuple(below.values()))
+        return (kind, marks, *keys)
+    if kind is float:
+        form, key = Atom(value), (float, value.hex())
+    elif isinstance(value, np.generic):
+        array = np.asarray(value)
+        inputs[name] = array
+        form, key = Input(name, scalar=True), (np.generic, array.dtype)
+    elif kind in _BY_VALUE:
+        form, key = Atom(value), (kind, value)
+    elif isinstance(unwrapped(value), _BY_IDENTITY):
+        form, key = (Atom(value) if forms is None else snapshot(value)), (object, unwrapped(value))
+    elif kind is np.ndarray or kind is np.memmap or kind is Tensor or hasattr(value, "__dlpack__"):
+        array = value.data if kind is Tensor else from_outside(value, f'{where}: argument "{name}"')
+        inputs[name] = array
+        form, key = Input(name, scalar=False), (array.shape, array.dtype)
+    else:
+        hint = "arguments are arrays, numbers, strings, functions, and lists, tuples and dicts of them"
+        raise ModelError(
+            f'argument "{name}" is an object of type {kind.__name__}, which cannot be compiled', where=where, hint=hint
+        )
+    if forms is not None:
+        forms[name] = form
+    return key

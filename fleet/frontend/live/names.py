@@ -1,0 +1,302 @@
+"""Names of a live function: what Python has for them now, as values of the front end. Nothing is called or evaluated."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from functools import cache
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from fleet.frontend.arrays.static import Made, Static
+from fleet.frontend.live.located import File, locate
+from fleet.frontend.live.places import Places
+from fleet.frontend.live.watch import MISSING, Array, Atom, Items, Live, Snapshot, Space, TooDeep, Watched, snapshot
+from fleet.frontend.python import library
+from fleet.frontend.python.builtins.registry import BUILTINS
+from fleet.frontend.python.domain import Domain
+from fleet.frontend.python.errors import Source, expression_at
+from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.python.module import Module
+from fleet.frontend.python.scopes import Frame, Scope
+from fleet.frontend.python.values import Dict, Function, Library, List, Number, Range, Value
+from fleet.ir.types import DTYPES
+
+_LIBRARIES = ("numpy", "math")
+
+
+class LiveEvaluator(Evaluator):
+    """Follows live functions: names that are not their own are looked up in their globals and closures.
+
+    Attributes:
+        watched: what was looked up, and what it was.
+    """
+
+    def __init__(self, function: FunctionType, made: Made, domain: Domain, places: Places, file: File) -> None:
+        super().__init__(Module(places, file.module.tree), domain)
+        self.watched = Watched()
+        self._made = made
+        self._places = places
+        self._spaces: dict[Frame, Space] = {}
+        self._sources: dict[Frame, Source] = {}
+        self._modules: dict[int, Frame] = {}
+        self._functions: dict[int, Function] = {}
+        self._nodes: set[int] = set()
+        self._seen_modules: set[tuple[int, str]] = set()
+        self._absent: set[tuple[int, str]] = set()
+        self._held: list[tuple[ast.AST, List | Dict, list[Any]]] = []
+        self.globals = self._module(function, file)
+        self.frame = self.globals
+
+    def present(self) -> Source | None:
+        """The source of the function that is being read."""
+        return self._sources.get(self.frame.module())
+
+    # ---- functions
+
+    def function(self, function: FunctionType, defaults: dict[str, Value]) -> Function:
+        """A live function, with the frame that it was defined in. SourceError where its source cannot be followed."""
+        found = self._functions.get(id(function))
+        if found is None:
+            file, node = locate(function)
+            self._places.files[id(file)] = file
+            if id(node) in self._nodes:  # another function of the same definition: calling one from the other is no recursion
+                node = copy.deepcopy(node)
+                file.adopt(node)
+            self._nodes.add(id(node))
+            self.module.check_function(node, decorated=True)
+            self._outer_names(node, function.__code__.co_freevars)
+            frame = self._module(function, file)
+            if function.__code__.co_freevars:
+                names = function.__code__.co_freevars
+                frame = Frame(frame.function, 1, Scope(frozenset(names)), frame)
+                self._spaces[frame] = Space(dict(zip(names, function.__closure__ or (), strict=True)))
+            found = self._functions[id(function)] = Function(node, frame, defaults)
+        return found
+
+    def _module(self, function: FunctionType, file: File) -> Frame:
+        frame = self._names(function.__globals__, "<module>")
+        self._sources.setdefault(frame, file.source)
+        return frame
+
+    def _names(self, names: Mapping[str, Any], called: str) -> Frame:
+        """The frame of a module's names."""
+        if id(names) not in self._modules:
+            frame = self._modules[id(names)] = Frame(called, 1, Scope())
+            self._spaces[frame] = Space(names)
+        return self._modules[id(names)]
+
+    def _outer_names(self, node: ast.FunctionDef, free: Sequence[str]) -> None:
+        """Refuses assignments to variables that outlive the call."""
+        for inner in ast.walk(node):
+            outer = inner.names if isinstance(inner, ast.Global) else []
+            if isinstance(inner, ast.Nonlocal):
+                outer = [n for n in inner.names if n in free]
+            if outer:
+                what = f"`{outer[0]}` outlives the call, and compiled code cannot assign to it"
+                self.fail("F504", inner, what, "return the new value")
+
+    # ---- names
+
+    def lookup(self, node: ast.Name) -> Value:
+        """See `Evaluator.lookup`."""
+        frame = self.frame.owner(node.id) or self.frame.module()
+        space = self._spaces.get(frame)
+        if space is not None and node.id not in frame.variables and (id(space), node.id) not in self._absent:
+            found = self._watch(node, space, node.id)
+            if found is MISSING:
+                self._absent.add((id(space), node.id))
+            else:
+                frame.variables[node.id] = self.value(node, f"`{node.id}`", found)
+        return super().lookup(node)
+
+    def _watch(self, node: ast.AST, space: Space, name: str) -> Any:
+        """What a name has, noted among what is watched: the snapshot, or MISSING."""
+        found = space.find(name)
+        try:
+            kept = snapshot(found)
+        except TooDeep:
+            self.fail("F602", node, f"`{name}` holds itself, or nests too deeply", "keep less in it")
+        self.watched.entries.append((lambda: space.find(name), kept))
+        return MISSING if found is MISSING else kept
+
+    def argument(self, node: ast.AST, name: str, kept: Snapshot) -> Value:
+        """What of a call's arguments is no array. A function's code and defaults are watched."""
+        if isinstance(kept, Live):
+            self.watched.entries.append((lambda: kept.function, kept))
+        return self.value(node, f"the argument `{name}`", kept)
+
+    def expression(self, node: ast.expr) -> Value:
+        """See `Evaluator.expression`; names of other modules (`layers.relu`) are found here."""
+        if isinstance(node, ast.Attribute):
+            module = self._foreign(node.value)
+            if module is not None:
+                self.step(node)
+                return self._attribute(node, module)
+        return super().expression(node)
+
+    def _attribute(self, node: ast.Attribute, module: ModuleType) -> Value:
+        frame = self._names(vars(module), module.__name__)
+        if node.attr not in frame.variables:
+            found = self._watch(node, self._spaces[frame], node.attr)
+            if found is MISSING:
+                self.fail("F206", node, f"the module `{module.__name__}` has no `{node.attr}`")
+            frame.variables[node.attr] = self.value(node, f"`{module.__name__}.{node.attr}`", found)
+        return frame.variables[node.attr]
+
+    def roots(self, first: Mapping[str, Value]) -> dict[str, Value]:
+        """Everything that was looked up, by name; `first` come first. The second of a name is called `name.1`."""
+        found = dict(first)
+        for frame in self._spaces:
+            for name, value in frame.variables.items():
+                unique, count = name, 0
+                while unique in found:
+                    count += 1
+                    unique = f"{name}.{count}"
+                found[unique] = value
+        return found
+
+    def _foreign(self, node: ast.expr) -> ModuleType | None:
+        """The module that a dotted name stands for, if it is none of the libraries that the tables name."""
+        found: Any = MISSING
+        space: Space | None = None
+        if isinstance(node, ast.Name):
+            space = self._spaces.get(self.frame.owner(node.id) or self.frame.module())
+            found = MISSING if space is None else space.find(node.id)
+        elif isinstance(node, ast.Attribute) and (outer := self._foreign(node.value)) is not None:
+            found = vars(outer).get(node.attr)
+        if isinstance(found, ModuleType) and found.__name__.split(".")[0] not in _LIBRARIES:
+            key = (id(space), node.id) if isinstance(node, ast.Name) else None
+            if key is not None and space is not None and key not in self._seen_modules:
+                self._seen_modules.add(key)
+                self._watch(node, space, key[1])
+            return found
+        return None
+
+    # ---- objects
+
+    def value(self, node: ast.AST, what: str, kept: Snapshot) -> Value:
+        """An object as a value; arrays become weights when they are used. SourceError for what cannot be compiled."""
+        match kept:
+            case Array():
+                if kept.array.dtype.name not in DTYPES or not kept.array.dtype.isnative:
+                    supported = ", ".join(DTYPES)
+                    self.fail("F403", node, f"{what} is an array of {kept.array.dtype}", f"supported are {supported}")
+                return self._array(kept.array, scalar=False)
+            case Items():
+                return self.container(node, kept, [self.value(node, f"part of {what}", part) for part in kept.parts])
+            case Live():
+                defaults = {n: self.value(node, f"the default of `{n}`", part) for n, part in kept.defaults.items()}
+                return self.function(kept.function, defaults)
+            case Atom():
+                return self._atom(node, what, kept.value)
+            case _:
+                raise AssertionError(kept)
+
+    def container(self, node: ast.AST, kept: Items, parts: list[Value]) -> Value:
+        """A list, tuple or dict of these parts; what is done to a list or dict later is refused by `check_outside`."""
+        if kept.kind is tuple:
+            return tuple(parts)
+        if kept.kind is list:
+            made: List | Dict = List(parts)
+            self._held.append((node, made, list(parts)))
+            return made
+        made = Dict({self._dict_key(node, key): part for key, part in zip(kept.keys, parts, strict=True)})
+        self._held.append((node, made, list(made.items.items())))
+        return made
+
+    def _dict_key(self, node: ast.AST, key: Any) -> Any:
+        if not _plain_key(key):
+            hint = "keys are numbers, strings and tuples of them"
+            self.fail("F408", node, f"an object of type {type(key).__name__} cannot be a dict's key here", hint)
+        return key
+
+    def check_outside(self) -> None:
+        """Refuses a list or dict that Python would have changed for good. SourceError F504."""
+        for node, held, before in self._held:
+            now: list[Any] = list(held.items.items()) if isinstance(held, Dict) else held.items
+            same = len(now) == len(before) and all(_is(a, b) for a, b in zip(now, before, strict=True))
+            if not same:
+                name = f"`{ast.unparse(node)}`" if isinstance(node, ast.expr) else "an argument"
+                kind = "dict" if isinstance(held, Dict) else "list"
+                self.fail("F504", node, f"the {kind} {name} outlives the call, and compiled code cannot change it", "change a copy")
+
+    def _array(self, array: np.ndarray, *, scalar: bool) -> Static:
+        found = Static(self._made, array, "array", scalar=scalar)
+        found.storage.outside = True
+        return found
+
+    def _atom(self, node: ast.AST, what: str, value: Any) -> Value:
+        if value is None or type(value) is str:
+            return value
+        if type(value) in (bool, int, float):
+            return Number(value)
+        if type(value) is range:
+            return Range(value)
+        if value is Ellipsis:
+            return self.expression(ast.copy_location(ast.Constant(...), node))
+        if isinstance(value, np.dtype) and value.name in DTYPES:
+            return value
+        if isinstance(value, np.generic) and value.dtype.name in DTYPES:
+            return self._array(np.asarray(value), scalar=True)
+        path = _paths().get(_key(value))
+        if path is not None:
+            name = expression_at(node)
+            return Library(path) if path.startswith("builtins.") else library.resolve(self, name, path)
+        kind = type(value).__name__
+        hint = "use arrays, numbers, strings, lists, tuples, dicts, and functions of NumPy, math and Python source"
+        if isinstance(value, ModuleType):
+            if value.__name__.split(".")[0] in _LIBRARIES:
+                return library.resolve(self, ast.copy_location(ast.Name("x"), node), value.__name__)
+            return self.fail("F204", node, f"the module `{value.__name__}` by itself is not supported", "use one of its names")
+        if isinstance(value, BuiltinFunctionType | np.ufunc):
+            return self.fail("F203", node, f"{what} is the function `{value.__name__}`, which is not supported", hint)
+        return self.fail("F408", node, f"{what} is an object of type {kind}, which cannot be compiled", hint)
+
+
+def _plain_key(key: Any) -> bool:
+    return key is None or type(key) in (bool, int, float, str) or (type(key) is tuple and all(_plain_key(k) for k in key))
+
+
+def _is(a: Any, b: Any) -> bool:
+    return a is b or (isinstance(a, tuple) and isinstance(b, tuple) and a[0] == b[0] and a[1] is b[1])
+
+
+def _key(value: Any) -> Any:
+    """What identifies a function of a library: a bound method is made anew at every access."""
+    owner = getattr(value, "__self__", None)
+    if isinstance(value, BuiltinFunctionType) and not isinstance(owner, ModuleType | None):
+        return (id(owner), value.__name__)
+    return id(value)
+
+
+@cache
+def _paths() -> dict[Any, str]:
+    """Identity of a function, dtype or module of the libraries -> the name under which the front end knows it."""
+    found: dict[Any, str] = {}
+    for path in library.supported():
+        value = _resolve(path)
+        if callable(value):
+            found.setdefault(_key(value), path)
+    for name in ("numpy", "math", "numpy.random", "numpy.linalg", "numpy.typing"):
+        value = _resolve(name)
+        if value is not None:
+            found[_key(value)] = name
+    for name in BUILTINS:
+        found.setdefault(_key(getattr(builtins, name)), f"builtins.{name}")
+    return found
+
+
+def _resolve(path: str) -> Any:
+    value: Any = {"numpy": np, "math": math}[path.split(".", maxsplit=1)[0]]
+    for part in path.split(".")[1:]:
+        value = getattr(value, part, None)
+    return value
+
+
+__all__ = ["LiveEvaluator"]

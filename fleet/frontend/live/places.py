@@ -1,0 +1,36 @@
+"""Places in several files: functions that call one another need not stand in one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from fleet.frontend.live.located import File
+from fleet.frontend.python.errors import Source
+
+
+@dataclass(frozen=True)
+class Places(Source):
+    """A source that knows which file a node is of.
+
+    files: all that have been opened. present: the source of what is being read, for nodes that are in no file's tree.
+    """
+
+    files: dict[int, File] = field(default_factory=dict[int, File])
+    present: Callable[[], Source | None] = field(default=lambda: None)
+
+    def at(self, node: ast.AST) -> str:
+        """See `Source.at`."""
+        return self._of(node).at(node)
+
+    def fail(self, code: str, node: ast.AST, what: str, hint: str | None = None) -> NoReturn:
+        """See `Source.fail`."""
+        self._of(node).fail(code, node, what, hint)
+
+    def _of(self, node: ast.AST) -> Source:
+        for file in self.files.values():
+            if id(node) in file.nodes:
+                return file.source
+        return self.present() or Source(self.text, self.name)

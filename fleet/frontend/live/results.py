@@ -1,0 +1,90 @@
+"""What a function returned, taken apart into arrays and put together again after a run."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fleet.frontend.python.values import Dict, List, Number, Tensor, Value
+
+Outputs: TypeAlias = Mapping[str, np.ndarray]
+
+
+class Result(ABC):
+    """A returned value without its arrays."""
+
+    @abstractmethod
+    def build(self, outputs: Outputs) -> Any:
+        """What Python would return, of the outputs of a run."""
+
+
+@dataclass(frozen=True)
+class Leaf(Result):
+    """An output; of a NumPy scalar, the scalar."""
+
+    name: str
+    scalar: bool
+
+    def build(self, outputs: Outputs) -> Any:
+        """See `Result.build`."""
+        found = outputs[self.name]
+        return found[()] if self.scalar else found
+
+
+@dataclass(frozen=True)
+class Known(Result):
+    """A number, string or None that is known without a run."""
+
+    value: Any
+
+    def build(self, outputs: Outputs) -> Any:
+        """See `Result.build`."""
+        return self.value
+
+
+@dataclass(frozen=True)
+class Group(Result):
+    """A tuple, list or dict."""
+
+    kind: type
+    keys: tuple[Any, ...]
+    parts: tuple[Result, ...]
+
+    def build(self, outputs: Outputs) -> Any:
+        """See `Result.build`."""
+        values = [part.build(outputs) for part in self.parts]
+        return dict(zip(self.keys, values, strict=True)) if self.kind is dict else self.kind(values)
+
+
+def taken_apart(value: Value, name: str, leaf: Callable[[str, Tensor | Number], str], names: Sequence[str] = ()) -> Result | None:
+    """The value's form; None where something in it is nothing that a function can give back.
+
+    leaf: takes the wished name and an array or number, returns the output's name. names: wished names of a tuple's parts.
+    """
+
+    def parts(values: Sequence[Value], wished: Sequence[str]) -> tuple[Result, ...] | None:
+        found = [taken_apart(v, n, leaf) for v, n in zip(values, wished, strict=True)]
+        return None if None in found else tuple(f for f in found if f is not None)
+
+    match value:
+        case Tensor():
+            return Leaf(leaf(name, value), value.scalar)
+        case Number():
+            if value.symbolic or isinstance(value.value, float) or -(1 << 63) <= value.value < 1 << 63:
+                leaf(name, value)
+            return Known(None if value.symbolic else value.value)
+        case str() | None:
+            return Known(value)
+        case tuple() | List():
+            items = value.items if isinstance(value, List) else value
+            below = parts(items, names if len(names) == len(items) else [f"{name}.{i}" for i in range(len(items))])
+            return None if below is None else Group(list if isinstance(value, List) else tuple, (), below)
+        case Dict():
+            below = parts(list(value.items.values()), [f"{name}.{k}" for k in value.items])
+            return None if below is None else Group(dict, tuple(value.items), below)
+        case _:
+            return None

@@ -1,0 +1,160 @@
+"""Assignments, augmented ones too: names, tuples, elements and attributes."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from fleet.frontend.arrays.functions import shifts
+from fleet.frontend.python import expressions
+from fleet.frontend.python.classes import objects
+from fleet.frontend.python.containers import builtin
+from fleet.frontend.python.values import (
+    Instance,
+    List,
+    Number,
+    Poison,
+    Tensor,
+    Value,
+    words,
+)
+from fleet.frontend.python.words import kind
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+
+def plain(ev: Evaluator, node: ast.Assign) -> None:
+    """`a = b = value`."""
+    if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+        assign(ev, node.targets[0], _apart(ev.expression(node.value)))
+        return
+    value = ev.expression(node.value)
+    for target in node.targets:
+        assign(ev, target, value)
+
+
+def annotated(ev: Evaluator, node: ast.AnnAssign) -> None:
+    """`a: type = value`."""
+    if node.value is not None:
+        assign(ev, node.target, ev.expression(node.value))
+    elif isinstance(node.target, ast.Attribute | ast.Subscript):
+        ev.expression(node.target.value)  # Python evaluates it too, and assigns nothing
+        if isinstance(node.target, ast.Subscript):
+            ev.expression(node.target.slice)
+
+
+def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
+    """Binds a target: a name, a part of a container or array, or a pattern of them."""
+    match target:
+        case ast.Name():
+            ev.bind(target.id, value)
+        case ast.Tuple() | ast.List():
+            _unpack(ev, target, value)
+        case ast.Subscript():
+            owner = ev.expression(target.value)
+            if isinstance(owner, Tensor):
+                ev.domain.store(target, owner, expressions.index_items(ev, target.slice), value)
+                _renamed(ev, target.value, owner)
+            else:
+                builtin.store(ev, target, owner, ev.expression(target.slice), value)
+        case ast.Attribute():
+            _set_attribute(ev, target, ev.expression(target.value), value)
+        case _:
+            ev.fail("F504", target, f"assignment to {kind(target)} is not supported", "assign to a name")
+
+
+def _set_attribute(ev: Evaluator, target: ast.Attribute, owner: Value, value: Value) -> None:
+    objects.store(ev, target, owner, objects.mangled(ev, target.attr), value)
+    if isinstance(value, Tensor | Number) and isinstance(owner, Instance):
+        ev.domain.named(value, f"{owner.kind.name}.{target.attr}", ev.frame.depth + 1)
+
+
+def _renamed(ev: Evaluator, node: ast.expr, owner: Tensor) -> None:
+    if isinstance(node, ast.Name):
+        ev.bind(node.id, owner)
+
+
+def _unpack(ev: Evaluator, target: ast.Tuple | ast.List, value: Value) -> None:
+    iterable = ev.iterate(target, value)
+    starred = [i for i, e in enumerate(target.elts) if isinstance(e, ast.Starred)]
+    parts: list[Value] = []
+    for part in iterable:
+        parts.append(part)
+        ev.bounded(target, len(parts), "a sequence")
+        if not starred and len(parts) > len(target.elts) and not isinstance(value, tuple | List):
+            break
+    if not starred:
+        if len(parts) != len(target.elts):
+            ev.fail("F310", target, f"{len(target.elts)} targets for {len(parts)} values")
+        for element, part in zip(target.elts, parts, strict=True):
+            assign(ev, element, part)
+        return
+    place, after = starred[0], len(target.elts) - starred[0] - 1
+    if len(parts) < place + after:
+        ev.fail("F310", target, f"{len(target.elts) - 1} targets and a starred one for {len(parts)} values")
+    middle = List(parts[place : len(parts) - after])
+    for element, part in zip(target.elts, [*parts[:place], middle, *parts[len(parts) - after :]], strict=True):
+        assign(ev, element.value if isinstance(element, ast.Starred) else element, part)
+
+
+def _apart(value: Value) -> Value:
+    """The present value of an unnamed view (`x[1:] = x[:-1]`), apart from its array."""
+    return Tensor(value.ssa, scalar=value.scalar) if type(value) is Tensor else value
+
+
+def augmented(ev: Evaluator, node: ast.AugAssign) -> None:
+    """`a += value`."""
+    op = expressions.BINARY.get(type(node.op))
+    match node.target:
+        case ast.Name() as target:
+            old = ev.lookup(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+            if isinstance(old, Poison):
+                ev.expression(target)
+            ev.bind(target.id, _updated(ev, node, op, old, _apart(ev.expression(node.value))))
+        case ast.Subscript() as target:
+            owner = ev.expression(target.value)
+            place = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
+            if isinstance(owner, Tensor):
+                items = expressions.index_items(ev, target.slice)
+                old = ev.domain.load(place, owner, items)
+                right = ev.operand(node.value, _apart(ev.expression(node.value)))
+                new = expressions.binary(ev, place, node.op, ev.operand(target, old), right)
+                del old
+                ev.domain.store(target, owner, items, new)
+                _renamed(ev, target.value, owner)
+                return
+            index = ev.expression(target.slice)  # once: it may take the next of an iterator
+            old = builtin.load(ev, place, owner, index)
+            builtin.store(ev, target, owner, index, _updated(ev, node, op, old, ev.expression(node.value)))
+        case ast.Attribute() as target:
+            holder = ev.expression(target.value)
+            old = expressions.attribute(ev, target, holder)
+            _set_attribute(ev, target, holder, _updated(ev, node, op, old, ev.expression(node.value)))
+
+
+def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, right: Value) -> Value:
+    if isinstance(old, List) and isinstance(node.op, ast.Add):
+        added = ev.collect(node.value, right)
+        ev.bounded(node, len(old.items) + len(added), "a list")
+        old.items += added
+        return old
+    if isinstance(old, Tensor) and not old.scalar and op is not None:
+        operand = ev.operand(node.value, right)
+        found: Value = old
+        if op.startswith("shift") and isinstance(operand, Tensor):
+            return _shifted(ev, node, op, old, operand)
+        for name, number in shifts.steps(ev, node, op, old, operand) if op.startswith("shift") else [(op, operand)]:
+            assert isinstance(found, Tensor)
+            found = ev.domain.update(node, name, found, number)
+        return found
+    return expressions.binary(ev, node.value, node.op, old, right)
+
+
+def _shifted(ev: Evaluator, node: ast.AugAssign, op: str, old: Tensor, by: Tensor) -> Value:
+    made = shifts.shift(ev, node.value, op, old, by)
+    assert isinstance(made, Tensor)
+    if made.dtype != old.dtype or made.shape != old.shape:
+        ev.fail("F401", node, f"{words(made)} does not fit into {words(old)}", "shift by numbers of the array's own dtype")
+    ev.domain.store(node.value, old, [], made)
+    return old

@@ -1,0 +1,150 @@
+"""Builtins that take or make iterators: range, zip, enumerate, reversed, map, filter, next, any, all and iter."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from fleet.frontend.python.builtins.record import MANY, Builtin, Reader
+from fleet.frontend.python.containers.iterables import collect, iterate
+from fleet.frontend.python.flow import exceptions
+from fleet.frontend.python.flow.series import Series, along, series_of
+from fleet.frontend.python.values import (
+    Lazy,
+    Number,
+    Range,
+    Value,
+    words,
+)
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+
+def _range(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    if any(isinstance(a, Number) and a.symbolic and a.whole and not a.sized for a in args):
+        return _late_range(ev, node, args)
+    numbers = [ev.integer(node, a, "an argument of range") for a in args]
+    if len(numbers) == 3 and numbers[2] == 0:
+        ev.fail("F703", node, "range with a step of zero")
+    values = range(*numbers)
+    if max((abs(n) for n in numbers), default=0) >> 62:
+        ev.fail("F605", node, "a range beyond 64 bits")
+    return Range(values)
+
+
+def _late_range(ev: Evaluator, node: ast.Call, args: list[Value]) -> Value:
+    """A range with run-time ends and a known step."""
+    numbers = [ev.operand(node, a) for a in args]
+    given = [v for v in numbers if isinstance(v, Number)]
+    if len(given) != len(args) or not 1 <= len(args) <= 3:
+        ev.fail("F404", node, f"range of {', '.join(words(a) for a in args)}", "give one to three integers")
+    first, end = (Number(0), given[0]) if len(given) == 1 else given[:2]
+    by = ev.integer(node, given[2], "the step of range") if len(given) == 3 else 1
+    if by == 0:
+        ev.fail("F703", node, "range with a step of zero")
+    distance = ev.domain.arithmetic(node, "sub", [end, first] if by > 0 else [first, end], None)
+    # Rounds: the distance over the step, rounded up; a negative count means no round.
+    if abs(by) > 1:
+        distance = ev.domain.arithmetic(node, "add", [distance, Number(abs(by) - 1)], None)
+        distance = ev.domain.arithmetic(node, "floor_div", [distance, Number(abs(by))], None)
+
+    def refused() -> Iterator[Value]:
+        ev.unknown(node, "how many elements this range has only the run knows")
+        yield None
+
+    return Lazy(refused(), "range", Series(distance, lambda k: along(ev, node, first, Number(by), k)))
+
+
+def _zip(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    strict = ev.flag(node, keywords["strict"], "strict") if "strict" in keywords else False
+    iterators = [iterate(ev, node, a) for a in args]
+
+    def pairs() -> Iterator[Value]:
+        while iterators:
+            found: list[Value] = []
+            for i, iterator in enumerate(iterators):
+                for value in iterator:
+                    found.append(value)
+                    break
+                else:
+                    if strict and (i > 0 or any(True for it in iterators[1:] for _ in it)):
+                        ev.fail("F310", node, "zip of sequences of different lengths")
+                    return
+            yield tuple(found)
+
+    rows = [series_of(ev, node, a) for a in args]
+    known = [s for s in rows if s is not None and not s.count.symbolic]
+    if not rows or len(known) < len(rows):
+        return Lazy(pairs(), "zip")
+    shortest = min((s.count for s in known), key=lambda n: n.value)
+    return Lazy(pairs(), "zip", Series(shortest, lambda k: tuple(s.at(k) for s in known)))
+
+
+def _enumerate(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    first = keywords.get("start", args[1] if len(args) > 1 else Number(0))
+    start = ev.integer(node, first, "the start of enumerate")
+    inner = series_of(ev, node, args[0])
+    series = None if inner is None else Series(inner.count, lambda k: (along(ev, node, Number(start), Number(1), k), inner.at(k)))
+    return Lazy(((Number(start + i), v) for i, v in enumerate(iterate(ev, node, args[0]))), "enumerate", series)
+
+
+def _reversed(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    if isinstance(args[0], Lazy):
+        ev.fail("F408", node, f"{words(args[0])} cannot be reversed")
+    if isinstance(args[0], Range):
+        backwards = args[0].values[::-1]
+        return Lazy((Number(i) for i in backwards), "reversed", series_of(ev, node, Range(backwards)))
+    return Lazy(iter(list(reversed(collect(ev, node, args[0])))), "reversed")
+
+
+def _map(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    rows = _zip(ev, node, args[1:], {})
+    assert isinstance(rows, Lazy)
+    return Lazy((ev.call(node, args[0], list(row), {}) for row in rows.values if isinstance(row, tuple)), "map")
+
+
+def _filter(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    def kept(v: Value) -> bool:
+        return ev.truth(node, v if args[0] is None else ev.call(node, args[0], [v], {}))
+
+    return Lazy((v for v in iterate(ev, node, args[1]) if kept(v)), "filter")
+
+
+def _next(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    if not isinstance(args[0], Lazy):
+        ev.fail("F408", node, f"{words(args[0])} is no iterator", "call iter(...) on it")
+    for value in args[0].values:
+        return value
+    if len(args) > 1:
+        return args[1]
+    return exceptions.throw(ev, "F704", node, "the iterator is at its end", exceptions.made(ev, "StopIteration"))
+
+
+def _any(stop_at: bool) -> Reader:
+    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        for v in iterate(ev, node, args[0]):
+            if ev.truth(node, v) is stop_at:
+                return Number(stop_at)
+        return Number(not stop_at)
+
+    return builtin
+
+
+def _iter(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    return args[0] if isinstance(args[0], Lazy) else Lazy(iterate(ev, node, args[0]), "iterator")
+
+
+ITERATORS: Mapping[str, Builtin] = {
+    "range": Builtin(_range, 1, 3),
+    "zip": Builtin(_zip, 0, MANY, ("strict",)),
+    "enumerate": Builtin(_enumerate, 1, 2, ("start",)),
+    "reversed": Builtin(_reversed, 1, 1),
+    "map": Builtin(_map, 2, MANY),
+    "filter": Builtin(_filter, 2, 2),
+    "next": Builtin(_next, 1, 2),
+    "iter": Builtin(_iter, 1, 1),
+    "any": Builtin(_any(True), 1, 1),
+    "all": Builtin(_any(False), 1, 1),
+}

@@ -1,0 +1,169 @@
+"""Builtins that make Python numbers, and `math`."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fleet.frontend.python.builtins.record import Builtin, Reader
+from fleet.frontend.python.flow.regions import builder_of, condition
+from fleet.frontend.python.values import (
+    Number,
+    Tensor,
+    Value,
+    words,
+)
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+
+def _abs(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    value = ev.operand(node, args[0])
+    if isinstance(value, Tensor):
+        return ev.domain.unary(node, "abs", value)
+    return ev.domain.arithmetic(node, "abs", [value], None if value.symbolic else abs(value.value))
+
+
+def _number(kind: Callable[[Any], Any]) -> Reader:
+    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        if not args:
+            return Number(kind(0))
+        value = args[0]
+        if isinstance(value, Number) and value.symbolic and (kind is float or (kind is int and value.whole)):
+            return value if kind is int else ev.domain.arithmetic(node, "mul", [value, Number(1.0)], None)
+        if kind is bool:
+            held = condition(ev, node, value)
+            return Number(held) if isinstance(held, bool) else Number(None, held)
+        known = value if isinstance(value, str) and len(value) < 400 else ev.static(value)
+        if (
+            known is None
+            and isinstance(value, Tensor | Number)
+            and (made := _late_number(ev, node, value, kind.__name__)) is not None
+        ):
+            return made
+        if known is None:
+            hint = "keep it an array: .astype(...), or arithmetic on the array itself"
+            ev.fail("F407", node, f"a Python number out of {words(value)} is not supported", hint)
+        try:
+            return Number(kind(known))
+        except (ArithmeticError, ValueError) as error:
+            return ev.fail("F703", node, f"{known!r}: {error}")
+
+    return builtin
+
+
+def _late_number(ev: Evaluator, node: ast.AST, value: Tensor | Number, kind: str) -> Number | None:
+    """A run-time Python number from a one-element array or a number; None for an array of several elements."""
+    if isinstance(value, Tensor) and (any(d < 0 for d in value.shape) or math.prod(value.shape) != 1):
+        return None
+    ssa = value.ssa
+    return None if ssa is None else Number(None, builder_of(ev).emit(node, "item", [ssa], number=kind))
+
+
+def _rounded(ev: Evaluator, node: ast.Call, value: Number, digits: Value) -> Value:
+    """Round a run-time number: an integer stays, a float goes to the nearest integer, ties to even."""
+    if value.whole and digits is None:
+        return value
+    if digits is not None:
+        what = "round of a number of the run to digits: Python rounds its decimal text"
+        ev.fail("F407", node, what, "use np.round, which rounds a multiple")
+    array = ev.domain.call(node, "numpy.asarray", [value], {})
+    return _INT(ev, node, [ev.domain.call(node, "numpy.rint", [array], {})], {})
+
+
+def _ord(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    if not isinstance(args[0], str) or len(args[0]) != 1:
+        ev.fail("F408", node, f"ord of {words(args[0])}", "it takes one character")
+    return Number(ord(args[0]))
+
+
+def _chr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    at = ev.integer(node, args[0], "a character's number")
+    if not 0 <= at < 0x110000:
+        ev.fail("F703", node, f"chr of {at}: there is no such character")
+    return chr(at)
+
+
+def _round(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    value, digits = args[0], args[1] if len(args) > 1 else keywords.get("ndigits")
+    if isinstance(value, Tensor) and value.scalar and value.dtype.kind == "f":
+        if digits is not None:
+            return ev.domain.call(node, "numpy.round", [value, digits], {})
+        whole = ev.domain.call(node, "numpy.rint", [value], {})
+        return _INT(ev, node, [whole], {})
+    if isinstance(value, Number) and value.symbolic and not value.sized:
+        return _rounded(ev, node, value, digits)
+    known = ev.static(value)
+    if known is None or isinstance(value, Tensor):
+        ev.fail("F407", node, f"round of {words(value)}", "use np.rint")
+    try:
+        return Number(round(known) if digits is None else round(known, ev.integer(node, digits, "the digits of round")))
+    except (ArithmeticError, ValueError) as error:
+        return ev.fail("F703", node, f"{known!r}: {error}")
+
+
+def _divmod(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    from fleet.frontend.python.expressions import binary
+
+    return binary(ev, node, ast.FloorDiv(), *args), binary(ev, node, ast.Mod(), *args)
+
+
+def _pow(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    from fleet.frontend.python.expressions import binary
+
+    if len(args) == 3:
+        base, exponent, modulus = (ev.integer(node, a, "an argument of pow with a modulus") for a in args)
+        try:
+            return Number(pow(base, exponent, modulus))
+        except ValueError as error:
+            ev.fail("F703", node, f"pow: {error}")
+    return binary(ev, node, ast.Pow(), *args)
+
+
+def math_call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    """`math.NAME(...)` of known numbers."""
+    if keywords:
+        ev.fail("F506", node, f"math.{name} takes no keyword arguments")
+    sequences = [ev.sequence(a) for a in args]
+    values: list[Any] = []
+    for a, parts in zip(args, sequences, strict=True):
+        known: Any = ev.static(a) if parts is None else [ev.static(p) for p in parts]
+        if known is None or (isinstance(known, list) and None in known):
+            ev.fail("F407", node, f"math.{name} of {words(a)}", f"use np.{name}, which takes arrays" if hasattr(np, name) else None)
+        values.append(known)
+    try:
+        if name in ("factorial", "comb", "perm") and any(isinstance(v, int) and v > 100 for v in values):
+            ev.fail("F605", node, f"math.{name} of numbers above 100")
+        return Number(getattr(math, name)(*values))
+    except (ArithmeticError, ValueError, TypeError) as error:
+        return ev.fail("F703", node, f"math.{name}: {error}")
+
+
+MATH = frozenset(
+    {
+        *("sqrt", "exp", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh"),
+        *("cosh", "tanh", "floor", "ceil", "trunc", "fabs", "fmod", "pow", "hypot", "gcd", "lcm", "isqrt", "prod", "fsum"),
+        *("copysign", "isnan", "isinf", "isfinite", "isclose", "erf", "erfc", "gamma", "lgamma", "factorial", "comb", "perm"),
+        *("radians", "degrees"),
+    }
+)
+"""Functions of `math`, computed while the source is read."""
+
+
+_INT = _number(int)
+NUMBERS: Mapping[str, Builtin] = {
+    "abs": Builtin(_abs, 1, 1),
+    "float": Builtin(_number(float), 0, 1),
+    "int": Builtin(_INT, 0, 1),
+    "bool": Builtin(_number(bool), 0, 1),
+    "round": Builtin(_round, 1, 2, ("ndigits",)),
+    "ord": Builtin(_ord, 1, 1),
+    "chr": Builtin(_chr, 1, 1),
+    "divmod": Builtin(_divmod, 2, 2),
+    "pow": Builtin(_pow, 2, 3),
+}

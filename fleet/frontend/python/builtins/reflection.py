@@ -1,0 +1,149 @@
+"""Builtins about objects and classes: getattr, type, super and their like."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fleet.errors import SourceError
+from fleet.frontend.python import expressions
+from fleet.frontend.python.builtins.record import Builtin, Reader
+from fleet.frontend.python.classes import objects
+from fleet.frontend.python.containers import builtin
+from fleet.frontend.python.values import (
+    Class,
+    Descriptor,
+    Dict,
+    Function,
+    Instance,
+    Library,
+    List,
+    Named,
+    Number,
+    Super,
+    Tensor,
+    Text,
+    Value,
+    words,
+)
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+_ABSENT = frozenset({"F205", "F206"})
+
+
+def _name(ev: Evaluator, node: ast.Call, value: Value) -> str:
+    if not isinstance(value, str):
+        ev.fail("F408", node, f"an attribute's name must be a string known from the source, found {words(value)}")
+    return value
+
+
+def _found(ev: Evaluator, node: ast.Call, owner: Value, name: str) -> tuple[Value] | None:
+    """The attribute; None where Python has none. SourceError where Python has one that is not supported."""
+    if isinstance(owner, Instance | Named | Class | Super) and not (isinstance(owner, Named) and builtin.has_method(owner, name)):
+        return objects.find(ev, node, owner, name)
+    place = ast.copy_location(ast.Attribute(node, name, ast.Load()), node)
+    try:
+        return (expressions.attribute(ev, place, owner),)
+    except SourceError as error:
+        if error.code in _ABSENT and not isinstance(owner, Library) and not hasattr(_python_type(owner), name):
+            return None
+        raise
+
+
+def _python_type(owner: Value) -> type:
+    match owner:
+        case Tensor():
+            return np.ndarray
+        case List():
+            return list
+        case Dict():
+            return dict
+        case Number():
+            return float
+        case _:
+            return type(owner)
+
+
+def _getattr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    name = _name(ev, node, args[1])
+    found = _found(ev, node, args[0], name)
+    if found is not None:
+        return found[0]
+    return args[2] if len(args) > 2 else ev.fail("F206", node, f"{words(args[0])} has no attribute `{name}`")
+
+
+def _hasattr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    return Number(_found(ev, node, args[0], _name(ev, node, args[1])) is not None)
+
+
+def _setattr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    objects.store(ev, node, args[0], _name(ev, node, args[1]), args[2])
+    return None
+
+
+def _vars(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    if not isinstance(args[0], Instance):
+        ev.fail("F408", node, f"vars of {words(args[0])} is not supported", "it takes an object of a class of the file")
+    return Dict(args[0].attributes)
+
+
+def _type(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    match args[0]:
+        case Instance() | Named():
+            return args[0].kind
+        case Number() as number:
+            kind = int if number.symbolic and number.whole else float if number.symbolic else type(number.value)
+            return Library(f"builtins.{kind.__name__}")
+        case str() | Text():
+            return Library("builtins.str")
+        case List() | Dict() | tuple():
+            return Library(f"builtins.{_python_type(args[0]).__name__}")
+        case Tensor() if not args[0].scalar:
+            return Library("numpy.ndarray")
+        case _:
+            return ev.fail("F408", node, f"type of {words(args[0])} is not supported", "use isinstance")
+
+
+def _super(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    return objects.super_of(ev, node, args)
+
+
+def _issubclass(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    kinds = args[1] if isinstance(args[1], tuple) else (args[1],)
+    kind = args[0]
+    if not isinstance(kind, Class):
+        ev.fail("F408", node, f"issubclass of {words(kind)} is not supported", "it takes classes of the file")
+    return Number(any(isinstance(k, Class) and objects.inherits(kind, k) for k in kinds))
+
+
+def _descriptor(kind: str) -> Reader:
+    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        if isinstance(args[0], Function):
+            return Descriptor(kind, args[0])
+        if kind == "staticmethod" and isinstance(args[0], Library):
+            return args[0]  # what a library's function is anyway, without the object before its arguments
+        return ev.fail("F408", node, f"{kind} of {words(args[0])} is not supported", "it takes a function of the file")
+
+    return builtin
+
+
+def _object(_ev: Evaluator, _node: ast.Call, _args: list[Value], _keywords: dict[str, Value]) -> Value:
+    return Instance(Class("object", slots=frozenset()))
+
+
+REFLECTION: Mapping[str, Builtin] = {
+    "getattr": Builtin(_getattr, 2, 3),
+    "hasattr": Builtin(_hasattr, 2, 2),
+    "setattr": Builtin(_setattr, 3, 3),
+    "vars": Builtin(_vars, 1, 1),
+    "type": Builtin(_type, 1, 1),
+    "super": Builtin(_super, 0, 2),
+    "issubclass": Builtin(_issubclass, 2, 2),
+    "object": Builtin(_object, 0, 0),
+    **{kind: Builtin(_descriptor(kind), 1, 1) for kind in ("property", "staticmethod", "classmethod")},
+}

@@ -1,0 +1,194 @@
+"""Python's builtin functions that the front end knows."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fleet.frontend.python.builtins.iterators import ITERATORS
+from fleet.frontend.python.builtins.numbers import NUMBERS
+from fleet.frontend.python.builtins.order import ORDER
+from fleet.frontend.python.builtins.record import MANY, Builtin, Reader
+from fleet.frontend.python.builtins.reflection import REFLECTION
+from fleet.frontend.python.classes import objects
+from fleet.frontend.python.containers import sets
+from fleet.frontend.python.containers.iterables import collect, iterate
+from fleet.frontend.python.text import display
+from fleet.frontend.python.values import (
+    Bound,
+    Class,
+    Dict,
+    Function,
+    Initialiser,
+    Instance,
+    Library,
+    List,
+    Method,
+    Number,
+    Range,
+    Set,
+    Tensor,
+    Text,
+    Value,
+    dimension,
+    words,
+)
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+
+def _print(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    options: dict[str, str] = {}
+    for name, usual in (("sep", " "), ("end", "\n")):
+        given = keywords.pop(name, None)
+        if not isinstance(given, str | None):
+            ev.fail("F408", node, f"print's {name} must be a string, found {words(given)}")
+        options[name] = usual if given is None else given
+    keywords.pop("flush", None)
+    if keywords:
+        ev.fail("F506", node, f"print with `{next(iter(keywords))}=` is not supported", "its arguments are sep and end")
+    unprinted, worded, ev.unprinted = ev.unprinted, ev.worded, None  # what is printed at once is under the options of now
+    try:
+        ev.domain.print(node, args, options["sep"], options["end"])
+    finally:
+        ev.unprinted, ev.worded = unprinted, worded
+    return None
+
+
+def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    match args[0]:
+        case tuple() | str():
+            return Number(len(args[0]))
+        case List() | Dict() | Set():
+            return Number(len(args[0].items))
+        case Range():
+            return Number(len(args[0].values))
+        case Tensor() if args[0].shape:
+            return dimension(args[0], 0)
+        case Instance() if (found := objects.special(ev, node, args[0], "__len__")) is not None:
+            return found[0]
+        case _:
+            return ev.fail("F408", node, f"{words(args[0])} has no len()")
+
+
+def _sequence(make: Callable[[list[Value]], Value]) -> Reader:
+    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        return make(collect(ev, node, args[0]) if args else [])
+
+    return builtin
+
+
+def _set(*, frozen: bool) -> Reader:
+    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        return sets.made(ev, node, collect(ev, node, args[0]) if args else [], frozen=frozen)
+
+    return builtin
+
+
+def _dict(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    from fleet.frontend.python.containers.builtin import key
+
+    items: dict[Any, Value] = {}
+    if args and isinstance(args[0], Dict):
+        items.update(args[0].items)
+    elif args:
+        for pair in collect(ev, node, args[0]):
+            parts = ev.sequence(pair)
+            if parts is None or len(parts) != 2:
+                ev.fail("F310", node, f"dict of {words(pair)}", "it takes pairs of key and value")
+            items[key(ev, node, parts[0])] = parts[1]
+    return Dict(items | keywords)
+
+
+def _sum(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    from fleet.frontend.python.expressions import binary
+
+    total: Value = keywords.get("start", args[1] if len(args) > 1 else Number(0))
+    for value in iterate(ev, node, args[0]):
+        total = binary(ev, node, ast.Add(), total, value)
+    return total
+
+
+def _str(quoted: bool) -> Reader:
+    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        if args and isinstance(args[0], Tensor) and args[0].scalar and (known := ev.domain.known(args[0])) is not None:
+            scalar = args[0].dtype.type(known)
+            return repr(scalar) if quoted else str(scalar)
+        pieces = display.parts(ev, args[0], quoted=quoted, node=node) if args else []
+        if all(isinstance(p, str) for p in pieces):
+            return "".join(p for p in pieces if isinstance(p, str))
+        return Text(pieces)
+
+    return builtin
+
+
+def _isinstance(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    kinds = args[1] if isinstance(args[1], tuple) else (args[1],)
+    found = False
+    for k in kinds:
+        if isinstance(k, Class):
+            found = found or objects.inherits(objects.kind_of(args[0]), k)
+            continue
+        name = k.path if isinstance(k, Library) else ""
+        if name not in _KINDS:
+            ev.fail("F506", node, f"isinstance with {words(k)} is not supported", f"known are {', '.join(sorted(_KINDS))}")
+        found = found or _KINDS[name](args[0])
+    return Number(found)
+
+
+def _is_number(kind: type) -> Callable[[Value], bool]:
+    return lambda v: (
+        isinstance(v, Number)
+        and ((kind is int and v.whole) or (kind is float and not v.whole) if v.symbolic else isinstance(v.value, kind))
+    )
+
+
+_KINDS: Mapping[str, Callable[[Value], bool]] = {
+    "builtins.int": _is_number(int), "builtins.bool": _is_number(bool),
+    "builtins.float": lambda v: _is_number(float)(v) or (isinstance(v, Tensor) and v.scalar and v.dtype == np.float64),
+    "builtins.list": lambda v: isinstance(v, List), "builtins.tuple": lambda v: isinstance(v, tuple),
+    "builtins.dict": lambda v: isinstance(v, Dict), "builtins.str": lambda v: isinstance(v, str | Text),
+    "numpy.ndarray": lambda v: isinstance(v, Tensor) and not v.scalar,
+}  # fmt: skip
+
+
+def _callable(_ev: Evaluator, _node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    return Number(
+        isinstance(args[0], Function | Method | np.dtype | Library | Class | Bound | Initialiser)
+        or (isinstance(args[0], Instance) and args[0].kind.find("__call__") is not None)
+    )
+
+
+BUILTINS: Mapping[str, Builtin] = {
+    "print": Builtin(_print, 0, MANY, ("sep", "end", "flush", "file")),
+    "len": Builtin(_len, 1, 1),
+    "list": Builtin(_sequence(List), 0, 1),
+    "tuple": Builtin(_sequence(tuple), 0, 1),
+    "set": Builtin(_set(frozen=False), 0, 1),
+    "frozenset": Builtin(_set(frozen=True), 0, 1),
+    "dict": Builtin(_dict, 0, 1, ("*",)),
+    "sum": Builtin(_sum, 1, 2, ("start",)),
+    "str": Builtin(_str(False), 0, 1),
+    "repr": Builtin(_str(True), 1, 1),
+    "isinstance": Builtin(_isinstance, 2, 2),
+    "callable": Builtin(_callable, 1, 1),
+    **NUMBERS,
+    **ORDER,
+    **ITERATORS,
+    **REFLECTION,
+}
+
+
+def call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    """A builtin's call."""
+    read, fewest, most, allowed = BUILTINS[name]
+    if not fewest <= len(args) <= most:
+        ev.fail("F208", node, f"{name} takes {fewest if fewest == most else f'at least {fewest}'} arguments, {len(args)} are given")
+    for k in keywords:
+        if k not in allowed and "*" not in allowed:
+            ev.fail("F506", node, f"{name} with `{k}=` is not supported")
+    return read(ev, node, args, dict(keywords))

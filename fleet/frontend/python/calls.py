@@ -1,0 +1,148 @@
+"""Calls of functions of the same file: their parameters, and where following them ends."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from fleet.errors import SourceError
+from fleet.frontend.python import generators
+from fleet.frontend.python.flow.ending import returned
+from fleet.frontend.python.scopes import Frame
+from fleet.frontend.python.values import Broken, Dict, Function, Value, words
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+MAX_CALL_DEPTH = 200
+_FRAMES = 60
+"""Python's own frames that following one call takes at most, expressions inside of expressions included."""
+MAX_CALLS = 20_000
+"""Functions that call others twice, 32 deep, would keep the front end busy for years."""
+
+
+def default(ev: Evaluator, node: ast.expr) -> Value:
+    """The value of a parameter's default; around the model's function, one that fails is an error only where it is used.
+
+    Elsewhere Python evaluates it with the rest of what is read, so it must be read like the rest.
+    """
+    try:
+        return ev.expression(node)
+    except SourceError as error:
+        if not ev.tolerant or ev.frame is not ev.globals:
+            raise
+        ev.breaks += 1
+        return Broken(error)
+
+
+def arguments(ev: Evaluator, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
+    """Evaluates a call's arguments, `*` and `**` included."""
+    args: list[Value] = []
+    for a in node.args:
+        if isinstance(a, ast.Starred):
+            args += ev.collect(a.value, ev.expression(a.value))
+            ev.bounded(a, len(args), "an argument list")
+        else:
+            args.append(ev.expression(a))
+    keywords: dict[str, Value] = {}
+    for k in node.keywords:
+        value = ev.expression(k.value)
+        if k.arg is not None:
+            given: Mapping[object, Value] = {k.arg: value}
+        elif isinstance(value, Dict):
+            given = value.items
+        else:
+            ev.fail("F408", k.value, f"** of {words(value)}", "only dicts can be passed with **")
+        for name, v in given.items():
+            if not isinstance(name, str):
+                ev.fail("F208", k.value, "the keys of a dict passed with ** must be strings")
+            if name in keywords:
+                ev.fail("F208", k.value, f"`{name}` is given twice")
+            keywords[name] = v
+    return args, keywords
+
+
+def inline(ev: Evaluator, node: ast.AST, callee: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """The value that the callee returns. SourceError for calls too deep."""
+    receiver = args[0] if callee.owner is not None and args else None
+    if len(ev.calls) >= MAX_CALL_DEPTH:
+        itself = sum(called is callee for called, _ in ev.calls) > 1
+        who = f"`{callee.name}` calls itself" if itself else f"`{callee.name}` is called"
+        hint = "how deep it goes must be known from the source; use a loop"
+        ev.fail("F606", node, f"{who} more than {MAX_CALL_DEPTH} calls deep", hint)
+    ev.inlined += 1
+    if ev.inlined > MAX_CALLS:
+        raise ev.stop(node, f"more than {MAX_CALLS} calls of functions are followed", "call fewer functions from functions")
+    _check(ev, callee)
+    frame = Frame(callee.label, ev.frame.depth + 1, ev.scope(callee.node), callee.frame, method_of=callee.owner, receiver=receiver)
+    bind_parameters(ev, node, callee, frame, args, keywords)
+    if not isinstance(callee.node, ast.Lambda) and generators.yields(callee.node):
+        return generators.made(ev, callee, receiver, frame)
+    ev.calls.append((callee, receiver))
+    limit, depth, ev.depth = sys.getrecursionlimit(), ev.depth, 0
+    if len(ev.calls) == 1:
+        sys.setrecursionlimit(max(limit, _FRAMES * MAX_CALL_DEPTH))
+    try:
+        if isinstance(callee.node, ast.Lambda):
+            with ev.within(frame):
+                return ev.expression(callee.node.body)
+        return returned(ev, callee.node, ev.run(callee.node.body, frame))
+    finally:
+        ev.calls.pop()
+        ev.depth = depth
+        if not ev.calls:
+            sys.setrecursionlimit(limit)
+
+
+def _check(ev: Evaluator, callee: Function) -> None:
+    if isinstance(callee.node, ast.FunctionDef):
+        ev.module.check_function(callee.node, decorated=True)
+
+
+def bind_parameters(
+    ev: Evaluator, node: ast.AST, callee: Function, frame: Frame, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> None:
+    """Puts a call's arguments into the frame by Python's rules. SourceError F208 where they do not fit."""
+    spec, name = callee.node.args, callee.name
+    positional = [*spec.posonlyargs, *spec.args]
+    bound = frame.variables
+    if len(args) > len(positional) and spec.vararg is None:
+        ev.fail("F208", node, f"`{name}` takes {len(positional)} positional arguments, {len(args)} are given")
+    for parameter, value in zip(positional, args, strict=False):
+        bound[parameter.arg] = value
+    if spec.vararg is not None:
+        bound[spec.vararg.arg] = tuple(args[len(positional) :])
+    by_keyword = {a.arg for a in (*spec.args, *spec.kwonlyargs)}
+    rest: dict[object, Value] = {}
+    for key, value in keywords.items():
+        if key in by_keyword:
+            if key in bound:
+                ev.fail("F208", node, f"`{name}` gets `{key}` twice")
+            bound[key] = value
+        elif spec.kwarg is not None:
+            rest[key] = value
+        else:
+            hint = f"it has {', '.join(sorted(by_keyword))}" if by_keyword else "it takes no keyword arguments"
+            ev.fail("F208", node, f"`{name}` has no argument `{key}`", hint)
+    if spec.kwarg is not None:
+        bound[spec.kwarg.arg] = Dict(rest)
+    bind_defaults(callee, frame)
+    missing = [a.arg for a in (*positional, *spec.kwonlyargs) if a.arg not in bound]
+    if missing:
+        ev.fail("F208", node, f"`{name}` is called without {', '.join(missing)}")
+
+
+def bind_defaults(callee: Function, frame: Frame) -> None:
+    """Gives parameters without a value their default."""
+    for name, value in callee.defaults.items():
+        frame.variables.setdefault(name, value)
+
+
+def defaults(function: ast.FunctionDef) -> dict[str, ast.expr]:
+    """Parameter name -> the expression of its default."""
+    spec = function.args
+    positional = [*spec.posonlyargs, *spec.args]
+    found = {a.arg: d for a, d in zip(positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True)}
+    return found | {a.arg: d for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None}

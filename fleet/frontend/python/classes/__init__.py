@@ -1,0 +1,1 @@
+"""Classes of the source, their objects, dataclasses and named tuples."""

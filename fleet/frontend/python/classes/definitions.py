@@ -1,0 +1,135 @@
+"""Definitions of classes: their bodies, decorators and base, by Python's rules. What is left out is refused by its name."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from fleet.frontend.python import expressions
+from fleet.frontend.python.classes import objects, records
+from fleet.frontend.python.scopes import Frame
+from fleet.frontend.python.values import Class, Descriptor, Function, Library, Value, words
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+_NO_BASE = frozenset({"builtins.object", "abc.ABC"})
+_DESCRIPTORS = frozenset({"builtins.staticmethod", "builtins.classmethod", "builtins.property"})
+_ARITHMETIC = frozenset(f"__{r}{m}__" for m in objects.OPERATORS.values() for r in ("", "r"))
+_SPECIAL = frozenset(
+    {
+        *("__init__", "__call__", "__len__", "__bool__", "__getitem__", "__setitem__", "__iter__", "__contains__", "__repr__"),
+        *("__str__", "__post_init__", "__slots__", "__doc__", "__module__", "__qualname__", "__annotations__"),
+        *objects.UNARY.values(), *(m for pair in objects.COMPARISONS.values() for m in pair), *_ARITHMETIC,
+    }
+)  # fmt: skip
+"""Names that mean something to Python and are followed; others of this form would change what the class does."""
+
+
+def define(ev: Evaluator, node: ast.ClassDef) -> None:
+    """A `class` statement."""
+    kind = Class(node.name)
+    _base(ev, node, kind)
+    for keyword in node.keywords:
+        ev.fail("F502", keyword.value, f"a class with `{keyword.arg or '**'}=` is not supported", "metaclasses are not followed")
+    frame = Frame(f"{_within(ev)}{node.name}", ev.frame.depth + 1, ev.scope(node), ev.frame.around, body_of=kind)
+    ev.run(node.body, frame)
+    if any(n == "__qualname__" for n in frame.variables):
+        ev.fail("F502", node, "assignment to __qualname__ is not supported")
+    with ev.within(frame):
+        kind.names = {objects.mangled(ev, n): v for n, v in frame.variables.items()}
+    _check_names(ev, node, kind)
+    if kind.kind == "namedtuple":
+        records.named_fields(ev, node, kind)
+    for decorator in reversed(node.decorator_list):
+        _decorate(ev, node, kind, decorator)
+    ev.bind(node.name, kind, quiet=True)
+
+
+def _within(ev: Evaluator) -> str:
+    return "" if ev.frame.parent is None else f"{ev.frame.function}."
+
+
+def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
+    """Notes what the class inherits from."""
+    for expression in node.bases:
+        base = ev.expression(expression)
+        match base:
+            case Library() if base.path in _NO_BASE:
+                continue
+            case Library(path="typing.NamedTuple"):
+                kind.kind = "namedtuple"
+            case Class() if kind.base is None:
+                kind.base = base
+            case Class():
+                ev.fail(
+                    "F502", expression, f"`{node.name}` inherits from several classes, which is not supported", "keep one of them"
+                )
+            case _:
+                ev.fail(
+                    "F502",
+                    expression,
+                    f"a class that inherits from {words(base)} is not supported",
+                    "inherit from classes of the file",
+                )
+    if kind.kind == "namedtuple" and len(node.bases) > 1:
+        ev.fail("F502", node, "a NamedTuple that inherits from more is not supported", "use a dataclass")
+
+
+def _check_names(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
+    places = {s.name: s for s in node.body if isinstance(s, ast.FunctionDef)}
+    for name, value in kind.names.items():
+        if name.startswith("__") and name.endswith("__") and name not in _SPECIAL:
+            what = f"`{name}` of a class is not supported"
+            ev.fail("F502", places.get(name, node), what, "it changes how Python treats the class or its objects")
+        if name == "__init__" and isinstance(value, Descriptor):
+            ev.fail("F502", places.get(name, node), "a decorated __init__ is not supported", "remove the decorator")
+    if kind.kind == "namedtuple" and "__init__" in kind.names:
+        ev.fail("F502", places.get("__init__", node), "__init__ of a NamedTuple is not supported", "use a dataclass")
+    slots = ev.sequence(kind.names["__slots__"]) if "__slots__" in kind.names else None
+    if slots is not None:
+        kind.slots = frozenset(s for s in slots if isinstance(s, str))
+    kind.abstract = frozenset(s.name for s in places.values() if any(_last(d) == "abstractmethod" for d in s.decorator_list))
+
+
+def _last(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _decorate(ev: Evaluator, node: ast.ClassDef, kind: Class, decorator: ast.expr) -> None:
+    call = decorator if isinstance(decorator, ast.Call) else None
+    found = ev.expression(decorator if call is None else call.func)
+    if not isinstance(found, Library) or found.path != "dataclasses.dataclass" or (call is not None and call.args):
+        ev.fail("F508", decorator, f"the class `{node.name}` is decorated by {words(found)}", "only dataclass is followed")
+    options: dict[str, Value] = {}
+    for k in call.keywords if call is not None else ():
+        if k.arg is None:
+            ev.fail("F506", decorator, "dataclass with ** is not supported")
+        options[k.arg] = ev.expression(k.value)
+    records.dataclass(ev, node, decorator, kind, options)
+
+
+# ---- methods
+
+
+def method(ev: Evaluator, node: ast.FunctionDef, kind: Class) -> Value:
+    """A function of a class's body, with its decorators."""
+    made: Value = Function(node, ev.frame.around, expressions.defaults(ev, node.args), kind)
+    for decorator in reversed(node.decorator_list):
+        made = _decorated(ev, node, decorator, made)
+    return made
+
+
+def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: Value) -> Value:
+    if isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "getter", "deleter"):
+        found = ev.expression(decorator.value)
+        if isinstance(found, Descriptor) and found.kind == "property" and isinstance(made, Function) and decorator.attr == "setter":
+            return Descriptor("property", found.function, made)
+        ev.fail("F508", decorator, f"`{node.name}` is decorated by .{decorator.attr}", "a property's setter is followed")
+    found = ev.expression(decorator)
+    if isinstance(found, Library) and found.path == "abc.abstractmethod":
+        return made
+    if isinstance(found, Library) and found.path in _DESCRIPTORS and isinstance(made, Function):
+        return Descriptor(found.path.removeprefix("builtins."), made)
+    hint = "followed are staticmethod, classmethod, property and its setter, abstractmethod"
+    return ev.fail("F508", decorator, f"`{node.name}` is decorated, which may change what it means", hint)

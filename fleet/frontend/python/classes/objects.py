@@ -1,0 +1,309 @@
+"""Objects of the file's own classes: attributes, methods, operators, and what else Python asks an object's class for."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from fleet.frontend.python import calls
+from fleet.frontend.python.classes import records
+from fleet.frontend.python.flow import exceptions
+from fleet.frontend.python.values import (
+    Bound,
+    Class,
+    Descriptor,
+    Dict,
+    Function,
+    Initialiser,
+    Instance,
+    Library,
+    Marker,
+    Named,
+    Number,
+    Super,
+    Tensor,
+    Value,
+    words,
+)
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+OPERATORS: Mapping[str, str] = {
+    "add": "add", "sub": "sub", "mul": "mul", "div": "truediv", "floor_div": "floordiv", "mod": "mod", "pow": "pow",
+    "matmul": "matmul", "bit_and": "and", "bit_or": "or", "bit_xor": "xor",
+}  # fmt: skip
+"""Operation -> the middle of the names of its methods: `__add__`, `__radd__`."""
+COMPARISONS: Mapping[str, tuple[str, str]] = {
+    "equal": ("__eq__", "__eq__"), "less": ("__lt__", "__gt__"), "less_equal": ("__le__", "__ge__"),
+    "greater": ("__gt__", "__lt__"), "greater_equal": ("__ge__", "__le__"),
+}  # fmt: skip
+"""Operation -> method of the left side, method of the right side in its place."""
+UNARY: Mapping[type[ast.unaryop], str] = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}
+NOT_IMPLEMENTED = Marker("NotImplemented")
+
+
+def kind_of(value: Value) -> Class | None:
+    """The class of an object; None for what is of no class of the file."""
+    return value.kind if isinstance(value, Instance | Named) else None
+
+
+def inherits(kind: Class | None, other: Class) -> bool:
+    """Whether a class is another one, or inherits from it."""
+    return kind is not None and any(k is other for k in kind.chain())
+
+
+# ---- attributes
+
+
+def mangled(ev: Evaluator, name: str) -> str:
+    """An attribute's name as Python changes it inside of a class: `__w` is `_Linear__w`."""
+    if not name.startswith("__") or name.endswith("__"):
+        return name
+    inside = ev.frame.within_class()
+    return name if inside is None or not inside.name.strip("_") else f"_{inside.name.lstrip('_')}{name}"
+
+
+def find(ev: Evaluator, node: ast.expr, owner: Instance | Named | Class | Super, name: str) -> tuple[Value] | None:
+    """An attribute in Python's order: properties, the object's own, those of its class. None where it has none."""
+    match owner:
+        case Class():
+            return _of_class(owner, name)
+        case Super():
+            behind = owner.behind.base
+            found = None if behind is None else behind.find(name)
+            if found is None:
+                return (Bound(None, owner.owner),) if name == "__init__" else None
+            if isinstance(owner.owner, Class) and not isinstance(found[1], Descriptor):
+                return (found[1],)
+            return (_bound(ev, node, owner.owner, name, found[1]),)
+        case _:
+            pass
+    if name == "__class__":
+        return (owner.kind,)
+    found = owner.kind.find(name)
+    if found is not None and isinstance(found[1], Descriptor) and found[1].kind == "property":
+        return (ev.call(_as_call(node), found[1].function, [owner], {}),)
+    if isinstance(owner, Named):
+        special = records.attribute(owner, name)
+        if special is not None:
+            return special
+    elif name == "__dict__":
+        return (Dict(owner.attributes),)  # the same dict: what is done to it is done to the object
+    elif name in owner.attributes:
+        return (owner.attributes[name],)
+    return None if found is None else (_bound(ev, node, owner, name, found[1]),)
+
+
+def _of_class(owner: Class, name: str) -> tuple[Value] | None:
+    if name in ("__name__", "__qualname__"):
+        return (owner.name,)
+    found = owner.find(name)
+    if found is None:
+        return records.class_attribute(owner, name)
+    value = found[1]
+    if isinstance(value, Descriptor) and value.kind != "property":
+        return (value.function if value.kind == "staticmethod" else Bound(value.function, owner),)
+    return (value,)
+
+
+def _bound(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value) -> Value:
+    """What a class's attribute is on one of its objects."""
+    match value:
+        case Descriptor(kind="staticmethod"):
+            return value.function
+        case Descriptor(kind="classmethod"):
+            return Bound(value.function, owner if isinstance(owner, Class) else kind_of(owner))
+        case Descriptor():
+            return ev.call(_as_call(node), value.function, [owner], {})
+        case Function() | Initialiser():
+            return Bound(value, owner)
+        case Library() if _is_method(value.path):
+            what = f"`{name}` is {value.path} as an attribute of the class, which Python calls with the object as first argument"
+            return ev.fail("F206", node, what, "use staticmethod(...), or set it in __init__")
+        case _:
+            return value
+
+
+def _is_method(path: str) -> bool:
+    """Whether Python binds a library's function to the object on which it is found: plain functions and NumPy's dispatchers."""
+    import math
+
+    import numpy as np
+
+    found: object = {"numpy": np, "math": math}.get(path.split(".", maxsplit=1)[0])
+    for part in path.split(".")[1:]:
+        found = getattr(found, part, None)
+    return found is not None and not isinstance(found, type) and hasattr(found, "__get__")
+
+
+def load(ev: Evaluator, node: ast.expr, owner: Instance | Named | Class | Super, name: str) -> Value:
+    """`owner.name`. SourceError F206 where it is not there."""
+    found = find(ev, node, owner, name)
+    if found is not None:
+        return found[0]
+    kind = owner if isinstance(owner, Class) else kind_of(owner)
+    names = sorted({n for k in (kind.chain() if kind is not None else ()) for n in k.names if not n.startswith("__")})
+    names += sorted(owner.attributes) if isinstance(owner, Instance) else []
+    return ev.fail("F206", node, f"{words(owner)} has no attribute `{name}`", f"it has {', '.join(names[:30])}" if names else None)
+
+
+def store(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value) -> None:
+    """`owner.name = value`, by a property's setter where there is one."""
+    match owner:
+        case Instance():
+            found = owner.kind.find(name)
+            if found is not None and isinstance(found[1], Descriptor) and found[1].kind == "property":
+                setter = found[1].setter
+                if setter is None:
+                    ev.fail("F206", node, f"the property `{name}` of `{owner.kind.name}` has no setter", f"write @{name}.setter")
+                ev.call(_as_call(node), setter, [owner, value], {})
+                return
+            _check_set(ev, node, owner, name)
+            owner.attributes[name] = value
+            ev.bounded(node, len(owner.attributes), "an object")
+        case Class():
+            owner.names[name] = value
+        case Tensor():
+            ev.fail("F504", node, f"assignment to `.{name}` of an array is not supported", "make a new array: reshape, astype")
+        case _:
+            ev.fail("F504", node, f"{words(owner)} has no attributes that can be assigned")
+
+
+def _check_set(ev: Evaluator, node: ast.expr, owner: Instance, name: str) -> None:
+    if owner.kind.frozen:
+        ev.fail("F701", node, f"`{owner.kind.name}` is frozen: `{name}` cannot be assigned", "use dataclasses.replace")
+    slots = [k.slots for k in owner.kind.chain()]
+    if all(s is not None for s in slots) and not any(s is not None and name in s for s in slots):
+        ev.fail("F206", node, f"`{name}` is in no __slots__ of `{owner.kind.name}`")
+    if name in ("__dict__", "__class__"):
+        ev.fail("F504", node, f"assignment to `{name}` is not supported")
+
+
+def remove(ev: Evaluator, node: ast.Attribute, owner: Value) -> None:
+    """`del owner.name`."""
+    name = mangled(ev, node.attr)
+    attributes = owner.attributes if isinstance(owner, Instance) else owner.names if isinstance(owner, Class) else {}
+    if name not in attributes:
+        ev.fail("F206", node, f"{words(owner)} has no attribute `{name}` of its own to delete")
+    if isinstance(owner, Instance):
+        _check_set(ev, node, owner, name)
+    del attributes[name]
+
+
+# ---- calls
+
+
+def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    """`Class(...)`."""
+    if kind.abstract and (missing := [n for k in kind.chain() for n in sorted(k.abstract) if (f := kind.find(n)) and f[0] is k]):
+        ev.fail("F701", node, f"`{kind.name}` is abstract: `{missing[0]}` is not defined", "define it in a class that inherits")
+    if any(k.kind == "namedtuple" for k in kind.chain()):
+        return records.named(ev, node, kind, args, keywords)
+    made = Instance(kind)
+    if exceptions.is_exception(ev, kind):
+        made.attributes["args"] = tuple(args)
+    found = kind.find("__init__")
+    if found is not None:
+        returned = ev.call(node, _bound(ev, node.func, made, "__init__", found[1]), args, keywords)
+        if returned is not None:
+            ev.fail("F408", node, f"`{kind.name}.__init__` returns {words(returned)}", "it must return None")
+    elif (args and "args" not in made.attributes) or keywords:
+        ev.fail("F208", node, f"`{kind.name}` has no __init__ and takes no arguments")
+    return made
+
+
+def call_bound(ev: Evaluator, node: ast.Call, method: Bound, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    """Calls a method with its object before the other arguments."""
+    match method.function:
+        case Function():
+            return calls.inline(ev, node, method.function, [method.owner, *args], keywords)
+        case Initialiser():
+            return records.initialise(ev, node, method.function.kind, method.owner, args, keywords)
+        case None:
+            owner = method.owner
+            if isinstance(owner, Instance) and exceptions.is_exception(ev, owner.kind) and not keywords:
+                owner.attributes["args"] = tuple(args)
+            elif args or keywords:
+                ev.fail("F208", node, "object.__init__ takes no arguments")
+            return None
+
+
+def special(ev: Evaluator, node: ast.expr, owner: Value, name: str, *args: Value) -> tuple[Value] | None:
+    """What `owner`'s class answers by a method like `__len__`; None where it has none, or says NotImplemented."""
+    kind = kind_of(owner)
+    found = None if kind is None else kind.find(name)
+    if found is None:
+        return None
+    value = ev.call(_as_call(node), _bound(ev, node, owner, name, found[1]), list(args), {})
+    return None if value == NOT_IMPLEMENTED else (value,)
+
+
+def _as_call(node: ast.expr) -> ast.Call:
+    return node if isinstance(node, ast.Call) else ast.copy_location(ast.Call(func=node, args=[], keywords=[]), node)
+
+
+def super_of(ev: Evaluator, node: ast.Call, args: list[Value]) -> Value:
+    """`super()` inside of a method, or `super(Class, self)`."""
+    if not args:
+        if ev.frame.method_of is None:
+            ev.fail("F503", node, "super() is supported directly inside of a method", "write super(Class, self)")
+        return Super(ev.frame.method_of, ev.frame.receiver)
+    kind, owner = args[0], args[1] if len(args) == 2 else None
+    if not isinstance(kind, Class) or not inherits(owner if isinstance(owner, Class) else kind_of(owner), kind):
+        ev.fail("F408", node, "super(...) takes a class and one of its objects")
+    return Super(kind, owner)
+
+
+# ---- operators
+
+
+def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Value | None:
+    """`lhs op rhs` where one of them is an object: by its methods. SourceError where it has none."""
+    middle = OPERATORS.get(op)
+    if middle is None:
+        return ev.fail("F408", node, f"{op} of {words(lhs)} and {words(rhs)} is not supported")
+    if isinstance(lhs, Tensor):
+        what = f"an operator of {words(lhs)} and, on its right, {words(rhs)}, which NumPy applies element by element"
+        ev.fail("F408", node, what, "put the object on the left, or call a method")
+    left, right = kind_of(lhs), kind_of(rhs)
+    sides = [(lhs, f"__{middle}__", rhs), (rhs, f"__r{middle}__", lhs)]
+    if left is not right and left is not None and right is not None and inherits(right, left):
+        own, inherited = right.find(f"__r{middle}__"), left.find(f"__r{middle}__")
+        if own is not None and (inherited is None or inherited[1] is not own[1]):
+            sides.reverse()  # a class that inherits and has its own method comes first
+    elif left is right:
+        sides = sides[:1]
+    for owner, method, other in sides:
+        found = special(ev, node, owner, method, other)
+        if found is not None:
+            return found[0]
+    return ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no {op}", f"define __{middle}__")
+
+
+def unary(ev: Evaluator, node: ast.UnaryOp, owner: Value) -> Value:
+    """`-owner`."""
+    found = special(ev, node, owner, UNARY[type(node.op)])
+    return found[0] if found is not None else ev.fail("F408", node, f"{words(owner)} has no {UNARY[type(node.op)]}")
+
+
+def compared(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> tuple[Value] | None:
+    """A comparison by the objects' methods; None where they have none and Python goes by identity."""
+    if op == "not_equal":
+        same = compared(ev, node, "equal", lhs, rhs)
+        return None if same is None else (Number(not ev.truth(node, same[0])),)
+    if isinstance(lhs, Tensor):
+        ev.fail("F408", node, f"{words(lhs)} compared with {words(rhs)}, which NumPy does element by element")
+    first, second = COMPARISONS[op]
+    sides = [(lhs, first, rhs), (rhs, second, lhs)]
+    left, right = kind_of(lhs), kind_of(rhs)
+    if left is not right and right is not None and left is not None and inherits(right, left):
+        sides.reverse()
+    for owner, method, other in sides:
+        found = special(ev, node, owner, method, other)
+        if found is not None:
+            return found
+    if op == "equal" or all(not isinstance(v, Instance) for v in (lhs, rhs)):
+        return None
+    return ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no order", f"define {first}")

@@ -1,0 +1,82 @@
+"""Comprehensions and generator expressions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from fleet.frontend.python.assignment import assign
+from fleet.frontend.python.containers import builtin, sets
+from fleet.frontend.python.scopes import Comprehension, Frame
+from fleet.frontend.python.values import (
+    Dict,
+    List,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+
+def generated(ev: Evaluator, node: Comprehension) -> Iterator[Value]:
+    """The elements, one by one; the first iterable is evaluated at once, as Python does."""
+    first = ev.iterate(node.generators[0].iter, ev.expression(node.generators[0].iter))
+    outer = ev.frame
+    name = outer.function if outer.parent is not None else "<module>"
+    frame = Frame(f"{name}<comprehension>", outer.depth + 1, ev.scope(node), outer.around)
+    return _elements(ev, node, frame, 0, first)
+
+
+def _elements(ev: Evaluator, node: Comprehension, frame: Frame, level: int, values: Iterator[Value]) -> Iterator[Value]:
+    generator = node.generators[level]
+    if generator.is_async:
+        ev.fail("F503", node, "an asynchronous comprehension is not supported")
+    for value in values:
+        ev.step(node)
+        with ev.within(frame):
+            assign(ev, generator.target, value)
+            if not all(ev.truth(test, ev.expression(test)) for test in generator.ifs):
+                continue
+            if level + 1 == len(node.generators):
+                if isinstance(node, ast.DictComp):
+                    key: Value = ev.expression(node.key)
+                    element: Value = (key, ev.expression(node.value))
+                else:
+                    element = ev.expression(node.elt)
+                inner = None
+            else:
+                following = node.generators[level + 1].iter
+                inner = ev.iterate(following, ev.expression(following))
+                element = None
+        if inner is None:
+            yield element
+        else:
+            yield from _elements(ev, node, frame, level + 1, inner)
+
+
+def _collected(ev: Evaluator, node: ast.expr, values: Iterator[Value]) -> list[Value]:
+    found: list[Value] = []
+    for value in values:
+        found.append(value)
+        ev.bounded(node, len(found), "a sequence")
+    return found
+
+
+def list_(ev: Evaluator, node: ast.ListComp) -> Value:
+    """`[... for ...]`."""
+    return List(_collected(ev, node, generated(ev, node)))
+
+
+def dict_(ev: Evaluator, node: ast.DictComp) -> Value:
+    """`{...: ... for ...}`."""
+    items: dict[Any, Value] = {}
+    for pair in _collected(ev, node, generated(ev, node)):
+        assert isinstance(pair, tuple)
+        items[builtin.key(ev, node.key, pair[0])] = pair[1]
+    return Dict(items)
+
+
+def set_(ev: Evaluator, node: ast.SetComp) -> Value:
+    """`{... for ...}`."""
+    return sets.made(ev, node, _collected(ev, node, generated(ev, node)))

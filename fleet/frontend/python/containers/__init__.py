@@ -1,0 +1,1 @@
+"""Tuples, lists, dicts, sets, `collections`, `heapq`, `itertools`, and iteration."""

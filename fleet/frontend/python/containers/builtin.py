@@ -1,0 +1,461 @@
+"""Tuples, lists, dicts, ranges and strings: their operators, subscripts and methods."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+import numpy as np
+
+from fleet.frontend.python.classes import objects, records
+from fleet.frontend.python.containers import collections, sets
+from fleet.frontend.python.errors import expression_at
+from fleet.frontend.python.flow import exceptions
+from fleet.frontend.python.text import formats
+from fleet.frontend.python.values import (
+    Class,
+    Dict,
+    Function,
+    Instance,
+    Lazy,
+    List,
+    Named,
+    Number,
+    Range,
+    Set,
+    Slice,
+    Tensor,
+    Text,
+    Value,
+    words,
+)
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+_Method: TypeAlias = Callable[..., Value]
+"""Of evaluator, call, owner and arguments; those of `_WITH_KEYWORDS` take keywords besides."""
+
+
+def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
+    """A dict's key as a plain Python value."""
+    match value:
+        case Number():
+            if not value.symbolic:
+                return value.value
+        case str() | None:
+            return value
+        case tuple():
+            return tuple(key(ev, node, v) for v in value)
+        case Tensor() if not value.shape and (known := ev.domain.known(value)) is not None:
+            return value.dtype.type(known)  # NumPy's scalar, which Python prints as such
+        case Instance() if value.kind.find("__eq__") is None and not any(k.compared for k in value.kind.chain()):
+            return value  # equal to itself alone
+        case Function() | Class():
+            return value
+        case _:
+            pass
+    return ev.fail("F408", node, f"{words(value)} cannot be a dict's key here", "keys are numbers, strings and tuples of them")
+
+
+def from_key(ev: Evaluator, node: ast.expr, plain: Any) -> Value:
+    """A plain Python value as a value of the source."""
+    if isinstance(plain, np.generic):
+        return ev.domain.convert(node, Number(plain.item()), plain.dtype)
+    if isinstance(plain, bool | int | float):
+        return Number(plain)
+    return tuple(from_key(ev, node, p) for p in plain) if isinstance(plain, tuple) else plain  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Value:
+    """Operators with a container or string; None where it has none and arrays may have."""
+    if op == "add" and (type(lhs) is type(rhs) or isinstance(lhs, Named) or isinstance(rhs, Named)):
+        if isinstance(lhs, tuple) and isinstance(rhs, tuple):
+            return _within(ev, node, (*lhs, *rhs))
+        if isinstance(lhs, List) and isinstance(rhs, List):
+            return List(list(_within(ev, node, (*lhs.items, *rhs.items))))
+        if isinstance(lhs, str) and isinstance(rhs, str):
+            return _within(ev, node, lhs + rhs)
+    if op == "add" and isinstance(lhs, str | Text) and isinstance(rhs, str | Text):
+        return Text([*(lhs.parts if isinstance(lhs, Text) else [lhs]), *(rhs.parts if isinstance(rhs, Text) else [rhs])])
+    if op == "mod" and isinstance(lhs, str):
+        return formats.percent(ev, node, lhs, rhs)
+    if op == "mul":
+        for value, times in ((lhs, rhs), (rhs, lhs)):
+            if isinstance(value, tuple | List | str) and isinstance(times, Number) and isinstance(times.value, int):
+                return _repeated(ev, node, value, times.value)
+    if isinstance(lhs, Set) and isinstance(rhs, Set):
+        return sets.binary(op, lhs, rhs)
+    if op == "bit_or" and isinstance(lhs, Dict) and isinstance(rhs, Dict):
+        return Dict(lhs.items | rhs.items)
+    return None
+
+
+def _within(ev: Evaluator, node: ast.expr, value: Any) -> Any:
+    ev.bounded(node, len(value), "a sequence")
+    return value
+
+
+def _repeated(ev: Evaluator, node: ast.expr, value: tuple[Value, ...] | List | str, times: int) -> Value:
+    content = value.items if isinstance(value, List) else value
+    ev.bounded(node, len(content) * max(times, 0), "a sequence")
+    return List(list(value.items) * times) if isinstance(value, List) else value * times
+
+
+def compare(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> bool:
+    """Comparison of what is neither two numbers nor an array."""
+    if op in ("equal", "not_equal"):
+        return _equal(ev, node, lhs, rhs) is (op == "equal")
+    if isinstance(lhs, str) and isinstance(rhs, str):
+        return {"less": lhs < rhs, "less_equal": lhs <= rhs, "greater": lhs > rhs, "greater_equal": lhs >= rhs}[op]
+    if isinstance(lhs, Set) and isinstance(rhs, Set):
+        return sets.compared(op, lhs, rhs)
+    a, b = ev.sequence(lhs), ev.sequence(rhs)
+    alike = type(lhs) is type(rhs) or (isinstance(lhs, tuple) and isinstance(rhs, tuple))
+    if a is None or b is None or not alike or isinstance(lhs, Range):
+        ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no order")
+    x, y = tuple(key(ev, node, v) for v in a), tuple(key(ev, node, v) for v in b)
+    try:
+        return {"less": x < y, "less_equal": x <= y, "greater": x > y, "greater_equal": x >= y}[op]
+    except TypeError as error:
+        return ev.fail("F408", node, str(error))
+
+
+def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
+    ev.step(node)
+    if isinstance(lhs, Range) and isinstance(rhs, Range):
+        return lhs.values == rhs.values
+    if isinstance(lhs, Instance) or isinstance(rhs, Instance):
+        place = expression_at(node)
+        answer = objects.compared(ev, place, "equal", lhs, rhs)
+        if answer is not None:
+            return ev.truth(node, answer[0])
+        fields = records.equal(ev, node, lhs, rhs)
+        return lhs is rhs if fields is None else fields
+    if isinstance(lhs, List) and isinstance(rhs, List) and lhs.kind != rhs.kind:
+        return False
+    a, b = ev.sequence(lhs), ev.sequence(rhs)
+    if a is not None and b is not None and (type(lhs) is type(rhs) or (isinstance(lhs, tuple) and isinstance(rhs, tuple))):
+        return len(a) == len(b) and all(_equal(ev, node, x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(lhs, Set) and isinstance(rhs, Set):
+        return lhs.items == rhs.items
+    if isinstance(lhs, Dict) and isinstance(rhs, Dict):
+        same = lhs.items.keys() == rhs.items.keys()
+        return same and all(_equal(ev, node, v, rhs.items[k]) for k, v in lhs.items.items())
+    if isinstance(lhs, Tensor) or isinstance(rhs, Tensor):
+        known = [ev.static(v) for v in (lhs, rhs)]
+        if lhs is rhs:
+            return True
+        if None in known:
+            ev.fail("F501", node, "arrays in containers are compared, whose values are known only when the model runs")
+        return known[0] == known[1]
+    if isinstance(lhs, Number) and isinstance(rhs, Number):
+        return lhs.value == rhs.value
+    if isinstance(lhs, Number | List | Dict) or isinstance(rhs, Number | List | Dict):
+        return lhs is rhs
+    return lhs == rhs
+
+
+def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
+    """`value in owner`."""
+    if isinstance(owner, str):
+        if not isinstance(value, str):
+            ev.fail("F408", node, f"{words(value)} in a string")
+        return value in owner
+    if isinstance(owner, Instance):
+        found = objects.special(ev, node, owner, "__contains__", value)
+        if found is not None:
+            return ev.truth(node, found[0])
+    if isinstance(owner, Dict | Set):
+        return key(ev, node, value) in owner.items
+    if isinstance(owner, Tensor):
+        ev.fail("F501", node, "`in` an array is not supported", "compare and use np.any where the model runs")
+    return any(v is value or _equal(ev, node, v, value) for v in ev.iterate(node, owner))
+
+
+# ---- subscripts
+
+
+def _present(ev: Evaluator, node: ast.Subscript, owner: Dict, index: Value) -> Any:
+    """The key, which the dict has."""
+    plain = key(ev, node.slice, index)
+    if plain not in owner.items:
+        collections.refuse(ev, node.slice, owner, plain)
+    return plain
+
+
+def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Value:
+    """`owner[index]` of a container."""
+    match owner:
+        case Dict():
+            plain = key(ev, node.slice, index)
+            return owner.items[plain] if plain in owner.items else collections.missing(ev, node, owner, plain)
+        case tuple() | List() | str() | Range():
+            content = owner.items if isinstance(owner, List) else owner.values if isinstance(owner, Range) else owner
+            if isinstance(index, Slice):
+                if isinstance(owner, List) and owner.kind == "deque":
+                    ev.fail("F408", node, "a slice of a deque", "make a list of it: list(d)[a:b]")
+                return _cut(owner, index.plain)
+            at = ev.integer(node.slice, index, "a sequence's index")
+            if not -len(content) <= at < len(content):
+                _out_of_range(ev, node.slice, at, owner)
+            found = content[at]
+            return Number(found) if isinstance(found, int) else found
+        case Instance() if (answer := objects.special(ev, node, owner, "__getitem__", index)) is not None:
+            return answer[0]
+        case _:
+            return ev.fail("F408", node.value, f"{words(owner)} cannot be indexed")
+
+
+def _cut(owner: tuple[Value, ...] | List | str | Range, part: slice) -> Value:
+    if isinstance(owner, List):
+        return List(owner.items[part])
+    return Range(owner.values[part]) if isinstance(owner, Range) else owner[part]
+
+
+def _out_of_range(ev: Evaluator, node: ast.AST, at: int, owner: Value, said: str = "{} index out of range") -> NoReturn:
+    kind = owner.kind if isinstance(owner, List) else "string" if isinstance(owner, str) else "tuple"
+    kind = "range object" if isinstance(owner, Range) else kind
+    error = exceptions.made(ev, "IndexError", said.format(kind))
+    exceptions.throw(ev, "F306", node, f"index {at} is out of range for {words(owner)}", error)
+
+
+def store(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value, value: Value) -> None:
+    """`owner[index] = value` of a list or dict."""
+    match owner:
+        case Dict():
+            owner.items[key(ev, node.slice, index)] = value
+            ev.bounded(node, len(owner.items), "a dict")
+        case List() if isinstance(index, Slice):
+            new = ev.collect(node, value)
+            try:
+                owner.items[index.plain] = new
+            except ValueError as error:
+                ev.fail("F704", node, str(error))
+        case List():
+            owner.items[_at(ev, node, owner, index)] = value
+        case Instance() if objects.special(ev, node, owner, "__setitem__", index, value) is not None:
+            pass
+        case _:
+            ev.fail("F408", node, f"{words(owner)} has no parts that can be assigned")
+
+
+def remove(ev: Evaluator, node: ast.Subscript, owner: Value) -> None:
+    """`del owner[index]`."""
+    index = ev.expression(node.slice)
+    match owner:
+        case Dict():
+            del owner.items[_present(ev, node, owner, index)]
+        case List() if isinstance(index, Slice):
+            del owner.items[index.plain]
+        case List():
+            del owner.items[_at(ev, node, owner, index)]
+        case _:
+            ev.fail("F408", node, f"{words(owner)} has no parts that can be deleted")
+
+
+def _at(ev: Evaluator, node: ast.Subscript, owner: List, index: Value) -> int:
+    at = ev.integer(node.slice, index, "a list's index")
+    if not -len(owner.items) <= at < len(owner.items):
+        _out_of_range(ev, node.slice, at, owner, "{} assignment index out of range")
+    return at
+
+
+# ---- methods
+
+
+def _index(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Value:
+    for i, v in enumerate(owner.items if isinstance(owner, List) else owner):
+        if v is args[0] or _equal(ev, node, v, args[0]):
+            return Number(i)
+    what = f"{words(args[0])} is not in {words(owner)}"
+    if isinstance(args[0], Number) and isinstance(owner, List):
+        said = f"{args[0].value!r} is not in list"
+        exceptions.throw(ev, "F704", node, what, exceptions.made(ev, "ValueError", said))
+    return ev.fail("F704", node, what)
+
+
+def _count(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Value:
+    return Number(sum(v is args[0] or _equal(ev, node, v, args[0]) for v in (owner.items if isinstance(owner, List) else owner)))
+
+
+def _append(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Value:
+    owner.items.append(args[0])
+    ev.bounded(node, len(owner.items), "a list")
+    collections.cut(owner, from_front=True)
+    return None
+
+
+def _extend(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Value:
+    added = ev.collect(node, args[0])
+    ev.bounded(node, len(owner.items) + len(added), "a list")
+    owner.items += added
+    collections.cut(owner, from_front=True)
+    return None
+
+
+def _insert(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Value:
+    owner.items.insert(ev.integer(node, args[0], "a list's index"), args[1])
+    ev.bounded(node, len(owner.items), "a list")
+    return None
+
+
+def _pop(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Value:
+    if isinstance(owner, Dict):
+        plain = key(ev, node, args[0]) if args else ev.fail("F208", node, "pop needs a key")
+        if plain not in owner.items and len(args) < 2:
+            collections.refuse(ev, node, owner, plain)
+        return owner.items.pop(plain, args[1] if len(args) > 1 else None)
+    at = ev.integer(node, args[0], "a list's index") if args else -1
+    if not -len(owner.items) <= at < len(owner.items):
+        _out_of_range(ev, node, at, owner, "pop index out of range" if owner.items else "pop from empty list")
+    return owner.items.pop(at)
+
+
+def _sort(ev: Evaluator, node: ast.Call, owner: List, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    from fleet.frontend.python.builtins import registry
+
+    found = registry.call(ev, node, "sorted", [owner, *args], keywords)
+    assert isinstance(found, List)
+    owner.items[:] = found.items
+    return None
+
+
+def _reverse(_ev: Evaluator, _node: ast.Call, owner: List, _args: list[Value]) -> Value:
+    owner.items.reverse()
+    return None
+
+
+def _clear(_ev: Evaluator, _node: ast.Call, owner: Any, _args: list[Value]) -> Value:
+    owner.items.clear()
+    return None
+
+
+def _copy(_ev: Evaluator, _node: ast.Call, owner: Any, _args: list[Value]) -> Value:
+    return replace(owner, items=owner.items.copy())
+
+
+def _get(ev: Evaluator, node: ast.Call, owner: Dict, args: list[Value]) -> Value:
+    return owner.items.get(key(ev, node, args[0]), args[1] if len(args) > 1 else None)
+
+
+def _setdefault(ev: Evaluator, node: ast.Call, owner: Dict, args: list[Value]) -> Value:
+    return owner.items.setdefault(key(ev, node, args[0]), args[1] if len(args) > 1 else None)
+
+
+def _update(ev: Evaluator, node: ast.Call, owner: Dict, args: list[Value]) -> Value:
+    if not isinstance(args[0], Dict):
+        ev.fail("F408", node, f"update by {words(args[0])}", "only dicts can be merged")
+    owner.items.update(args[0].items)
+    return None
+
+
+def _view(kind: str) -> _Method:
+    def method(ev: Evaluator, node: ast.Call, owner: Dict, _args: list[Value]) -> Value:
+        pairs: Iterable[tuple[Any, Value]] = list(owner.items.items())
+        found = {
+            "keys": (from_key(ev, node, k) for k, _ in pairs),
+            "values": (v for _, v in pairs),
+            "items": ((from_key(ev, node, k), v) for k, v in pairs),
+        }
+        return tuple(found[kind]) if kind != "iterator" else Lazy(iter(()), kind)
+
+    return method
+
+
+def _text_method(name: str) -> _Method:
+    def method(ev: Evaluator, node: ast.Call, owner: str, args: list[Value]) -> Value:
+        plain = [a.value if isinstance(a, Number) else a for a in args]
+        if not all(isinstance(p, str | int | None) for p in plain):
+            ev.fail("F408", node, f"`.{name}` takes strings and integers here")
+        if name in ("center", "ljust", "rjust", "zfill") and isinstance(plain[0], int):
+            ev.bounded(node, plain[0], "a string")
+        if name == "replace":
+            ev.bounded(node, len(owner) * (1 + len(str(plain[1]))), "a string")
+        try:
+            found = getattr(owner, name)(*plain)
+        except (TypeError, ValueError) as error:
+            ev.fail("F408", node, f"`.{name}`: {error}")
+        if isinstance(found, list):
+            return List([str(p) for p in found])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return Number(found) if isinstance(found, bool | int) else found
+
+    return method
+
+
+def _join(ev: Evaluator, node: ast.Call, owner: str, args: list[Value]) -> Value:
+    values = list(ev.iterate(node, args[0]))
+    parts = [v for v in values if isinstance(v, str)]
+    ev.bounded(node, sum(map(len, parts)) + len(owner) * len(values), "a string")
+    if len(parts) == len(values):
+        return owner.join(parts)
+    found = Text([])
+    for i, v in enumerate(values):
+        if not isinstance(v, str | Text):
+            ev.fail("F408", node, f"join of {words(v)}", "make a string of it: str(x)")
+        found.parts += [owner] if i else []
+        found.parts += v.parts if isinstance(v, Text) else [v]
+    return found
+
+
+_LIST: Mapping[str, tuple[_Method, int, int]] = {
+    "append": (_append, 1, 1), "extend": (_extend, 1, 1), "insert": (_insert, 2, 2), "index": (_index, 1, 1),
+    "count": (_count, 1, 1), "pop": (_pop, 0, 1), "reverse": (_reverse, 0, 0), "copy": (_copy, 0, 0), "clear": (_clear, 0, 0),
+    "sort": (_sort, 0, 0),
+}  # fmt: skip
+_DICT: Mapping[str, tuple[_Method, int, int]] = {
+    "keys": (_view("keys"), 0, 0), "values": (_view("values"), 0, 0), "items": (_view("items"), 0, 0), "get": (_get, 1, 2),
+    "pop": (_pop, 1, 2), "setdefault": (_setdefault, 1, 2), "update": (_update, 1, 1), "copy": (_copy, 0, 0),
+    "clear": (_clear, 0, 0),
+}  # fmt: skip
+_STR: Mapping[str, tuple[_Method, int, int]] = {
+    **{n: (_text_method(n), 0, 1) for n in ("strip", "lstrip", "rstrip", "split", "splitlines")},
+    **{n: (_text_method(n), 0, 0) for n in ["upper", "lower", "title", "capitalize", "swapcase"]},
+    **{n: (_text_method(n), 0, 0) for n in ["isdigit", "isalpha", "isalnum", "isspace", "isupper", "islower"]},
+    **{n: (_text_method(n), 1, 1) for n in ["startswith", "endswith", "find", "rfind", "count", "index"]},
+    **{n: (_text_method(n), 1, 1) for n in ["zfill", "removeprefix", "removesuffix", "partition"]},
+    **{n: (_text_method(n), 1, 2) for n in ("center", "ljust", "rjust")},
+    "replace": (_text_method("replace"), 2, 2), "join": (_join, 1, 1), "format": (formats.braces, 0, 0),
+}  # fmt: skip
+_WITH_KEYWORDS = (_sort, formats.braces)
+METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
+    "list": _LIST,
+    "tuple": {"index": (_index, 1, 1), "count": (_count, 1, 1)},
+    "dict": _DICT,
+    "set": sets.METHODS,
+    "deque": {**{n: m for n, m in _LIST.items() if n != "sort"}, **collections.DEQUE},
+    "defaultdict": _DICT,
+    "Counter": {**_DICT, **collections.COUNTER},
+    "str": _STR,
+}
+"""Type name -> method name -> (what it does, fewest arguments, most)."""
+
+
+def _type(owner: Value) -> str:
+    if isinstance(owner, Named):
+        return "tuple"
+    return owner.kind if isinstance(owner, List | Dict) else type(owner).__name__.lower()
+
+
+def methods(owner: Value) -> list[str]:
+    """Names of the supported methods."""
+    return sorted(METHODS.get(_type(owner), {}))
+
+
+def has_method(owner: Value, name: str) -> bool:
+    """Whether a method is supported."""
+    return name in METHODS.get(_type(owner), {})
+
+
+def call(ev: Evaluator, node: ast.Call, owner: Value, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    """`owner.name(...)`."""
+    method, fewest, most = METHODS[_type(owner)][name]
+    if keywords and name == "update" and not args:
+        args, keywords = [Dict(dict(keywords))], {}
+    if method in _WITH_KEYWORDS:
+        return method(ev, node, owner, args, keywords)
+    if keywords or not fewest <= len(args) <= most:
+        ev.fail("F208", node, f"`.{name}` takes {fewest if fewest == most else f'{fewest} to {most}'} positional arguments")
+    return method(ev, node, owner, args)

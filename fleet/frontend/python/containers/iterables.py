@@ -1,0 +1,88 @@
+"""Iteration over values: the elements, lazily."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from fleet.frontend.python.classes import objects
+from fleet.frontend.python.containers import sets
+from fleet.frontend.python.values import (
+    Dict,
+    Instance,
+    Lazy,
+    List,
+    Number,
+    Range,
+    Set,
+    Tensor,
+    Value,
+    words,
+)
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+
+def iterate(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
+    """Iterate lazily over a value; every element counts as a step. SourceError F408 or F306 if it is not iterable."""
+    elements = _elements(ev, node, value)
+
+    def counted() -> Iterator[Value]:
+        for element in elements:
+            ev.step(node)
+            yield element
+
+    return counted()
+
+
+def collect(ev: Evaluator, node: ast.expr, value: Value, what: str = "a sequence") -> list[Value]:
+    """All elements of what can be iterated over. SourceError F607 for too many."""
+    found: list[Value] = []
+    elements = iterate(ev, node, value)
+    if isinstance(value, Instance):
+        objects.special(ev, node, value, "__len__")  # Python asks for it to make room
+    for v in elements:
+        found.append(v)
+        ev.bounded(node, len(found), what)
+    return found
+
+
+def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
+    match value:
+        case tuple():
+            return iter(value)
+        case List():
+            return _live(value)
+        case Dict():
+            from fleet.frontend.python.containers.builtin import from_key
+
+            return iter([from_key(ev, node, k) for k in value.items])
+        case Set():
+            sets.check_order(ev, node, value)
+            return iter(sets.elements(ev, node, value))
+        case Range():
+            return (Number(i) for i in value.values)
+        case Lazy():
+            return value.values
+        case str():
+            return iter(value)
+        case Instance() if (found := objects.special(ev, node, value, "__iter__")) is not None:
+            if not isinstance(found[0], Lazy):
+                ev.fail("F408", node, f"`__iter__` returns {words(found[0])}", "return iter(...) of a list")
+            return found[0].values
+        case Tensor():
+            if not value.shape:
+                ev.fail("F306", node, f"{words(value)} has no dimension to iterate over")
+            return ev.domain.elements(node, value)
+        case _:
+            return ev.fail("F408", node, f"{words(value)} cannot be iterated over")
+
+
+def _live(value: List) -> Iterator[Value]:
+    """The elements; the list may grow during the iteration, as in Python."""
+    at = 0
+    while at < len(value.items):
+        yield value.items[at]
+        at += 1

@@ -1,0 +1,134 @@
+"""Python's sets: of known elements, in the order that Python gives them."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from fleet.frontend.python.values import Class, Function, Instance, Number, Set, Value, words
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+__all__ = ["METHODS", "binary", "check_order", "compared", "elements", "made"]
+
+_Method: TypeAlias = "Callable[[Evaluator, ast.Call, Set, list[Value]], Value]"
+_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "bit_or": operator.or_, "bit_and": operator.and_, "sub": operator.sub, "bit_xor": operator.xor,
+}  # fmt: skip
+_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
+}  # fmt: skip
+
+
+def made(ev: Evaluator, node: ast.expr, values: list[Value], *, frozen: bool = False) -> Set:
+    """A set of the values. SourceError F408 if an element is not known."""
+    from fleet.frontend.python.containers.builtin import key
+
+    keys = [key(ev, node, v) for v in values]
+    return Set(set(keys), frozen)  # of a list, as Python does: the set's order depends on its growth
+
+
+def binary(op: str, lhs: Set, rhs: Set) -> Value:
+    """`|`, `&`, `-` and `^`; None for other operators."""
+    return Set(_OPERATORS[op](lhs.items, rhs.items), lhs.frozen) if op in _OPERATORS else None
+
+
+def compared(op: str, lhs: Set, rhs: Set) -> bool:
+    """Whether one set contains the other."""
+    return _ORDERS[op](lhs.items, rhs.items)
+
+
+def elements(ev: Evaluator, node: ast.expr, value: Set) -> list[Value]:
+    """The elements in the set's order."""
+    from fleet.frontend.python.containers.builtin import from_key
+
+    return [from_key(ev, node, p) for p in value.items]
+
+
+def check_order(ev: Evaluator, node: ast.AST, value: Set) -> None:
+    """SourceError F507 for a set with strings: its order differs between runs of Python."""
+    work: list[Any] = list(value.items) if len(value.items) > 1 else []
+    for plain in work:
+        if isinstance(plain, str):
+            ev.fail("F507", node, "the order of strings in a set is another one on every run", "use sorted(...)")
+        if isinstance(plain, Instance | Function | Class):
+            ev.fail("F507", node, "the order of objects in a set is another one on every run", "use a list")
+        if isinstance(plain, tuple):
+            work += plain
+
+
+def _elements(ev: Evaluator, node: ast.Call, value: Value) -> set[Any]:
+    return value.items if isinstance(value, Set) else made(ev, node, ev.collect(node, value)).items
+
+
+def _derived(name: str) -> _Method:
+    def method(ev: Evaluator, node: ast.Call, owner: Set, args: list[Value]) -> Value:
+        return Set(getattr(owner.items, name)(*(_elements(ev, node, a) for a in args)), owner.frozen)
+
+    return method
+
+
+def _asked(name: str) -> _Method:
+    def method(ev: Evaluator, node: ast.Call, owner: Set, args: list[Value]) -> Value:
+        return Number(getattr(owner.items, name)(_elements(ev, node, args[0])))
+
+    return method
+
+
+def _changing(name: str) -> _Method:
+    """Read a method whose arguments are sets."""
+
+    def method(ev: Evaluator, node: ast.Call, owner: Set, args: list[Value]) -> Value:
+        _check(ev, node, owner)
+        getattr(owner.items, name)(*(_elements(ev, node, a) for a in args))
+        ev.bounded(node, len(owner.items), "a set")
+        return None
+
+    return method
+
+
+def _with_element(name: str) -> _Method:
+    """`add`, `discard` and `remove`."""
+
+    def method(ev: Evaluator, node: ast.Call, owner: Set, args: list[Value]) -> Value:
+        from fleet.frontend.python.containers.builtin import key
+
+        _check(ev, node, owner)
+        plain = key(ev, node, args[0])
+        if name == "remove" and plain not in owner.items:
+            ev.fail("F704", node, f"{plain!r} is not in the set")
+        getattr(owner.items, name)(plain)
+        ev.bounded(node, len(owner.items), "a set")
+        return None
+
+    return method
+
+
+def _pop(ev: Evaluator, node: ast.Call, owner: Set, _args: list[Value]) -> Value:
+    from fleet.frontend.python.containers.builtin import from_key
+
+    _check(ev, node, owner)
+    check_order(ev, node, owner)
+    if not owner.items:
+        ev.fail("F704", node, "pop of an empty set")
+    return from_key(ev, node, owner.items.pop())
+
+
+def _check(ev: Evaluator, node: ast.Call, owner: Set) -> None:
+    if owner.frozen:
+        ev.fail("F408", node, f"{words(owner)} cannot be changed", "use set(...)")
+
+
+_MANY = 1 << 10
+METHODS: Mapping[str, tuple[_Method, int, int]] = {
+    **{n: (_derived(n), 0, _MANY) for n in ("union", "intersection", "difference")},
+    "symmetric_difference": (_derived("symmetric_difference"), 1, 1), "copy": (_derived("copy"), 0, 0),
+    **{n: (_asked(n), 1, 1) for n in ("issubset", "issuperset", "isdisjoint")},
+    **{n: (_changing(n), 0, _MANY) for n in ("update", "intersection_update", "difference_update")},
+    "clear": (_changing("clear"), 0, 0), "pop": (_pop, 0, 0),
+    **{n: (_with_element(n), 1, 1) for n in ("add", "discard", "remove")},
+}  # fmt: skip
+"""Method -> (reader, least arguments, most arguments)."""

@@ -1,0 +1,1 @@
+"""How statements end and where ways part and meet: decisions, loops, exceptions, returns."""

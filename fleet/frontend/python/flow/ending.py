@@ -1,0 +1,60 @@
+"""How a block of statements ends."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from xdsl.ir import SSAValue
+
+from fleet.frontend.python.values import Value
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+__all__ = ["Flow", "Raised", "returned"]
+
+
+@dataclass(frozen=True)
+class Flow:
+    """How a block ended: kind "" (at its end), "break", "continue", "raise", or "return" with the statement and its value.
+
+    Attributes:
+        flags: where the run decides how it ends, kind is "" and these say of each kind whether it is the one; statement and value
+            are then those of a return among them.
+        always: one of the flags holds, whatever the run decides.
+    """
+
+    kind: str = ""
+    statement: ast.Return | None = None
+    value: Value = None
+    flags: Mapping[str, SSAValue] = field(default_factory=dict[str, SSAValue])
+    always: bool = False
+
+    @property
+    def leaves(self) -> bool:
+        """What stands behind the block is never reached from it."""
+        return self.kind != "" or self.always
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The ways in which it may leave."""
+        return frozenset([self.kind]) if self.kind else frozenset(self.flags)
+
+
+class Raised(Exception):
+    """Raised while following what stands behind an exception of the source, in a part that only the run enters."""
+
+
+def returned(ev: Evaluator, node: ast.AST, flow: Flow) -> Value:
+    """What a function gives whose statements end so.
+
+    Raised for an exception of the source; SourceError F511 where only the run knows whether it gives anything.
+    """
+    if flow.kind == "raise":
+        raise Raised
+    if flow.flags and not flow.always and flow.value is not None:
+        ev.fail("F511", flow.statement or node, "whether a value is returned the run decides", "return one on every way")
+    return flow.value

@@ -1,0 +1,145 @@
+"""Exceptions: Python's own classes of them, what `raise` throws, and which `except` takes it.
+
+An exception is caught where reading shows that it is raised: by `raise` or `assert` on known values, by arithmetic of known
+numbers, by a key or place that a known container lacks. What was done before it stays done, as in Python.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from fleet.errors import SourceError
+from fleet.frontend.python.errors import expression_at
+from fleet.frontend.python.values import Class, Instance, Number, Value
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+__all__ = ["Thrown", "catchable", "class_of", "is_exception", "lacks", "made", "matches", "raised", "said", "throw", "thrown_by"]
+
+_COMPUTED = (ArithmeticError, ValueError)
+"""What Python's own functions raise of known numbers: the error of the front end has it as its context."""
+
+
+class Thrown(SourceError):
+    """An exception of the source on its way to an `except`; where none takes it, the error that it is.
+
+    Attributes:
+        value: the exception's object.
+    """
+
+    def __init__(self, error: SourceError, value: Instance) -> None:
+        super().__init__(error.what, where=error.where, hint=error.hint, detail=error.detail, code=error.code)
+        self.value = value
+
+
+def class_of(ev: Evaluator, name: str) -> Class | None:
+    """One of Python's own classes of exceptions, with those that it inherits from; None for other names."""
+    kind = getattr(builtins, name, None)
+    if not isinstance(kind, type) or not issubclass(kind, BaseException):
+        return None
+    if name not in ev.exceptions:
+        base = kind.__base__
+        ev.exceptions[name] = Class(name, None if base is None or base is object else class_of(ev, base.__name__))
+    return ev.exceptions[name]
+
+
+def is_exception(ev: Evaluator, kind: Class) -> bool:
+    """Whether a class is one of exceptions."""
+    base = class_of(ev, "BaseException")
+    return any(k is base for k in kind.chain())
+
+
+def made(ev: Evaluator, name: str, *args: Value) -> Instance:
+    """An object of one of Python's own classes of exceptions."""
+    kind = class_of(ev, name)
+    assert kind is not None
+    return Instance(kind, {"args": tuple(args)})
+
+
+def said(ev: Evaluator, value: Instance) -> Value:
+    """What `str` gives for an exception: its only argument, or all of them."""
+    from fleet.frontend.python.builtins import registry
+
+    args = value.attributes.get("args", ())
+    assert isinstance(args, tuple)
+    call = ast.copy_location(ast.Call(ast.Name("str"), [], []), ev.module.tree.body[0])
+    if len(args) != 1:
+        return registry.call(ev, call, "str", [args], {}) if args else ""
+    quoted = any(k.name == "KeyError" for k in value.kind.chain())
+    return registry.call(ev, call, "repr" if quoted else "str", [args[0]], {})
+
+
+# ---- throwing
+
+
+def catchable(ev: Evaluator) -> bool:
+    """Whether a `try` around what is followed now would see an exception: one that the same decisions of the run enter."""
+    return bool(ev.catching) and ev.catching[-1] == ev.inside
+
+
+def throw(ev: Evaluator, code: str, node: ast.AST, what: str, value: Instance, hint: str | None = None) -> NoReturn:
+    """Raises an exception of the source: for the `except` that takes it, else as the error that it is."""
+    try:
+        ev.fail(code, node, what, hint)
+    except SourceError as error:
+        raise Thrown(error, value) from None
+
+
+def lacks(ev: Evaluator, node: ast.AST, what: str, plain: object, hint: str | None = None) -> NoReturn:
+    """The KeyError of a dict or set. SourceError F704."""
+    match plain:
+        case str() | None:
+            value: Value = plain
+        case bool() | int() | float() if not isinstance(plain, np.generic):
+            value = Number(plain)
+        case _:
+            ev.fail("F704", node, what, hint)
+    throw(ev, "F704", node, what, made(ev, "KeyError", value), hint)
+
+
+def raised(ev: Evaluator, node: ast.Raise, what: str) -> NoReturn:
+    """`raise` where a `try` may see it. SourceError F408 for what is no exception."""
+    if node.exc is None:
+        if not ev.handled:
+            throw(ev, "F701", node, what, made(ev, "RuntimeError", "No active exception to reraise"))
+        throw(ev, "F701", node, what, ev.handled[-1])
+    value = ev.expression(node.exc)
+    if isinstance(value, Class):
+        value = ev.call(ast.copy_location(ast.Call(expression_at(node.exc), [], []), node), value, [], {})
+    if not isinstance(value, Instance) or not is_exception(ev, value.kind):
+        ev.fail("F408", node, "what is raised is no exception", "raise ValueError(...), or a class that inherits from Exception")
+    if node.cause is not None:
+        ev.expression(node.cause)
+    throw(ev, "F701", node, what, value)
+
+
+def thrown_by(ev: Evaluator, error: SourceError) -> Instance | None:
+    """The exception that Python raises where reading met an error; None where it may raise none, or which is not known."""
+    if isinstance(error, Thrown):
+        return error.value
+    cause = error.__context__
+    if error.code == "F703" and isinstance(cause, _COMPUTED) and class_of(ev, type(cause).__name__) is not None:
+        return made(ev, type(cause).__name__, str(cause))
+    return None
+
+
+# ---- catching
+
+
+def matches(ev: Evaluator, handler: ast.ExceptHandler, value: Instance) -> bool:
+    """Whether an `except` takes an exception. SourceError where it names what is not known as a class of exceptions."""
+    if handler.type is None:
+        return True
+    found = ev.expression(handler.type)
+    kinds: Sequence[Value] = found if isinstance(found, tuple) else (found,)
+    for kind in kinds:
+        if not isinstance(kind, Class) or not is_exception(ev, kind):
+            hint = "catch Python's exceptions, or classes that inherit from them"
+            ev.fail("F502", handler.type, "an `except` of what is no class of exceptions here", hint)
+    return any(k is kind for k in value.kind.chain() for kind in kinds)

@@ -1,0 +1,166 @@
+"""`with` and `try`: settings of NumPy that change no value, and blocks whose exceptions are caught."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from fleet.errors import ModelError, SourceError
+from fleet.frontend.python import calls, library
+from fleet.frontend.python.flow import exceptions
+from fleet.frontend.python.flow.exceptions import Thrown
+from fleet.frontend.python.values import Instance, Library, Value, words
+from fleet.ir.program_ops import OPTIONS, read_options
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+    from fleet.frontend.python.flow.ending import Flow
+
+_HANDLED = ("ignore", "warn")
+_ERRORS = ("all", "divide", "over", "under", "invalid")
+
+
+def with_(ev: Evaluator, node: ast.With) -> Flow:
+    """`with np.errstate(...)` and `with np.printoptions(...)`: the block as it stands; in the latter arrays are printed alone."""
+    from fleet.frontend.python.statements import block
+
+    before, printing = ev.unprinted, ev.printing
+    try:
+        for item in node.items:
+            _enter(ev, item)
+        return block(ev, node.body)
+    finally:
+        ev.unprinted, ev.printing = before, printing
+
+
+def _enter(ev: Evaluator, item: ast.withitem) -> None:
+    call = item.context_expr
+    hint = "np.errstate and np.printoptions are read"
+    if not isinstance(call, ast.Call):
+        ev.fail("F502", call, "`with` is supported around calls only", hint)
+    found = ev.expression(call.func)
+    path = found.path if isinstance(found, Library) else ""
+    if path not in ("numpy.errstate", "numpy.printoptions"):
+        ev.fail("F502", call, f"`with` of {words(found)} is not supported", hint)
+    if item.optional_vars is not None:
+        ev.fail("F502", item.optional_vars, f"`as` after {path} is not supported", "leave it out")
+    args, keywords = calls.arguments(ev, call)
+    if path == "numpy.printoptions":
+        set_options(ev, call, args, keywords)
+        ev.unprinted = call
+        return
+    for name, value in keywords.items():
+        if name not in _ERRORS:
+            ev.fail("F506", call, f"np.errstate with `{name}=` is not supported", f"its arguments are {', '.join(_ERRORS)}")
+        if value is not None and value not in _HANDLED:
+            ev.fail(
+                "F506", call, f"np.errstate that does other than ignore or warn ({name}) is not supported", "an error would decide"
+            )
+    if args:
+        ev.fail("F208", call, "np.errstate takes keyword arguments only")
+
+
+def set_options(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> None:
+    """`np.set_printoptions(...)`, or `np.printoptions(...)` at the beginning of its block. SourceError F506."""
+    names = ("precision", "threshold", "edgeitems", "linewidth", "suppress", "nanstr", "infstr")
+    given = {**dict(zip(names, args, strict=False)), **keywords}
+    plain = {k: v if isinstance(v, str) else ev.static(v) for k, v in given.items()}
+    if ev.inside:
+        ev.fail("F511", node, "print options that the run decides", "set them before")
+    if ev.worded:
+        ev.fail("F506", node, "print options behind a text that holds an array", "set them first")
+    text = json.dumps({**(json.loads(ev.printing) if ev.printing else {}), **plain}, sort_keys=True)
+    try:
+        read_options(text)
+    except ModelError as error:
+        ev.fail("F506", node, error.what, f"known are {', '.join(OPTIONS)}, of values that are known")
+    ev.printing = text
+
+
+# ---- try
+
+
+def try_(ev: Evaluator, node: ast.Try) -> Flow:
+    """`try`: its block, and the `except` that takes what reading shows to be raised; what only the run knows is not caught."""
+    from fleet.frontend.python.statements import block
+
+    for statement in _statements(node.body):
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            _check_import(ev, statement)
+    try:
+        flow = _guarded(ev, node) if node.handlers else block(ev, node.body)
+        if flow.flags and (node.orelse or node.finalbody):
+            ev.fail("F511", node, "a `try` with `else` or `finally` that is left where the run decides", "leave behind it")
+    except Thrown:
+        last = block(ev, node.finalbody)
+        if last.kind:
+            return last
+        raise
+    last = block(ev, node.finalbody)
+    return last if last.kind or last.flags else flow
+
+
+def _guarded(ev: Evaluator, node: ast.Try) -> Flow:
+    """The block with its `except` and `else`."""
+    from fleet.frontend.python.statements import block
+
+    errors, breaks, checks = len(ev.errors), ev.breaks, ev.checks
+    ev.catching.append(ev.inside)
+    try:
+        flow = block(ev, node.body)
+    except SourceError as error:
+        value = None if ev.decided is error or ev.checks > checks else exceptions.thrown_by(ev, error)
+        if value is None:
+            raise
+        ev.catching.pop()
+        try:
+            return _handled(ev, node, error, value)
+        finally:
+            ev.catching.append(ev.inside)
+    finally:
+        ev.catching.pop()
+    if ev.checks > checks:
+        hint = "test the condition with `if` instead of catching the exception"
+        ev.fail("F502", node, "whether something inside of this `try` raises, only the run knows", hint)
+    if len(ev.errors) > errors or ev.breaks > breaks:
+        what = ev.errors[errors].what if len(ev.errors) > errors else "a statement that cannot be read"
+        del ev.errors[errors:]
+        hint = "what Python raises there is not known; test the condition with `if`"
+        ev.fail("F502", node, f"inside of this `try` something fails: {what}", hint)
+    return flow if flow.leaves or flow.flags else block(ev, node.orelse)
+
+
+def _handled(ev: Evaluator, node: ast.Try, error: SourceError, value: Instance) -> Flow:
+    """The `except` that takes the exception; where none does, it goes on."""
+    from fleet.frontend.python.statements import block
+
+    handler = next((h for h in node.handlers if exceptions.matches(ev, h, value)), None)
+    if handler is None:
+        raise error
+    if handler.name is not None:
+        ev.bind(handler.name, value)
+    ev.handled.append(value)
+    try:
+        return block(ev, handler.body)
+    finally:
+        ev.handled.pop()
+        if handler.name is not None:
+            ev.frame.target(handler.name).variables.pop(handler.name, None)
+
+
+def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements and those inside of them, but not those of functions and classes."""
+    for statement in body:
+        yield statement
+        if not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            yield from _statements([s for s in ast.iter_child_nodes(statement) if isinstance(s, ast.stmt)])
+
+
+def _check_import(ev: Evaluator, node: ast.Import | ast.ImportFrom) -> None:
+    names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+    for name in names:
+        if name.split(".")[0] not in library.LIBRARIES or (isinstance(node, ast.ImportFrom) and node.level):
+            what = f"whether `{name}` can be imported depends on the machine, and this `try` decides by it"
+            ev.fail("F502", node, what, "import NumPy without `try`")

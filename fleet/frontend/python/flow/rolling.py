@@ -1,0 +1,365 @@
+"""Loops whose rounds only the run counts: the body is followed with what it changes as its arguments; what that is, it shows."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from xdsl.dialects.builtin import i1, i64
+from xdsl.ir import Block, SSAValue
+
+from fleet.errors import SourceError
+from fleet.frontend.python.flow.ending import Flow
+from fleet.frontend.python.flow.meeting import NUMBERS, choose, same
+from fleet.frontend.python.flow.regions import Way, added, builder_of, follow, isolated, kind_of_number
+from fleet.frontend.python.flow.state import State, contents, fill, joined_storage, put, tensors_of
+from fleet.frontend.python.scopes import Frame
+from fleet.frontend.python.values import Broken, List, Named, Number, Tensor, Value, words
+from fleet.ir.dialect import WhileOp, YieldOp
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+__all__ = ["Rounds", "roll"]
+
+_TRIES = 8
+"""How often a body is followed until what it changes is known."""
+_LEAVING = ("break", "return")
+_HINT = "let it have one type and shape from the beginning"
+
+_Place: TypeAlias = "tuple[int, Any] | Tensor"
+"""Where something stands that a body changes: (id of a holder, key in it), or an array that it changes in place."""
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """A loop.
+
+    Attributes:
+        test: whether there is another round, in the state at its beginning, of the round's number: a truth value.
+        body: a round, of its number; how it ends.
+        names: variables that a round binds.
+        first: number of the first round that is left; None for rounds that are not numbered.
+    """
+
+    test: Callable[[Number], bool | SSAValue]
+    body: Callable[[Number], Flow]
+    names: frozenset[str]
+    first: int | None = None
+
+
+@dataclass(frozen=True)
+class _Carried:
+    """What a loop changes: where it stands, and what it is before the loop."""
+
+    place: _Place
+    before: Value
+
+
+def roll(ev: Evaluator, node: ast.AST, rounds: Rounds, entered: Flow) -> Flow:
+    """Follows a loop. entered: how the rounds before may have ended it. How it ends: by return, by break, or at its end.
+
+    SourceError F511 for a loop that changes what cannot be an argument of its body.
+    """
+    before = State.of(ev)
+    places: dict[object, _Place] = {}
+    held = Counter(id(t) for _, content in before.holders.values() for v in content.values() for t in tensors_of(v))
+    for name in sorted(rounds.names):
+        frame = ev.frame.target(name)
+        value = frame.variables.get(name)
+        # What another name has too may stay that name's array: following the body tells.
+        if name in frame.variables and _carriable(value) and all(held[id(t)] == 1 for t in tensors_of(value)):
+            places[id(frame), name] = (id(frame), name)
+    together: set[frozenset[object]] = set()
+    for _ in range(_TRIES):
+        carried = [_Carried(p, _at(before, p)) for p in places.values()]
+        together |= _together(before, before, carried)
+        body = _Body(ev, node, rounds, before, carried, frozenset(together), entered)
+        more = body.follow()
+        behind = body.together() - together
+        if not more and not behind:
+            return body.finish()
+        body.drop()
+        together |= behind
+        places |= {_key(place): place for place in more}
+    return ev.fail("F511", node, "what this loop changes has no end", "assign before the loop what it changes")
+
+
+def _together(before: State, state: State, carried: Sequence[_Carried]) -> set[frozenset[object]]:
+    """Pairs of what shares memory in a state: carried things, and arrays from before that something else still holds."""
+    memory: dict[int, set[object]] = {}
+    cells = [c for c in carried if not isinstance(c.place, Tensor)]
+    for c in cells:
+        for tensor in tensors_of(_at(state, c.place)):
+            held = state.tensors.get(tensor)
+            memory.setdefault(id(tensor.storage if held is None else held.storage), set()).add(_key(c.place))
+    for tensor in before.tensors:
+        if tensor in state.tensors:
+            memory.setdefault(id(state.tensors[tensor].storage), set()).add(id(tensor))
+    return {frozenset(pair) for keys in memory.values() for pair in combinations(sorted(keys, key=repr), 2)}
+
+
+def _key(place: _Place) -> object:
+    return id(place) if isinstance(place, Tensor) else place
+
+
+def _at(state: State, place: _Place) -> Value:
+    return place if isinstance(place, Tensor) else state.holders[place[0]][1][place[1]]
+
+
+def _carriable(value: Value) -> bool:
+    """Whether a body can have it for an argument."""
+    parts = value if isinstance(value, tuple) else value.items if isinstance(value, List) else None
+    return isinstance(value, Tensor | Number) if parts is None else all(map(_carriable, parts))
+
+
+class _Body:
+    """One try to follow a body with some things as its arguments."""
+
+    def __init__(
+        self, ev: Evaluator, node: ast.AST, rounds: Rounds, before: State, carried: Sequence[_Carried],
+        together: frozenset[frozenset[object]], entered: Flow,
+    ) -> None:  # fmt: skip
+        self.ev, self.node, self.rounds, self.before, self.carried, self.entered = ev, node, rounds, before, carried, entered
+        self._pairs = together
+        self.builder = builder_of(ev)
+        self.count = self.builder.count
+        self.numbered = rounds.first is not None
+        self.start: list[SSAValue] = []
+        """What the loop begins with: the round's number, then what is carried, part by part."""
+        if rounds.first is not None:
+            self.start.append(self.builder.number(node, Number(rounds.first), i64))
+        for c in carried:
+            self.start += self._values(c.before)
+        self.given: list[SSAValue] = []
+        self.way: Way | None = None
+
+    # ---- parts of values
+
+    def _values(self, value: Value) -> list[SSAValue]:
+        if isinstance(value, Tensor):
+            return [value.ssa]
+        if isinstance(value, Number):
+            return [self.builder.number(self.node, value, NUMBERS[kind_of_number(value)])]
+        parts = value.items if isinstance(value, List) else value if isinstance(value, tuple) else ()
+        return [v for part in parts for v in self._values(part)]
+
+    def _fresh(self, value: Value, parts: Iterator[SSAValue]) -> Value:
+        """A value like this one, made of these parts."""
+        if isinstance(value, Tensor):
+            return Tensor(next(parts), scalar=value.scalar)
+        if isinstance(value, Number):
+            return Number(None, next(parts))
+        if isinstance(value, List):
+            return List([self._fresh(v, parts) for v in value.items])
+        assert isinstance(value, tuple)
+        made = [self._fresh(v, parts) for v in value]
+        return Named.of(value.kind, made) if isinstance(value, Named) else tuple(made)
+
+    def _place(self, parts: Sequence[SSAValue]) -> None:
+        """Lets what is carried be made of these."""
+        rest = iter(parts)
+        arrays: dict[object, list[Tensor]] = {}
+        for c in self.carried:
+            if isinstance(c.place, Tensor):
+                put(c.place, next(rest), None)
+                continue
+            holder = self.before.holders[c.place[0]][0]
+            made = self._fresh(c.before, rest)
+            fill(holder, {**contents(holder), c.place[1]: made})
+            arrays[_key(c.place)] = list(tensors_of(made))
+        arrays |= {id(t): [t] for t in State.of(self.ev).tensors if t in self.before.tensors}
+        for pair in self._pairs:
+            first, *others = [t for key in pair for t in arrays.get(key, ())] or [None]
+            for other in others:
+                if first is not None and other is not None:
+                    joined_storage(first, other)
+        for c in self.carried:
+            outside = any(self.before.tensors[t].outside for t in tensors_of(c.before) if t in self.before.tensors)
+            for tensor in arrays.get(_key(c.place), ()):
+                tensor.storage.outside |= outside
+
+    # ---- following
+
+    def follow(self) -> list[_Place]:
+        """Follows the body. What it changes beside what is carried: where there is any, the try is in vain."""
+        block = Block(arg_types=[v.type for v in self.start])
+        number = Number(None, block.args[0]) if self.numbered else Number(0)
+        begun: list[State] = []
+
+        def way() -> tuple[Flow, Value]:
+            self._place(block.args[self.numbered :])
+            begun.append(State.of(self.ev))
+            return self.rounds.body(number), None
+
+        self.way = follow(self.ev, self.node, block, way)
+        try:
+            return self._changed(begun[0], self.way.state)
+        except SourceError:
+            self.drop()
+            raise
+
+    def _changed(self, begun: State, after: State) -> list[_Place]:
+        """What is not carried and is not as it was."""
+        carried = {_key(c.place) for c in self.carried}
+        more: list[_Place] = [
+            tensor
+            for tensor, held in begun.tensors.items()
+            if tensor in self.before.tensors and id(tensor) not in carried and after.tensors.get(tensor, held).differs(held)
+        ]
+        for key, (holder, content) in begun.holders.items():
+            if key not in self.before.holders or key not in after.holders:
+                continue
+            now = after.holders[key][1]
+            if list(now) != list(content) and not isinstance(holder, Frame):
+                what = f"{words(holder)} changes its length in a loop whose rounds only the run counts"
+                self.ev.fail("F511", self.node, what, "use an array of a known size, or a loop over a known number of rounds")
+            for name, value in content.items():
+                if (key, name) in carried or name not in now or same(now[name], value):
+                    continue
+                if not _carriable(old := self.before.holders[key][1][name]):
+                    self._differ(f"`{name}`", old, now[name])
+                more.append((key, name))
+        return more
+
+    def _differ(self, what: str, before: Value, after: Value) -> NoReturn:
+        found = f"{what} is {words(before)} before a round of the loop and {words(after)} behind it"
+        return self.ev.fail("F511", self.node, found, _HINT)
+
+    def together(self) -> set[frozenset[object]]:
+        """Pairs of what shares memory behind a round."""
+        assert self.way is not None
+        return _together(self.before, self.way.state, self.carried)
+
+    def drop(self) -> None:
+        """Takes the try back."""
+        assert self.way is not None
+        self.builder.discard(self.way.block, self.count)
+        self.before.put_back()
+
+    # ---- the operation
+
+    def finish(self) -> Flow:
+        """Makes the loop of what was followed."""
+        assert self.way is not None
+        try:
+            return self._finished(self.way)
+        except SourceError:
+            self.drop()
+            raise
+
+    def _finished(self, way: Way) -> Flow:
+        flow, body = way.flow, way.block
+        kinds = [k for k in _LEAVING if k in flow.kinds or k in self.entered.kinds]
+        with self.builder.within(body):
+            if self.numbered:
+                one = self.builder.constant(self.node, 1, i64)
+                self.given.append(self.builder.emit(self.node, "add", [body.args[0], one]))
+            for c in self.carried:
+                self.given += self._after(way, c)
+            for kind in kinds:
+                self.given.append(flow.flags.get(kind) or self.builder.constant(self.node, flow.kind == kind, i1))
+            returned = self._values(flow.value) if "return" in flow.kinds else []
+            self.given += returned
+        self.before.put_back()
+        start = list(self.start)
+        for kind in kinds:
+            start.append(self.entered.flags.get(kind) or self.builder.constant(self.node, False, i1))
+        if "return" in self.entered.kinds:
+            start += self._values(self.entered.value)
+        else:
+            start += [self.builder.constant(self.node, 0, v.type) for v in returned]
+        if [v.type for v in start] != [v.type for v in self.given]:
+            self._differ("the value of return", self.entered.value, flow.value)
+        own = len(self.start)
+        for v in start[own:]:
+            body.insert_arg(v.type, len(body.args))
+        test = self._test([v.type for v in start], own, len(kinds))
+        body.add_op(YieldOp(self.given))
+        captured = isolated(self.ev, self.node, [test, body])
+        parts = added(self.ev, self.node, WhileOp(start, captured, test, body), len(start))
+        self._place(parts[self.numbered : own])
+        for c in self.carried:
+            holder = None if isinstance(c.place, Tensor) else self.before.holders[c.place[0]][0]
+            if isinstance(holder, Frame) and not isinstance(c.place, Tensor):
+                self.ev.called(holder, c.place[1], holder.variables[c.place[1]])
+        for name in self.rounds.names:
+            frame = self.ev.frame.target(name)
+            if name not in frame.variables:
+                frame.variables[name] = Broken(self._absent(name))
+        flags = dict(zip(kinds, parts[own:], strict=False))
+        statement = flow.statement or self.entered.statement
+        like = flow.value if "return" in flow.kinds else self.entered.value
+        value = self._fresh(like, iter(parts[own + len(kinds) :])) if len(parts) > own + len(kinds) else like
+        return Flow("", statement, value, flags) if kinds else Flow()
+
+    def _after(self, way: Way, c: _Carried) -> list[SSAValue]:
+        """What is carried, behind a round."""
+        if isinstance(c.place, Tensor):
+            found, after = [way.ssa(c.place)], Tensor(way.ssa(c.place), scalar=c.place.scalar)
+        else:
+            after = _at(way.state, c.place)
+            if not _alike(c.before, after):
+                self._differ(f"`{c.place[1]}`", c.before, after)
+            found = self._values(after)
+        if [v.type for v in found] != [v.type for v in self._values(c.before)]:
+            what = "an array" if isinstance(c.place, Tensor) else f"`{c.place[1]}`"
+            self._differ(what, c.before, after)
+        return found
+
+    def _test(self, types: Sequence[Any], own: int, flags: int) -> Block:
+        """Whether there is another round: none has left the loop, and its own condition holds."""
+        block = Block(arg_types=types)
+        number = Number(None, block.args[0]) if self.numbered else Number(0)
+
+        def own_test() -> Value:
+            return self._truth(self.rounds.test(number))
+
+        def way() -> tuple[Flow, Value]:
+            self._place(block.args[self.numbered : own])
+            found: Callable[[], Value] = own_test
+            for flag in block.args[own : own + flags]:
+                found = self._unless(flag, found)
+            value = found()
+            assert isinstance(value, Number)
+            if not flags and not value.symbolic and value.value:
+                self.ev.fail("F511", self.node, "a loop that nothing ends", "leave it by break or return")
+            return Flow(), Number(None, self.builder.number(self.node, value, i1))
+
+        tested = follow(self.ev, self.node, block, way)
+        self.before.put_back()
+        assert isinstance(tested.value, Number)
+        assert tested.value.ssa is not None
+        block.add_op(YieldOp([tested.value.ssa]))
+        return block
+
+    def _unless(self, flag: SSAValue, then: Callable[[], Value]) -> Callable[[], Value]:
+        return lambda: choose(self.ev, self.node, flag, [lambda: Number(False), then])
+
+    def _truth(self, truth: bool | SSAValue) -> Number:
+        return Number(truth) if isinstance(truth, bool) else Number(None, truth)
+
+    def _absent(self, name: str) -> SourceError:
+        try:
+            self.ev.fail("F202", self.node, f"`{name}` is assigned in a loop that may have no round", "assign it before the loop")
+        except SourceError as error:
+            return error
+
+
+def _alike(before: Value, after: Value) -> bool:
+    """Whether they have the same parts, of the same kinds."""
+    if isinstance(before, Tensor):
+        return isinstance(after, Tensor) and before.scalar == after.scalar
+    if isinstance(before, Number):
+        return isinstance(after, Number) and kind_of_number(before) is kind_of_number(after)
+    if isinstance(before, List):
+        return isinstance(after, List) and _all_alike(before.items, after.items)
+    return isinstance(before, tuple) and isinstance(after, tuple) and _all_alike(before, after)
+
+
+def _all_alike(before: Sequence[Value], after: Sequence[Value]) -> bool:
+    return len(before) == len(after) and all(_alike(a, b) for a, b in zip(before, after, strict=True))

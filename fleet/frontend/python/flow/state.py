@@ -1,0 +1,221 @@
+"""All that following a source may change: variables, containers, objects, and what arrays hold; taken, compared and put back."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from xdsl.ir import SSAValue
+
+from fleet.frontend.arrays.static import Static
+from fleet.frontend.arrays.tensor import Storage
+from fleet.frontend.python.scopes import Frame
+from fleet.frontend.python.values import (
+    Bound,
+    Class,
+    Descriptor,
+    Dict,
+    Function,
+    Instance,
+    Lazy,
+    List,
+    Method,
+    Set,
+    Super,
+    Tensor,
+    Text,
+    Value,
+)
+from fleet.ir.weights import Entry
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+__all__ = ["Held", "Holder", "State", "contents", "fill", "joined_storage", "put", "tensors_of"]
+
+Holder: TypeAlias = "Frame | List | Dict | Set | Instance | Class"
+"""What holds values that can be replaced."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """An array's value in the IR, or what makes it; and who shares its memory."""
+
+    ssa: SSAValue | None
+    entry: Entry | None
+    lost: Callable[[], NoReturn] | None
+    storage: Storage
+    members: tuple[Tensor, ...]
+    outside: bool
+    joined: bool
+
+    def differs(self, other: Held) -> bool:
+        """Whether the array has changed in between; that it became a weight is no change."""
+        if (self.lost is None) != (other.lost is None):
+            return True
+        if self.entry is not None or other.entry is not None:
+            return self.entry is not other.entry
+        return self.ssa is not other.ssa
+
+
+@dataclass
+class State:
+    """What can be reached from the present frame and those that called it, at one moment.
+
+    Attributes:
+        holders: id -> holder and what it holds, by name, key or position.
+        tensors: every array.
+        lazies: iterators, with what they still give.
+    """
+
+    frame: Frame
+    holders: dict[int, tuple[Holder, dict[Any, Value]]] = field(default_factory=dict[int, "tuple[Holder, dict[Any, Value]]"])
+    tensors: dict[Tensor, Held] = field(default_factory=dict[Tensor, Held])
+    lazies: dict[int, tuple[Lazy, Iterator[Value]]] = field(default_factory=dict[int, tuple[Lazy, Iterator[Value]]])
+
+    @classmethod
+    def of(cls, ev: Evaluator) -> State:
+        """As it is now; who called the function that is followed is looked at too, for arrays that both know."""
+        found = cls(ev.frame)
+        work: list[Any] = [ev.frame, *ev.outer, *(on for _, on in ev.calls)]
+        seen: set[int] = set()
+        kept: list[Any] = []
+        while work:
+            value = work.pop()
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            kept.append(value)  # an id is good as long as its object lives
+            work += found._reached(value)
+        return found
+
+    def _reached(self, value: Any) -> list[Any]:
+        match value:
+            case Tensor():
+                entry = value.entry if isinstance(value, Static) else None
+                storage = value.storage
+                members = tuple(storage.members)
+                self.tensors[value] = Held(value.held, entry, value.lost, storage, members, storage.outside, storage.joined)
+                return []
+            case Frame():
+                return [*self._hold(value), value.parent, value.receiver, value.method_of, value.body_of]
+            case List() | Dict() | Set() | Instance() | Class():
+                more = [value.kind] if isinstance(value, Instance) else [value.base] if isinstance(value, Class) else []
+                return [*self._hold(value), *more]
+            case tuple():
+                return list(value)
+            case Function():
+                return [value.frame, value.owner, *value.defaults.values()]
+            case Bound():
+                return [value.function, value.owner]
+            case Method():
+                return [value.owner]
+            case Super():
+                return [value.behind, value.owner]
+            case Descriptor():
+                return [value.function, value.setter]
+            case Lazy():
+                self.lazies[id(value)] = value, value.values
+                return []
+            case Text():
+                return [p[0] for p in value.parts if not isinstance(p, str)]
+            case _:
+                return []
+
+    def _hold(self, holder: Holder) -> list[Value]:
+        content = contents(holder)
+        self.holders[id(holder)] = holder, content
+        return list(content.values())
+
+    def put_back(self) -> None:
+        """Lets everything be as it was."""
+        for holder, content in self.holders.values():
+            fill(holder, content)
+        for tensor, held in self.tensors.items():
+            put(tensor, held.ssa, held.entry)
+            tensor.lost = held.lost
+            tensor.storage = held.storage
+            held.storage.members = weakref.WeakSet(held.members)
+            held.storage.outside, held.storage.joined = held.outside, held.joined
+        for lazy, values in self.lazies.values():
+            lazy.values = values
+
+    def freeze(self, refuse: Callable[[], NoReturn]) -> None:
+        """Lets `refuse` answer who takes from one of the iterators: what it gave cannot be put back."""
+        for lazy, _ in self.lazies.values():
+            lazy.values = _refusing(refuse)
+
+
+def _refusing(refuse: Callable[[], NoReturn]) -> Iterator[Value]:
+    refuse()
+    yield None
+
+
+def put(tensor: Tensor, ssa: SSAValue | None, entry: Entry | None) -> None:
+    """Gives an array its value in the IR, or what makes it."""
+    if isinstance(tensor, Static):
+        tensor.restore(ssa, entry)
+    elif ssa is not None:
+        tensor.ssa = ssa
+
+
+def contents(holder: Holder) -> dict[Any, Value]:
+    """What a holder holds, in its order."""
+    match holder:
+        case Frame():
+            return dict(holder.variables)
+        case List():
+            return dict(enumerate(holder.items))
+        case Dict():
+            return dict(holder.items)
+        case Set():
+            return dict.fromkeys(holder.items)
+        case Instance():
+            return dict(holder.attributes)
+        case Class():
+            return dict(holder.names)
+
+
+def fill(holder: Holder, content: Mapping[Any, Value]) -> None:
+    """Lets a holder hold this."""
+    match holder:
+        case List():
+            holder.items[:] = list(content.values())
+            return
+        case Set():
+            if holder.items != set(content):
+                holder.items.clear()
+                holder.items.update(content)
+            return
+        case Frame():
+            held: dict[Any, Value] = holder.variables
+        case Dict():
+            held = holder.items
+        case Instance():
+            held = holder.attributes
+        case Class():
+            held = holder.names
+    held.clear()
+    held.update(content)
+
+
+def tensors_of(value: Value) -> Iterator[Tensor]:
+    """The arrays of a value, in order."""
+    if isinstance(value, Tensor):
+        yield value
+    for part in value if isinstance(value, tuple) else value.items if isinstance(value, List) else ():
+        yield from tensors_of(part)
+
+
+def joined_storage(made: Tensor, other: Tensor) -> None:
+    """Lets two arrays, and all that share memory with either, count as parts of one memory."""
+    mine, its = made.storage, other.storage
+    if mine is its:
+        return
+    for member in list(mine.members):
+        member.storage = its
+        its.members.add(member)
+    its.outside |= mine.outside
+    its.joined = True

@@ -1,0 +1,130 @@
+"""Functions with `yield`: the body runs in a thread of its own, in turn with who asks, so that it goes on where it stopped."""
+
+from __future__ import annotations
+
+import ast
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from fleet.frontend.python.scopes import Frame
+from fleet.frontend.python.values import Function, Lazy, Value
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+__all__ = ["Yielding", "made", "yield_", "yields"]
+
+
+def yields(function: ast.AST) -> bool:
+    """Whether calling a function gives a generator."""
+    waiting = list(ast.iter_child_nodes(function))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            waiting += ast.iter_child_nodes(node)
+    return False
+
+
+def made(ev: Evaluator, callee: Function, receiver: Value, frame: Frame) -> Lazy:
+    """What the call of such a function gives; nothing of its body has run."""
+    return Lazy(Yielding(ev, callee, receiver, frame), "generator")
+
+
+class _Ended(BaseException):
+    """Raised at a `yield` behind which nobody will ask."""
+
+
+class Yielding(Iterator[Value]):
+    """The values of a generator of the source."""
+
+    def __init__(self, ev: Evaluator, callee: Function, receiver: Value, frame: Frame) -> None:
+        self._ev, self._callee, self._inside = ev, callee, ev.inside
+        self._frame, self._start = frame, frame
+        self._calls: list[tuple[Function, Value]] = [(callee, receiver)]
+        self._outer: list[Frame] = []
+        self._depth = 0
+        self._thread: threading.Thread | None = None
+        self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
+        self._value: Value = None
+        self._error: BaseException | None = None
+        self._done = self._closed = False
+        ev.generators.append(self)
+
+    def __next__(self) -> Value:
+        if self._done:
+            raise StopIteration
+        ev = self._ev
+        if self in ev.generating:
+            ev.fail("F408", self._callee.node, f"the generator `{self._callee.name}` asks itself for a value")
+        frame, calls, outer, depth = ev.frame, len(ev.calls), len(ev.outer), ev.depth
+        ev.depth = self._depth
+        ev.calls += self._calls
+        ev.outer += self._outer
+        ev.frame = self._frame
+        ev.generating.append(self)
+        self._turn()
+        ev.generating.pop()
+        self._calls, self._outer, self._frame, self._depth = ev.calls[calls:], ev.outer[outer:], ev.frame, ev.depth
+        del ev.calls[calls:], ev.outer[outer:]
+        ev.frame, ev.depth = frame, depth
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        if self._done:
+            raise StopIteration
+        return self._value
+
+    def _turn(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name=f"generator {self._callee.name}", daemon=True)
+            self._thread.start()
+        self._go.release()
+        self._back.acquire()
+
+    def _run(self) -> None:
+        self._go.acquire()
+        try:
+            node = self._callee.node
+            assert isinstance(node, ast.FunctionDef)
+            flow = self._ev.run(node.body, self._start)
+            if flow.flags:
+                self._ev.fail("F511", node, "a generator that ends where the run decides", "end it behind a known number of values")
+        except _Ended:
+            pass
+        except BaseException as error:
+            self._error = error
+        self._done = True
+        self._back.release()
+
+    def give(self, node: ast.AST, value: Value) -> None:
+        """Hands a value over and waits until somebody asks for the next. SourceError F511 where the run decides whether it does."""
+        if self._ev.inside != self._inside:
+            self._ev.fail("F511", node, "a `yield` in a part that only the run enters or repeats", "yield before or behind it")
+        self._value = value
+        self._back.release()
+        self._go.acquire()
+        if self._closed:
+            raise _Ended
+
+    def close(self) -> None:
+        """Ends the thread."""
+        if self._thread is not None and not self._done:
+            self._closed = True
+            self._turn()
+            self._thread.join()
+
+
+def yield_(ev: Evaluator, node: ast.Yield | ast.YieldFrom) -> Value:
+    """`yield x` and `yield from x`, which give None: nothing is sent."""
+    if not ev.generating:
+        ev.fail("F503", node, "`yield` outside of a function")
+    generator = ev.generating[-1]
+    if isinstance(node, ast.YieldFrom):
+        for value in ev.iterate(node.value, ev.expression(node.value)):
+            generator.give(node, value)
+        return None
+    generator.give(node, None if node.value is None else ev.expression(node.value))
+    return None

@@ -1,0 +1,415 @@
+"""Statements. What decides over their flow must be known while the source is read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fleet.errors import SourceError
+from fleet.frontend.python import assignment, expressions, library
+from fleet.frontend.python.assignment import assign
+from fleet.frontend.python.classes import definitions, objects
+from fleet.frontend.python.containers import builtin
+from fleet.frontend.python.flow import exceptions, guards
+from fleet.frontend.python.flow.ending import Flow, Raised
+from fleet.frontend.python.flow.lost import lost
+from fleet.frontend.python.flow.meeting import decide
+from fleet.frontend.python.flow.regions import any_of, check, condition, negated
+from fleet.frontend.python.flow.rolling import Rounds, roll
+from fleet.frontend.python.flow.series import Series, compared, series_of
+from fleet.frontend.python.scopes import bound_names
+from fleet.frontend.python.values import (
+    Bound,
+    Broken,
+    Function,
+    Instance,
+    Library,
+    Number,
+    Partial,
+    Poison,
+    SizeUsed,
+    Value,
+)
+from fleet.frontend.python.words import kind
+
+if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
+    from fleet.frontend.python.evaluator import Evaluator
+
+_SUPPORTED = "assignments, if, for, while, functions, classes, with, try, assert, raise, print and return"
+
+
+_END = Flow()
+
+
+def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
+    """Runs statements until one of them leaves the block. An error is noted, and what it would have bound is poisoned."""
+    from fleet.frontend.python.evaluator import Poisoned
+
+    for number, statement in enumerate(body):
+        ev.step(statement)
+        before = ev.breaks
+        rest = body[number + 1 :]
+        try:
+            flow = _followed(ev, statement, rest)
+            if ev.tolerant and ev.frame is ev.globals and ev.breaks == before:
+                ev.evaluated.append(statement)
+        except Raised:
+            return Flow("raise")
+        except Poisoned:
+            if ev.inside:
+                raise
+            _poison(ev, statement)
+            flow = Flow("return", statement, Poison()) if isinstance(statement, ast.Return) else _END
+        except SourceError as error:
+            if ev.inside or (ev.catching and exceptions.thrown_by(ev, error) is not None):
+                raise
+            if ev.tolerant:
+                if ev.frame is not ev.globals:
+                    raise
+                _break(ev, statement, error)
+                continue
+            ev.record(error)
+            _poison(ev, statement)
+            flow = Flow("return", statement, Poison()) if isinstance(statement, ast.Return) else _END
+        if isinstance(flow, _Whole):
+            return flow.flow
+        if flow.flags and not flow.always and rest:
+            return _rest(ev, statement, flow, rest)
+        if flow.kind or flow.flags:
+            return flow
+    return _END
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """How a block ended, by a statement that took those behind it into its ways."""
+
+    flow: Flow
+
+
+def _rest(ev: Evaluator, statement: ast.stmt, flow: Flow, body: Sequence[ast.stmt]) -> Flow:
+    """The statements behind one that may have left the block."""
+    left = any_of(ev, statement, flow.flags.values())
+    return decide(ev, statement, left, [lambda: replace(flow, always=True), lambda: block(ev, body)])
+
+
+def _followed(ev: Evaluator, statement: ast.stmt, rest: Sequence[ast.stmt]) -> Flow | _Whole:
+    try:
+        return _if(ev, statement, rest) if isinstance(statement, ast.If) else _run(ev, statement)
+    except SizeUsed:
+        ev.unknown(statement)
+
+
+def _poison(ev: Evaluator, statement: ast.stmt) -> None:
+    for name in bound_names([statement]):
+        ev.frame.target(name).variables[name] = Poison()
+    if isinstance(statement, ast.For | ast.While | ast.If | ast.With | ast.Try) and any(
+        isinstance(n, ast.Return) for n in ast.walk(statement)
+    ):
+        from fleet.frontend.python.evaluator import Poisoned
+
+        raise Poisoned  # it may have left the function: nothing after it is known
+
+
+def _break(ev: Evaluator, statement: ast.stmt, error: SourceError) -> None:
+    ev.breaks += 1
+    for name in bound_names([statement]):
+        ev.globals.variables[name] = Broken(error)
+    names, random = lost(statement, ev.globals.variables)
+    for name in names:
+        ev.globals.variables[name] = Broken(error)
+    if random:
+        ev.lost = error
+
+
+def _run(ev: Evaluator, node: ast.stmt) -> Flow:
+    handler = _HANDLERS.get(type(node))
+    if handler is None:
+        ev.fail("F502", node, f"{kind(node)} is not supported", f"supported statements are {_SUPPORTED}")
+    return handler(ev, node) or _END
+
+
+# ---- binding
+
+
+def _delete(ev: Evaluator, node: ast.Delete) -> None:
+    for target in node.targets:
+        match target:
+            case ast.Name():
+                ev.lookup(ast.copy_location(ast.Name(target.id, ast.Load()), target))
+                ev.frame.target(target.id).variables.pop(target.id, None)
+            case ast.Subscript():
+                builtin.remove(ev, target, ev.expression(target.value))
+            case ast.Attribute():
+                objects.remove(ev, target, ev.expression(target.value))
+            case _:
+                ev.fail("F502", target, f"`del` of {kind(target)} is not supported", "delete names and parts of lists and dicts")
+
+
+# ---- definitions
+
+
+def _function(ev: Evaluator, node: ast.FunctionDef) -> None:
+    if ev.frame.body_of is not None:
+        ev.bind(node.name, definitions.method(ev, node, ev.frame.body_of), quiet=True)
+        return
+    made: Value = Function(node, ev.frame, expressions.defaults(ev, node.args))
+    for decorator in reversed(node.decorator_list):
+        made = _decorated(ev, node, decorator, made)
+    ev.bind(node.name, made, quiet=True)
+
+
+def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: Value) -> Value:
+    """What a decorator makes of a function: a cache, or what a function of the file gives for it."""
+    found = ev.expression(decorator)
+    call = ast.copy_location(ast.Call(decorator, [], []), decorator)
+    if isinstance(found, Function | Partial | Bound | Instance) or (
+        isinstance(found, Library) and found.path in ("functools.cache", "functools.lru_cache", "numpy.vectorize")
+    ):
+        return ev.call(call, found, [made], {})
+    return ev.fail("F508", decorator, f"`{node.name}` is decorated, which may change what it means", "remove the decorator")
+
+
+def _import(ev: Evaluator, node: ast.Import) -> None:
+    for alias in node.names:
+        if not library.is_module(alias.name):
+            ev.fail("F205", node, f"there is no module `{alias.name}`", "import numpy")
+        name = alias.asname or alias.name.split(".")[0]
+        ev.bind(name, Library(alias.name if alias.asname else name), quiet=True)
+
+
+def _import_from(ev: Evaluator, node: ast.ImportFrom) -> None:
+    if node.level and not Path(ev.source.name).with_name("__init__.py").exists():
+        what = "this is an import within a package, and no __init__.py lies beside the file"
+        ev.fail("F205", node, what, "import by the full name, or define it here")
+    for alias in node.names:
+        path = f"{'.' * node.level}{node.module or ''}.{alias.name}"
+        value: Value = Library(path)
+        if path.startswith(("numpy.", "math.")):
+            try:
+                value = library.resolve(ev, ast.copy_location(ast.Name(alias.name), node), path)
+            except SourceError:
+                if not library.exists(path):
+                    raise  # Python refuses the import; what fleet alone lacks is an error where it is used
+        ev.bind(alias.asname or alias.name, value, quiet=True)
+
+
+# ---- flow
+
+
+def _if(ev: Evaluator, node: ast.If, rest: Sequence[ast.stmt]) -> Flow | _Whole:
+    taken = condition(ev, node.test, ev.expression(node.test))
+    if isinstance(taken, bool):
+        return block(ev, node.body if taken else node.orelse)
+    ways: list[Sequence[ast.stmt]] = [node.body, node.orelse]
+    if any(_only_raises(w) for w in ways):
+        return _guard(ev, node, taken, ways)
+    if any(w and isinstance(w[-1], _LEAVES) for w in ways):
+        # What stands behind is the other way's alone: it sees that way's values, not what both have in common.
+        whole = [w if w and isinstance(w[-1], _LEAVES) else [*w, *rest] for w in ways]
+        return _Whole(decide(ev, node, taken, [lambda: block(ev, whole[0]), lambda: block(ev, whole[1])]))
+    return decide(ev, node, taken, [lambda: block(ev, node.body), lambda: block(ev, node.orelse)])
+
+
+def _only_raises(way: Sequence[ast.stmt]) -> bool:
+    """Whether it has no way out but an exception."""
+    return (
+        bool(way)
+        and isinstance(way[-1], ast.Raise)
+        and not any(isinstance(n, ast.Return | ast.Break | ast.Continue) for s in way for n in ast.walk(s))
+    )
+
+
+def _guard(ev: Evaluator, node: ast.If, flag: SSAValue, ways: Sequence[Sequence[ast.stmt]]) -> Flow:
+    """An `if` whose one branch raises becomes a check; its other branch and what follows are not conditional."""
+    raising, other = ways if _only_raises(ways[0]) else reversed(ways)
+    raises = flag if raising is ways[0] else negated(ev, node, flag)
+    if len(raising) > 1:
+        decide(ev, node, raises, [lambda: block(ev, raising), lambda: _END])
+    else:
+        (statement,) = raising
+        assert isinstance(statement, ast.Raise)
+        check(ev, statement, negated(ev, node, raises), f"the source raises {_said(ev, statement)}")
+    return block(ev, other)
+
+
+def _plain_flow(flow: Flow | _Whole) -> Flow:
+    return flow.flow if isinstance(flow, _Whole) else flow
+
+
+_LEAVES = (ast.Return, ast.Break, ast.Continue)
+
+
+def _for(ev: Evaluator, node: ast.For) -> Flow:
+    iterable = ev.expression(node.iter)
+    series = series_of(ev, node.iter, iterable)
+    bound = frozenset(bound_names([node.target, *node.body]))
+
+    def round_(value: Value) -> Flow:
+        ev.step(node)
+        assign(ev, node.target, value)
+        return block(ev, node.body)
+
+    def rolled(series: Series, first: int, entered: Flow) -> Flow:
+        def test(number: Number) -> bool | SSAValue:
+            return condition(ev, node, compared(ev, node, "less", number, series.count))
+
+        rounds = Rounds(test, lambda number: round_(series.at(number)), bound, first)
+        return _behind(ev, node, roll(ev, node, rounds, entered))
+
+    if series is not None and series.count.symbolic:
+        return rolled(series, 0, _END)
+    count = int(series.count.value) if series is not None else 0
+    repeats, before = ev.repeats, ev.domain.operations()
+    for number, value in enumerate(ev.iterate(node.iter, iterable), 1):
+        ev.repeats = repeats * max(count, 1)
+        try:
+            flow = round_(value)
+        finally:
+            ev.repeats = repeats
+        if flow.kind == "break":
+            return _END
+        if flow.kind in _OUT:
+            return flow
+        left = count - number
+        if flow.kinds & _LEAVING:
+            if series is None:
+                what = "a loop over these values has no way to end where the run decides"
+                ev.fail("F511", node, what, "loop over range(...), an array, or a list of numbers")
+            return rolled(series, number, flow)
+        if series is not None and number == 1 and left > 1 and ev.domain.too_many(before, left * repeats):
+            try:
+                return rolled(series, number, _END)
+            except SourceError as error:
+                ev.domain.stays_unrolled(error)
+    return block(ev, node.orelse)
+
+
+_LEAVING = frozenset({"break", "return"})
+_OUT = frozenset({"return", "raise"})
+
+
+def _behind(ev: Evaluator, node: ast.For | ast.While, flow: Flow) -> Flow:
+    """A loop's `else`, where it may have been left by a break; how the whole ends."""
+    rest = {k: v for k, v in flow.flags.items() if k == "return"}
+    ending = replace(flow, flags=rest) if rest else _END
+    if not node.orelse:
+        return ending
+    if not flow.flags:
+        return block(ev, node.orelse)
+    return decide(ev, node, any_of(ev, node, flow.flags.values()), [lambda: ending, lambda: block(ev, node.orelse)])
+
+
+def _while(ev: Evaluator, node: ast.While) -> Flow:
+    def rolled(entered: Flow) -> Flow:
+        rounds = Rounds(
+            lambda _: condition(ev, node.test, ev.expression(node.test)), lambda _: round_(), frozenset(bound_names(node.body))
+        )
+        return _behind(ev, node, roll(ev, node, rounds, entered))
+
+    def round_() -> Flow:
+        ev.step(node)
+        return block(ev, node.body)
+
+    before, unrolled = ev.domain.operations(), False
+    while True:
+        taken = condition(ev, node.test, ev.expression(node.test))
+        if not isinstance(taken, bool):
+            return rolled(_END)
+        if not taken:
+            return block(ev, node.orelse)
+        if not unrolled and ev.domain.too_many(before, 1):
+            unrolled = True
+            try:
+                return rolled(_END)
+            except SourceError as error:
+                ev.domain.stays_unrolled(error)
+        flow = round_()
+        if flow.kind == "break":
+            return _END
+        if flow.kind in _OUT:
+            return flow
+        if flow.kinds & _LEAVING:
+            return rolled(flow)
+        if ev.errors:
+            return block(ev, node.orelse)  # what the condition depends on may be poisoned
+
+
+def _return(ev: Evaluator, node: ast.Return) -> Flow:
+    return Flow("return", node, None if node.value is None else ev.expression(node.value))
+
+
+def _assert(ev: Evaluator, node: ast.Assert) -> Flow:
+    holds = condition(ev, node.test, ev.expression(node.test))
+    if holds is True:
+        return _END
+    said = "" if node.msg is None else f": {_text(node.msg, lambda m: expressions.shown(ev, ev.expression(m)))}"
+    if holds is False and (not ev.inside or exceptions.catchable(ev)):
+        args = [] if node.msg is None or not ev.catching else [ev.expression(node.msg)]
+        exceptions.throw(ev, "F702", node, f"the assertion is false{said}", exceptions.made(ev, "AssertionError", *args))
+    check(ev, node, holds, f"the source raises AssertionError{said}")
+    return Flow("raise") if holds is False else _END
+
+
+def _raise(ev: Evaluator, node: ast.Raise) -> Flow:
+    if exceptions.catchable(ev):
+        exceptions.raised(ev, node, f"the source raises {_said(ev, node)}")
+    if not ev.inside:
+        ev.fail("F701", node, f"the source raises {_said(ev, node)}")
+    check(ev, node, False, f"the source raises {_said(ev, node)}")
+    return Flow("raise")
+
+
+def _said(ev: Evaluator, node: ast.Raise) -> str:
+    """What is raised."""
+    return ("" if node.exc is None else _text(node.exc, lambda e: expressions.exception(ev, e))) or "an exception"
+
+
+def _text(node: ast.expr, read: Callable[[ast.expr], str]) -> str:
+    """The exception's message, or its source text if the message cannot be computed here."""
+    try:
+        return read(node)
+    except SourceError:
+        return ast.unparse(node)
+
+
+def _expression(ev: Evaluator, node: ast.Expr) -> None:
+    if not isinstance(node.value, ast.Constant):
+        ev.expression(node.value)
+
+
+def _nothing(_ev: Evaluator, _node: ast.stmt) -> None:
+    pass
+
+
+_HANDLERS: Mapping[type[ast.stmt], Callable[[Evaluator, Any], Flow | None]] = {
+    ast.Assign: assignment.plain,
+    ast.AnnAssign: assignment.annotated,
+    ast.AugAssign: assignment.augmented,
+    ast.Delete: _delete,
+    ast.FunctionDef: _function,
+    ast.ClassDef: definitions.define,
+    ast.Import: _import,
+    ast.ImportFrom: _import_from,
+    ast.If: lambda ev, node: _plain_flow(_if(ev, node, ())),
+    ast.For: _for,
+    ast.While: _while,
+    ast.With: guards.with_,
+    ast.Try: guards.try_,
+    ast.Return: _return,
+    ast.Break: lambda _ev, _node: Flow("break"),
+    ast.Continue: lambda _ev, _node: Flow("continue"),
+    ast.Assert: _assert,
+    ast.Raise: _raise,
+    ast.Expr: _expression,
+    ast.Pass: _nothing,
+    ast.Global: _nothing,
+    ast.Nonlocal: _nothing,
+}
+STATEMENTS = tuple(sorted(t.__name__ for t in _HANDLERS))
+"""Names of the statements that are supported."""

@@ -1,0 +1,1 @@
+"""Strings with values of the run."""

@@ -1,0 +1,183 @@
+"""What `print` and f-strings show: text, with places for values that are known only when the model runs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from fleet.frontend.python.classes import objects, records
+from fleet.frontend.python.containers import sets
+from fleet.frontend.python.errors import expression_at
+from fleet.frontend.python.flow import exceptions
+from fleet.frontend.python.values import Dict, Instance, Library, List, Named, Number, Range, Set, Tensor, Text, Value, words
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+Part: TypeAlias = "str | tuple[Tensor | Number, str, str]"
+"""Text, or a value that only the run knows with its conversion and format."""
+
+_MAX_WIDTH = 999
+
+
+def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | None = None) -> list[Part]:
+    """A value as `str` shows it (`repr` with `quoted`), in pieces."""
+    ev.step(node or ev.module.tree)
+    match value:
+        case Tensor():
+            check_printed(ev, node or ev.module.tree, value)
+            return [(value, "r" if quoted else "s", "")]
+        case Text():
+            return list(value.parts)
+        case str():
+            return [repr(value) if quoted else value]
+        case Number():
+            return [(value, "r" if quoted else "s", "") if value.symbolic else repr(value.value)]
+        case None:
+            return ["None"]
+        case Instance() | Named():
+            return _of_object(ev, value, quoted=quoted, node=node)
+        case tuple():
+            inner = _joined(ev, value, node)
+            return ["(", *inner, ",)" if len(value) == 1 else ")"]
+        case List():
+            items: list[Part] = ["[", *_joined(ev, value.items, node), "]"]
+            most = "" if value.most is None else f", maxlen={value.most}"
+            return items if value.kind == "list" else ["deque(", *items, f"{most})"]
+        case Dict():
+            return _of_dict(ev, value, node)
+        case Set():
+            sets.check_order(ev, node or ev.module.tree, value)
+            return [repr(frozenset(value.items) if value.frozen else value.items)]
+        case Range():
+            return [repr(value.values)]
+        case np.dtype():
+            return [repr(value) if quoted else str(value)]
+        case Library() if value.path.startswith("builtins."):
+            return [f"<class {value.path.removeprefix('builtins.')!r}>"]
+        case _:
+            return ev.fail("F408", node or ev.module.tree, f"{words(value)} cannot be printed")
+
+
+def _of_dict(ev: Evaluator, value: Dict, node: ast.AST | None) -> list[Part]:
+    found: list[Part] = ["{"]
+    pairs = list(value.items.items())
+    if value.kind == "Counter":
+        pairs.sort(key=lambda pair: -(ev.static(pair[1]) or 0))
+    for i, (k, v) in enumerate(pairs):
+        found += [", " if i else "", f"{k!r}: ", *parts(ev, v, quoted=True, node=node)]
+    found.append("}")
+    if value.kind == "dict":
+        return found
+    if value.kind == "Counter":
+        return ["Counter(", *(found if pairs else []), ")"]
+    return ["defaultdict(", *parts(ev, value.default, quoted=True, node=node), ", ", *found, ")"]
+
+
+def check_printed(ev: Evaluator, node: ast.AST, value: Value) -> None:
+    """Refuses an array inside of `with np.printoptions`. SourceError F506."""
+    if not isinstance(value, Tensor) or not value.shape:
+        return
+    ev.worded = True
+    if ev.unprinted is not None:
+        ev.fail(
+            "F506", node, "an array that is printed inside of np.printoptions is not supported", "print it outside, or its elements"
+        )
+
+
+def _of_object(ev: Evaluator, value: Instance | Named, *, quoted: bool, node: ast.AST | None) -> list[Part]:
+    """By `__str__` or `__repr__`, or as a dataclass or named tuple."""
+    place = expression_at(node or ev.module.tree.body[0])
+    for method in ("__repr__",) if quoted else ("__str__", "__repr__"):
+        said = objects.special(ev, place, value, method)
+        if said is not None:
+            if not isinstance(said[0], str | Text):
+                ev.fail("F408", place, f"`{method}` returns {words(said[0])}", "it must return a string")
+            return parts(ev, said[0], node=node)
+    fields = records.shown(value)
+    if fields is None and isinstance(value, Instance) and exceptions.is_exception(ev, value.kind):
+        if not quoted:
+            return parts(ev, exceptions.said(ev, value), node=node)
+        args = value.attributes["args"]
+        assert isinstance(args, tuple)
+        return [f"{value.kind.name}(", *_joined(ev, args, node), ")"]
+    if fields is None:
+        ev.fail("F408", place, f"{words(value)} has no text of its own: Python shows its address", "define __repr__")
+    found: list[Part] = [f"{value.kind.name}("]
+    for i, (name, v) in enumerate(fields):
+        found += [f"{', ' if i else ''}{name}=", *parts(ev, v, quoted=True, node=node)]
+    return [*found, ")"]
+
+
+def _joined(ev: Evaluator, values: Sequence[Value], node: ast.AST | None) -> list[Part]:
+    found: list[Part] = []
+    for i, v in enumerate(values):
+        found += [", " if i else "", *parts(ev, v, quoted=True, node=node)]
+    return found
+
+
+def joined(ev: Evaluator, node: ast.JoinedStr) -> Value:
+    """An f-string: text where all of it is known, else text with places."""
+    found: list[Part] = []
+    for value in node.values:
+        if isinstance(value, ast.Constant):
+            found.append(str(value.value))
+        elif isinstance(value, ast.FormattedValue):
+            found += formatted(ev, value)
+    if all(isinstance(p, str) for p in found):
+        text = "".join(p for p in found if isinstance(p, str))
+        ev.bounded(node, len(text), "a string")
+        return text
+    return Text(found)
+
+
+def formatted(ev: Evaluator, node: ast.FormattedValue) -> list[Part]:
+    """`{value!r:spec}`."""
+    value = ev.expression(node.value)
+    spec = "" if node.format_spec is None else joined(ev, node.format_spec) if isinstance(node.format_spec, ast.JoinedStr) else None
+    if not isinstance(spec, str):
+        ev.fail("F503", node, "a format that is known only when the model runs is not supported")
+    if any(int(n) > _MAX_WIDTH for n in re.findall(r"[0-9]{1,18}", spec)) or re.search(r"[0-9]{19}", spec):
+        ev.fail("F607", node, f"a width or precision above {_MAX_WIDTH}")
+    conversion = chr(node.conversion) if node.conversion > 0 else ""
+    if conversion == "a":
+        ev.fail("F503", node, "the conversion !a is not supported", "use !r or !s")
+    return converted(ev, node, value, conversion, spec)
+
+
+def converted(ev: Evaluator, node: ast.AST, value: Value, conversion: str, spec: str) -> list[Part]:
+    """A value as `format` shows it. conversion: "r", "s" or none; spec: as in an f-string. SourceError F408 for others."""
+    if isinstance(value, Tensor) or (isinstance(value, Number) and value.symbolic):
+        check_printed(ev, node, value)
+        if spec and isinstance(value, Tensor) and value.shape:
+            ev.fail("F408", node, f"{words(value)} takes no format {spec!r}", "format single numbers")
+        return [(value, conversion, spec)]
+    if isinstance(value, Number | str):
+        plain = value.value if isinstance(value, Number) else value
+        try:
+            shown = format(repr(plain) if conversion == "r" else str(plain) if conversion == "s" else plain, spec)
+        except (TypeError, ValueError) as error:
+            ev.fail("F408", node, f"format {spec!r}: {error}")
+        return [shown]
+    shown_parts = parts(ev, value, quoted=conversion == "r", node=node)
+    if spec:
+        ev.fail("F408", node, f"{words(value)} takes no format {spec!r}")
+    return shown_parts
+
+
+def template(pieces: Sequence[Part]) -> tuple[str, list[Tensor | Number]]:
+    """Pieces as a format string with numbered places ("loss {0:.3f}") and what stands in them."""
+    text: list[str] = []
+    values: list[Tensor | Number] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            text.append(piece.replace("{", "{{").replace("}", "}}"))
+            continue
+        value, conversion, spec = piece
+        text.append(f"{{{len(values)}{'!' + conversion if conversion else ''}{':' + spec if spec else ''}}}")
+        values.append(value)
+    return "".join(text), values

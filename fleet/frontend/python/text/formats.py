@@ -1,0 +1,116 @@
+"""`"%d of %s" % (...)` and `"{} of {name}".format(...)`: as f-strings, with places for values that only the run knows."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping, Sequence
+from string import Formatter
+from typing import TYPE_CHECKING
+
+from fleet.frontend.python.text import display
+from fleet.frontend.python.values import Dict, Number, Tensor, Text, Value, words
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.evaluator import Evaluator
+
+__all__ = ["braces", "percent"]
+
+_PLACE = re.compile(r"%(?:\((?P<key>\w+)\))?(?P<flags>[-+ 0#]*)(?P<width>[0-9]*)(?:\.(?P<digits>[0-9]*))?(?P<kind>.)", re.DOTALL)
+_INTEGERS, _FLOATS = "diu", "eEfFgG"
+
+
+def _made(ev: Evaluator, node: ast.AST, parts: Sequence[display.Part]) -> Value:
+    if all(isinstance(p, str) for p in parts):
+        text = "".join(p for p in parts if isinstance(p, str))
+        ev.bounded(node, len(text), "a string")
+        return text
+    return Text(list(parts))
+
+
+def percent(ev: Evaluator, node: ast.AST, text: str, given: Value) -> Value:
+    """`text % given`. SourceError F408 where they do not fit, F503 for a conversion that is not followed."""
+    values = list(given) if isinstance(given, tuple) else [given]
+    used, end = 0, 0
+    parts: list[display.Part] = []
+    for place in _PLACE.finditer(text):
+        parts.append(text[end : place.start()])
+        end = place.end()
+        if place["kind"] == "%":
+            parts.append("%")
+        elif place["key"] is not None:
+            if not isinstance(given, Dict) or place["key"] not in given.items:
+                ev.fail("F408", node, f"{place[0]} of {words(given)}, which has no {place['key']!r}")
+            parts += _placed(ev, node, place, given.items[place["key"]])
+            used = len(values)
+        else:
+            if used == len(values):
+                ev.fail("F408", node, "not enough arguments for a format string")
+            parts += _placed(ev, node, place, values[used])
+            used += 1
+    parts.append(text[end:])
+    if "%" in text[end:]:
+        ev.fail("F408", node, "an incomplete format")
+    if used < len(values) and not isinstance(given, Dict):
+        ev.fail("F408", node, "not all arguments are converted by a format string")
+    return _made(ev, node, parts)
+
+
+def _placed(ev: Evaluator, node: ast.AST, place: re.Match[str], value: Value) -> list[display.Part]:
+    kind, flags, width, digits = place["kind"], place["flags"], place["width"], place["digits"]
+    if kind not in "sr" + _INTEGERS + _FLOATS or "#" in flags or int(width or 0) > 999 or int(digits or 0) > 999:
+        ev.fail("F503", node, f"the format {place[0]} is not supported", "use an f-string")
+    left = "<" if "-" in flags else ">"
+    if kind in "sr":
+        precision = "" if digits is None else f".{digits or 0}"
+        shown = _made(ev, node, display.parts(ev, value, quoted=kind == "r", node=node))
+        if isinstance(shown, str):
+            return [format(shown, f"{left}{width}{precision}")]
+        if len(pieces := shown.parts if isinstance(shown, Text) else []) == 1 and isinstance(pieces[0], tuple):
+            return [(pieces[0][0], kind, f"{left}{width}{precision}" if width or precision else "")]
+        return list(pieces) if not width and not precision else _refused(ev, node, place)
+    if not isinstance(value, Number | Tensor):
+        ev.fail("F408", node, f"{place[0]} of {words(value)}", "it takes a number")
+    whole = value.whole if isinstance(value, Number) else value.dtype.kind in "iub"
+    known = ev.static(value)
+    if known is not None:
+        return [place[0].replace(f"({place['key']})", "") % known]
+    if kind in _INTEGERS and (not whole or digits is not None):
+        return _refused(ev, node, place)
+    sign = "+" if "+" in flags else " " if " " in flags else ""
+    fill = "0" if "0" in flags and "-" not in flags else ""
+    precision = "" if digits is None else f".{digits or 0}"
+    align = "<" if "-" in flags else ""
+    return display.converted(ev, node, value, "", f"{align}{sign}{fill}{width}{precision}{'d' if kind in _INTEGERS else kind}")
+
+
+def _refused(ev: Evaluator, node: ast.AST, place: re.Match[str]) -> list[display.Part]:
+    return ev.fail("F503", node, f"the format {place[0]} of a value that only the run knows is not supported", "use an f-string")
+
+
+def braces(ev: Evaluator, node: ast.AST, text: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """`text.format(*args, **keywords)`. SourceError F408 where they do not fit, F503 for fields that are not followed."""
+    parts: list[display.Part] = []
+    count = 0
+    try:
+        fields = list(Formatter().parse(text))
+    except ValueError as error:
+        ev.fail("F408", node, f"the format {text!r}: {error}")
+    for literal, field, spec, conversion in fields:
+        parts.append(literal)
+        if field is None:
+            continue
+        name = field or str(count)
+        count += not field
+        if not re.fullmatch(r"\w+", name) or "{" in (spec or "") or conversion == "a":
+            ev.fail("F503", node, f"the field {name!r} of a format is not supported", "use an f-string")
+        if name.isdigit():
+            if int(name) >= len(args):
+                ev.fail("F408", node, f"the format {text!r} has a place {name}, and {len(args)} values are given")
+            value = args[int(name)]
+        elif name in keywords:
+            value = keywords[name]
+        else:
+            ev.fail("F408", node, f"the format {text!r} has a place {name!r} that is not given")
+        parts += display.converted(ev, node, value, conversion or "", spec or "")
+    return _made(ev, node, parts)

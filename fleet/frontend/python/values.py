@@ -1,0 +1,405 @@
+"""What an expression of the source can be while the source is read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from xdsl.ir import Attribute, SSAValue
+
+from fleet.errors import SourceError
+from fleet.frontend.arrays.tensor import Tensor
+from fleet.ir.types import numpy_dtype
+
+if TYPE_CHECKING:
+    from fleet.frontend.python.scopes import Frame
+    from fleet.ir.weights import Stream
+
+
+class SizeUsed(Exception):
+    """Raised where the value of a number is needed that is known only when the model runs; the evaluator makes it F510."""
+
+
+class Number:
+    """A Python number. Operations are made for it only where it is used.
+
+    Attributes:
+        ssa: the operation's result that computed it, once it was needed.
+        constants: constants made so far, by type: the same number can take part in float32 and in int64 arithmetic.
+        place: where its constants belong. variable: depth of calls and name of the variable that it was first bound to.
+        formula: operation, operands and result type that computed it, for a number that the source computes out of others.
+        length: how many such operations stand behind it.
+        dim: array and axis, for a dimension that is not known before the run.
+        sized: only sizes went into it: whoever fixes the dimensions knows it before the run.
+    """
+
+    __slots__ = ("__weakref__", "_value", "constants", "dim", "formula", "length", "place", "sized", "ssa", "variable")
+
+    def __init__(
+        self,
+        value: bool | int | float | None,
+        ssa: SSAValue | None = None,
+        *,
+        place: ast.AST | None = None,
+        length: int = 0,
+        dim: tuple[SSAValue, int] | None = None,
+    ) -> None:
+        self._value = value
+        self.ssa = ssa
+        self.constants: dict[Attribute, SSAValue] = {}
+        self.place = place
+        self.variable: tuple[int, str] | None = None
+        self.formula: tuple[str, tuple[Number, ...], Attribute] | None = None
+        self.length = length
+        self.dim = dim
+        self.sized = dim is not None
+
+    @property
+    def symbolic(self) -> bool:
+        """True for a number that only the run knows: a dimension's size, or what is computed of one."""
+        return self._value is None
+
+    @property
+    def whole(self) -> bool:
+        """True for an integer (and bool)."""
+        if self._value is None:
+            return self.ssa is None or numpy_dtype(self.ssa.type).kind == "i"
+        return isinstance(self._value, int)
+
+    @property
+    def truth(self) -> bool:
+        """True for True and False."""
+        return isinstance(self._value, bool)
+
+    @property
+    def value(self) -> bool | int | float:
+        """The number. Raises SizeUsed where only the run knows it."""
+        if self._value is None:
+            raise SizeUsed
+        return self._value
+
+
+@dataclass(frozen=True)
+class Library:
+    """A name out of a library: "numpy", "numpy.maximum", "math.pi", "os.path", or a builtin "builtins.len"."""
+
+    path: str
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A function or lambda of the file, with the frame that it was defined in."""
+
+    node: ast.FunctionDef | ast.Lambda
+    frame: Frame
+    defaults: dict[str, Value] = field(default_factory=dict)
+    owner: Class | None = None
+    """The class in whose body it stands."""
+    title: str = ""
+    """Its `__name__`, where it is not its own."""
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        return self.node.name if isinstance(self.node, ast.FunctionDef) else "lambda"
+
+    @property
+    def label(self) -> str:
+        """Its name in identities: of a method the class's, and its own unless it is what a call of the object does."""
+        if self.owner is None:
+            return self.name
+        return self.owner.name if self.name in ("__call__", "forward") else f"{self.owner.name}.{self.name}"
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """A bound method: `x.sum`, `items.append`, `rng.normal`."""
+
+    owner: Value
+    name: str
+
+
+@dataclass(frozen=True)
+class Slice:
+    """`start:stop:step`; bounds are known, or sizes of the run."""
+
+    start: int | Number | None
+    stop: int | Number | None
+    step: int | None = None
+
+    @property
+    def plain(self) -> slice:
+        """As Python has it. Raises SizeUsed where only the run knows a bound."""
+        if isinstance(self.start, Number) or isinstance(self.stop, Number):
+            raise SizeUsed
+        return slice(self.start, self.stop, self.step)
+
+
+@dataclass(eq=False)
+class List:
+    """A Python list, or a deque (`kind`): one object, whoever names it. most: elements that a deque keeps."""
+
+    items: list[Value]
+    kind: str = "list"
+    most: int | None = None
+
+
+@dataclass(eq=False)
+class Dict:
+    """A Python dict; keys are numbers, strings, None and tuples of them, as `plain` gives them.
+
+    Attributes:
+        kind: "dict", "defaultdict" or "Counter".
+        default: what a defaultdict calls for a key that it lacks.
+    """
+
+    items: dict[Any, Value]
+    kind: str = "dict"
+    default: Value = None
+
+
+@dataclass(eq=False)
+class Set:
+    """A Python set of elements that are plain as a dict's keys; its order is that of Python's own set. frozen: a frozenset."""
+
+    items: set[Any]
+    frozen: bool = False
+
+
+@dataclass(eq=False)
+class Range:
+    """`range(...)` over known numbers."""
+
+    values: range
+
+
+@dataclass(eq=False)
+class Lazy:
+    """An iterator: zip, map, enumerate, reversed or a generator expression. What it gives is evaluated when it is asked for.
+
+    series: gives an element by its number, where that is possible (`fleet.frontend.python.flow.series.Series`).
+    """
+
+    values: Iterator[Value]
+    kind: str
+    series: object = None
+
+
+@dataclass(eq=False)
+class Generator:
+    """A seeded random generator."""
+
+    stream: Stream
+
+
+@dataclass(eq=False)
+class Text:
+    """A string that holds values of the run; it can be printed. Parts are text or (array or number, conversion, format)."""
+
+    parts: list[str | tuple[Tensor | Number, str, str]]
+
+
+@dataclass(eq=False)
+class Partial:
+    """`functools.partial`: a function with some of its arguments; with `results`, `functools.lru_cache` around one.
+
+    most: results that the cache keeps, None for no limit.
+    """
+
+    function: Value
+    args: tuple[Value, ...] = ()
+    keywords: Mapping[str, Value] = field(default_factory=dict[str, "Value"])
+    results: dict[Any, Value] | None = None
+    most: int | None = None
+
+
+@dataclass(eq=False)
+class Class:
+    """A class of the file.
+
+    Attributes:
+        base: the class that it inherits from; None for `object`.
+        names: what its body bound: methods, descriptors, class attributes.
+        kind: "" or "dataclass" or "namedtuple", of which `fields` are the fields in order.
+        frozen: a dataclass whose fields cannot be assigned. compared: one whose objects are equal where their fields are.
+        abstract: names of its abstract methods. slots: names of `__slots__`; None where it has none.
+    """
+
+    name: str
+    base: Class | None = None
+    names: dict[str, Value] = field(default_factory=dict)
+    kind: str = ""
+    fields: dict[str, Field] = field(default_factory=dict)
+    frozen: bool = False
+    compared: bool = False
+    abstract: frozenset[str] = frozenset()
+    slots: frozenset[str] | None = None
+
+    def chain(self) -> Iterator[Class]:
+        """The class and those that it inherits from, nearest first."""
+        found: Class | None = self
+        while found is not None:
+            yield found
+            found = found.base
+
+    def find(self, name: str) -> tuple[Class, Value] | None:
+        """The class that has an attribute, and the attribute; None where no class of the chain has it."""
+        for one in self.chain():
+            if name in one.names:
+                return one, one.names[name]
+        return None
+
+
+@dataclass(eq=False)
+class Instance:
+    """An object of a class of the file; `attributes` are its own, not its class's."""
+
+    kind: Class
+    attributes: dict[str, Value] = field(default_factory=dict)
+
+
+class Named(tuple["Value", ...]):
+    """A named tuple: a tuple whose class, of kind "namedtuple", names its elements."""
+
+    kind: Class
+
+    @classmethod
+    def of(cls, kind: Class, values: Iterable[Value]) -> Named:
+        """The tuple of these values."""
+        made = cls(values)
+        made.kind = kind
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A method with what it is called on: an object, or a class. `function`: None for what `object` does in its place: nothing."""
+
+    function: Function | Initialiser | None
+    owner: Value
+
+
+@dataclass(frozen=True, eq=False)
+class Initialiser:
+    """The `__init__` that a dataclass gets."""
+
+    kind: Class
+
+
+@dataclass(frozen=True, eq=False)
+class Super:
+    """`super()`: the attributes of the classes behind one, for an object or class."""
+
+    behind: Class
+    owner: Value
+
+
+@dataclass(frozen=True, eq=False)
+class Descriptor:
+    """`staticmethod`, `classmethod` or `property` around a function; `setter` is a property's."""
+
+    kind: str
+    function: Function
+    setter: Function | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """A field of a dataclass or named tuple. `default` counts where `given`; `factory` is called for each object."""
+
+    given: bool = False
+    default: Value = None
+    factory: Value = None
+    init: bool = True
+    shown: bool = True
+    compared: bool = True
+    by_keyword: bool = False
+
+
+@dataclass(frozen=True)
+class Poison:
+    """Stands for what could not be evaluated; its error has been recorded."""
+
+
+@dataclass(frozen=True, eq=False)
+class Broken:
+    """Stands for a name of the module whose statement could not be evaluated; its error appears where it is used."""
+
+    error: SourceError
+
+
+@dataclass(frozen=True)
+class Marker:
+    """`...` and NotImplemented."""
+
+    name: str
+
+
+Value: TypeAlias = "Tensor | Number | Library | Function | Method | Slice | List | Dict | Range | Lazy | Generator | _Other"
+_Object: TypeAlias = "Class | Instance | Bound | Partial | Initialiser | Super | Descriptor | Field"
+_Other: TypeAlias = "_Object | Set | Text | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
+Operand: TypeAlias = "Tensor | Number"
+ELLIPSIS = Marker("Ellipsis")
+Caller: TypeAlias = Callable[..., "Value"]
+
+
+def dimension(value: Tensor, axis: int) -> Number:
+    """A dimension's size as a number; symbolic where it is not known before the run."""
+    size = value.shape[axis]
+    return Number(size) if size >= 0 else Number(None, dim=(value.ssa, axis))
+
+
+def words(value: Value) -> str:
+    """What a value is, for messages."""
+    match value:
+        case Tensor():
+            return f"an array {value.dtype}[{', '.join('?' if d < 0 else str(d) for d in value.shape)}]"
+        case Number():
+            return (
+                f"the number {value.value!r}"
+                if not value.symbolic
+                else f"a {'size' if value.sized else 'number'} that only the run knows"
+            )
+        case Library():
+            return f"`{value.path.removeprefix('builtins.')}`"
+        case Method():
+            return f"the method `{value.name}`"
+        case Function():
+            return f"the function `{value.name}`"
+        case Class():
+            return f"the class `{value.name}`"
+        case Instance() | Named():
+            return f"an object of the class `{value.kind.name}`"
+        case Bound() | Descriptor():
+            return f"the method `{value.function.name}`" if isinstance(value.function, Function) else "the method `__init__`"
+        case Partial():
+            return f"a partial of {words(value.function)}"
+        case Super():
+            return "`super()`"
+        case None:
+            return "None"
+        case str() | Text():
+            return "a string"
+        case tuple():
+            return f"a tuple of {len(value)}"
+        case List():
+            return f"a {value.kind} of {len(value.items)}"
+        case Dict():
+            return f"a {value.kind} of {len(value.items)}"
+        case Set():
+            return f"a {'frozen ' if value.frozen else ''}set of {len(value.items)}"
+        case Range():
+            return repr(value.values)
+        case Lazy():
+            return f"a {value.kind}"
+        case Generator():
+            return "a random generator"
+        case Marker():
+            return f"`{value.name}`"
+        case np.dtype():
+            return f"the dtype {value}"
+        case _:
+            return f"a {type(value).__name__.lower()}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -183,3 +184,16 @@ def forward(x: np.ndarray, y: np.ndarray = 3, z: np.ndarray = 0):
     for f, e in zip(run_vm(folder, text, x=x).values(), expected, strict=True):
         np.testing.assert_array_equal(f, e)
         assert f.dtype == np.float32
+
+
+NORMS = ("A", "A.T", "A[1:, 1]", "A[:, ::2]", "A[::-1, 2]", "A[1:, 1:].T", "A[:, 1:2]", "A.reshape(3, 8)[:, 1]", "A[:, None, ::3]")
+
+
+@pytest.mark.parametrize("part", NORMS)
+def test_a_norm_adds_as_numpy_does(tmp_path: Path, part: str) -> None:
+    """NumPy copies strided elements before BLAS adds them."""
+    text = f"import numpy as np\ndef forward(A):\n    return np.linalg.norm({part})\n"
+    for seed in range(20):
+        A = np.random.default_rng(seed).normal(size=(6, 4))
+        (found,) = run_vm(tmp_path, text, A=A).values()
+        assert found == run_python(text, A=A)[0]

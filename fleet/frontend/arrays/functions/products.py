@@ -13,6 +13,7 @@ from fleet.frontend.arrays.functions.shifts import must_fit
 from fleet.frontend.arrays.handlers import Arguments, Handler, array, axes_of, cast, elementwise, emit, keeps, numeric
 from fleet.frontend.arrays.sizes import dims_of, flat, reshaped
 from fleet.frontend.python.values import Number, Operand, Tensor, Value, words
+from fleet.ir.dialect import ReshapeOp, SliceOp, TransposeOp
 from fleet.ir.einsum import canonical
 from fleet.ir.shapes import InferenceError
 
@@ -100,13 +101,27 @@ def _norm(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = x if x.dtype.kind == "f" else cast(ev, node, x, np.dtype(float))
     axes = axes_of(ev, node, len(x.shape), args.get("axis"))
     if args.get("axis") is None:
-        row = flat(ev, node, x)
+        row = _in_a_row(ev, node, x)
         total = matmul(ev, node, row, row)
         assert isinstance(total, Tensor)
         root = elementwise(ev, node, "sqrt", total)
         return reshaped(ev, node, root, [1] * len(x.shape)) if keeps(ev, node, args) else root
     squares = elementwise(ev, node, "mul", x, x)
     return elementwise(ev, node, "sqrt", emit(ev, node, "reduce_sum", [squares], axes=axes, keepdims=keeps(ev, node, args)))
+
+
+def _in_a_row(ev: Evaluator, node: ast.AST, x: Tensor) -> Tensor:
+    """The elements in the order of memory and without gaps, as `ravel("K")` has them: BLAS adds strided ones differently."""
+    value, gaps = x.ssa, False
+    while isinstance(op := value.owner, TransposeOp | ReshapeOp | SliceOp):
+        if isinstance(op, TransposeOp) and value is x.ssa:
+            x = Tensor(op.operands[0])
+            value = x.ssa
+            continue
+        gaps = gaps or isinstance(op, SliceOp)
+        value = op.operands[0]
+    row = flat(ev, node, x)
+    return elementwise(ev, node, "maximum", row, row) if gaps else row  # a copy that no pass folds away
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from planting import Edit, Fault
 
 _PASSES = "fleet/transforms"
-_CANONICALISE, _EDIT = f"{_PASSES}/canonicalise.py", f"{_PASSES}/edit.py"
+_CANONICALISE, _EDIT = f"{_PASSES}/simplify/canonicalise.py", f"{_PASSES}/edit.py"
 _KEPT = "tests/transforms/test_attributes_kept.py"
 
 
@@ -19,7 +19,7 @@ def _fault(name: str, what: str, test: str, edit: Edit, file: str = _KEPT, *, ni
 FAULTS = (
     _fault(
         "pass-cse-attributes", "cse: attributes are no part of what makes two operations the same", "test_what_differs_is_not_one",
-        Edit(f"{_PASSES}/cse.py", "tuple(r.type for r in op.results), attributes", "tuple(r.type for r in op.results)"),
+        Edit(f"{_PASSES}/simplify/cse.py", "tuple(r.type for r in op.results), attributes", "tuple(r.type for r in op.results)"),
         "tests/transforms/test_cse_attributes.py", nightly=False,
     ),
     _fault(
@@ -63,20 +63,20 @@ FAULTS = (
     _fault(
         "pass-fold-cast", "fold-constants: a number that is cast keeps its old precision",
         "test_a_number_that_is_cast_is_rounded",
-        Edit(f"{_PASSES}/numbers.py", "return lambda x: numpy_dtype(type_).type(x).item()", "return lambda x: x"),
+        Edit(f"{_PASSES}/simplify/numbers.py", "return lambda x: numpy_dtype(type_).type(x).item()", "return lambda x: x"),
     ),
     _fault(
         "pass-fold-ends", "fold-constants: an array whose ends agree is taken for one number",
         "test_ends_that_agree_are_not_all_elements",
         Edit(
-            f"{_PASSES}/fold_constants.py", "if value.tobytes() != first.tobytes() * value.size:",
+            f"{_PASSES}/simplify/fold_constants.py", "if value.tobytes() != first.tobytes() * value.size:",
             "if value.reshape(-1)[-1:].tobytes() != first.tobytes():",
         ),
     ),
     _fault(
         "pass-fold-identity", "fold-constants: a folded operation loses variable and line",
         "test_what_a_variable_is_bound_to_stays_with_its_variable_and_line",
-        Edit(f"{_PASSES}/fold_constants.py", "folded.describe(**identity(op))", "folded.describe(id=op_id(op))"),
+        Edit(f"{_PASSES}/simplify/fold_constants.py", "folded.describe(**identity(op))", "folded.describe(id=op_id(op))"),
     ),
     _fault(
         "pass-dce-print", "dce: a print, which has no result, counts as not used",

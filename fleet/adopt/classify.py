@@ -1,0 +1,270 @@
+"""Finds out what the ports of a top mean by the set of their signals.
+
+Every stretch of tokens of a name that is a word of a protocol makes that leaf a candidate; what stands before and behind the
+word is the key of a group, so `m_axi_awaddr` and `m_axi_wdata` come together whatever the prefix is. Groups compete: the one that
+explains the most ports holds, of two alike the protocol of lower rank. Nothing is mapped in part: a group that lacks a signal which
+its protocol needs, or whose widths do not fit, is not mapped, and its ports say so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+from fleet.adopt.names import CONTAINERS, Tokens, tokens
+from fleet.adopt.port_map import Group, PortMap, Unmapped, lanes_of, problems
+from fleet.adopt.ports import Leaf, Top
+from fleet.adopt.protocol import Protocol, Role, Signal
+from fleet.adopt.protocols import PROTOCOLS
+from fleet.core.unique import Taken
+
+__all__ = ["classify"]
+
+_WORD_TOKENS = 4
+_ROLES: tuple[Role, ...] = ("manager", "subordinate")
+_NEAR, _NEAR_SHARE = 5, 0.6
+"""A group that lacks signals, yet has so many and such a share of a form, is that protocol with a fault and nothing else."""
+
+_FIELDS = frozenset({
+    "data", "dat", "wdat", "rdat", "pd", "pdata", "addr", "address", "id", "tag", "op", "opcode", "funct", "func", "cmd",
+    "command", "len", "length", "size", "last", "first", "sop", "eop", "user", "strb", "keep", "mask", "rs1", "rs2", "rd",
+    "a", "b", "c", "x", "y", "z", "result", "res", "value", "operand", "operand0", "operand1", "operand2", "opa", "opb",
+    "opc", "write", "we", "inst", "instr", "instruction", "error", "err", "dest", "src", "source", "sink", "type", "count",
+    "idx", "index", "nposted", "wdata", "rdata", "be", "byteen",
+})  # fmt: skip
+"""What travels in a stream whose port is no structure and whose names have no filler."""
+
+_Key = tuple[str, tuple[str, ...], tuple[str, ...]]
+"""Protocol, tokens before, tokens behind."""
+
+
+@dataclass(frozen=True)
+class _Match:
+    """A leaf (its number) that a word makes a candidate for a signal."""
+
+    leaf: int
+    signal: Signal
+    word: str
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A group and what it would be. faults: why it is not."""
+
+    key: _Key
+    role: Role
+    assigned: Mapping[str, tuple[_Match, ...]]
+    faults: tuple[str, ...]
+
+    @cached_property
+    def leaves(self) -> frozenset[int]:
+        return frozenset(m.leaf for found in self.assigned.values() for m in found)
+
+    @property
+    def protocol(self) -> Protocol:
+        return PROTOCOLS[self.key[0]]
+
+    def order(self) -> tuple[bool, int, bool, int, int, int]:
+        """Smallest first."""
+        p = self.protocol
+        lacks = len(p.form_of(self.assigned.keys()) - self.assigned.keys())
+        return not p.first, -len(self.leaves), bool(self.faults), lacks, p.rank, -len(self.key[1]) - len(self.key[2])
+
+    def near(self) -> bool:
+        """Whether a faulty group is taken for what it nearly is. What has all its signals always is."""
+        p = self.protocol
+        if p.single or p.payload or p.name == "done":
+            return False
+        form = p.form_of(self.assigned.keys())
+        got = len(form & self.assigned.keys())
+        return got == len(form) or (got >= _NEAR and got >= _NEAR_SHARE * len(form))
+
+
+def classify(top: Top) -> PortMap:
+    """The map of a top's ports, groups in the order of their first ports."""
+    return _Classifier(tuple(top.leaves())).map(top.name)
+
+
+class _Classifier:
+    def __init__(self, leaves: tuple[Leaf, ...]) -> None:
+        self._leaves = leaves
+        self._tokens = tuple(map(tokens, leaves))
+        self._groups: dict[_Key, dict[_Match, None]] = {}
+        for number in range(len(leaves)):
+            for key, match in self._matches(number):
+                self._groups.setdefault(key, {})[match] = None
+        self._free = set(range(len(leaves)))
+
+    def map(self, name: str) -> PortMap:
+        """Takes the best group until none is left."""
+        waiting = {key: c for key in self._groups if (c := self._best(key)) is not None}
+        taken: list[_Candidate] = []
+        faulty: list[_Candidate] = []
+        while True:
+            able = [c for c in waiting.values() if not c.faults or c.near()]
+            if not able:
+                break
+            best = min(able, key=_Candidate.order)
+            (faulty if best.faults else taken).append(best)
+            self._free -= best.leaves
+            for key in [k for k, c in waiting.items() if c.leaves & best.leaves]:
+                again = self._best(key)
+                if again is None:
+                    del waiting[key]
+                else:
+                    waiting[key] = again
+        taken.sort(key=lambda c: min(c.leaves))
+        names = Taken()
+        groups = tuple(self._group(c, names) for c in taken)
+        mapped = {path for g in groups for path in g.paths()}
+        unmapped = tuple(
+            Unmapped(leaf.path, self._reason(n, [*faulty, *waiting.values()]))
+            for n, leaf in enumerate(self._leaves)
+            if leaf.path not in mapped
+        )
+        return PortMap(name, groups, unmapped)
+
+    # Which leaves may be what.
+
+    def _matches(self, number: int) -> Iterator[tuple[_Key, _Match]]:
+        t, leaf = self._tokens[number], self._leaves[number]
+        words = t.words
+        for protocol, signal, pattern in _patterns():
+            for word in () if protocol.never.intersection(words) else words:
+                if pattern.fullmatch(word):
+                    yield (protocol.name, (leaf.path,), ()), _Match(number, signal, word)
+                    break
+        for i in range(len(words)):
+            for j in range(i + 1, min(len(words), i + _WORD_TOKENS) + 1):
+                word = "".join(words[i:j])
+                if len(word) == len(words) == 1:
+                    continue  # a letter alone says nothing
+                for protocol, signal in _words().get(word, ()):
+                    if PROTOCOLS[protocol].never.intersection(words):
+                        continue
+                    before, behind = words[:i], words[j:]
+                    for key in dict.fromkeys(((before, behind), (_loose(before), _loose(behind)))):
+                        yield (protocol, *key), _Match(number, signal, word)
+                        if signal.open and key[1]:
+                            yield (protocol, key[0], ()), _Match(number, signal, word)
+
+    # What a group would be.
+
+    def _best(self, key: _Key) -> _Candidate | None:
+        matches = [m for m in self._groups[key] if m.leaf in self._free]
+        found = [c for role in _ROLES if (c := self._candidate(key, role, matches)) is not None]
+        return min(found, key=lambda c: (len(c.faults) > 0, -len(c.assigned), len(c.faults)), default=None)
+
+    def _candidate(self, key: _Key, role: Role, matches: list[_Match]) -> _Candidate | None:
+        protocol = PROTOCOLS[key[0]]
+        chosen: dict[int, _Match] = {}
+        for m in matches:
+            if self._fits(m, role) and (m.leaf not in chosen or len(m.word) > len(chosen[m.leaf].word)):
+                chosen[m.leaf] = m
+        assigned: dict[str, tuple[_Match, ...]] = {}
+        for m in chosen.values():
+            assigned[m.signal.name] = (*assigned.get(m.signal.name, ()), m)
+        if any(len(found) > 1 and not found[0].signal.open for found in assigned.values()) or not assigned:
+            return None
+        if protocol.payload and "valid" in assigned and (found := tuple(self._payload(key, assigned["valid"][0], set(chosen)))):
+            assigned["payload"] = found
+        leaves = {name: [self._leaves[m.leaf] for m in found] for name, found in assigned.items()}
+        reversed_ = [m for m in matches if m.leaf not in chosen and m.signal.name not in assigned]
+        faults = tuple(problems(protocol, role, leaves))
+        if faults and not protocol.single:
+            faults = (*(self._reversed(m, role) for m in reversed_ if m.signal.name in faults[0]), *faults)
+        return _Candidate(key, role, assigned, faults)
+
+    def _reversed(self, match: _Match, role: Role) -> str:
+        leaf = self._leaves[match.leaf]
+        return f"{leaf.path} is an {leaf.direction}put, {match.signal.name} of a {role} is the other direction"
+
+    def _fits(self, match: _Match, role: Role) -> bool:
+        direction, output = self._leaves[match.leaf].direction, match.signal.is_output(role)
+        return output is None or direction == "inout" or output == (direction == "out")
+
+    def _payload(self, key: _Key, valid: _Match, used: set[int]) -> Iterator[_Match]:
+        """What travels beside a valid: leaves of its direction and key that are fields."""
+        signal = PROTOCOLS[key[0]].signal("payload")
+        assert signal is not None
+        _, before, behind = key
+        of = self._leaves[valid.leaf]
+        for n in sorted(self._free - used):
+            t, leaf = self._tokens[n], self._leaves[n]
+            if leaf.direction != of.direction or leaf.count != of.count:
+                continue
+            rest = _between(t.words, before, behind)
+            if rest is None:
+                rest = _between(_loose(t.words), before, behind)
+            if rest is None:
+                continue
+            field = leaf.fields and leaf.port == of.port
+            filled = t.filled >= 0 and t.filled == len(before) == self._filled(valid)
+            if filled or field or (rest and ("".join(rest) in _FIELDS or rest[0] in ("data", "payload"))):
+                yield _Match(n, signal, "".join(rest))
+
+    def _filled(self, valid: _Match) -> int:
+        """How many words stand before a valid."""
+        t: Tokens = self._tokens[valid.leaf]
+        return len(t.words) - 1
+
+    # What is said.
+
+    def _group(self, c: _Candidate, names: Taken) -> Group:
+        p = c.protocol
+        low: list[str] = []
+        notes: list[str] = []
+        for name, found in c.assigned.items():
+            m = found[0]
+            if self._tokens[m.leaf].low or (m.signal.low and re.fullmatch(m.signal.low, m.word)):
+                low.append(name)
+            elif m.word in m.signal.unsure or (m.signal.pattern and m.signal.low and self._tokens[m.leaf].words[-1] in ("b", "l")):
+                notes.append(f"the name {self._leaves[m.leaf].path} does not tell whether it is active low")
+        leaves = {name: [self._leaves[m.leaf] for m in found] for name, found in c.assigned.items()}
+        if p.name == "stream" and "ready" not in leaves:
+            notes.append("no ready: the receiver always takes")
+        first = self._tokens[min(c.leaves)]
+        text = self._leaves[min(c.leaves)].port if p.single else "_".join((*c.key[1], *c.key[2])) or first.words[0]
+        wanted = text if p.single or c.key[1] or c.key[2] else p.name
+        return Group(
+            names.unique(wanted, "_"), p.name, c.role,
+            {name: tuple(leaf.path for leaf in found) for name, found in leaves.items()},
+            tuple(low), lanes_of(p, leaves), tuple(notes),
+        )  # fmt: skip
+
+    def _reason(self, number: int, rejected: list[_Candidate]) -> str:
+        if self._leaves[number].width == 0:
+            return "it is not made of bits"
+        near = [c for c in rejected if c.faults and number in c.leaves and (len(c.leaves) > 2 or c.protocol.single)]
+        if not near:
+            return "no protocol has a signal of that name beside its others"
+        best = max(near, key=lambda c: (len(c.leaves), -c.protocol.rank))
+        return f"like {best.protocol.title} ({best.role}), but {best.faults[0]}"
+
+
+def _loose(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(w for w in words if w not in CONTAINERS)
+
+
+def _between(words: tuple[str, ...], before: tuple[str, ...], behind: tuple[str, ...]) -> tuple[str, ...] | None:
+    """What stands between the tokens of a key; None where the name has others."""
+    end = len(words) - len(behind)
+    return words[len(before) : end] if words[: len(before)] == before and words[end:] == behind and end >= len(before) else None
+
+
+@cache
+def _words() -> Mapping[str, tuple[tuple[str, Signal], ...]]:
+    """Word -> (protocol, signal)."""
+    found: dict[str, tuple[tuple[str, Signal], ...]] = {}
+    for p in PROTOCOLS.values():
+        for s in p.signals:
+            for word in s.spellings:
+                found[word] = (*found.get(word, ()), (p.name, s))
+    return found
+
+
+@cache
+def _patterns() -> tuple[tuple[Protocol, Signal, re.Pattern[str]], ...]:
+    return tuple((p, s, re.compile(s.pattern)) for p in PROTOCOLS.values() for s in p.signals if s.pattern)

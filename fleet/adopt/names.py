@@ -1,0 +1,61 @@
+"""Names of ports as tokens: where a word of a protocol may begin and end."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fleet.adopt.ports import Leaf
+
+__all__ = ["CONTAINERS", "Tokens", "tokens"]
+
+CONTAINERS = frozenset({"req", "rsp", "resp", "request", "response", "h2d", "d2h", "m2s", "s2m", "rqst"})
+"""Words that name one direction of a port that two structures make."""
+
+_FILLERS = frozenset({"bits", "payload"})
+"""Words that Chisel and SpinalHDL put between a channel and its fields."""
+
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[0-9])(?=[A-Z][a-z])")
+_SUFFIXES: dict[str, bool] = {"i": False, "o": False, "io": False, "n": True, "ni": True, "no": True, "nio": True}
+"""Last token of a name that is no word -> whether it says active low."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A leaf's name.
+
+    Attributes:
+        words: lower case, without what says the direction and without fillers.
+        low: whether a suffix says that it is active low.
+        filled: how many words stand before the first filler, -1 where there is none.
+        port_words: how many of `words` are the port's own; the others are of fields.
+    """
+
+    words: tuple[str, ...]
+    low: bool
+    filled: int
+    port_words: int
+
+
+def tokens(leaf: Leaf) -> Tokens:
+    """The tokens of a leaf's path."""
+    words: list[str] = []
+    low, filled, port_words = False, -1, 0
+    for depth, part in enumerate((leaf.port, *leaf.fields)):
+        found = [w.lower() for piece in part.split("_") if piece for w in _CAMEL.split(piece)]
+        mine = leaf.direction if depth == 0 and not leaf.fields else ""
+        if len(found) > 1 and found[0] in ("i", "o") and (found[0] == "i") == (mine == "in") and mine:
+            found = found[1:]
+        while len(found) > 1 and found[-1] in _SUFFIXES:
+            last = found.pop()
+            low = _SUFFIXES[last]
+            if low:
+                break
+        for word in found:
+            if word in _FILLERS and len(words) > 0:
+                filled = len(words) if filled < 0 else filled
+            else:
+                words.append(word)
+        if depth == 0:
+            port_words = len(words)
+    return Tokens(tuple(words), low, filled, port_words)

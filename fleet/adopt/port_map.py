@@ -1,0 +1,108 @@
+"""What the ports of a top mean: groups of one protocol and role each, and ports that no group explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fleet.adopt.ports import Leaf
+from fleet.adopt.protocol import Protocol, Role, Signal
+
+__all__ = ["Group", "PortMap", "Unmapped", "lanes_of", "problems"]
+
+_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Group:
+    """Ports that are one port of a protocol.
+
+    Attributes:
+        name: unique in the map.
+        protocol: name of the protocol.
+        role: of the design.
+        signals: canonical name of a signal -> paths of its leaves; one, but for what travels in a stream and for user signals.
+        low: signals that are active low.
+        lanes: how many ports of that kind lie side by side in these vectors and arrays.
+        notes: what the names do not tell.
+    """
+
+    name: str
+    protocol: str
+    role: Role
+    signals: Mapping[str, tuple[str, ...]]
+    low: tuple[str, ...] = ()
+    lanes: int = 1
+    notes: tuple[str, ...] = ()
+
+    def paths(self) -> Iterator[str]:
+        """Of all leaves."""
+        for paths in self.signals.values():
+            yield from paths
+
+
+@dataclass(frozen=True)
+class Unmapped:
+    """A leaf that no group explains, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class PortMap:
+    """All leaves of a top, each in one group or unmapped."""
+
+    top: str
+    groups: tuple[Group, ...]
+    unmapped: tuple[Unmapped, ...] = field(default_factory=tuple[Unmapped, ...])
+
+
+def lanes_of(protocol: Protocol, assigned: Mapping[str, Sequence[Leaf]]) -> int:
+    """How many ports of one kind the leaves hold side by side; 0 where the leaves do not agree about it."""
+    leaves = [leaf for found in assigned.values() for leaf in found]
+    counts = {leaf.count for leaf in leaves}
+    if len(counts) != 1:
+        return 0
+    bits = {leaf.width for name, found in assigned.items() if _signal(protocol, name).widths == (1,) for leaf in found}
+    lanes = bits.pop() if len(bits) == 1 else 1
+    if protocol.single or lanes < 2 or any(leaf.width != lanes and leaf.dimensions[:1] != (lanes,) for leaf in leaves):
+        lanes = 1
+    return lanes * counts.pop()
+
+
+def problems(protocol: Protocol, role: Role, assigned: Mapping[str, Sequence[Leaf]]) -> Iterator[str]:
+    """Why leaves are not a port of a protocol: signals that lack, directions and widths that do not fit; nothing where they are."""
+    lacks = sorted(protocol.form_of(assigned.keys()) - assigned.keys())
+    if lacks:
+        yield f"{', '.join(lacks[:_SHOWN])}{', ...' if len(lacks) > _SHOWN else ''} not there"
+    for name, leaves in assigned.items():
+        output = _signal(protocol, name).is_output(role)
+        for leaf in leaves:
+            if leaf.direction == "inout":
+                yield f"{leaf.path} has no direction (an interface without a modport, or a tristate port)"
+            elif output is not None and output != (leaf.direction == "out"):
+                yield f"{leaf.path} is an {leaf.direction}put, {name} of a {role} is the other direction"
+    lanes = lanes_of(protocol, assigned)
+    if lanes == 0:
+        yield "the arrays differ in their number of elements"
+        return
+    widths = {name: leaves[0].width * leaves[0].count // lanes for name, leaves in assigned.items()}
+    for name, width in widths.items():
+        signal, path = _signal(protocol, name), assigned[name][0].path
+        if width == 0:
+            yield f"{path} is not made of bits"
+        elif len(assigned[name]) > 1:
+            continue
+        elif signal.widths and width not in signal.widths:
+            yield f"{path} has {width} bits, {name} has {' or '.join(map(str, signal.widths))}"
+        elif signal.same_as in widths and width != widths[signal.same_as]:
+            yield f"{path} has {width} bits, {signal.same_as} has {widths[signal.same_as]}"
+        elif signal.bytes_of in widths and width * 8 != widths[signal.bytes_of]:
+            yield f"{path} has {width} bits, {signal.bytes_of} has {widths[signal.bytes_of]}: not a bit a byte"
+
+
+def _signal(protocol: Protocol, name: str) -> Signal:
+    found = protocol.signal(name)
+    assert found is not None, name
+    return found

@@ -1,0 +1,90 @@
+"""What a protocol of ports is: its signals, the names that they go by, who drives them, and what their widths must be."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = ["Driver", "Protocol", "Role", "Signal"]
+
+Role = Literal["manager", "subordinate"]
+"""Of the design: a manager starts transfers; of a clock, reset or interrupt the manager is the side that drives it."""
+
+Driver = Literal["manager", "subordinate", "either", "outside"]
+"""Who drives a signal; outside: never the design (AHB's HREADY, which the interconnect makes)."""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """One signal of a protocol.
+
+    Attributes:
+        name: the canonical one, lower case.
+        words: other names, lower case and without underscores: `aw_addr` and `AwAddr` are both `awaddr`.
+        pattern: a regular expression of one token of a name, for what goes by many names (clocks); "" for none.
+        driver: who drives it.
+        widths: what its width may be, in bits; empty: any.
+        bytes_of: the signal of which this one has a bit a byte.
+        same_as: the signal that is as wide.
+        low: a regular expression of words that are active low without a suffix that says so.
+        unsure: words whose polarity differs from maker to maker.
+        open: whether it may be several ports, whose names go on (`a_bits_user_amba_prot`).
+    """
+
+    name: str
+    words: tuple[str, ...] = ()
+    driver: Driver = "manager"
+    widths: tuple[int, ...] = ()
+    bytes_of: str = ""
+    same_as: str = ""
+    pattern: str = ""
+    low: str = ""
+    unsure: tuple[str, ...] = ()
+    open: bool = False
+
+    @property
+    def spellings(self) -> tuple[str, ...]:
+        """All words of it, as a name without underscores has them."""
+        return () if self.pattern else (self.name.replace("_", ""), *self.words)
+
+    def is_output(self, role: Role) -> bool | None:
+        """Whether a design in that role drives it; None: either."""
+        if self.driver == "either":
+            return None
+        return self.driver == role
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """A protocol.
+
+    Attributes:
+        name: as the port map writes it.
+        title: as its specification writes it.
+        rank: of two that explain as many ports the lower one holds.
+        signals: all that it has.
+        forms: sets of signals; one of them must be there whole.
+        payload: whether what travels has names of the design's own (a stream of valid and ready).
+        single: whether every signal is a group of its own (a clock).
+        first: whether it takes its ports before all others.
+        never: tokens of names that are not of this protocol though a word fits (`clk_en`).
+    """
+
+    name: str
+    title: str
+    rank: int
+    signals: tuple[Signal, ...]
+    forms: tuple[frozenset[str], ...]
+    payload: bool = False
+    single: bool = False
+    first: bool = False
+    never: frozenset[str] = field(default_factory=frozenset[str])
+
+    def form_of(self, names: Set[str]) -> frozenset[str]:
+        """The form that most of these signals are of, of two alike the one that lacks less."""
+        return min(self.forms, key=lambda form: (-len(form & names), len(form)))
+
+    def signal(self, name: str) -> Signal | None:
+        """The signal of a canonical name."""
+        return next((s for s in self.signals if s.name == name), None)

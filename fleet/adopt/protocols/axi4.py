@@ -1,0 +1,71 @@
+"""AXI4 (AMBA IHI 0022): five channels, bursts. A design may have only the channels of reads, or only those of writes."""
+
+from __future__ import annotations
+
+from fleet.adopt.protocol import Protocol, Signal
+
+__all__ = ["PROTOCOL", "address_channel", "data_channels"]
+
+_DATA = (8, 16, 32, 64, 128, 256, 512, 1024)
+
+
+def address_channel(c: str) -> tuple[Signal, ...]:
+    """Signals of "aw" or "ar" that AXI4-Lite has too."""
+    return (
+        Signal(f"{c}addr", driver="manager"),
+        Signal(f"{c}valid", driver="manager", widths=(1,)),
+        Signal(f"{c}ready", driver="subordinate", widths=(1,)),
+        Signal(f"{c}prot", driver="manager", widths=(3,)),
+        Signal(f"{c}id", driver="manager"),
+        Signal(f"{c}user", driver="manager", open=True),
+    )
+
+
+def data_channels(widths: tuple[int, ...]) -> tuple[Signal, ...]:
+    """Signals of W, B and R that AXI4-Lite has too."""
+    return (
+        Signal("wdata", driver="manager", widths=widths),
+        Signal("wstrb", driver="manager", bytes_of="wdata"),
+        Signal("wvalid", driver="manager", widths=(1,)),
+        Signal("wready", driver="subordinate", widths=(1,)),
+        Signal("wuser", driver="manager", open=True),
+        Signal("bresp", driver="subordinate", widths=(2, 3)),
+        Signal("bvalid", driver="subordinate", widths=(1,)),
+        Signal("bready", driver="manager", widths=(1,)),
+        Signal("bid", driver="subordinate", same_as="awid"),
+        Signal("buser", driver="subordinate", open=True),
+        Signal("rdata", driver="subordinate", widths=widths, same_as="wdata"),
+        Signal("rresp", driver="subordinate", widths=(2, 3, 4)),
+        Signal("rvalid", driver="subordinate", widths=(1,)),
+        Signal("rready", driver="manager", widths=(1,)),
+        Signal("rid", driver="subordinate", same_as="arid"),
+        Signal("ruser", driver="subordinate", open=True),
+    )
+
+
+def _bursts(c: str) -> tuple[Signal, ...]:
+    return (
+        Signal(f"{c}len", driver="manager", widths=(4, 8)),
+        Signal(f"{c}size", driver="manager", widths=(3,)),
+        Signal(f"{c}burst", driver="manager", widths=(2,)),
+        Signal(f"{c}lock", driver="manager", widths=(1, 2)),
+        Signal(f"{c}cache", driver="manager", widths=(4,)),
+        Signal(f"{c}qos", driver="manager", widths=(4,)),
+        Signal(f"{c}region", driver="manager", widths=(4,)),
+    )
+
+
+_WRITE = {"awaddr", "awlen", "awvalid", "awready", "wdata", "wlast", "wvalid", "wready", "bvalid", "bready"}
+_READ = {"araddr", "arlen", "arvalid", "arready", "rdata", "rlast", "rvalid", "rready"}
+
+PROTOCOL = Protocol(
+    "axi4", "AXI4", 10,
+    (
+        *address_channel("aw"), *_bursts("aw"), Signal("awatop", driver="manager", widths=(6,)),
+        *address_channel("ar"), *_bursts("ar"), *data_channels(_DATA),
+        Signal("wlast", driver="manager", widths=(1,)),
+        Signal("wid", driver="manager", same_as="awid"),
+        Signal("rlast", driver="subordinate", widths=(1,)),
+    ),
+    (frozenset(_WRITE | _READ), frozenset(_READ), frozenset(_WRITE)),
+)  # fmt: skip

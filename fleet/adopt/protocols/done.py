@@ -1,0 +1,22 @@
+"""Start and completion as wires: a start, a done, whether it works. The one who starts is the manager."""
+
+from __future__ import annotations
+
+from fleet.adopt.protocol import Protocol, Signal
+
+__all__ = ["PROTOCOL"]
+
+PROTOCOL = Protocol(
+    "done", "start/done", 61,
+    (
+        Signal("start", ("go", "apstart"), widths=(1,)),
+        Signal("continue", widths=(1,)),
+        Signal("done", ("finish", "finished", "complete"), driver="subordinate", widths=(1,)),
+        Signal("busy", driver="subordinate", widths=(1,)),
+        Signal("idle", driver="subordinate", widths=(1,)),
+        Signal("ready", driver="subordinate", widths=(1,)),
+        Signal("error", ("err",), driver="subordinate", widths=(1,)),
+    ),
+    (frozenset({"done"}), frozenset({"start", "busy"}), frozenset({"busy"}), frozenset({"idle"})),
+    never=frozenset({"irq", "intr", "interrupt", "int"}),
+)  # fmt: skip

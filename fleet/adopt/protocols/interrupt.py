@@ -1,0 +1,15 @@
+"""Interrupt lines, one or many in a vector."""
+
+from __future__ import annotations
+
+from fleet.adopt.protocol import Protocol, Signal
+
+__all__ = ["PROTOCOL"]
+
+PROTOCOL = Protocol(
+    "interrupt", "interrupt", 70,
+    (Signal("interrupt", pattern=r"\w*(irq|intr|interrupt)s?\d*|int|evt|events?", low=r"n(irq|int\w*)|\w*(irq|intr)n"),),
+    (frozenset({"interrupt"}),),
+    single=True,
+    never=frozenset({"en", "enable", "mask", "ack", "id", "clear", "clr", "sel", "test"}),
+)  # fmt: skip

@@ -1,0 +1,35 @@
+"""OBI (OpenHW) and the request/grant ports of the cores that it comes from: `we` is a write where it is 1."""
+
+from __future__ import annotations
+
+from fleet.adopt.protocol import Protocol, Signal
+
+__all__ = ["PROTOCOL"]
+
+_READ = {"req", "gnt", "addr", "rvalid", "rdata"}
+
+PROTOCOL = Protocol(
+    "obi", "OBI", 40,
+    (
+        Signal("req", widths=(1,)),
+        Signal("gnt", ("grant",), driver="subordinate", widths=(1,)),
+        Signal("addr", ("aaddr", "address", "add")),
+        Signal("we", ("awe",), widths=(1,)),
+        Signal("be", ("abe", "strb"), bytes_of="wdata"),
+        Signal("wdata", ("awdata",)),
+        Signal("aid", ("aaid", "id")),
+        Signal("atop", ("aatop", "amo"), widths=(4, 6)),
+        Signal("prot", ("aprot", "aaprot"), widths=(3,)),
+        Signal("memtype", ("amemtype",), widths=(2,)),
+        Signal("a_optional", ("aaoptional", "aoptional", "user"), open=True),
+        Signal("wdata_intg", ("wdataintg",)),
+        Signal("rvalid", driver="subordinate", widths=(1,)),
+        Signal("rready", widths=(1,)),
+        Signal("rdata", ("rrdata",), driver="subordinate", same_as="wdata"),
+        Signal("rdata_intg", ("rdataintg",), driver="subordinate"),
+        Signal("err", ("rerr", "error"), driver="subordinate", widths=(1,)),
+        Signal("rid", ("rrid",), driver="subordinate", same_as="aid"),
+        Signal("r_optional", ("rroptional", "roptional", "ruser"), driver="subordinate", open=True),
+    ),
+    (frozenset(_READ | {"we", "wdata"}), frozenset(_READ)),
+)  # fmt: skip

@@ -1,0 +1,20 @@
+"""Resets, by their names; the name says the polarity (`_n`, `_ni`, `aresetn`, `nreset`, `rst_b`)."""
+
+from __future__ import annotations
+
+from fleet.adopt.protocol import Protocol, Signal
+
+__all__ = ["PROTOCOL"]
+
+_NAME = r"n?(a|s|p|h|m|g|sys|core|ap|hw|sw|por|async|sync|axi|global|cpu|dbg)?(rst|reset)[nb]?\d*"
+
+PROTOCOL = Protocol(
+    "reset", "reset", 2,
+    (Signal("reset", pattern=_NAME, widths=(1,), low=r"n\w*|\w*[nb]\d*"),),
+    (frozenset({"reset"}),),
+    single=True, first=True,
+    never=frozenset({
+        "en", "enable", "req", "done", "ack", "status", "vector", "addr", "pc", "busy", "cause", "count", "sel", "bypass", "mode",
+        "val", "value", "valid",
+    }),
+)  # fmt: skip

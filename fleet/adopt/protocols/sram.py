@@ -1,0 +1,26 @@
+"""A port of a plain synchronous memory: address, enable, write enable, data; no handshake."""
+
+from __future__ import annotations
+
+from fleet.adopt.protocol import Protocol, Signal
+
+__all__ = ["PROTOCOL"]
+
+PROTOCOL = Protocol(
+    "sram", "SRAM", 50,
+    (
+        Signal("addr", ("a", "adr", "address", "add")),
+        Signal(
+            "en", ("ce", "cs", "me", "req", "enable", "chipenable", "ceb", "cen", "csb", "csn", "rden", "ren", "re"),
+            widths=(1,), low="ceb|csb|csn", unsure=("cen",),
+        ),
+        Signal("we", ("wr", "wren", "writeenable", "write", "web", "wen", "wmode"), low="web", unsure=("wen",)),
+        Signal("be", ("bwe", "wmask", "wstrb", "strb", "mask", "bweb", "bwen", "bytewriteenable"), low="bweb", unsure=("bwen",)),
+        Signal("wdata", ("d", "di", "din", "datain", "wrdata", "wdat", "writedata")),
+        Signal("rdata", ("q", "qout", "do", "dout", "dataout", "rddata", "rdat", "readdata"), driver="subordinate"),
+        Signal("rvalid", driver="subordinate", widths=(1,)),
+    ),
+    (
+        frozenset({"addr", "we", "wdata", "rdata"}), frozenset({"addr", "en", "rdata"}), frozenset({"addr", "we", "wdata"}),
+    ),
+)  # fmt: skip

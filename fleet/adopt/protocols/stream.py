@@ -1,0 +1,18 @@
+"""Valid and ready with fields of the design's own names; where there is no ready, the receiver always takes. The manager sends."""
+
+from __future__ import annotations
+
+from fleet.adopt.protocol import Protocol, Signal
+
+__all__ = ["PROTOCOL"]
+
+PROTOCOL = Protocol(
+    "stream", "valid/ready stream", 60,
+    (
+        Signal("valid", ("vld", "val", "pvalid", "pvld"), widths=(1,)),
+        Signal("ready", ("rdy", "prdy"), driver="subordinate", widths=(1,)),
+        Signal("payload"),
+    ),
+    (frozenset({"valid", "ready"}), frozenset({"valid", "payload"})),
+    payload=True,
+)  # fmt: skip

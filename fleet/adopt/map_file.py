@@ -1,0 +1,134 @@
+"""The port map as a file, `ports.toml`: written by a proposal, edited by a person, read again and checked against the top.
+
+top = "npu"
+closure = "5f0c..."                    # SHA-256 of what was read when the file was written
+
+[[group]]
+name = "m_axi"
+protocol = "axi4"                      # a protocol of fleet.adopt.protocols
+role = "manager"                       # or "subordinate"
+lanes = 1                              # ports side by side in vectors and arrays
+active_low = []                        # signals
+[group.signals]
+awaddr = "m_axi_awaddr"                # signal = "leaf", or a list where a signal is several
+...
+
+[[unmapped]]
+port = "scan_en"
+reason = "held at 0"
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from fleet.adopt.port_map import Group, PortMap, Unmapped, lanes_of, problems
+from fleet.adopt.ports import Leaf, Top
+from fleet.adopt.protocol import Protocol, Role
+from fleet.adopt.protocols import PROTOCOLS
+from fleet.core.toml_file import TomlTable, read_toml
+from fleet.errors import DeviceError
+
+__all__ = ["map_text", "read_map"]
+
+_ROLES: Mapping[str, Role] = {"manager": "manager", "subordinate": "subordinate"}
+
+
+def map_text(ports: PortMap, closure: str) -> str:
+    """The file of a map. closure: of what the map was made of."""
+    return "\n".join(_lines(ports, closure)) + "\n"
+
+
+def _lines(ports: PortMap, closure: str) -> Iterator[str]:
+    yield "# What the ports mean. Edit it, then check it: fleet isa adopt FILELIST --map FILE"
+    yield f"top = {json.dumps(ports.top)}"
+    yield f"closure = {json.dumps(closure)}"
+    for g in ports.groups:
+        yield from ("", "[[group]]", f"name = {json.dumps(g.name)}")
+        yield from (f'protocol = "{g.protocol}"  # {PROTOCOLS[g.protocol].title}', f'role = "{g.role}"')
+        if g.lanes > 1:
+            yield f"lanes = {g.lanes}"
+        if g.low:
+            yield f"active_low = {json.dumps(list(g.low))}"
+        yield from (f"# {note}" for note in g.notes)
+        yield "[group.signals]"
+        for name, paths in g.signals.items():
+            value = list(paths) if len(paths) > 1 else "".join(paths)
+            yield f"{name} = {json.dumps(value)}"
+    for u in ports.unmapped:
+        yield from ("", "[[unmapped]]", f"port = {json.dumps(u.path)}", f"reason = {json.dumps(u.reason)}")
+
+
+def read_map(path: Path, top: Top) -> PortMap:
+    """The map of a file, checked against the top.
+
+    Raises DeviceError with file:line: for keys, protocols, roles and signals that are not known, leaves that the top does not have
+    or that stand twice, groups that are not their protocol, and leaves that are neither mapped nor named as unmapped.
+    """
+    table = read_toml(path, DeviceError)
+    table.only("top", "closure", "group", "unmapped")
+    if table.text("top") != top.name:
+        raise table.wrong("top", f"the map is of {table.text('top')}, the top is {top.name}")
+    leaves = {leaf.path: leaf for leaf in top.leaves()}
+    used: set[str] = set()
+    groups: dict[str, Group] = {}
+    for t in table.tables("group"):
+        group = _group(t, leaves, used)
+        if group.name in groups:
+            raise t.wrong("name", f"there are two groups {group.name}")
+        groups[group.name] = group
+    unmapped: list[Unmapped] = []
+    for t in table.tables("unmapped"):
+        t.only("port", "reason")
+        unmapped.append(Unmapped(_leaf(t, "port", t.text("port"), leaves, used).path, t.text("reason")))
+    for leaf in leaves.values():
+        if leaf.path not in used:
+            raise DeviceError(
+                f"{leaf.path} of {top.name} is in no group", where=f"{path}:1",
+                hint=f'add it to one, or [[unmapped]] with port = "{leaf.path}" and a reason',
+            )  # fmt: skip
+    return PortMap(top.name, tuple(groups.values()), tuple(unmapped))
+
+
+def _group(t: TomlTable, leaves: Mapping[str, Leaf], used: set[str]) -> Group:
+    t.only("name", "protocol", "role", "lanes", "active_low", "signals")
+    t.need("name", "protocol", "role", "signals")
+    protocol = PROTOCOLS[t.chosen("protocol", PROTOCOLS, "")]
+    role = _ROLES[t.chosen("role", _ROLES, "")]
+    signals = _signals(t.table("signals"), protocol, leaves, used)
+    low = t.texts("active_low") if t.values.get("active_low") else ()
+    for name in low:
+        if name not in signals:
+            raise t.wrong("active_low", f"{name} is no signal of this group", value=name)
+    faults = list(problems(protocol, role, signals))
+    if faults:
+        raise t.wrong("protocol", f"{t.text('name')} is no {protocol.title} ({role}): {faults[0]}")
+    lanes = t.integer("lanes", 1) if "lanes" in t else 1
+    if lanes != lanes_of(protocol, signals):
+        raise t.wrong("lanes", f"lanes is {lanes}, the widths and arrays say {lanes_of(protocol, signals)}")
+    return Group(t.text("name"), protocol.name, role, {n: tuple(x.path for x in found) for n, found in signals.items()}, low, lanes)
+
+
+def _signals(t: TomlTable, protocol: Protocol, leaves: Mapping[str, Leaf], used: set[str]) -> dict[str, list[Leaf]]:
+    found: dict[str, list[Leaf]] = {}
+    for name, value in t.values.items():
+        signal = protocol.signal(name)
+        if signal is None:
+            known = ", ".join(s.name for s in protocol.signals)
+            raise t.wrong(name, f"{protocol.title} has no signal {name}", hint=f"it has {known}")
+        paths = (t.text(name),) if isinstance(value, str) else t.texts(name)
+        if len(paths) > 1 and not (signal.open or (protocol.payload and name == "payload")):
+            raise t.wrong(name, f"{name} is one signal, not {len(paths)}")
+        found[name] = [_leaf(t, name, path, leaves, used) for path in paths]
+    return found
+
+
+def _leaf(t: TomlTable, key: str, path: str, leaves: Mapping[str, Leaf], used: set[str]) -> Leaf:
+    if path not in leaves:
+        raise t.wrong(key, f"the top has no port {path}", value=path, hint="was it renamed? `fleet isa adopt` lists all")
+    if path in used:
+        raise t.wrong(key, f"{path} is used twice", value=path)
+    used.add(path)
+    return leaves[path]

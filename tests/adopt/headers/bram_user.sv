@@ -1,0 +1,30 @@
+// Block-memory ports with a clock and a reset each, _a behind the name; HLS block handshakes.
+module bram_user (
+  input logic ap_clk,
+  input logic ap_rst,
+  input logic ap_start,
+  output logic ap_done,
+  output logic ap_idle,
+  output logic ap_ready,
+  output logic [12:0] bram_addr_a,
+  output logic bram_clk_a,
+  output logic [63:0] bram_wrdata_a,
+  input logic [63:0] bram_rddata_a,
+  output logic bram_en_a,
+  output logic bram_rst_a,
+  output logic [7:0] bram_we_a,
+  output logic [12:0] bram_addr_b,
+  output logic bram_clk_b,
+  output logic [63:0] bram_wrdata_b,
+  input logic [63:0] bram_rddata_b,
+  output logic bram_en_b,
+  output logic bram_rst_b,
+  output logic [7:0] bram_we_b,
+  input logic [31:0] x_tdata,
+  input logic x_tvalid,
+  output logic x_tready,
+  output logic [31:0] y_tdata,
+  output logic y_tvalid,
+  input logic y_tready
+);
+endmodule

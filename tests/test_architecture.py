@@ -60,6 +60,7 @@ ALLOWED = {
         "symbols",
     },  # only other names for these
     "cli": {
+        "adopt",
         "dlavm",
         "llm",
         "compiler",

@@ -332,3 +332,40 @@ def diff(
     from fleet.cli.sets.diff import run_diff
 
     return run_diff(old, new, device, cases, models, folder, machine=machine)
+
+
+@command.command(
+    name="adopt",
+    epilog="\b\nExamples:\n  fleet isa adopt rtl/npu.f --top npu\n"
+    "  fleet isa adopt rtl/npu.f --top npu --parameter WIDTH=64 -o ports.toml\n"
+    "  fleet isa adopt rtl/npu.f --top npu --map ports.toml",
+)
+@click.argument("files", metavar="FILELIST...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--top", default="", help="The top module; default: the one that the list names, or that no other instantiates.")
+@click.option("--parameter", "parameters", multiple=True, metavar="P=V", help="Value (or type) of a parameter of the top.")
+@click.option("--define", "defines", multiple=True, metavar="D=V", help="A macro, before all files.")
+@click.option(
+    "--include", "include_dirs", multiple=True, type=click.Path(path_type=Path, file_okay=False, exists=True),
+    help="A folder that is searched for included files.",
+)  # fmt: skip
+@click.option(
+    "--map",
+    "known",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Check this port map and show it; guess nothing.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the port map (TOML), to be read and edited."
+)
+@click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
+def adopt(
+    files: tuple[Path, ...], top: str, parameters: tuple[str, ...], defines: tuple[str, ...], include_dirs: tuple[Path, ...],
+    known: Path | None, output: Path | None, machine: bool,
+) -> int:  # fmt: skip
+    """Read hardware that was not written for fleet: what its ports mean, by protocol and role, and what could not be told.
+
+    FILELIST: file lists (.f) and sources. Exit code 4 where ports are left that are not mapped.
+    """
+    from fleet.cli.sets.adopt import Asked, run_adopt
+
+    return run_adopt(Asked(files, top, parameters, defines, include_dirs, known, output, machine))

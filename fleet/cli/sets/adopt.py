@@ -1,0 +1,148 @@
+"""What `fleet isa adopt` prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import click
+
+from fleet.adopt.closure import closure_hash
+from fleet.adopt.filelist import Sources, read_sources
+from fleet.adopt.map_file import map_text, read_map
+from fleet.adopt.port_map import Group, PortMap
+from fleet.adopt.ports import Top
+from fleet.core.files import write_atomically
+from fleet.errors import DeviceError, ExitCode
+
+__all__ = ["Asked", "run_adopt"]
+
+_WIRES = ("clock", "reset", "interrupt")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line says. parameters, defines: NAME=VALUE; known: a port map to check, output: where to write one."""
+
+    arguments: tuple[Path, ...]
+    top: str
+    parameters: tuple[str, ...]
+    defines: tuple[str, ...]
+    include_dirs: tuple[Path, ...]
+    known: Path | None
+    output: Path | None
+    machine: bool
+
+
+def run_adopt(asked: Asked) -> int:
+    """Reads a design, maps its ports and prints the map. INCOMPLETE where ports are left which no given map names as unmapped."""
+    # Loads pyslang, or says how it is installed.
+    from fleet.adopt.classify import classify
+    from fleet.adopt.top import read_top
+
+    if asked.output is not None and asked.output.exists():
+        raise DeviceError("is there already", where=str(asked.output), hint="check it with --map, or write another")
+    sources = read_sources(asked.arguments, include_dirs=asked.include_dirs)
+    given = dict(_pairs(asked.defines, "--define"))
+    sources = replace(sources, defines=tuple({**dict(sources.defines), **given}.items()))
+    top = read_top(sources, asked.top, dict(_pairs(asked.parameters, "--parameter", value=True)))
+    ports = classify(top) if asked.known is None else read_map(asked.known, top)
+    closure = closure_hash(top, sources)
+    if asked.machine:
+        click.echo(json.dumps(_table(top, sources, ports, closure), indent=1))
+    else:
+        for line in _lines(top, sources, ports, closure):
+            click.echo(line)
+    if asked.output is not None:
+        write_atomically(asked.output, map_text(ports, closure).encode())
+        if not asked.machine:
+            click.echo(f"wrote {asked.output}")
+    return ExitCode.INCOMPLETE if ports.unmapped and asked.known is None else ExitCode.AGREED
+
+
+def _pairs(texts: Sequence[str], option: str, *, value: bool = False) -> Iterator[tuple[str, str]]:
+    for text in texts:
+        name, equals, given = text.partition("=")
+        if not name.strip() or (value and not given):
+            raise click.UsageError(f"{option} {text}: give NAME=VALUE")
+        yield name.strip(), given if equals else ""
+
+
+def _widths(top: Top) -> Mapping[str, int]:
+    return {leaf.path: leaf.width * leaf.count for leaf in top.leaves()}
+
+
+def _lines(top: Top, sources: Sources, ports: PortMap, closure: str) -> Iterator[str]:
+    widths = _widths(top)
+    given = ", ".join(f"{p.name}={p.value}" for p in top.parameters)
+    yield f"top {top.name} ({top.where})" + (f", {given}" if given else "")
+    pruned = f", {len(top.pruned)} not needed" if top.pruned else ""
+    yield f"files: {len(top.files)}{pruned}, {len(top.included)} included, modules: {len(top.modules)}; {top.tool}"
+    yield f"closure {closure}"
+    for word in sources.ignored:
+        yield f"not used: {word.word} ({word.where})"
+    for kind in _WIRES:
+        found = [g for g in ports.groups if g.protocol == kind]
+        if found:
+            yield f"{kind}s: {', '.join(_wire(g, widths) for g in found)}"
+    for g in ports.groups:
+        if g.protocol not in _WIRES:
+            yield f"{g.name}: {_kind(g)}"
+            yield f"  {', '.join(_signal(name, paths, g, widths) for name, paths in g.signals.items())}"
+    for g in ports.groups:
+        yield from (f"note: {note}" for note in g.notes)
+    if ports.unmapped:
+        yield f"not mapped: {len(ports.unmapped)} of {len(widths)}"
+        yield from (f"  {u.path} [{widths[u.path]}]: {u.reason}" for u in ports.unmapped)
+    if top.missing:
+        yield f"modules without a source: {len(top.missing)}"
+        yield from (f"  {m.name} x{m.count} at {m.path} ({m.where}): {', '.join(m.ports)}" for m in top.missing)
+    yield f"{len(widths) - len(ports.unmapped)} of {len(widths)} ports mapped in {len(ports.groups)} groups"
+
+
+def _kind(g: Group) -> str:
+    return f"{g.protocol} {g.role}" + (f", {g.lanes} side by side" if g.lanes > 1 else "")
+
+
+def _signal(name: str, paths: Sequence[str], g: Group, widths: Mapping[str, int]) -> str:
+    bits = sum(widths[p] for p in paths) // g.lanes
+    return f"{name}{'*' if name in g.low else ''}[{bits}]"
+
+
+def _wire(g: Group, widths: Mapping[str, int]) -> str:
+    [path] = g.paths()
+    facts = [f"{widths[path]} bits"] if widths[path] > 1 else []
+    facts += ["active low"] if g.low else []
+    facts += ["input" if g.role == "subordinate" else "output"] if (g.role == "manager") != (g.protocol == "interrupt") else []
+    return " ".join((path, *([f"({', '.join(facts)})"] if facts else [])))
+
+
+def _table(top: Top, sources: Sources, ports: PortMap, closure: str) -> dict[str, object]:
+    widths = _widths(top)
+    return {
+        "top": top.name,
+        "where": top.where,
+        "closure": closure,
+        "tool": top.tool,
+        "parameters": {p.name: p.value for p in top.parameters},
+        "defines": dict(sources.defines),
+        "files": [str(p) for p in top.files],
+        "not_needed": [str(p) for p in top.pruned],
+        "included": [str(p) for p in top.included],
+        "groups": [
+            {
+                "name": g.name, "protocol": g.protocol, "role": g.role, "lanes": g.lanes, "active_low": list(g.low),
+                "signals": {n: [{"port": p, "bits": widths[p]} for p in paths] for n, paths in g.signals.items()},
+                "notes": list(g.notes),
+            }
+            for g in ports.groups
+        ],
+        "unmapped": [{"port": u.path, "bits": widths[u.path], "reason": u.reason} for u in ports.unmapped],
+        "missing": [
+            {"module": m.name, "count": m.count, "path": m.path, "where": m.where, "ports": list(m.ports)} for m in top.missing
+        ],
+        "ignored": [{"word": i.word, "where": i.where} for i in sources.ignored],
+        "warnings": list(top.warnings),
+    }  # fmt: skip

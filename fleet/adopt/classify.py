@@ -29,7 +29,7 @@ _NEAR, _NEAR_SHARE = 5, 0.6
 
 _FIELDS = frozenset({
     "data", "dat", "wdat", "rdat", "pd", "pdata", "addr", "address", "id", "tag", "op", "opcode", "funct", "func", "cmd",
-    "command", "len", "length", "size", "last", "first", "sop", "eop", "user", "strb", "keep", "mask", "rs1", "rs2", "rd",
+    "command", "len", "length", "size", "last", "first", "sop", "eop", "user", "strb", "wstrb", "keep", "mask", "rs1", "rs2", "rd",
     "a", "b", "c", "x", "y", "z", "result", "res", "value", "operand", "operand0", "operand1", "operand2", "opa", "opb",
     "opc", "write", "we", "inst", "instr", "instruction", "error", "err", "dest", "src", "source", "sink", "type", "count",
     "idx", "index", "nposted", "wdata", "rdata", "be", "byteen",
@@ -117,7 +117,8 @@ class _Classifier:
                     waiting[key] = again
         taken.sort(key=lambda c: min(c.leaves))
         names = Taken()
-        groups = tuple(self._group(c, names) for c in taken)
+        left = set(range(len(self._leaves))).difference(*(c.leaves for c in taken))
+        groups = tuple(self._group(c, names, left) for c in taken)
         mapped = {path for g in groups for path in g.paths()}
         unmapped = tuple(
             Unmapped(leaf.path, self._reason(n, [*faulty, *waiting.values()]))
@@ -212,7 +213,7 @@ class _Classifier:
 
     # What is said.
 
-    def _group(self, c: _Candidate, names: Taken) -> Group:
+    def _group(self, c: _Candidate, names: Taken, left: set[int]) -> Group:
         p = c.protocol
         low: list[str] = []
         notes: list[str] = []
@@ -223,6 +224,10 @@ class _Classifier:
             elif m.word in m.signal.unsure or (m.signal.pattern and m.signal.low and self._tokens[m.leaf].words[-1] in ("b", "l")):
                 notes.append(f"the name {self._leaves[m.leaf].path} does not tell whether it is active low")
         leaves = {name: [self._leaves[m.leaf] for m in found] for name, found in c.assigned.items()}
+        before, behind = c.key[1:]
+        if not p.single and (before or behind):
+            like = [self._leaves[n].path for n in sorted(left) if _between(self._tokens[n].words, before, behind) is not None]
+            notes += [f"named like {'_'.join((*before, *behind))} and not part of it: {', '.join(like)}"] if like else []
         if p.name == "stream" and "ready" not in leaves:
             notes.append("no ready: the receiver always takes")
         first = self._tokens[min(c.leaves)]

@@ -83,6 +83,8 @@ def problems(protocol: Protocol, role: Role, assigned: Mapping[str, Sequence[Lea
                 yield f"{leaf.path} has no direction (an interface without a modport, or a tristate port)"
             elif output is not None and output != (leaf.direction == "out"):
                 yield f"{leaf.path} is an {leaf.direction}put, {name} of a {role} is the other direction"
+        if (needs := _signal(protocol, name).needs) and needs not in assigned:
+            yield f"{leaves[0].path} needs {needs}, which is not there"
     lanes = lanes_of(protocol, assigned)
     if lanes == 0:
         yield "the arrays differ in their number of elements"

@@ -27,6 +27,7 @@ class Signal:
         widths: what its width may be, in bits; empty: any.
         bytes_of: the signal of which this one has a bit a byte.
         same_as: the signal that is as wide.
+        needs: the signal without which this one has no sense.
         low: a regular expression of words that are active low without a suffix that says so.
         unsure: words whose polarity differs from maker to maker.
         open: whether it may be several ports, whose names go on (`a_bits_user_amba_prot`).
@@ -38,6 +39,7 @@ class Signal:
     widths: tuple[int, ...] = ()
     bytes_of: str = ""
     same_as: str = ""
+    needs: str = ""
     pattern: str = ""
     low: str = ""
     unsure: tuple[str, ...] = ()

@@ -127,6 +127,7 @@ def small(tmp_path: Path, ports: str) -> PortMap:
         "input clk_en, input reset_vector, input first, output burst, input clk_gate_bypass",
         "input irq_enable, input irq_mask, input scan_rst_mode",
         "input [3:0] addr, input [7:0] data",
+        "output [3:0] m_addr, output m_en, output m_we, input [7:0] m_rdata",
     ],
 )
 def test_what_only_looks_like_a_protocol_is_not_mapped(tmp_path: Path, ports: str) -> None:
@@ -150,6 +151,13 @@ def test_why_a_group_is_not_mapped_is_said(tmp_path: Path, ports: str, reason: s
     found = small(tmp_path, ports)
     assert found.groups == ()
     assert all(reason in u.reason for u in found.unmapped), found.unmapped
+
+
+def test_a_memory_that_looks_like_a_stream_is_not_one_in_silence(tmp_path: Path) -> None:
+    """Its ready is an answer that brings data."""
+    found = small(tmp_path, "output mem_valid, input mem_ready, output [31:0] mem_addr, input [31:0] mem_rdata")
+    [group] = found.groups
+    assert (group.protocol, group.notes) == ("stream", ("named like mem and not part of it: mem_rdata",))
 
 
 def test_a_line_of_the_wrong_direction_is_named(tmp_path: Path) -> None:

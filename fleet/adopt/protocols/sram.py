@@ -14,8 +14,11 @@ PROTOCOL = Protocol(
             "en", ("ce", "cs", "me", "req", "enable", "chipenable", "ceb", "cen", "csb", "csn", "rden", "ren", "re"),
             widths=(1,), low="ceb|csb|csn", unsure=("cen",),
         ),
-        Signal("we", ("wr", "wren", "writeenable", "write", "web", "wen", "wmode"), low="web", unsure=("wen",)),
-        Signal("be", ("bwe", "wmask", "wstrb", "strb", "mask", "bweb", "bwen", "bytewriteenable"), low="bweb", unsure=("bwen",)),
+        Signal("we", ("wr", "wren", "writeenable", "write", "web", "wen", "wmode"), needs="wdata", low="web", unsure=("wen",)),
+        Signal(
+            "be", ("bwe", "wmask", "wstrb", "strb", "mask", "bweb", "bwen", "bytewriteenable"),
+            needs="wdata", low="bweb", unsure=("bwen",),
+        ),
         Signal("wdata", ("d", "di", "din", "datain", "wrdata", "wdat", "writedata")),
         Signal("rdata", ("q", "qout", "do", "dout", "dataout", "rddata", "rdat", "readdata"), driver="subordinate"),
         Signal("rvalid", driver="subordinate", widths=(1,)),

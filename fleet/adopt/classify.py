@@ -73,7 +73,7 @@ class _Candidate:
         return not p.first, -len(self.leaves), bool(self.faults), lacks, p.rank, -len(self.key[1]) - len(self.key[2])
 
     def near(self) -> bool:
-        """Whether a faulty group is taken for what it nearly is. What has all its signals always is."""
+        """Return True if a faulty group is reported under this protocol: all or nearly all required signals are there."""
         p = self.protocol
         if p.single or p.payload or p.name == "done":
             return False

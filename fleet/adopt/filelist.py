@@ -240,7 +240,7 @@ def _words(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _parts(text: str) -> list[str]:
-    """The parts between plus signs that do not stand in quotes."""
+    """Split at plus signs outside quotes."""
     return re.findall(r'(?:[^+"]|"(?:[^"\\]|\\.)*")+', text)
 
 

@@ -27,7 +27,7 @@ class Tokens:
     Attributes:
         words: lower case, without what says the direction and without fillers.
         low: whether a suffix says that it is active low.
-        filled: how many words stand before the first filler, -1 where there is none.
+        filled: number of words before the first filler, -1 without a filler.
         port_words: how many of `words` are the port's own; the others are of fields.
     """
 

@@ -51,7 +51,7 @@ class Signal:
         return () if self.pattern else (self.name.replace("_", ""), *self.words)
 
     def is_output(self, role: Role) -> bool | None:
-        """Whether a design in that role drives it; None: either."""
+        """Return True if a design in that role drives the signal, False if it reads it, None if both are allowed."""
         if self.driver == "either":
             return None
         return self.driver == role

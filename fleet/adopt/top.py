@@ -44,7 +44,7 @@ def read_top(sources: Sources, top: str = "", parameters: Mapping[str, str] | No
 
     top: name of the module; "": the one that the lists name, else the only one that no other instantiates.
     parameters: name -> value or type, as SystemVerilog text.
-    Raises DeviceError for text that is no SystemVerilog, a top that is not there, parameters that it does not have.
+    Raises DeviceError if the text is not SystemVerilog, the top does not exist, or the top lacks one of the parameters.
     """
     wanted, given = top or sources.top, parameters or {}
     with Scratch("adopt") as folder:
@@ -174,7 +174,7 @@ class _Run:
         )
 
     def elaborates(self, expected: Top) -> bool:
-        """Whether this run, of fewer files, finds the same top."""
+        """Return True if this run, with fewer files, finds the same top."""
         if any(is_error for is_error, _ in self._diagnostics()):
             return False
         instance = self.instance(expected.name)

@@ -1,6 +1,6 @@
 """What a SystemRDL description says of an instruction set, as plain data: units, registers, fields, instructions.
 
-`load` is the only way in; the user-defined properties that it understands stand in `fleet/isa/reading/fleet_udp.rdl`.
+`load` is the only way in; `fleet/isa/reading/fleet_udp.rdl` defines the user-defined properties that it reads.
 Everything generated (codec, register block, SystemVerilog package, manual) starts from a `Description`.
 """
 

@@ -23,7 +23,7 @@ HEADERS = Path(__file__).with_name("headers")
 NAMES = sorted(p.stem for p in HEADERS.glob("*.sv"))
 FAULTY = "faulty"
 
-# Written from the headers: (protocol, role, lanes) -> leaves of each group. Clocks, resets and interrupts stand in the maps.
+# Written by hand from the headers: (protocol, role, lanes) -> leaves of each group. Only the maps list clocks, resets, interrupts.
 GROUPS = {
     "ChiselAccel": "axi4 manager 37, axi4 manager 37, stream subordinate 5, stream manager 3",
     "ReadWrite": "axi4 manager 17, axi4 manager 20",

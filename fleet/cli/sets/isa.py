@@ -351,7 +351,7 @@ def diff(
 @click.option(
     "--map",
     "known",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    type=click.Path(path_type=Path, dir_okay=False),
     help="Check this port map and show it; guess nothing.",
 )
 @click.option(

@@ -19,7 +19,7 @@ from fleet.night.baselines import Accepted, load_baselines
 from fleet.night.causes import Cause, find_causes, find_fixed, find_flaky
 from fleet.night.gates import Before, Move, judge, judge_groups
 from fleet.night.revisions import Commit, commits
-from fleet.regress.night_records import NightRecord, Reading, read_night
+from fleet.regress.night_records import NightRecord, Reading, read_night, without_result
 
 __all__ = ["Judged", "collect"]
 
@@ -175,17 +175,8 @@ def collect(folder: Path, night: Path, baselines: Path) -> Judged:
 
 def _with_missing(reading: Reading) -> tuple[NightRecord, ...]:
     """The records, with one of outcome "not run" for each planned test without a record."""
-    missing: list[NightRecord] = []
-    for node in reading.missing:
-        kind = reading.planned[node]
-        name = node.partition("::")[2] if kind == "case" else node
-        why = "was planned and did not run"
-        missing.append(
-            NightRecord(
-                name, node, kind, "not run", int(ExitCode.INCOMPLETE), why, f"python -m pytest '{node}'", node.partition("::")[0],
-                case=name.partition("[")[0] if kind == "case" else "",
-            )
-        )  # fmt: skip
+    why, code = "was planned and did not run", int(ExitCode.INCOMPLETE)
+    missing = [without_result(node, reading.planned[node], why, code) for node in reading.missing]
     return tuple(sorted((*reading.records, *missing), key=lambda r: (r.kind != "case", r.kind, r.key)))
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "CaseOptions",
     "GoldenUpdate",
     "accepted_norms",
+    "build_hardware",
     "comparisons_of",
     "golden_folder",
     "held_by_norms",
@@ -135,6 +136,15 @@ def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
     if case.golden:
         result = _with_golden(result, run, loaded, rows, traces, folder, options)
     return _with_norms(result, run, folder) if options.norms else result
+
+
+def build_hardware(run: CaseRun) -> None:
+    """Builds the simulation of a run's device, or takes it from the cache. Raises FleetError if that fails."""
+    from fleet.engines.rtl_sim.build import build, design_of
+    from fleet.isa.registry import find_device
+
+    if run.device is not None:
+        build(design_of(*find_device(run.device)))
 
 
 def _with_norms(result: CosimResult, run: CaseRun, folder: Path) -> CosimResult:

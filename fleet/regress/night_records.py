@@ -6,6 +6,7 @@
     {"type": "plan", "nodes": {node: kind}}          `Plan`, by the main process
     {"type": "start", "node": ..., "at": ...}        `Start`, by the process that runs the test
     {"type": "record", ...}                          `NightRecord`, by the same process
+    {"type": "note", "at": ..., "kind": ..., ...}    `Note`, by the main process: what befell workers and nodes
     {"type": "end", "at": ..., "status": ...}        `End`, by the main process; missing if it was killed
 
 Each process has its own file and writes a line in one call, so nothing is locked, also on a network file system. A killed process
@@ -17,6 +18,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -24,15 +26,15 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from fleet.core.codec import decode, encode
 from fleet.core.json_values import Json
 from fleet.errors import FleetError, ModelError
 
 __all__ = [
-    "BESIDE", "Classes", "End", "NightRecord", "Plan", "Reading", "SessionHead", "Start", "Writer", "latest", "new_id", "nights",
-    "now", "read_night",
+    "BESIDE", "Classes", "End", "Line", "NightRecord", "Note", "Plan", "Reading", "SessionHead", "Start", "Writer", "latest",
+    "new_id", "nights", "now", "read_line", "read_night", "without_result",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -73,6 +75,7 @@ class NightRecord:
         held: reason for which the norms of the case accept its cycles; "" without norms.
         result: path of the stored result.json, relative to the working directory; None without one.
         owner, tags, known: from the case file; host: the machine; at: time of the end, ISO 8601.
+        properties: what the test added to pytest's `user_properties`, name -> JSON value.
     """
 
     key: str
@@ -103,6 +106,7 @@ class NightRecord:
     known: str = ""
     host: str = ""
     at: str = ""
+    properties: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     @property
     def failed(self) -> bool:
@@ -150,9 +154,10 @@ class SessionHead:
 
 @dataclass(frozen=True)
 class Plan:
-    """The tests that a session will run. nodes: pytest's id -> kind."""
+    """The tests that a session will run. nodes: pytest's id -> kind; left_out: pytest's id -> reason, of tests beyond its budget."""
 
     nodes: Mapping[str, str]
+    left_out: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True)
@@ -172,9 +177,21 @@ class End:
     seconds: float = 0.0
 
 
-Event = SessionHead | Plan | Start | NightRecord | End
+NoteKind = Literal["dashboard", "node", "worker", "interrupted", "not run"]
+
+
+@dataclass(frozen=True)
+class Note:
+    """An event beside the tests. at: ISO 8601; kind: what it is about; text: one line."""
+
+    at: str
+    kind: NoteKind
+    text: str
+
+
+Event = SessionHead | Plan | Start | NightRecord | Note | End
 _EVENTS: Mapping[str, type[Event]] = {
-    "session": SessionHead, "plan": Plan, "start": Start, "record": NightRecord, "end": End,
+    "session": SessionHead, "plan": Plan, "start": Start, "record": NightRecord, "note": Note, "end": End,
 }  # fmt: skip
 _TYPES = {cls: name for name, cls in _EVENTS.items()}
 
@@ -206,29 +223,61 @@ def new_id(at: str) -> str:
     return f"{datetime.fromisoformat(at).strftime('%Y%m%dT%H%M%SZ')}-{uuid.uuid4().hex[:6]}"
 
 
+@dataclass(frozen=True)
+class Line:
+    """Where an event was written. file: absolute path; offset: of its line, in bytes."""
+
+    file: str
+    offset: int
+
+
+def read_line(line: Line) -> NightRecord:
+    """The record that stands there. Raises FleetError if it cannot be read."""
+    try:
+        with open(line.file, "rb") as file:
+            file.seek(line.offset)
+            table = json.loads(file.readline())
+    except (OSError, ValueError) as error:
+        raise FleetError(f"the record cannot be read ({error})", where=line.file) from error
+    return NightRecord.from_json(table, line.file)
+
+
+def without_result(node: str, kind: str, why: str, code: int) -> NightRecord:
+    """The record of a planned test that did not end by itself, with outcome "not run"; node, kind: as planned."""
+    name = node.partition("::")[2] if kind == "case" else node
+    return NightRecord(
+        name, node, kind, "not run", code, why, f"python -m pytest {shlex.quote(node)}", node.partition("::")[0],
+        case=name.partition("[")[0] if kind == "case" else "",
+    )  # fmt: skip
+
+
 class Writer:
     """Appends events to the file of one process."""
 
     def __init__(self, folder: Path, name: str) -> None:
         """folder: of the night; name: of the process. Raises FleetError if the file cannot be created."""
         self.path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '-', name)}-{os.getpid()}-{uuid.uuid4().hex[:6]}.jsonl"
+        self._size = 0
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise FleetError(f"records cannot be written ({error.strerror})", where=str(folder)) from error
 
-    def write(self, event: Event) -> None:
-        """Appends one line and flushes it to the disk. Raises FleetError if the disk is full."""
+    def write(self, event: Event) -> Line:
+        """Appends one line, flushes it to the disk, and returns its place. Raises FleetError if the disk is full."""
         values = event.to_json() if isinstance(event, NightRecord) else encode(event)
         line = json.dumps({"type": _TYPES[type(event)], **values}, separators=(",", ":"), allow_nan=False) + "\n"
         data = line.encode(errors="replace")
+        place = Line(str(self.path.absolute()), self._size)
+        self._size += len(data)
         try:
             while data:
                 data = data[os.write(self._file, data) :]
             os.fdatasync(self._file)
         except OSError as error:
             raise FleetError(f"records cannot be written ({error.strerror})", where=str(self.path)) from error
+        return place
 
     def close(self) -> None:
         """Closes the file."""
@@ -247,6 +296,8 @@ class Reading:
         said: defects of the files, one line each; damaged: a line other than a torn last one cannot be read.
         processes: file's name -> (seconds of its records, first start, last end), times in ISO 8601.
         wall: duration of all sessions together in seconds, without those that have no `End`.
+        left_out: node -> reason, of tests beyond the budget that did not run; notes: of all sessions, ascending by time.
+        running: node -> (file's name, start in ISO 8601), of starts without a record in files whose session has not ended.
     """
 
     id: str
@@ -262,6 +313,9 @@ class Reading:
     damaged: bool
     processes: Mapping[str, tuple[float, str, str]]
     wall: float
+    left_out: Mapping[str, str]
+    notes: tuple[Note, ...]
+    running: Mapping[str, tuple[str, str]]
 
     @property
     def partial(self) -> bool:
@@ -308,7 +362,9 @@ def read_night(folder: Path) -> Reading:
     begun = sorted(((event, name) for name, event in events if isinstance(event, SessionHead)), key=lambda b: (b[0].at, b[1]))
     if not begun:
         raise ModelError("no session says that it began here", where=str(folder))
-    planned = {node: kind for _, event in events if isinstance(event, Plan) for node, kind in event.nodes.items()}
+    plans = [event for _, event in events if isinstance(event, Plan)]
+    planned = {node: kind for plan in plans for node, kind in plan.nodes.items()}
+    left_out = {node: why for plan in plans for node, why in plan.left_out.items() if node not in planned}
     records = sorted((event for _, event in events if isinstance(event, NightRecord)), key=lambda r: r.at)
     attempts: dict[str, list[NightRecord]] = {}
     owner: dict[str, str] = {}
@@ -333,6 +389,9 @@ def read_night(folder: Path) -> Reading:
         damaged=damaged,
         processes=_processes(events),
         wall=sum(end.seconds for end in ends.values()),
+        left_out={node: why for node, why in left_out.items() if node not in done},
+        notes=tuple(sorted((event for _, event in events if isinstance(event, Note)), key=lambda note: note.at)),
+        running={} if last_end is not None else _running(events, done),
     )
 
 
@@ -372,6 +431,12 @@ def _interrupted(events: Iterable[tuple[str, Event]]) -> int:
         elif isinstance(event, NightRecord) and open_[name, event.node]:
             open_[name, event.node] -= 1
     return sum(open_.values())
+
+
+def _running(events: Iterable[tuple[str, Event]], done: set[str]) -> dict[str, tuple[str, str]]:
+    """node -> (file's name, start), of tests that have begun last in their process and have no record anywhere."""
+    last = {name: event for name, event in events if isinstance(event, Start | NightRecord)}
+    return {e.node: (name, e.at) for name, e in last.items() if isinstance(e, Start) and e.node not in done}
 
 
 def _processes(events: Iterable[tuple[str, Event]]) -> dict[str, tuple[float, str, str]]:

@@ -17,7 +17,7 @@ import pytest
 
 from fleet.errors import ExitCode, heaviest
 
-__all__ = ["CampaignRecord", "Gatherer", "exit_code", "home_of", "refused_arguments", "say_and_end"]
+__all__ = ["GATHERER", "CampaignRecord", "Gatherer", "exit_code", "home_of", "refused_arguments", "say_and_end"]
 
 CASES = "cases"
 _PHASES = ("setup", "call", "teardown")
@@ -71,6 +71,8 @@ class Gatherer:
         self._broken: dict[str, CampaignRecord] = {}
         self._added: list[CampaignRecord] = []
         self.by_user = False
+        self.left_out: dict[str, str] = {}
+        """node -> why a test that was asked for is left out of the plan."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """A phase of a test; also the failure that xdist reports of a test whose process died."""
@@ -121,8 +123,9 @@ class Gatherer:
         A session that failed (`status`: pytest's own code) while all rows pass gets a row of its own.
         """
         made = [*self._broken.values(), *self._added]
-        made += [self.record_of(nodeid, reports) for nodeid, reports in self._reports.items()]
-        made += [self._not_run(nodeid) for nodeid in self._collected if nodeid not in self._reports]
+        elsewhere = {record.node for record in self._added if record.node}
+        made += [self.record_of(nodeid, reports) for nodeid, reports in self._reports.items() if nodeid not in elsewhere]
+        made += [self._not_run(node) for node in self._collected if node not in self._reports and node not in elsewhere]
         if status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) and not any(r.failed for r in made):
             code = exit_code(status, (), self.by_user)
             what = f"the session ended with code {int(code)} ({code.meaning})" if isinstance(code, ExitCode) else f"code {code}"
@@ -171,6 +174,10 @@ class Gatherer:
             return "case"
         below = path.relative_to(self._home).parts if path.is_relative_to(self._home) else path.parts[-2:]
         return below[0] if len(below) > 1 else "tests"
+
+
+GATHERER = pytest.StashKey[Gatherer]()
+"""Of pytest's configuration in the main process of a session of the regression."""
 
 
 def exit_code(status: int, records: Sequence[CampaignRecord], by_user: bool) -> int:

@@ -7,6 +7,7 @@ that runs tests their starts and records, the main process the head, the plan, r
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import platform
 import shlex
@@ -16,7 +17,7 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pytest
 
@@ -25,7 +26,10 @@ from fleet.regress.night_records import (
     BESIDE,
     Classes,
     End,
+    Line,
     NightRecord,
+    Note,
+    NoteKind,
     Plan,
     Reading,
     SessionHead,
@@ -38,7 +42,18 @@ from fleet.regress.night_records import (
 )  # fmt: skip
 from fleet.regress.pytest_campaign import CampaignRecord, Gatherer
 
-__all__ = ["FOLDER", "NIGHT", "ROW", "Recorder", "Row", "Session", "begin", "carried_row"]
+__all__ = [
+    "FOLDER",
+    "NIGHT",
+    "RECORDER",
+    "ROW",
+    "Recorder",
+    "Row",
+    "Session",
+    "begin",
+    "carried_row",
+    "content_of_test",
+]  # fmt: skip
 
 FOLDER = "night"
 """Folder of nights, relative to the folder of reports."""
@@ -61,6 +76,7 @@ class Row(TypedDict, total=False):
     owner: str
     tags: tuple[str, ...]
     known: str
+    properties: Mapping[str, Any]
 
 
 ROW = pytest.StashKey[Row]()
@@ -88,6 +104,8 @@ class Session:
 
 NIGHT = pytest.StashKey[Session]()
 """Of pytest's configuration in the main process."""
+RECORDER = pytest.StashKey["Recorder"]()
+"""Of pytest's configuration in every process."""
 
 
 def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None) -> Session:
@@ -174,6 +192,12 @@ class Recorder:
         self._reports: dict[str, list[pytest.TestReport]] = {}
         self._began = time.monotonic()
         self._planned = False
+        self.last: Line | None = None
+        """Where the last record was written."""
+
+    def note(self, kind: NoteKind, text: str) -> None:
+        """Writes an event beside the tests; called in the main process."""
+        self._writer.write(Note(now(), kind, text))
 
     def head(self, head: SessionHead) -> None:
         """Writes the head; called in the main process."""
@@ -187,7 +211,7 @@ class Recorder:
         done = yield
         reports = self._reports.pop(item.nodeid, [])
         if any(r.when == "teardown" for r in reports):
-            row: Row = {"content": _content_of_test(item.path), **item.stash.get(ROW, Row())}
+            row: Row = {"content": content_of_test(item.path), "properties": _properties(reports), **item.stash.get(ROW, Row())}
             self._append(self._gatherer.record_of(item.nodeid, reports), row, _processor() - before)
         return done
 
@@ -214,7 +238,7 @@ class Recorder:
     def _plan(self) -> None:
         if not self._planned:
             self._planned = True
-            self._writer.write(Plan(self._gatherer.planned))
+            self._writer.write(Plan(self._gatherer.planned, self._gatherer.left_out))
 
     def end(self, status: str, carried: Collection[str]) -> None:
         """Writes records that belong to no test, and the end; called in the main process.
@@ -236,7 +260,21 @@ class Recorder:
         record = replace(base, **row)
         if record.failed and not record.signature:
             record = replace(record, signature=_signature(record))
-        self._writer.write(record if record.failed else replace(record, signature=""))
+        self.last = self._writer.write(record if record.failed else replace(record, signature=""))
+
+
+def _properties(reports: Sequence[pytest.TestReport]) -> dict[str, Any]:
+    """The user properties of a test that are JSON values, without fleet's own."""
+    found = {str(key): value for r in reports for key, value in r.user_properties if not str(key).startswith("fleet_")}
+    return {key: value for key, value in found.items() if _is_json(value)}
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _signature(record: NightRecord) -> str:
@@ -263,7 +301,7 @@ def _base() -> str:
 
 
 @cache
-def _content_of_test(path: Path) -> str:
+def content_of_test(path: Path) -> str:
     """The content of a test without a case: hash of fleet's code, the bench, and the files in the test's folder."""
     h = hashlib.sha256(_base().encode())
     for p in sorted(path.parent.rglob("*")) if path.suffix == ".py" else (path,):

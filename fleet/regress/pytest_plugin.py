@@ -22,8 +22,8 @@ from fleet.core.signals import ending_signals, signals_told
 from fleet.core.time_limit import time_limit
 from fleet.errors import ExitCode, FleetError, heaviest
 from fleet.regress.pytest_bundles import BundleFile, close_runners, is_bundle
-from fleet.regress.pytest_campaign import CampaignRecord, Gatherer, exit_code, home_of, refused_arguments, say_and_end
-from fleet.regress.pytest_night import NIGHT, ROW, Recorder, Row, begin, carried_row
+from fleet.regress.pytest_campaign import GATHERER, CampaignRecord, Gatherer, exit_code, home_of, refused_arguments, say_and_end
+from fleet.regress.pytest_night import NIGHT, RECORDER, ROW, Recorder, Row, begin, carried_row
 
 if TYPE_CHECKING:
     from fleet.cosim.result import CosimResult
@@ -81,8 +81,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 _ASKED = pytest.StashKey[list[Path]]()
 _RECORDS = pytest.StashKey[Sequence[CampaignRecord]]()
-_GATHERER = pytest.StashKey[Gatherer]()
-_RECORDER = pytest.StashKey[Recorder]()
 _CARRIED = pytest.StashKey[frozenset[str]]()
 """Nodes of tests that an earlier session of the night finished."""
 _FOUND = pytest.StashKey[int]()
@@ -252,6 +250,17 @@ class CaseItem(pytest.Item):
             raise CaseFailure("\n".join(lines))
 
     @property
+    def builds(self) -> tuple[str, ...]:
+        """Names of the simulations that the run needs; runs with the same name need the same one."""
+        return (f"rtl {self.run_.device}",) if self.run_.device and "rtl" in self.run_.engines else ()
+
+    def build(self) -> None:
+        """Builds them, or takes them from the cache. Raises FleetError if the hardware does not compile or a tool is missing."""
+        from fleet.regress.case_runs import build_hardware
+
+        build_hardware(self.run_)
+
+    @property
     def replay(self) -> str:
         """The one command that runs it again."""
         return self.run_.replay(Path.cwd())
@@ -333,9 +342,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         if given is not None:
             config.stash[_CARRIED] = frozenset(given["carried"])
             name = str(told["workerid"])
-            config.pluginmanager.register(Recorder(Path(given["folder"]), gatherer, runs=True, name=name), "fleet-recorder")
+            config.stash[RECORDER] = recorder = Recorder(Path(given["folder"]), gatherer, runs=True, name=name)
+            config.pluginmanager.register(recorder, "fleet-recorder")
         return
-    config.stash[_GATHERER] = gatherer
+    config.stash[GATHERER] = gatherer
     config.pluginmanager.register(gatherer, "fleet-gatherer")
     if config.option.collectonly:
         return
@@ -347,7 +357,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         recorder.head(night.head)
     except FleetError as error:
         raise pytest.UsageError(str(error)) from error
-    config.stash[NIGHT], config.stash[_RECORDER], config.stash[_CARRIED] = night, recorder, frozenset(night.carried)
+    config.stash[NIGHT], config.stash[RECORDER], config.stash[_CARRIED] = night, recorder, frozenset(night.carried)
     config.pluginmanager.register(recorder, "fleet-recorder")
     for record in night.carried.values():
         gatherer.add(carried_row(record))
@@ -399,7 +409,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """Ends simulations, hands the records over."""
     config = session.config
     close_runners(config)
-    gatherer = config.stash.get(_GATHERER, None)
+    gatherer = config.stash.get(GATHERER, None)
     if gatherer is None or config.option.collectonly:
         return
     _hold_seeds(session, gatherer)
@@ -407,7 +417,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     signals = signals_told()
     came = None if signals is None else signals.first
     config.stash[_RECORDS] = records = gatherer.records(int(session.exitstatus))
-    config.stash[_RECORDER].end(
+    config.stash[RECORDER].end(
         "ended" if came is None and not gatherer.by_user else getattr(came, "name", "SIGINT"), config.stash[_CARRIED]
     )
     if config.stash[_ASKED] or any(record.kind == "case" for record in records):
@@ -447,7 +457,7 @@ def pytest_cmdline_main(config: pytest.Config) -> Generator[None, int | None, in
             status = yield
     except pytest.UsageError as error:
         say_and_end(" ".join(map(str, error.args)))
-    gatherer = config.stash.get(_GATHERER, None)
+    gatherer = config.stash.get(GATHERER, None)
     if status is None or gatherer is None:  # --help, --version
         return status
     if signals.first is not None:

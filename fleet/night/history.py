@@ -250,6 +250,15 @@ class History:
                 known[text] = _figures(text)
             yield RunRow(key, kind, outcome, seconds, *known[text], content or "", signature or "", error, bool(red), replay, node)
 
+    def last_seconds(self) -> dict[str, float]:
+        """pytest's id -> seconds that the test took when it ran last, in any night."""
+        rows = self._db.execute(
+            """SELECT k.node, r.seconds FROM (
+                 SELECT key, MAX(night) AS night FROM runs WHERE outcome != 'not run' GROUP BY key) l
+               JOIN runs r ON r.key = l.key AND r.night = l.night JOIN keys k ON k.number = r.key"""
+        )
+        return dict(rows.fetchall())
+
     def processor(self, night: int, nights: int = 7) -> dict[str, list[float]]:
         """Key -> processor time in seconds of its passing runs in the last `nights` nights before `night`, oldest first."""
         found: dict[str, list[float]] = {}

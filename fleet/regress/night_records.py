@@ -154,7 +154,7 @@ class SessionHead:
 
 @dataclass(frozen=True)
 class Plan:
-    """The tests that a session will run. nodes: pytest's id -> kind; left_out: pytest's id -> reason, of tests beyond its budget."""
+    """The tests that a session will run. nodes: pytest's id -> kind; left_out: pytest's id -> reason, of tests beyond a budget."""
 
     nodes: Mapping[str, str]
     left_out: Mapping[str, str] = field(default_factory=dict[str, str])

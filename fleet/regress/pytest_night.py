@@ -21,7 +21,7 @@ from typing import Any, TypedDict
 
 import pytest
 
-from fleet.errors import FleetError
+from fleet.errors import ExitCode, FleetError
 from fleet.regress.night_records import (
     BESIDE,
     Classes,
@@ -39,6 +39,7 @@ from fleet.regress.night_records import (
     nights,
     now,
     read_night,
+    without_result,
 )  # fmt: skip
 from fleet.regress.pytest_campaign import CampaignRecord, Gatherer
 
@@ -198,6 +199,13 @@ class Recorder:
     def note(self, kind: NoteKind, text: str) -> None:
         """Writes an event beside the tests; called in the main process."""
         self._writer.write(Note(now(), kind, text))
+
+    def refuse(self, node: str, kind: str, why: str, code: ExitCode) -> NightRecord:
+        """Writes and returns the record of a planned test that cannot run; called in the main process."""
+        base = replace(without_result(node, kind, why, int(code)), outcome="failed", host=platform.node(), at=now())
+        made = replace(base, signature=_signature(base))
+        self._writer.write(made)
+        return made
 
     def head(self, head: SessionHead) -> None:
         """Writes the head; called in the main process."""

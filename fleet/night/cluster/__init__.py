@@ -1,0 +1,1 @@
+"""A night on workers of a cluster: Dask carries the calls, records carry the results."""

@@ -1,0 +1,304 @@
+"""Runs tests on the workers of a cluster.
+
+Dask carries calls and answers. An answer names the place of a record and holds no result, and its future is released at once: what
+a worker has finished stays finished, whatever happens to the worker, the scheduler or this process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import queue
+import re
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import dask.config
+from distributed import Client, Future, LocalCluster, Scheduler
+from distributed.diagnostics.plugin import SchedulerPlugin
+from distributed.security import Security
+
+from fleet.core.scratch import Scratch
+from fleet.errors import ExitCode, SetupError
+from fleet.night.cluster.dispatch import BuildTask, Dispatch, RunTask
+from fleet.night.cluster.pool import Pool, job_maker
+from fleet.night.cluster.settings import ClusterSettings
+from fleet.night.cluster.worker import TOPIC, Answer, Call, Order, RunnerPlugin, perform
+from fleet.regress.night_records import Line, NoteKind
+
+__all__ = ["Listener", "run_on_cluster"]
+
+_TICK_S = 0.5
+
+
+class Listener(Protocol):
+    """Who is told what happens."""
+
+    def begun(self, node: str) -> None:
+        """A test was given to a worker."""
+        ...
+
+    def recorded(self, line: Line) -> None:
+        """A test has its record."""
+        ...
+
+    def refused(self, run: RunTask, why: str, code: int) -> None:
+        """A test cannot run: the listener makes its record. code: exit code, of `ExitCode`."""
+        ...
+
+    def said(self, kind: NoteKind, text: str) -> None:
+        """Something befell a worker, a host or a test."""
+        ...
+
+    def enough(self) -> bool:
+        """No more tests are to begin."""
+        ...
+
+
+class _Departures(SchedulerPlugin):
+    """Says which workers have gone."""
+
+    name = "fleet-departures"
+
+    def remove_worker(self, scheduler: Scheduler, worker: str, **_: Any) -> None:
+        """A worker has gone."""
+        scheduler.log_event(TOPIC, {"gone": worker})
+
+
+def run_on_cluster(runs: Sequence[RunTask], settings: ClusterSettings, order: Order, prefix: str, listener: Listener) -> Dispatch:
+    """Runs tests, each until it has a record or is given up. prefix: of the workers' names, unique to the session.
+
+    Raises:
+        SetupError: the scheduler cannot be reached, or the batch system refuses all jobs.
+    """
+    dispatch = Dispatch.of(runs, settings.lifetime)
+    for node, why in dispatch.given_up.items():
+        listener.said("not run", f"{node}: {why}")
+    folder = settings.folder or Path(order.folder) / "jobs"
+    with _connected(settings, folder) as (client, cluster, security):
+        listener.said("dashboard", client.dashboard_link or "none")
+        pool: Pool | None = None
+        if cluster is not None:
+            loop: Any = cluster.loop
+            make = job_maker(settings, cluster.scheduler_address, security, folder, order.environment, order.cwd)
+            pool = Pool(make, loop.asyncio_loop, prefix, settings.start_timeout, partial(listener.said, "worker"))
+        drive = _Drive(client, pool, settings, dispatch, order, listener)
+        try:
+            drive.run()
+        finally:
+            if pool is not None:
+                pool.close()
+    return dispatch
+
+
+@contextmanager
+def _connected(settings: ClusterSettings, folder: Path) -> Generator[tuple[Client, LocalCluster | None, Security | None]]:
+    """(client, the scheduler's cluster unless it runs elsewhere, keys of the workers unless they have their own)."""
+    quiet = {"distributed.scheduler.allowed-failures": 0, "logging.distributed": "error", "distributed.admin.log-length": 100}
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(dask.config.set(quiet))
+        if settings.kind == "scheduler":
+            assert settings.address is not None
+            files = {"tls_ca_file": settings.ca, "tls_client_cert": settings.certificate, "tls_client_key": settings.key}
+            given = {name: str(path) for name, path in files.items() if path is not None}
+            theirs = Security(require_encryption=True, **given) if given else None
+            try:
+                client = stack.enter_context(Client(settings.address, security=theirs, set_as_default=False))
+            except (OSError, TimeoutError) as error:
+                raise SetupError(f"the scheduler does not answer ({error})", where=settings.address) from error
+            yield client, None, None
+            return
+        folder.mkdir(parents=True, exist_ok=True)
+        security = _keys(stack.enter_context(Scratch("keys", folder))) if settings.tls else None
+        local = settings.kind == "local"
+        try:
+            cluster: LocalCluster = stack.enter_context(  # pyright: ignore[reportAssignmentType]  # not asynchronous
+                LocalCluster(
+                    n_workers=0, protocol="tls://" if security else "tcp://", security=security, dashboard_address="127.0.0.1:0",
+                    interface=settings.interface, host="127.0.0.1" if local and not settings.interface else None,
+                    silence_logs=logging.ERROR,
+                )
+            )  # fmt: skip
+        except (OSError, RuntimeError, ValueError) as error:
+            raise SetupError(f"Dask's scheduler does not start ({error})", where=settings.interface or "dask") from error
+        yield stack.enter_context(Client(cluster, security=security, set_as_default=False)), cluster, security
+
+
+def _keys(folder: Path) -> Security:
+    """Keys for one night, as files that only this user can read."""
+    made: Any = Security.temporary()
+    paths = {"certificate": folder / "certificate.pem", "key": folder / "key.pem"}
+    for path, text in ((paths["certificate"], made.tls_ca_file), (paths["key"], made.tls_worker_key)):
+        path.touch(0o600)
+        path.write_text(text, encoding="utf-8")
+    roles = {f"tls_{role}_{what}": str(paths[file]) for role in ("client", "scheduler", "worker") for what, file in
+             (("cert", "certificate"), ("key", "key"))}  # fmt: skip
+    return Security(require_encryption=True, tls_ca_file=str(paths["certificate"]), **roles)
+
+
+class _Drive:
+    """The loop: events of workers and tasks in, tasks out."""
+
+    def __init__(
+        self, client: Client, pool: Pool | None, settings: ClusterSettings, dispatch: Dispatch, order: Order, listener: Listener
+    ) -> None:  # fmt: skip
+        self._client, self._pool, self._settings, self._dispatch = client, pool, settings, dispatch
+        self._order, self._listener = order, listener
+        self._events: queue.SimpleQueue[Mapping[str, Any] | tuple[str, Future]] = queue.SimpleQueue()
+        self._names: dict[str, str] = {}
+        self._futures: dict[str, Future] = {}
+        self._calls = 0
+
+    def run(self) -> None:
+        """Until nothing is left to do."""
+        self._client.subscribe_topic(TOPIC, lambda event: self._events.put(event[1]))
+        self._client.register_plugin(_Departures())
+        self._client.register_plugin(RunnerPlugin(self._order))
+        try:
+            while self._dispatch.left and not (self._listener.enough() and not self._futures):
+                self._step()
+        finally:
+            for future in self._futures.values():
+                future.release()
+            self._client.unsubscribe_topic(TOPIC)
+
+    def _step(self) -> None:
+        dispatch = self._dispatch
+        if self._pool is not None:
+            self._pool.keep(min(self._settings.workers, dispatch.useful), time.monotonic())
+        with contextlib.suppress(queue.Empty):
+            event = self._events.get(timeout=_TICK_S)
+            while True:
+                self._handle(event)
+                event = self._events.get_nowait()
+        for run, error in dispatch.broken():
+            self._listener.refused(run, f"its simulation was not built: {error}", ExitCode.BAD_INPUT)
+        if self._listener.enough():
+            return
+        for address, worker in list(dispatch.workers.items()):
+            if worker.task is None and not worker.leaving:
+                self._give(address)
+
+    def _give(self, address: str) -> None:
+        match self._dispatch.next(address, time.monotonic()):
+            case "wait":
+                return
+            case "leave":
+                self._retire(address)
+            case BuildTask() as build:
+                self._submit(address, Call(build.node, "", build=True))
+            case RunTask() as run:
+                self._listener.begun(run.node)
+                self._submit(address, Call(run.node, run.kind, judge=self._dispatch.died(run.node) > 0))
+
+    def _submit(self, address: str, call: Call) -> None:
+        self._calls += 1
+        future = self._client.submit(
+            perform, call, key=f"fleet-{self._calls}", workers=[address], allow_other_workers=False, pure=False, retries=0
+        )
+        self._futures[address] = future
+        future.add_done_callback(lambda done: self._events.put((address, done)))
+
+    def _retire(self, address: str) -> None:
+        """The worker closes, and its job ends."""
+        scheduler: Any = self._client.scheduler
+        self._client.sync(scheduler.retire_workers, workers=[address], close_workers=True, remove=True)
+
+    # -- events
+
+    def _handle(self, event: Mapping[str, Any] | tuple[str, Future]) -> None:
+        if isinstance(event, tuple):
+            self._finished(*event)
+        elif "gone" in event:
+            self._gone(str(event["gone"]))
+        else:
+            self._joined(event)
+
+    def _joined(self, event: Mapping[str, Any]) -> None:
+        address, name, host = str(event["worker"]), str(event["name"]), str(event["host"])
+        if address in self._names:
+            return
+        self._names[address] = name
+        lifetime = self._settings.lifetime
+        until = None if lifetime is None else time.monotonic() + lifetime - float(event["age"])
+        self._dispatch.join(address, host, until)
+        if self._pool is not None:
+            self._pool.joined(name)
+
+    def _gone(self, address: str) -> None:
+        name = self._names.pop(address, None)
+        if name is None:
+            return
+        if (future := self._futures.pop(address, None)) is not None:
+            future.release()
+        worker = self._dispatch.workers[address]
+        task = worker.task
+        if isinstance(task, RunTask) and (line := _record_of(Path(self._order.folder), name, task.node)) is not None:
+            self._dispatch.done(address, time.monotonic())
+            self._listener.recorded(line)
+        lost = self._dispatch.leave(address, time.monotonic())
+        if lost is not None:
+            what = lost.node if isinstance(lost, RunTask) else f"the build of {lost.name}"
+            self._listener.said("interrupted", f"{what}: {name} on {worker.host} went away")
+            self._given_up(lost)
+        if self._pool is not None:
+            self._pool.left(name)
+
+    def _given_up(self, task: RunTask | BuildTask) -> None:
+        if isinstance(task, RunTask) and (why := self._dispatch.given_up.get(task.node)) is not None:
+            self._listener.said("not run", f"{task.node}: {why}")
+
+    def _finished(self, address: str, future: Future) -> None:
+        if self._futures.get(address) is not future:
+            return  # its worker went first
+        del self._futures[address]
+        error = future.exception(timeout=30) if future.status in ("error", "cancelled", "lost") else None
+        answer = Answer(error=f"{type(error).__name__}: {error}") if future.status != "finished" else future.result(timeout=30)
+        future.release()
+        worker = self._dispatch.workers[address]
+        now = time.monotonic()
+        if isinstance(worker.task, BuildTask):
+            self._dispatch.built(address, now, answer.error)
+            return
+        run = worker.task
+        if run is None:
+            return
+        if answer.line is not None:
+            self._ended(address, answer.failed)
+            self._listener.recorded(answer.line)
+        elif answer.died is not None:
+            self._dispatch.interrupt(address, now, died=True)
+            self._listener.said("interrupted", f"{run.node}: {answer.died} on {worker.host}")
+            self._given_up(run)
+        elif isinstance(error, OSError) or (error is not None and type(error).__name__ in ("KilledWorker", "CancelledError")):
+            self._dispatch.interrupt(address, now)  # its worker is about to go
+            self._listener.said("interrupted", f"{run.node}: {type(error).__name__} on {worker.host}")
+            self._given_up(run)
+        else:
+            self._ended(address, True)
+            self._listener.refused(run, f"{answer.error or 'no answer'} ({worker.host})", ExitCode.INTERNAL)
+
+    def _ended(self, address: str, failed: bool) -> None:
+        """A worker has finished its run; failed: in a way that a bad machine can cause."""
+        host = self._dispatch.workers[address].host
+        good = host not in self._dispatch.bad_hosts
+        self._dispatch.done(address, time.monotonic(), failed=failed)
+        if good and (why := self._dispatch.bad_hosts.get(host)) is not None:
+            self._listener.said("node", f"{host} is left out: {why}")
+
+
+def _record_of(folder: Path, worker: str, node: str) -> Line | None:
+    """Where a worker that has gone has recorded a test after all."""
+    wanted = f'"node":{json.dumps(node)}'.encode()
+    for path in sorted(folder.glob(f"*-{re.sub(r'[^A-Za-z0-9._-]', '-', worker)}-*.jsonl")):
+        offset = 0
+        for line in path.read_bytes().splitlines(keepends=True):
+            if line.endswith(b"\n") and line.startswith(b'{"type":"record"') and wanted in line:
+                return Line(str(path.absolute()), offset)
+            offset += len(line)
+    return None

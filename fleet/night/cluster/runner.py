@@ -1,0 +1,151 @@
+"""A warm process that runs tests on demand: one session of pytest that collects a file when the first test of it is asked for.
+
+It reads JSON lines from its standard input, first a `Told`, then requests, and answers each on a file descriptor. To
+plug-ins and fixtures the session looks like a worker process of pytest-xdist. It ends when its standard input ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, runtime_checkable
+
+import pytest
+
+from fleet.core.codec import decode, encode
+from fleet.errors import FleetError
+from fleet.regress.night_records import Line
+from fleet.regress.pytest_night import RECORDER
+
+__all__ = ["Ask", "Builds", "Reply", "Told", "main", "told_line"]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a runner is told first. arguments: of the command's pytest; folder: of the night; name: of the worker."""
+
+    arguments: tuple[str, ...]
+    folder: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A request. node: a test; build: build its simulations instead of running it."""
+
+    node: str
+    build: bool = False
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer. line: where the record stands, None for a build; failed: the test failed; error: why the request failed."""
+
+    line: Line | None = None
+    failed: bool = False
+    error: str | None = None
+
+
+@runtime_checkable
+class Builds(Protocol):
+    """A test that names the simulations it needs. `build` makes them."""
+
+    @property
+    def builds(self) -> tuple[str, ...]: ...  # noqa: D102
+
+    def build(self) -> None: ...  # noqa: D102
+
+
+class _Between(pytest.Item):
+    """The next test, for pytest: fixtures of the session stay, others end with their test."""
+
+    def runtest(self) -> None:
+        raise AssertionError("never run")
+
+
+class Runner:
+    """The plug-in of pytest that answers requests."""
+
+    def __init__(self, told: Told, requests: BinaryIO, replies: int) -> None:
+        self._told, self._requests, self._replies = told, requests, replies
+        self._files: dict[str, dict[str, pytest.Item]] = {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self, early_config: pytest.Config) -> None:
+        """Makes the session look like a worker process."""
+        given = {"folder": self._told.folder, "carried": []}
+        values: dict[str, Any] = {
+            "workerid": self._told.name,
+            "testrunuid": self._told.name,
+            "workercount": 1,
+            "fleet_night": given,
+        }
+        config: Any = early_config
+        config.workerinput, config.workeroutput = values, {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self, session: pytest.Session) -> bool:
+        """Collects nothing yet."""
+        del session
+        return True
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Answers requests until there are no more."""
+        self._send({"ready": os.getpid()})
+        for table in _lines(self._requests):
+            self._send(asdict(self._answer(session, decode(Ask, table, "<request>"))))
+            session.shouldfail = session.shouldstop = False  # `-x` is the command's to handle
+        return True
+
+    def _answer(self, session: pytest.Session, ask: Ask) -> Reply:
+        try:
+            item = self._item(session, ask.node)
+            if ask.build:
+                if isinstance(item, Builds):
+                    item.build()
+                return Reply()
+        except (FleetError, pytest.UsageError) as error:
+            return Reply(error=" ".join(str(error).split("\n")))
+        recorder = session.config.stash[RECORDER]
+        recorder.last = None
+        failed = session.testsfailed
+        between: pytest.Item = _Between.from_parent(session, name="between tests")  # pyright: ignore[reportUnknownVariableType]
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=between)
+        if recorder.last is None:
+            return Reply(error="ended without a record")
+        return Reply(recorder.last, session.testsfailed > failed)
+
+    def _item(self, session: pytest.Session, node: str) -> pytest.Item:
+        file = node.partition("::")[0]
+        if file not in self._files:
+            path = str(session.config.rootpath / file)
+            self._files[file] = {item.nodeid: item for item in session.perform_collect([path])}
+        found = self._files[file].get(node)
+        if found is None:
+            raise FleetError("the worker does not find this test", where=node, hint="are its files those of the command?")
+        return found
+
+    def _send(self, table: Mapping[str, Any]) -> None:
+        os.write(self._replies, json.dumps(table).encode() + b"\n")
+
+
+def _lines(requests: BinaryIO) -> Iterator[Any]:
+    while line := requests.readline():
+        yield json.loads(line)
+
+
+def told_line(told: Told | Ask) -> bytes:
+    """A line of the standard input."""
+    return json.dumps(encode(told)).encode() + b"\n"
+
+
+def main(replies: int) -> int:
+    """Runs the session. replies: the file descriptor of the answers. Returns pytest's exit code."""
+    requests = os.fdopen(os.dup(0), "rb")  # pytest captures the standard input of tests
+    told = decode(Told, next(_lines(requests)), "<told>")
+    Path(told.folder).mkdir(parents=True, exist_ok=True)
+    return int(pytest.main(list(told.arguments), plugins=[Runner(told, requests, replies)]))

@@ -29,7 +29,7 @@ from fleet.core.blas_threads import one_thread
 from fleet.core.scratch import Scratch
 from fleet.core.version import __version__
 from fleet.cosim.comparisons import Session
-from fleet.cosim.device_figures import device_figures, hardware_hash
+from fleet.cosim.device_figures import device_figures, device_hash, hardware_hash
 from fleet.cosim.identity import Content, bench_hash, provenance, software_hash, text_hash
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.request import check_request, known_engines
@@ -286,7 +286,7 @@ class _Run:
             data=text_hash(weights, inputs, labels),
             description=described,
             hardware=rtl_hash,
-            device=None if device is None else text_hash(replace(device, path=Path())),
+            device=None if device is None else device_hash(device),
             bench=None if rtl_hash is None else bench_hash(),
             software=software_hash(),
             settings=repr(

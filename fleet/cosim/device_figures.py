@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
+from pathlib import Path
 
+from fleet.cosim.identity import text_hash
 from fleet.cosim.what_ran import DeviceFigures
 from fleet.engines.rtl_sim.top_parameters import top_parameters
 from fleet.isa.registry import find_device
 from fleet.sdk import Device, InstructionSet
 
-__all__ = ["device_figures", "hardware_hash"]
+__all__ = ["device_figures", "device_hash", "hardware_hash"]
 
 
 def device_figures(name: str) -> DeviceFigures:
@@ -18,6 +21,11 @@ def device_figures(name: str) -> DeviceFigures:
     instruction_set, device = find_device(name)
     limits = {k: float(v) for k, v in device.limits.items()}
     return DeviceFigures(device.name, instruction_set.name, float(device.clock_mhz), dict(device.parameters), limits)
+
+
+def device_hash(device: Device) -> str:
+    """SHA-256 (hex) of a device's parameters, wherever its file lies."""
+    return text_hash(replace(device, path=Path()))
 
 
 def hardware_hash(instruction_set: InstructionSet, device: Device) -> str | None:

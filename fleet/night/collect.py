@@ -99,6 +99,8 @@ class Judged:
             parts.append(f"{len(self.flaky):,} flaky")
         if self.not_run:
             parts.append(f"{len(self.not_run):,} not run")
+        if self.reading.left_out:
+            parts.append(f"{len(self.reading.left_out):,} left out by the budget")
         if self.fixed:
             parts.append(f"{len(self.fixed):,} fixed")
         if not (new or still or self.flaky):
@@ -165,7 +167,9 @@ def collect(folder: Path, night: Path, baselines: Path) -> Judged:
         causes = find_causes(records, flaky, store.failing_since(failing, number), reading.id, ids)
         revisions = {n.id: n.revision for n in store.nights()}
         causes = tuple(_with_suspects(c, stood, revisions, row.revision) for c in causes)
-        gone = tuple(sorted(store.runs(before.number).keys() - {r.key for r in records})) if before is not None else ()
+        known = {r.key for r in records}
+        old_runs = {} if before is None else store.runs(before.number)
+        gone = tuple(sorted(key for key, r in old_runs.items() if key not in known and r.node not in reading.left_out))
         lines = {m.key: store.cycles(m.key, number, SHOWN) for m in moves if m.state != "warning"}
         return Judged(
             row, before, reading, records, causes, moves, means, flaky, find_fixed(records, last, flaky), gone, made, lines,

@@ -19,7 +19,7 @@ from fleet.night.baselines import Accepted
 from fleet.night.gates import Before, Move
 from fleet.regress.night_records import Classes, NightRecord
 
-__all__ = ["FILE", "History", "NightRow", "RunRow", "headline_cycles", "number_of", "title_of"]
+__all__ = ["FILE", "History", "LastRun", "NightRow", "RunRow", "headline_cycles", "number_of", "title_of"]
 
 FILE = "history.sqlite"
 VERSION = 1
@@ -101,6 +101,17 @@ class RunRow:
     red: bool = False
     replay: str = ""
     node: str = ""
+
+
+@dataclass(frozen=True)
+class LastRun:
+    """The last run of a test. night: its number; others as in `NightRecord`."""
+
+    night: int
+    outcome: str
+    seconds: float
+    content: str
+    parts: Mapping[str, str]
 
 
 def number_of(night: str) -> int:
@@ -250,14 +261,18 @@ class History:
                 known[text] = _figures(text)
             yield RunRow(key, kind, outcome, seconds, *known[text], content or "", signature or "", error, bool(red), replay, node)
 
-    def last_seconds(self) -> dict[str, float]:
-        """pytest's id -> seconds that the test took when it ran last, in any night."""
+    def last_runs(self) -> dict[str, LastRun]:
+        """pytest's id -> last run of the test in any night."""
         rows = self._db.execute(
-            """SELECT k.node, r.seconds FROM (
+            """SELECT k.node, r.night, r.outcome, r.seconds, c.hash, c.parts FROM (
                  SELECT key, MAX(night) AS night FROM runs WHERE outcome != 'not run' GROUP BY key) l
-               JOIN runs r ON r.key = l.key AND r.night = l.night JOIN keys k ON k.number = r.key"""
+               JOIN runs r ON r.key = l.key AND r.night = l.night JOIN keys k ON k.number = r.key
+               LEFT JOIN contents c ON c.number = r.content"""
         )
-        return dict(rows.fetchall())
+        return {
+            node: LastRun(night, outcome, seconds, content or "", json.loads(parts) if parts else {})
+            for node, night, outcome, seconds, content, parts in rows
+        }
 
     def processor(self, night: int, nights: int = 7) -> dict[str, list[float]]:
         """Key -> processor time in seconds of its passing runs in the last `nights` nights before `night`, oldest first."""

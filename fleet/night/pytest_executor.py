@@ -6,36 +6,43 @@ What is collected and recorded is `fleet.regress.pytest_plugin`'s; this plug-in 
 from __future__ import annotations
 
 import os
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import pytest
 
 from fleet.errors import ExitCode, FleetError
-from fleet.night.history import FILE, History
 from fleet.regress.night_records import Line, NightRecord, NoteKind, read_line
 from fleet.regress.pytest_campaign import GATHERER, Gatherer, home_of
-from fleet.regress.pytest_night import FOLDER, NIGHT, RECORDER, Recorder, carried_row
+from fleet.regress.pytest_night import FOLDER, NIGHT, RECORDER, Recorder, carried_row, content_of_test
 
 if TYPE_CHECKING:
+    from fleet.night.budget import Candidate
     from fleet.night.cluster.dispatch import RunTask
     from fleet.night.cluster.settings import ClusterSettings
+    from fleet.night.history import LastRun
+    from fleet.regress.cases import CaseRun
 
 _SETTINGS: pytest.StashKey[ClusterSettings] = pytest.StashKey()
+_BUDGET: pytest.StashKey[float] = pytest.StashKey()
 _PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "XDG_CACHE_HOME", "VIRTUAL_ENV")
 """Variables of the environment that workers get; those whose names begin with FLEET_ as well."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """--executor and --cluster."""
+    """--executor, --cluster and --budget."""
     group = parser.getgroup("fleet", "co-simulation cases")
     group.addoption(
         "--executor", choices=("local", "dask"), default="local",
         help="run tests in this process or those of -n (local), or on workers of a cluster (dask)",
     )  # fmt: skip
     group.addoption("--cluster", metavar="FILE", help="a TOML file that says where the workers of --executor dask run")
+    group.addoption(
+        "--budget", metavar="TIME", help="a time such as 8h or 30m: what failed, what changed, then what was not run longest"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -43,6 +50,10 @@ def pytest_configure(config: pytest.Config) -> None:
     chosen, file = config.getoption("--executor"), config.getoption("--cluster")
     if hasattr(config, "workerinput"):
         return
+    if (budget := config.getoption("--budget")) is not None:
+        config.stash[_BUDGET] = _seconds(str(budget))
+        if config.pluginmanager.has_plugin("dsession"):
+            raise pytest.UsageError("--budget chooses for one process or for --executor dask, which has workers; leave out -n")
     if chosen == "local":
         if file is not None:
             raise pytest.UsageError("--cluster is for --executor dask")
@@ -65,6 +76,51 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from error
 
 
+def _seconds(budget: str) -> float:
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", budget.strip().lower())
+    if found is None or not float(found[1]):
+        raise pytest.UsageError(f"--budget {budget:.40}: is no time; give 8h, 30m or 90s")
+    return float(found[1]) * {"s": 1.0, "m": 60.0, "h": 3600.0}[found[2]]
+
+
+@runtime_checkable
+class _Case(Protocol):
+    """A run of a case, as far as a budget needs it."""
+
+    run_: CaseRun
+
+    @property
+    def identity(self) -> Mapping[str, str]: ...
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what is beyond the budget, and puts the rest in the budget's order."""
+    seconds, gatherer = config.stash.get(_BUDGET, None), config.stash.get(GATHERER, None)
+    if seconds is None or gatherer is None:
+        return
+    from fleet.night.budget import Candidate, choose
+
+    times = _last_runs(config)
+    candidates: list[Candidate] = []
+    for item in items:
+        case = item if isinstance(item, _Case) else None
+        identity = {"": content_of_test(item.path)} if case is None else case.identity
+        candidates.append(Candidate(item.nodeid, "" if case is None else case.run_.group, times.get(item.nodeid), identity))
+    settings = config.stash.get(_SETTINGS, None)
+    choice = choose(candidates, seconds, 1 if settings is None else settings.workers)
+    gatherer.leave_out(choice.left_out)
+    by_node = {item.nodeid: item for item in items}
+    items[:] = [by_node[node] for node in choice.nodes]
+    if choice.left_out:
+        config.hook.pytest_deselected(items=[by_node[node] for node in choice.left_out])
+    reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter.write_line(
+            f"budget: {len(items)} tests, about {choice.seconds:,.0f} s by their last times; {len(choice.left_out)} left out"
+        )
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Runs the tests on the cluster."""
@@ -83,14 +139,16 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     environment = {k: v for k, v in os.environ.items() if k in _PASSED_ON or k.startswith("FLEET_")}
     arguments = tuple(map(str, config.invocation_params.args))
     order = Order(arguments, str(config.invocation_params.dir), environment, str(night.folder.absolute()), settings.memory)
-    told = _Told(session, config.stash[GATHERER], config.stash[RECORDER])
-    times = last_seconds(Path(str(config.getoption("--fleet-report"))) / FOLDER)
+    budget = config.stash.get(_BUDGET, None)
+    told = _Told(session, config.stash[GATHERER], config.stash[RECORDER], None if budget is None else time.monotonic() + budget)
+    times = {node: last.seconds for node, last in _last_runs(config).items()}
     prefix = f"fleet-{night.head.id[-6:]}-{os.getpid()}"
     try:
         run_on_cluster(_tasks(session, told.gatherer, times), settings, order, prefix, told)
     except FleetError as error:
         told.said("not run", str(error))
         raise session.Failed(str(error)) from error
+    told.close()
     if session.shouldfail:
         raise session.Failed(session.shouldfail)
     if session.shouldstop:
@@ -98,12 +156,15 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     return True
 
 
-def last_seconds(folder: Path) -> dict[str, float]:
-    """Node -> seconds that it took when it ran last; empty without a history in the folder."""
-    if not (folder / FILE).exists():
+def _last_runs(config: pytest.Config) -> dict[str, LastRun]:
+    """pytest's id -> last run; empty without a history."""
+    from fleet.night.history import FILE, History
+
+    file = Path(str(config.getoption("--fleet-report"))) / FOLDER / FILE
+    if not file.exists():
         return {}
-    with History(folder / FILE) as store:
-        return store.last_seconds()
+    with History(file) as store:
+        return store.last_runs()
 
 
 def _tasks(session: pytest.Session, gatherer: Gatherer, times: dict[str, float]) -> list[RunTask]:
@@ -120,12 +181,26 @@ def _tasks(session: pytest.Session, gatherer: Gatherer, times: dict[str, float])
 class _Told:
     """Hands what happens on the cluster to the session: records, notes, and reports for other plug-ins."""
 
-    def __init__(self, session: pytest.Session, gatherer: Gatherer, recorder: Recorder) -> None:
-        self._session, self.gatherer, self._recorder = session, gatherer, recorder
+    def __init__(self, session: pytest.Session, gatherer: Gatherer, recorder: Recorder, end: float | None) -> None:
+        """end: on the monotonic clock, after which no test begins."""
+        self._session, self.gatherer, self._recorder, self._end = session, gatherer, recorder, end
+        self._begun: set[str] = set()
         self._reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
 
     def begun(self, node: str) -> None:
         """A test was given to a worker."""
+        self._begun.add(node)
+
+    def close(self) -> None:
+        """Says which tests the budget's end left out."""
+        late = {node: "the budget's time was up" for node in self.gatherer.planned if node not in self._begun}
+        if late and self._over:
+            self.gatherer.leave_out(late)
+            self._recorder.plan()
+
+    @property
+    def _over(self) -> bool:
+        return self._end is not None and time.monotonic() > self._end
 
     def recorded(self, line: Line) -> None:
         """A test has its record."""
@@ -146,13 +221,13 @@ class _Told:
     def said(self, kind: NoteKind, text: str) -> None:
         """Something befell a worker, a host or a test."""
         self._recorder.note(kind, text)
-        if self._reporter is not None:
+        if self._reporter is not None and " ends: " not in text:
             self._reporter.ensure_newline()
             self._reporter.write_line(f"fleet: {kind}: {text}")
 
     def enough(self) -> bool:
         """No more tests are to begin."""
-        return bool(self._session.shouldstop or self._session.shouldfail)
+        return self._over or bool(self._session.shouldstop or self._session.shouldfail)
 
 
 def reports_of(record: NightRecord) -> Sequence[pytest.TestReport]:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import fields
 
 from fleet.compare.verdict import TaskMetric
+from fleet.cosim.device_figures import device_hash, hardware_hash
+from fleet.cosim.identity import bench_hash, software_hash
 from fleet.cosim.result import CosimResult
+from fleet.errors import FleetError
+from fleet.isa.registry import find_device
+from fleet.regress.cases import CaseRun
 from fleet.regress.night_records import Classes
 
-__all__ = ["classes_of", "content_parts", "figures_of"]
+__all__ = ["classes_of", "content_parts", "figures_of", "parts_known"]
+
+
+_SHOWN = 16
+"""Number of hexadecimal digits of a part's hash that are kept."""
 
 
 def figures_of(result: CosimResult) -> Mapping[str, float]:
@@ -49,8 +59,20 @@ def content_parts(result: CosimResult) -> tuple[str, Mapping[str, str]]:
     if content is None:
         return "", {}
     parts = {f.name: getattr(content, f.name) for f in fields(content) if f.name != "tools"}
-    named = {name: value[:16] for name, value in parts.items() if isinstance(value, str)}
+    named = {name: value[:_SHOWN] for name, value in parts.items() if isinstance(value, str)}
     return content.hash[:32], {**named, "tools": ", ".join(f"{k} {v}" for k, v in sorted(content.tools.items()))}
+
+
+def parts_known(run: CaseRun) -> Mapping[str, str]:
+    """Of the parts that `content_parts` names, those that a case's run does not need to be run for; not model and data."""
+    known: dict[str, str | None] = {"software": software_hash()}
+    with suppress(FleetError):  # the run will say what is wrong with the device
+        if run.device is not None:
+            instruction_set, device = find_device(run.device)
+            known["device"] = device_hash(device)
+            if "rtl" in run.engines:
+                known |= {"hardware": hardware_hash(instruction_set, device), "bench": bench_hash()}
+    return {name: value[:_SHOWN] for name, value in known.items() if value is not None}
 
 
 def _short(value: float) -> float:

@@ -362,9 +362,14 @@ def read_night(folder: Path) -> Reading:
     begun = sorted(((event, name) for name, event in events if isinstance(event, SessionHead)), key=lambda b: (b[0].at, b[1]))
     if not begun:
         raise ModelError("no session says that it began here", where=str(folder))
-    plans = [event for _, event in events if isinstance(event, Plan)]
-    planned = {node: kind for plan in plans for node, kind in plan.nodes.items()}
-    left_out = {node: why for plan in plans for node, why in plan.left_out.items() if node not in planned}
+    order = [name for _, name in begun]
+    plans = [(order.index(name), event) for name, event in events if isinstance(event, Plan) and name in order]
+    planned: dict[str, str] = {}
+    left_out: dict[str, str] = {}
+    for _, plan in sorted(plans, key=lambda pair: pair[0]):  # stable: of a session in the order of its file
+        planned |= plan.nodes
+        left_out = {node: why for node, why in left_out.items() if node not in plan.nodes} | dict(plan.left_out)
+    planned = {node: kind for node, kind in planned.items() if node not in left_out}
     records = sorted((event for _, event in events if isinstance(event, NightRecord)), key=lambda r: r.at)
     attempts: dict[str, list[NightRecord]] = {}
     owner: dict[str, str] = {}

@@ -112,6 +112,12 @@ class Gatherer:
         """Adds a record that belongs to no test, or to a test that another session ran."""
         self._added.append(record)
 
+    def leave_out(self, reasons: Mapping[str, str]) -> None:
+        """Removes tests from the plan. reasons: node -> why."""
+        self.left_out |= reasons
+        for node in reasons:
+            self._collected.pop(node, None)
+
     @property
     def beside(self) -> Sequence[CampaignRecord]:
         """Records of files that cannot be collected, and added records."""

@@ -13,7 +13,7 @@ import platform
 import shlex
 import subprocess
 import time
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any, TypedDict
 
 import pytest
 
-from fleet.errors import ExitCode, FleetError
+from fleet.errors import ExitCode, FleetError, ModelError
 from fleet.regress.night_records import (
     BESIDE,
     Classes,
@@ -109,10 +109,12 @@ RECORDER = pytest.StashKey["Recorder"]()
 """Of pytest's configuration in every process."""
 
 
-def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None) -> Session:
+def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None, resume: bool = False) -> Session:
     """Begins a session. It resumes the last night if that was interrupted and has the same selection, files and host.
 
-    fresh: always begin a new night; into: id of a night to add to, running all selected tests.
+    fresh: always begin a new night; into: id of a night to add to, running all selected tests; resume: begin none.
+
+    Raises ModelError with `resume` if the last night cannot be resumed.
     """
     folder = reports / FOLDER
     at = now()
@@ -123,23 +125,34 @@ def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None
     )  # fmt: skip
     if into is not None:
         return Session(folder / "nights" / into, replace(head, id=into), {})
-    before = None if fresh or not state else _interrupted(folder, head)
+    before, why = (None, "--fresh") if fresh else _interrupted(folder, head)
     if before is None:
+        if resume:
+            raise ModelError(f"the last night cannot be resumed: {why}", where=str(folder), hint="run it without --resume")
         return Session(folder / "nights" / head.id, head, {})
     carried = {r.node: r for r in before.records if r.kind not in BESIDE and not r.not_run}
     return Session(before.folder, replace(head, id=before.id), carried)
 
 
-def _interrupted(folder: Path, head: SessionHead) -> Reading | None:
+def _interrupted(folder: Path, head: SessionHead) -> tuple[Reading | None, str]:
+    """(the last night if this session can resume it, else None; why not)."""
+    if not head.state:
+        return None, "outside a checkout nothing says whether the files are the same"
     found = nights(folder)
+    if not found:
+        return None, "there is no night"
     try:
-        last = read_night(found[-1]) if found else None
-    except FleetError:
-        return None
-    if last is None or last.ended or not last.records:
-        return None
-    same = all((s.state, s.scope, s.host) == (head.state, head.scope, head.host) for s in last.sessions)
-    return last if same else None
+        last = read_night(found[-1])
+    except FleetError as error:
+        return None, str(error)
+    if last.ended:
+        return None, f"{last.id} has ended"
+    if not last.records:
+        return None, f"{last.id} has no record"
+    for what, name in (("state", "files"), ("scope", "selection"), ("host", "host")):
+        if any(getattr(s, what) != getattr(head, what) for s in last.sessions):
+            return None, f"{last.id} has another {name}" if name != "files" else f"the files have changed since {last.id}"
+    return last, ""
 
 
 def _scope(config: pytest.Config) -> str:
@@ -246,15 +259,16 @@ class Recorder:
     def _plan(self) -> None:
         if not self._planned:
             self._planned = True
-            self._writer.write(Plan(self._gatherer.planned, self._gatherer.left_out))
+            self.plan()
 
-    def end(self, status: str, carried: Collection[str]) -> None:
-        """Writes records that belong to no test, and the end; called in the main process.
+    def plan(self) -> None:
+        """Writes the plan, again if it has changed; called in the main process."""
+        self._writer.write(Plan(self._gatherer.planned, self._gatherer.left_out))
 
-        status: "ended", or the name of a signal; carried: nodes that already have a record.
-        """
+    def end(self, status: str) -> None:
+        """Writes records that belong to no test, and the end ("ended", or the name of a signal); called in the main process."""
         for record in self._gatherer.beside:
-            if record.node not in carried:
+            if not record.node:
                 self._append(record, {}, 0.0)
         self._writer.write(End(now(), status, time.monotonic() - self._began))
         self._writer.close()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import datetime
 import shlex
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,13 +49,14 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """--nightly, --fleet-report, --fresh and --night."""
+    """--nightly, --fleet-report, --fresh, --resume and --night."""
     group = parser.getgroup("fleet", "co-simulation cases")
     group.addoption("--nightly", action="store_true", help="run the nightly tier of the cases too")
     group.addoption(
         "--fleet-report", metavar="DIR", default="reports/sim", help="where results and report go (default: %(default)s)"
     )
     group.addoption("--fresh", action="store_true", help="run all tests, also after an interrupted session of the same files")
+    group.addoption("--resume", action="store_true", help="resume the interrupted night, or fail (`fleet night resume` does)")
     group.addoption("--night", metavar="ID", help="add to the records of this night (`fleet night rerun` does)")
 
 
@@ -250,6 +251,13 @@ class CaseItem(pytest.Item):
             raise CaseFailure("\n".join(lines))
 
     @property
+    def identity(self) -> Mapping[str, str]:
+        """The parts of the run's content that are known before it runs, by name."""
+        from fleet.regress.figures import parts_known
+
+        return parts_known(self.run_)
+
+    @property
     def builds(self) -> tuple[str, ...]:
         """Names of the simulations that the run needs; runs with the same name need the same one."""
         return (f"rtl {self.run_.device}",) if self.run_.device and "rtl" in self.run_.engines else ()
@@ -352,7 +360,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return
     reports = Path(str(config.getoption("--fleet-report")))
     try:
-        night = begin(config, reports, fresh=bool(config.getoption("--fresh")), into=config.getoption("--night"))
+        option = config.option
+        night = begin(config, reports, fresh=bool(option.fresh), into=option.night, resume=bool(option.resume))
         several = config.pluginmanager.has_plugin("dsession")
         recorder = Recorder(night.folder, gatherer, runs=not several, name="main")
         recorder.head(night.head)
@@ -418,9 +427,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     signals = signals_told()
     came = None if signals is None else signals.first
     config.stash[_RECORDS] = records = gatherer.records(int(session.exitstatus))
-    config.stash[RECORDER].end(
-        "ended" if came is None and not gatherer.by_user else getattr(came, "name", "SIGINT"), config.stash[_CARRIED]
-    )
+    config.stash[RECORDER].end("ended" if came is None and not gatherer.by_user else getattr(came, "name", "SIGINT"))
     if config.stash[_ASKED] or any(record.kind == "case" for record in records):
         folder = Path(str(config.getoption("--fleet-report")))
         found = config.hook.pytest_fleet_campaign(config=config, records=records, folder=folder)

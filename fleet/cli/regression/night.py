@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from difflib import get_close_matches
 from fnmatch import translate
@@ -21,7 +23,10 @@ from fleet.errors import ExitCode, ModelError
 from fleet.regress.night_records import BESIDE, NightRecord, latest, nights, read_night
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from fleet.night.collect import Judged
+    from fleet.night.status import Status
 
 REPORTS = Path("reports/sim")
 BASELINES = Path("sim/baselines.toml")
@@ -286,6 +291,100 @@ def rerun(failed: bool, missing: bool, jobs: int, folder: Path, night: str | Non
     judged = judge(folder, where.name, baselines)
     click.echo(judged.headline)
     return judged.exit_code
+
+
+@command.command(
+    name="run",
+    epilog="\b\nExamples:\n  fleet night run\n  fleet night run --executor dask --cluster slurm.toml\n"
+    "  fleet night run --budget 8h sim/ -- -k digits",
+)
+@click.argument("arguments", nargs=-1)
+@click.option(
+    "--executor", type=click.Choice(["local", "dask"]), default="local", show_default=True,
+    help="Processes of this machine, or workers of a cluster.",
+)  # fmt: skip
+@click.option("--cluster", type=click.Path(path_type=Path, dir_okay=False), help="Where the workers of --executor dask run (TOML).")
+@click.option("--budget", help="A time such as 8h: what failed, what changed, then what was not run longest.")
+@click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 256), help="Processes of --executor local.")
+@_DIR
+def run(arguments: Sequence[str], executor: str, cluster: Path | None, budget: str | None, jobs: int, folder: Path) -> int:
+    """Run a night: `pytest --nightly` on ARGUMENTS (default: sim/). The same command resumes an interrupted night."""
+    if executor == "dask" and jobs > 1:
+        raise click.UsageError("--jobs is for --executor local; the cluster's file says how many workers there are")
+    given = list(arguments) if any(not word.startswith("-") for word in arguments) else ["sim/", *arguments]
+    options = ["-n", str(jobs)] if jobs > 1 else []
+    options += ["--executor", executor, *(["--cluster", str(cluster)] if cluster is not None else [])]
+    options += ["--budget", budget] if budget is not None else []
+    return _become_pytest(["-q", "--nightly", "--fleet-report", str(folder), *options, *given])
+
+
+def _become_pytest(arguments: Sequence[str]) -> int:
+    """Replaces this process by pytest, so that a signal to the command reaches it."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(sys.executable, [sys.executable, "-m", "pytest", *arguments])
+
+
+@command.command(name="status", epilog="\b\nExamples:\n  fleet night status\n  fleet night status --watch")
+@_DIR
+@_NIGHT
+@click.option("--watch", is_flag=True, help="Show it anew every two seconds until the night ends.")
+def status(folder: Path, night: str | None, watch: bool) -> int:
+    """Show how far a night is, what runs now and for how long, and what befell workers and nodes. Only the records are read."""
+    from rich.console import Console
+    from rich.live import Live
+
+    console = Console(soft_wrap=True)
+    now = _status(folder, night)
+    if not watch:
+        console.print(_shown(now, 30))
+        return ExitCode.AGREED
+    with Live(_shown(now, console.height - 8), console=console, auto_refresh=False) as live:
+        while not now.over:
+            time.sleep(2)
+            now = _status(folder, night)
+            live.update(_shown(now, console.height - 8), refresh=True)
+    return ExitCode.AGREED
+
+
+def _status(folder: Path, night: str | None) -> Status:
+    from fleet.night import history as h
+    from fleet.night.status import status_of
+
+    file = folder / "night" / h.FILE
+    times: dict[str, float] = {}
+    if file.exists():
+        with h.History(file) as store:
+            times = {node: last.seconds for node, last in store.last_runs().items()}
+    return status_of(read_night(_chosen(folder, night)), times, datetime.datetime.now(datetime.UTC))
+
+
+def _shown(now: Status, lines: int) -> RenderableType:
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    parts: list[RenderableType] = [Text(now.headline)]
+    if now.dashboard:
+        parts.append(Text(f"Dask's own page: {now.dashboard}"))
+    if now.running:
+        table = Table("runs now", "for", "last time", box=None, padding=(0, 2, 0, 0))
+        for r in now.running[: max(3, lines)]:
+            table.add_row(Text(r.node), f"{r.seconds:,.0f} s", "" if r.usual is None else f"{r.usual:,.0f} s")
+        parts.append(table)
+        if (more := len(now.running) - max(3, lines)) > 0:
+            parts.append(Text(f"and {more:,} more"))
+    parts += [Text(f"{note.at[11:19]} {note.kind}: {note.text}") for note in now.notes[-5:]]
+    return Group(*parts)
+
+
+@command.command(name="resume", epilog="\b\nExample:\n  fleet night resume")
+@_DIR
+def resume(folder: Path) -> int:
+    """Resume the last night where it was interrupted, with the command that began it. No finished test runs again."""
+    last = read_night(latest(folder / "night"))
+    words = shlex.split(last.sessions[-1].command)[1:]
+    return _become_pytest([*(word for word in words if word != "--resume"), "--resume"])
 
 
 @command.command(name="gc", epilog="\b\nExample:\n  fleet night gc --keep 14d --keep-failing 90d")

@@ -121,7 +121,7 @@ def _connected(settings: ClusterSettings, folder: Path) -> Generator[tuple[Clien
                 LocalCluster(
                     n_workers=0, protocol="tls://" if security else "tcp://", security=security, dashboard_address="127.0.0.1:0",
                     interface=settings.interface, host="127.0.0.1" if local and not settings.interface else None,
-                    silence_logs=logging.ERROR,
+                    silence_logs=logging.CRITICAL,
                 )
             )  # fmt: skip
         except (OSError, RuntimeError, ValueError) as error:
@@ -189,6 +189,8 @@ class _Drive:
             case "wait":
                 return
             case "leave":
+                if self._dispatch.waiting and self._dispatch.workers[address].until is not None:
+                    self._listener.said("worker", f"{self._names[address]} ends: no run that is left fits into its walltime")
                 self._retire(address)
             case BuildTask() as build:
                 self._submit(address, Call(build.node, "", build=True))

@@ -27,7 +27,7 @@ from fleet.report.regression.junit import JunitDocument
 
 __all__ = ["NightFiles", "markdown_of", "write_night"]
 
-_MOST_MOVES, _MOST_CAUSES, _MOST_KEYS, _MOST_TITLES = 200, 50, 8, 60
+_MOST_MOVES, _MOST_CAUSES, _MOST_KEYS, _MOST_TITLES, _MOST_NOTES = 200, 50, 8, 60, 100
 _WIDTH, _HEIGHT = 150, 24
 _CELL = 11
 _SCRIPT = TEMPLATES / "night.js"
@@ -86,6 +86,8 @@ def _json(judged: Judged) -> dict[str, Json]:
         "fixed": list(judged.fixed),
         "not_run": [r.key for r in judged.not_run],
         "gone": list(judged.gone),
+        "left_out": dict(judged.reading.left_out),
+        "notes": [asdict(note) for note in judged.reading.notes],
         "runs": [r.to_json() for r in judged.records],
     }
 
@@ -129,6 +131,7 @@ def markdown_of(judged: Judged) -> str:
         lines.append("| " + " | ".join(md(c) for c in cells) + " |")
     for title, keys in (
         ("not run", [r.key for r in judged.not_run]), ("fixed", judged.fixed), ("not planned this time", judged.gone),
+        ("left out by the budget", sorted(judged.reading.left_out)),
         ("flaky", tuple(judged.flaky)),
     ):  # fmt: skip
         if keys:
@@ -168,6 +171,8 @@ def _page(judged: Judged) -> str:
         "warnings": [m for m in judged.moves if m.state == "warning"][:_MOST_MOVES],
         "known": [f"{r.key}: {r.known}" for r in judged.records if r.outcome == "known failure"],
         "heat": _heat(judged),
+        "left_out": [f"{node}: {why}" for node, why in sorted(judged.reading.left_out.items())],
+        "notes": [note for note in judged.reading.notes if note.kind != "dashboard"][-_MOST_NOTES:],
         "machines": _machines(judged),
         "rows": Markup(_table(judged)),
         "script": Markup(script),

@@ -67,10 +67,14 @@ start_timeout = 40
 def project(tmp_path: Path) -> Generator[Path]:
     """Sixty short runs, two of them of a case, in git."""
     for name, text in {
-        "model.py": MODEL, "sim/cases/tiny.toml": CASE, "sim/short/test_short.py": TESTS, "slurm.toml": CLUSTER, "pytest.ini": "[pytest]\n",
-        ".gitignore": "reports\nstarts.txt\nends.txt\n__pycache__\n",
+        "model.py": MODEL,
+        "sim/cases/tiny.toml": CASE,
+        "sim/short/test_short.py": TESTS,
         "sim/conftest.py": (ROOT / "sim" / "conftest.py").read_text().partition("def pytest_addoption")[0],
-    }.items():  # fmt: skip
+        "slurm.toml": CLUSTER,
+        "pytest.ini": "[pytest]\n",
+        ".gitignore": "reports\nstarts.txt\nends.txt\n__pycache__\n",
+    }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     for words in (("init", "-q"), ("add", "."), ("-c", "user.name=ada", "-c", "user.email=a@b", "commit", "-q", "-m", "one")):

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, runtime_checkable
+from typing import Any, BinaryIO, Protocol, cast, runtime_checkable
 
 import pytest
 
@@ -59,6 +59,13 @@ class Builds(Protocol):
     def build(self) -> None: ...  # noqa: D102
 
 
+class _WorkerConfig(Protocol):
+    """What pytest-xdist adds to the configuration of its workers."""
+
+    workerinput: Mapping[str, object]
+    workeroutput: dict[str, object]
+
+
 class _Between(pytest.Item):
     """The next test, for pytest: fixtures of the session stay, others end with their test."""
 
@@ -76,15 +83,10 @@ class Runner:
     @pytest.hookimpl(tryfirst=True)
     def pytest_load_initial_conftests(self, early_config: pytest.Config) -> None:
         """Makes the session look like a worker process."""
-        given = {"folder": self._told.folder, "carried": []}
-        values: dict[str, Any] = {
-            "workerid": self._told.name,
-            "testrunuid": self._told.name,
-            "workercount": 1,
-            "fleet_night": given,
-        }
-        config: Any = early_config
-        config.workerinput, config.workeroutput = values, {}
+        name, config = self._told.name, cast("_WorkerConfig", early_config)
+        night = {"folder": self._told.folder, "carried": [], "on_demand": True}
+        config.workerinput = {"workerid": name, "testrunuid": name, "workercount": 1, "fleet_night": night}
+        config.workeroutput = {}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:

@@ -189,3 +189,30 @@ def test_a_run_that_takes_too_long_is_ended(checkout: Path) -> None:
     assert done.returncode == ExitCode.INCOMPLETE, done.stdout
     assert time.monotonic() - begin < 25
     assert "tiny[host-0]: ended after 0.2 s, its timeout" in done.stdout
+
+
+def test_a_budget_takes_what_failed_first_and_says_what_it_left_out(checkout: Path) -> None:
+    text = WAITING.replace("assert n != 1", "time.sleep(0.3)\n    assert n != 4")
+    write(checkout, {"sim/slow/test_slow.py": text})
+    assert run(checkout, "sim", "-q").returncode == 1
+    done = run(checkout, "sim", "-q", "--budget", "1s")
+    assert done.returncode == 1, done.stdout
+    found = read_night(latest(checkout / "reports/sim/night"))
+    ran = [r.node for r in found.records]
+    assert "sim/slow/test_slow.py::test_waits[4]" in ran
+    assert 2 <= len(ran) < 7
+    assert len(found.left_out) + len(ran) == 7
+    assert not found.partial
+    assert f"{len(found.left_out)} left out by the budget" in str(night(checkout)["headline"])
+    assert "Left out by the budget" in (checkout / "reports/sim/night/index.html").read_text()
+    refused = run(checkout, "sim", "-q", "--budget", "soon")
+    assert refused.returncode == ExitCode.BAD_INPUT
+    assert "give 8h, 30m or 90s" in refused.stderr + refused.stdout
+
+
+def test_what_cannot_be_resumed_says_why(checkout: Path) -> None:
+    assert run(checkout, "sim", "-q").returncode == 1
+    done = run(checkout, "sim", "-q", "--resume")
+    assert done.returncode == ExitCode.BAD_INPUT
+    assert "the last night cannot be resumed" in done.stderr
+    assert "has ended" in done.stderr

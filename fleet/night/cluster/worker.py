@@ -99,7 +99,8 @@ class RunnerPlugin(WorkerPlugin):
         """Ends the process."""
         del worker
         self._closing = True
-        self._stop()
+        if self._child is not None:
+            self._child.end()
 
     def _watch(self) -> None:
         """Ends this process if the worker closes and does not come to its end: a task may hold it."""

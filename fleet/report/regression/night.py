@@ -171,6 +171,7 @@ def _page(judged: Judged) -> str:
         "warnings": [m for m in judged.moves if m.state == "warning"][:_MOST_MOVES],
         "known": [f"{r.key}: {r.known}" for r in judged.records if r.outcome == "known failure"],
         "heat": _heat(judged),
+        "flaky": [f"{key}: {how}" for key, how in judged.flaky.items() if key not in {r.key for r in judged.records if r.failed}],
         "left_out": [f"{node}: {why}" for node, why in sorted(judged.reading.left_out.items())],
         "notes": [note for note in judged.reading.notes if note.kind != "dashboard"][-_MOST_NOTES:],
         "machines": _machines(judged),

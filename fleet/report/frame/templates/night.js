@@ -20,14 +20,20 @@ function chosen() {
     const text = [KEY, KIND, OUTCOME, STATE, DEVICE, MEMORY].map((c) => word(row, c)).join(" ").toLowerCase();
     return words.every((w) => text.includes(w));
   };
-  const rows = data.rows.filter(fits);
-  if (sorted.column === null) return rows;
+  const rows = data.rows.filter(fits), name = (a, b) => a[KEY].localeCompare(b[KEY], "en", { numeric: true });
+  if (sorted.column === null) return rows.sort((a, b) => weight(a) - weight(b) || name(a, b));
   const sign = sorted.down ? -1 : 1;
   return rows.sort((a, b) => {
     const x = word(a, sorted.column), y = word(b, sorted.column);
     if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1;
     return sign * (typeof x === "number" ? x - y : x.localeCompare(y, "en", { numeric: true }));
   });
+}
+
+/** What a reader looks for comes first: failed, not run, moved or flaky, the rest. */
+function weight(row) {
+  const outcome = word(row, OUTCOME);
+  return outcome === "failed" ? 0 : outcome === "not run" ? 1 : word(row, STATE) ? 2 : 3;
 }
 
 function cell(row, text, kind) {
@@ -106,5 +112,6 @@ for (const [id, words] of [["outcome", data.words.outcome], ["state", data.words
 }
 for (const pre of document.querySelectorAll("pre[data-copy]")) pre.after(copier(pre.textContent, "copy"));
 document.getElementById("tools").hidden = false;
+for (const heat of document.querySelectorAll(".heat")) heat.scrollLeft = heat.scrollWidth; // the last nights
 age();
 draw();

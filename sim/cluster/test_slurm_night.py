@@ -159,7 +159,7 @@ def test_a_night_survives_what_befalls_it(project: Path) -> None:
     assert len(reading.records) == RUNS
     assert not reading.attempts
     assert {r.outcome for r in reading.records} == {"passed"}
-    assert len(starts) - len(ends) == reading.interrupted >= 2
+    assert reading.interrupted >= max(2, len(starts) - len(ends))
     assert not reading.partial
     page = (project / "reports/sim/night/index.html").read_text()
     assert f"{RUNS} of {RUNS} ran" in page

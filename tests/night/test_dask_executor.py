@@ -36,7 +36,9 @@ import os, time, pytest
 def warm():
     with open("warm.txt", "a") as f:
         f.write("x")
-    return []
+    yield
+    with open("cold.txt", "a") as f:
+        f.write(os.environ["PYTEST_XDIST_WORKER"] + " ")
 
 @pytest.mark.parametrize("n", range(4))
 def test_passes(n, warm, record_property):
@@ -145,7 +147,9 @@ def test_every_kind_of_end_is_a_record(project: Path) -> None:
     assert last["test_eats"].signature == "memory limit of the worker"
     assert found.interrupted == 3  # twice died, once too much memory
     assert [n.kind for n in found.notes] == ["dashboard", "interrupted"]
-    assert len((project / "warm.txt").read_text()) <= 4  # a fixture of the session is made once a process
+    warm, cold = (project / "warm.txt").read_text(), (project / "cold.txt").read_text().split()
+    assert len(warm) <= 4  # a fixture of the session is made once a process, and ends with it unless that is killed
+    assert 1 <= len(cold) == len(set(cold)) <= 2
     table = json.loads((project / "reports/sim/night/night.json").read_text())
     assert table["verdict"] == "fail"
     assert len(table["causes"]) == 3
@@ -188,7 +192,7 @@ def test_a_killed_command_leaves_nothing_and_the_next_one_repeats_nothing(projec
     found = reading(project)
     assert len(found.records) == 9
     assert not found.attempts
-    assert found.interrupted == len((project / "starts.txt").read_text().split()) - 8
+    assert found.interrupted >= len((project / "starts.txt").read_text().split()) - 8
     again = subprocess.run(resume, cwd=project, env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert again.returncode == ExitCode.BAD_INPUT
     assert "has ended" in again.stderr

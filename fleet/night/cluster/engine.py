@@ -28,7 +28,7 @@ from fleet.errors import ExitCode, SetupError
 from fleet.night.cluster.dispatch import BuildTask, Dispatch, RunTask
 from fleet.night.cluster.pool import Pool, job_maker
 from fleet.night.cluster.settings import ClusterSettings
-from fleet.night.cluster.worker import TOPIC, Answer, Call, Order, RunnerPlugin, perform
+from fleet.night.cluster.worker import END_S, TOPIC, Answer, Call, Order, RunnerPlugin, perform
 from fleet.regress.night_records import Line, NoteKind
 
 __all__ = ["Listener", "run_on_cluster"]
@@ -162,20 +162,35 @@ class _Drive:
         try:
             while self._dispatch.left and not (self._listener.enough() and not self._futures):
                 self._step()
+            self._dismiss()
         finally:
             for future in self._futures.values():
                 future.release()
             self._client.unsubscribe_topic(TOPIC)
 
-    def _step(self) -> None:
-        dispatch = self._dispatch
-        if self._pool is not None:
-            self._pool.keep(min(self._settings.workers, dispatch.useful), time.monotonic())
+    def _dismiss(self) -> None:
+        """Lets all workers end their sessions."""
+        for address, worker in self._dispatch.workers.items():
+            if not worker.leaving:
+                worker.leaving = True
+                self._submit(address, Call(end=True))
+        end = time.monotonic() + 2 * END_S
+        while self._futures and time.monotonic() < end:
+            self._take()
+
+    def _take(self) -> None:
+        """Handles what has happened, and waits a moment if nothing has."""
         with contextlib.suppress(queue.Empty):
             event = self._events.get(timeout=_TICK_S)
             while True:
                 self._handle(event)
                 event = self._events.get_nowait()
+
+    def _step(self) -> None:
+        dispatch = self._dispatch
+        if self._pool is not None:
+            self._pool.keep(min(self._settings.workers, dispatch.useful), time.monotonic())
+        self._take()
         for run, error in dispatch.broken():
             self._listener.refused(run, f"its simulation was not built: {error}", ExitCode.BAD_INPUT)
         if self._listener.enough():
@@ -191,7 +206,7 @@ class _Drive:
             case "leave":
                 if self._dispatch.waiting and self._dispatch.workers[address].until is not None:
                     self._listener.said("worker", f"{self._names[address]} ends: no run that is left fits into its walltime")
-                self._retire(address)
+                self._submit(address, Call(end=True))
             case BuildTask() as build:
                 self._submit(address, Call(build.node, "", build=True))
             case RunTask() as run:
@@ -269,6 +284,7 @@ class _Drive:
             return
         run = worker.task
         if run is None:
+            self._retire(address)  # its session has ended
             return
         if answer.line is not None:
             self._ended(address, answer.failed)

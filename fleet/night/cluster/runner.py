@@ -149,5 +149,6 @@ def main(replies: int) -> int:
     """Runs the session. replies: the file descriptor of the answers. Returns pytest's exit code."""
     requests = os.fdopen(os.dup(0), "rb")  # pytest captures the standard input of tests
     told = decode(Told, next(_lines(requests)), "<told>")
+    os.environ["PYTEST_XDIST_WORKER"] = told.name  # as pytest-xdist has it: fixtures name files by it
     Path(told.folder).mkdir(parents=True, exist_ok=True)
     return int(pytest.main(list(told.arguments), plugins=[Runner(told, requests, replies)]))

@@ -11,6 +11,7 @@ import os
 import platform
 import select
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -29,12 +30,14 @@ from fleet.errors import ExitCode
 from fleet.night.cluster.runner import Ask, Reply, Told, told_line
 from fleet.regress.night_records import Line, Writer, now, read_line, without_result
 
-__all__ = ["PLUGIN", "TOPIC", "Answer", "Call", "Order", "RunnerPlugin", "perform"]
+__all__ = ["END_S", "PLUGIN", "TOPIC", "Answer", "Call", "Order", "RunnerPlugin", "perform"]
 
 PLUGIN = "fleet-runner"
 TOPIC = "fleet"
 _LOOK_S = 0.5
 """Time between two looks at the memory of a run."""
+END_S = 30.0
+"""In which the fixtures of a session must be torn down."""
 _CLOSE_S = 20.0
 """After which a worker that closes is gone, whatever it does."""
 
@@ -55,12 +58,16 @@ class Order:
 
 @dataclass(frozen=True)
 class Call:
-    """A task. node, kind: as planned; build: build its simulations; judge: if its process dies, that is its verdict."""
+    """A task. node, kind: as planned; build: build its simulations; judge: if its process dies, that is its verdict.
 
-    node: str
-    kind: str
+    end: no test, but the end of the process: fixtures of the session are torn down.
+    """
+
+    node: str = ""
+    kind: str = ""
     build: bool = False
     judge: bool = False
+    end: bool = False
 
 
 @dataclass(frozen=True)
@@ -117,7 +124,9 @@ class RunnerPlugin(WorkerPlugin):
     # -- in the thread of the task
 
     def perform(self, call: Call) -> Answer:
-        """Runs a test or builds its simulations."""
+        """Runs a test, builds its simulations, or ends the process."""
+        if call.end:
+            return self._end()
         if (child := self._child) is None:
             child = self._start()
         before = _out_of_memory_kills()
@@ -143,6 +152,19 @@ class RunnerPlugin(WorkerPlugin):
         if reply.line is None:
             return Answer(error=reply.error)
         return Answer(reply.line, reply.failed and read_line(reply.line).code != ExitCode.DIFFERS)
+
+    def _end(self) -> Answer:
+        """The process ends as a session of pytest does."""
+        if (child := self._child) is not None:
+            assert child.stdin is not None
+            with contextlib.suppress(OSError):
+                child.stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(END_S)
+            child.end()
+            os.close(self._replies)
+            self._child = None
+        return Answer()
 
     def _start(self) -> Child:
         order = self._order

@@ -153,7 +153,8 @@ def collect(folder: Path, night: Path, baselines: Path) -> Judged:
     number = h.number_of(reading.id)
     with h.History(folder / h.FILE, write=True) as store:
         stood, last = store.before(number)
-        moves, means = _moves(records, stood, accepted, reading.until, store.processor(number))
+        anchors = _Anchors(store, number, accepted)
+        moves, means = _moves(records, stood, accepted, reading.until, store.processor(number), anchors)
         flaky = find_flaky(reading, last)
         row, before, made = _row(reading, records, moves, store)
         digest = _digest(records, moves, row)
@@ -186,7 +187,7 @@ def _with_missing(reading: Reading) -> tuple[NightRecord, ...]:
 
 def _moves(
     records: Sequence[NightRecord], stood: Mapping[str, Before], accepted: Mapping[tuple[str, str], Accepted], until: str,
-    processor: Mapping[str, Sequence[float]],
+    processor: Mapping[str, Sequence[float]], anchors: _Anchors,
 ) -> tuple[tuple[Move, ...], tuple[str, ...]]:  # fmt: skip
     day = datetime.datetime.fromisoformat(until).date()
     own: dict[str, dict[str, Accepted]] = {}
@@ -196,9 +197,31 @@ def _moves(
     for record in records:
         if not record.not_run:
             found += judge(record, stood.get(record.key), own.get(record.key, {}), day, processor.get(record.key, ()))
-    groups, means = judge_groups(records, stood, accepted, day)
+    groups, means = judge_groups(records, stood, accepted, day, anchors)
     order = ("unexplained", "moved", "expired", "accepted", "warning")
     return tuple(sorted((*found, *groups), key=lambda m: (order.index(m.state), m.figure, m.key))), means
+
+
+class _Anchors:
+    """Group -> the runs that stood after the first of the last nights, or after the night in which the group was accepted last."""
+
+    def __init__(self, store: h.History, number: int, accepted: Mapping[tuple[str, str], Accepted]) -> None:
+        """number: of the night that is collected."""
+        self._store = store
+        earlier = [night.number for night in store.nights() if night.number < number]
+        self._first = earlier[-SHOWN:][0] if earlier else number
+        self._since: dict[str, int] = {}
+        for (key, figure), entry in accepted.items():
+            if figure.startswith(("mean ", "drift ")) and not (at := h.number_of(entry.night)) >= number:
+                self._since[key] = max(at, self._since.get(key, 0))
+        self._known: dict[int, Mapping[str, Before]] = {}
+
+    def __call__(self, group: str) -> Mapping[str, Before]:
+        """The runs by key."""
+        night = max(self._first, self._since.get(group, 0))
+        if night not in self._known:
+            self._known[night] = self._store.before(night + 1)[0]
+        return self._known[night]
 
 
 def _row(

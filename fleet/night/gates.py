@@ -4,6 +4,7 @@
 |---|---|---|
 | cycles ENGINE | exactly; with memories other than ideal and fixed only if the content is equal | it differs |
 | mean cycles ENGINE | over the phases of a group, if the content changed (`fleet.night.phases`) | the interval excludes 1 |
+| drift cycles ENGINE | the same, with a night up to 60 nights ago: steps too small for one night | the interval excludes 1 |
 | accuracy ENGINE | paired interval over the predictions of both nights | the interval excludes 0 |
 | sqnr COMPARISON | the operation that lost most | it lost more than 1 dB |
 | over COMPARISON | largest error over its bound | above 1, or doubled |
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Literal
@@ -236,32 +237,23 @@ def _coverage(record: NightRecord, before: Before | None) -> Iterable[Move]:
 
 
 def judge_groups(
-    records: Sequence[NightRecord], before: Mapping[str, Before], accepted: Mapping[tuple[str, str], Accepted], day: datetime.date
+    records: Sequence[NightRecord], before: Mapping[str, Before], accepted: Mapping[tuple[str, str], Accepted], day: datetime.date,
+    anchor: Callable[[str], Mapping[str, Before]] | None = None,
 ) -> tuple[tuple[Move, ...], tuple[str, ...]]:  # fmt: skip
     """Compares means over phases, for runs with changed content and a memory whose cycles depend on the phase.
 
+    anchor: group -> the runs that stood some time ago, with which its drift is compared; a group that moved since the night before
+        is not tested for drift.
+
     Returns: (moves, one line a tested group).
     """
-    groups: dict[tuple[str, str], tuple[dict[int, float], dict[int, float]]] = {}
-    for record in records:
-        then = before.get(record.key)
-        if (
-            then is None
-            or record.seed is None
-            or record.memory in _EXACT
-            or record.failed
-            or record.not_run
-            or (record.content and record.content == then.content)
-        ):
-            continue
-        for figure, value in _totals(record.figures, "cycles"):
-            if figure in then.figures and value > 0 and then.figures[figure] > 0:
-                old, new = groups.setdefault((record.group, figure), ({}, {}))
-                old[record.seed], new[record.seed] = then.figures[figure], value
+    groups = _phases(records, lambda _: before)
+    drifts = {} if anchor is None else _phases(records, anchor, unlike=before)
+    tests = len(groups) + len(drifts)
     moves: list[Move] = []
     said: list[str] = []
     for (group, figure), (old, new) in sorted(groups.items()):
-        found = compare_means(old, new, len(groups))
+        found = compare_means(old, new, tests)
         name = f"mean {figure}"
         if found is None:
             said.append(f"{group}: {figure}: {len(old)} phases, too few to test their mean")
@@ -276,4 +268,39 @@ def judge_groups(
         elif entry is not None and found.low <= entry.value / found.before <= found.high:
             move = _accepted(move, entry)
         moves.append(move)
+    moved = {(move.key, move.figure.removeprefix("mean ")) for move in moves}
+    for (group, figure), (old, new) in sorted(drifts.items()):
+        found = compare_means(old, new, tests)
+        if found is None or not found.moved or (group, figure) in moved:
+            continue
+        name = f"drift {figure}"
+        move = Move(group, name, found.before, found.after, "moved", found.ratio < 1, f"in small steps: {found}")
+        entry = accepted.get((group, name))
+        moves.append(_expired(move, entry) if entry is not None and entry.exemption.expired(day) else move)
     return tuple(moves), tuple(said)
+
+
+_Phases = dict[tuple[str, str], tuple[dict[int, float], dict[int, float]]]
+
+
+def _phases(
+    records: Sequence[NightRecord], stood: Callable[[str], Mapping[str, Before]], unlike: Mapping[str, Before] | None = None
+) -> _Phases:  # fmt: skip
+    """(group, figure) -> (seed -> cycles then, seed -> cycles now). stood: group -> the runs to compare with, by key.
+
+    unlike: runs by key; those of the same night are left out.
+    """
+    groups: _Phases = {}
+    for record in records:
+        if record.seed is None or record.memory in _EXACT or record.failed or record.not_run:
+            continue
+        then = stood(record.group).get(record.key)
+        if then is None or (record.content and record.content == then.content):
+            continue
+        if unlike is not None and (record.key not in unlike or unlike[record.key].night == then.night):
+            continue
+        for figure, value in _totals(record.figures, "cycles"):
+            if figure in then.figures and value > 0 and then.figures[figure] > 0:
+                old, new = groups.setdefault((record.group, figure), ({}, {}))
+                old[record.seed], new[record.seed] = then.figures[figure], value
+    return groups

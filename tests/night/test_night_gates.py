@@ -207,3 +207,34 @@ def test_a_failing_run_is_no_baseline(tmp_path: Path) -> None:
     judged(tmp_path, 0, memories(0))
     judged(tmp_path, 1, [failed(r) for r in memories(1, 3495.0)])
     assert {m.before for m in judged(tmp_path, 2, memories(2, 3495.0)).red} == {1500}
+
+
+def creeping(folder: Path, nights: int, step: float, accepted_at: int | None = None) -> list[list[str]]:
+    """The red figures of each night while the cycles of 12 phases grow by `step` a night; phases scatter by 0.5 %."""
+    draw = random.Random(3)
+    red: list[list[str]] = []
+    for day in range(nights):
+        rows = []
+        for seed in range(12):
+            cycles = round(100_000 * (1 + step) ** day * draw.gauss(1, 0.005))
+            rows.append(changed(run(memory="timed", seed=seed, day=day), str(day), cycles=cycles))
+        found = judged(folder, day, rows)
+        red.append([move.figure for move in found.red])
+        if day == accepted_at:
+            (move,) = found.red
+            why = Exemption("ada", "a new prefetcher")
+            accept(folder / "baselines.toml", [Accepted(move.key, move.figure, move.after, move.before, found.night.id, why)])
+    return red
+
+
+def test_steps_that_are_too_small_for_one_night_are_found_as_drift(tmp_path: Path) -> None:
+    red = creeping(tmp_path, 14, 0.0015)
+    first = next(day for day, figures in enumerate(red) if figures)
+    assert red[first] == ["drift cycles rtl"]
+    assert 3 <= first <= 10
+    again = creeping(tmp_path / "accepted", first + 3, 0.0015, accepted_at=first)
+    assert again[first:] == [["drift cycles rtl"], [], []]
+
+
+def test_without_a_drift_none_is_found(tmp_path: Path) -> None:
+    assert "drift cycles rtl" not in [figure for figures in creeping(tmp_path, 25, 0.0) for figure in figures]

@@ -160,7 +160,9 @@ def _record(records: Sequence[NightRecord], key: str) -> NightRecord:
 )
 @click.argument("key")
 @click.option(
-    "--metric", required=True, help="cycles, 'mean cycles', accuracy, sqnr, over or coverage; or a whole figure, 'cycles rtl'."
+    "--metric",
+    required=True,
+    help="cycles, 'mean cycles', 'drift cycles', accuracy, sqnr, over or coverage; or a whole figure, 'cycles rtl'.",
 )
 @click.option("--reason", default="", help="Why; kept in the file.")
 @click.option("--owner", default="", help="Who is responsible for it.")

@@ -199,7 +199,7 @@ def _card(cause: Cause) -> dict[str, Any]:
 
 def _moved(move: Move, judged: Judged) -> dict[str, Any]:
     line = judged.lines.get(move.key, ())
-    metric = " ".join(move.figure.split(" ")[: 2 if move.figure.startswith("mean ") else 1])
+    metric = " ".join(move.figure.split(" ")[: 2 if move.figure.startswith(("mean ", "drift ")) else 1])
     accept = f"fleet night accept {shlex.quote(move.key)} --metric {shlex.quote(metric)} --reason '...' --owner '...'"
     return {"move": move, "spark": Markup(_spark(line)), "accept": accept if move.red else ""}
 

@@ -34,6 +34,7 @@ __all__ = [
     "comparisons_of",
     "golden_folder",
     "held_by_norms",
+    "held_hash",
     "prepare_golden",
     "result_folder",
     "run_case",
@@ -172,6 +173,16 @@ def held_by_norms(run: CaseRun, result: CosimResult, goldens: Path | None = None
     except FleetError:
         return ""
     return norms.reason if norms is not None and run.id in norms.runs and norms.runs[run.id].cycles else ""
+
+
+def held_hash(case: Case, goldens: Path | None = None) -> str:
+    """SHA-256 (hex) of the files that a case's results are held to: its golden, its norms and the waivers."""
+    h = hashlib.sha256()
+    folder = golden_folder(case, goldens)
+    for path in (*sorted(folder.glob("*")), waivers_file(case.path)):
+        if path.is_file():
+            h.update(f"{path.name} {path.stat().st_size}\n".encode() + path.read_bytes())
+    return h.hexdigest()
 
 
 def _with_golden(

@@ -71,7 +71,7 @@ class NightRecord:
             "over iss-vs-vm-rounded" (error over bound), "coverage NAME". `fleet.night.gates` holds them.
         classes: engine -> predicted classes.
         signature: equal for failures of one cause; "" unless it failed.
-        content: hash of everything that can change a figure, "" if unknown; parts: its parts by name.
+        content: hash of everything that can change a figure or the verdict, "" if unknown; parts: its parts by name.
         held: reason for which the norms of the case accept its cycles; "" without norms.
         result: path of the stored result.json, relative to the working directory; None without one.
         owner, tags, known: from the case file; host: the machine; at: time of the end, ISO 8601.

@@ -11,6 +11,7 @@ interrupted one (`fleet.regress.pytest_night`).
 from __future__ import annotations
 
 import datetime
+import hashlib
 import shlex
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -253,9 +254,10 @@ class CaseItem(pytest.Item):
     @property
     def identity(self) -> Mapping[str, str]:
         """The parts of the run's content that are known before it runs, by name."""
+        from fleet.regress.case_runs import held_hash
         from fleet.regress.figures import parts_known
 
-        return parts_known(self.run_)
+        return {**parts_known(self.run_), "held to": held_hash(self.run_.case)[:16]}
 
     @property
     def builds(self) -> tuple[str, ...]:
@@ -296,10 +298,13 @@ def row_of(run: CaseRun) -> Row:
 def row_of_result(run: CaseRun, result: CosimResult) -> Row:
     """The fields of a run's record that its result states."""
     from fleet.cosim.result_signature import of_result
-    from fleet.regress.case_runs import held_by_norms
+    from fleet.regress.case_runs import held_by_norms, held_hash
     from fleet.regress.figures import classes_of, content_parts, figures_of
 
     content, parts = content_parts(result)
+    held = held_hash(run.case)
+    if content:  # what decides the verdict beside the figures is part of what was run
+        content, parts = hashlib.sha256(f"{content} {held}".encode()).hexdigest()[:32], {**parts, "held to": held[:16]}
     return {
         "figures": figures_of(result), "classes": classes_of(result), "signature": str(of_result(result) or ""),
         "content": content, "parts": parts, "held": held_by_norms(run, result),

@@ -216,3 +216,16 @@ def test_what_cannot_be_resumed_says_why(checkout: Path) -> None:
     assert done.returncode == ExitCode.BAD_INPUT
     assert "the last night cannot be resumed" in done.stderr
     assert "has ended" in done.stderr
+
+
+def test_a_failure_that_new_norms_accept_is_not_flaky(checkout: Path) -> None:
+    """The run is the same, and what it is held to is not."""
+    golden = checkout / "golden" / "tiny"
+    golden.mkdir(parents=True)
+    (golden / "norms.toml").write_text("of another format\n")
+    assert run(checkout, "sim/cases", "-q").returncode == 1
+    (golden / "norms.toml").unlink()
+    done = run(checkout, "sim/cases", "-q")
+    assert done.returncode == 0, done.stdout
+    assert "1 fixed" in str(night(checkout)["headline"])
+    assert "flaky" not in str(night(checkout)["headline"])

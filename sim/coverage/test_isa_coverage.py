@@ -11,6 +11,7 @@ import pytest
 
 from fleet.engines.rtl_sim.build import design_of
 from fleet.isa.registry import description_hash, find_device
+from fleet.regress.pytest_night import Row
 from fleet.verify.coverage.account import Account
 from fleet.verify.coverage.bins import space_of
 from fleet.verify.coverage.rtl import load_exclusions, measure
@@ -22,8 +23,16 @@ def share(account: Account) -> float:
     return sum(k in account.met for k in space.open) / len(space.open)
 
 
-def test_a_short_steered_run_meets_a_fifth_of_the_bins(tmp_path: Path) -> None:
+def row(account: Account, **shares: float) -> Row:
+    """What the night stores. Seconds bound these runs, so their shares scatter: they have no gate but the tests' floors."""
+    shares |= {"bins": share(account)}
+    figures = {f"share {name}": value for name, value in shares.items()} | {"instructions": float(account.instructions)}
+    return {"device": account.device, "seed": account.seeds[0], "figures": figures}
+
+
+def test_a_short_steered_run_meets_a_fifth_of_the_bins(tmp_path: Path, night_row: Row) -> None:
     account = run_coverage(Plan("vgemm_small", 20, 1, 1, True, False, tmp_path))
+    night_row |= row(account)
     assert not account.failures
     assert account.instructions > 150
     assert share(account) > 0.2
@@ -34,14 +43,15 @@ def test_a_short_steered_run_meets_a_fifth_of_the_bins(tmp_path: Path) -> None:
 # left between that and the floors is for unlucky seeds and for machines that have a tenth of their processors to spare.
 @pytest.mark.nightly
 @pytest.mark.parametrize(("device", "minutes", "floor"), [("vgemm_small", 10, 0.98), ("hbm_small", 30, 0.95)])
-def test_a_nightly_run_meets_its_floor(device: str, minutes: float, floor: float, tmp_path: Path) -> None:
+def test_a_nightly_run_meets_its_floor(device: str, minutes: float, floor: float, tmp_path: Path, night_row: Row) -> None:
     account = run_coverage(Plan(device, 60 * minutes, 0, 2, True, False, tmp_path))
+    night_row |= row(account)
     assert not account.failures
     assert share(account) >= floor
 
 
 @pytest.mark.nightly
-def test_lines_and_assertions_of_the_hardware(tmp_path: Path) -> None:
+def test_lines_and_assertions_of_the_hardware(tmp_path: Path, night_row: Row) -> None:
     account = run_coverage(Plan("vgemm_small", 240, 0, 2, True, True, tmp_path))
     instruction_set, device = find_device("vgemm_small")
     files = sorted(tmp_path.glob("rtl-*/simulation/coverage-*.dat"))
@@ -49,6 +59,8 @@ def test_lines_and_assertions_of_the_hardware(tmp_path: Path) -> None:
         device.name, description_hash(instruction_set, device), files, design_of(instruction_set, device).sources,
         load_exclusions(space_of(instruction_set, device).hints.exclusions), tmp_path,
     )  # fmt: skip
+    totals = {name: found.total(name) for name in ("lines", "assertions")}
+    night_row |= row(account, **{name: met / max(every, 1) for name, (met, every) in totals.items()})
     assert not account.failures
     met, every = found.total("lines")
     assert met / every > 0.93

@@ -16,6 +16,7 @@ import pytest
 
 from fleet.isa.conformance import sources
 from fleet.isa.registry import find_device, instruction_sets
+from fleet.regress.pytest_night import Row
 from fleet.sdk import Device, IssueRules
 from fleet.streams.case import ISSUES, Setting
 from fleet.streams.run import StreamRunner
@@ -43,7 +44,9 @@ def _folder(request: pytest.FixtureRequest) -> Path:
     return Path(str(request.config.getoption("--fleet-report", "reports/sim"))).parent / "fuzz"
 
 
-def _checked(state: FuzzState, capsys: pytest.CaptureFixture[str]) -> None:
+def _checked(state: FuzzState, capsys: pytest.CaptureFixture[str], night_row: Row) -> None:
+    executed = {"instructions": float(state.executed), "refused": float(state.refused), "programs": float(state.programs)}
+    night_row |= {"device": state.device, "seed": state.seed, "figures": executed}
     with capsys.disabled():
         print(
             f"\nfuzz {state.device}, seed {state.seed}: {state.executed:,} instructions executed, {state.refused:,} refused, "
@@ -52,16 +55,16 @@ def _checked(state: FuzzState, capsys: pytest.CaptureFixture[str]) -> None:
     assert not state.failures, "\n".join(state.failures)
 
 
-def test_a_short_run(device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_short_run(device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], night_row: Row) -> None:
     state = load_state(state_file(tmp_path, device, QUICK_SEED), device, QUICK_SEED)
     fuzz(state, tmp_path, seconds=600, count=QUICK_PROGRAMS)
     assert state.programs == QUICK_PROGRAMS
     assert state.executed > 100
     assert state.refused > 20
-    _checked(state, capsys)
+    _checked(state, capsys, night_row)
 
 
-def test_a_long_run(device: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_run(device: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], night_row: Row) -> None:
     """A run of the same day goes on where the last one stood, and counts what that compared."""
     if not request.config.getoption("--nightly"):
         pytest.skip("--nightly")
@@ -69,7 +72,7 @@ def test_a_long_run(device: str, request: pytest.FixtureRequest, capsys: pytest.
     state = load_state(state_file(folder, device, seed), device, seed)
     wanted = max(1, NIGHTLY_INSTRUCTIONS - state.instructions)
     fuzz(state, folder, seconds=NIGHTLY_SECONDS, instructions=wanted, jobs=min(2, os.cpu_count() or 1))
-    _checked(state, capsys)
+    _checked(state, capsys, night_row)
     assert state.instructions >= NIGHTLY_INSTRUCTIONS
 
 

@@ -389,6 +389,19 @@ def resume(folder: Path) -> int:
     return _become_pytest([*(word for word in words if word != "--resume"), "--resume"])
 
 
+@command.command(name="export", epilog="\b\nExample:\n  fleet night export reports/parquet")
+@click.argument("out", type=click.Path(path_type=Path, file_okay=False))
+@_DIR
+def export(out: Path, folder: Path) -> int:
+    """Write the history as Parquet into OUT: nights.parquet, runs.parquet and figures.parquet."""
+    from fleet.night import history as h
+    from fleet.night.export import export as written
+
+    for path in written(folder / "night" / h.FILE, out):
+        click.echo(f"wrote {path}")
+    return ExitCode.AGREED
+
+
 @command.command(name="gc", epilog="\b\nExample:\n  fleet night gc --keep 14d --keep-failing 90d")
 @_DIR
 @click.option("--keep", default="14d", show_default=True, type=Age(), help="Age at which records of good nights are removed.")

@@ -138,11 +138,11 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     night = config.stash[NIGHT]
     environment = {k: v for k, v in os.environ.items() if k in _PASSED_ON or k.startswith("FLEET_")}
     arguments = tuple(map(str, config.invocation_params.args))
-    order = Order(arguments, str(config.invocation_params.dir), environment, str(night.folder.absolute()), settings.memory)
+    prefix = f"fleet-{night.head.id[-6:]}-{os.getpid()}"
+    order = Order(arguments, str(config.invocation_params.dir), environment, str(night.folder.absolute()), settings.memory, prefix)
     budget = config.stash.get(_BUDGET, None)
     told = _Told(session, config.stash[GATHERER], config.stash[RECORDER], None if budget is None else time.monotonic() + budget)
     times = {node: last.seconds for node, last in _last_runs(config).items()}
-    prefix = f"fleet-{night.head.id[-6:]}-{os.getpid()}"
     try:
         run_on_cluster(_tasks(session, told.gatherer, times), settings, order, prefix, told)
     except FleetError as error:

@@ -20,7 +20,8 @@ from fleet.regress.night_records import latest, read_night
 
 psutil = pytest.importorskip("psutil", reason="the extra `cluster` is not installed")
 pytest.importorskip("dask_jobqueue", reason="the extra `cluster` is not installed")
-pytestmark = [pytest.mark.nightly, pytest.mark.skipif(missing() is not None, reason=str(missing()))]
+REQUIRED = os.environ.get("FLEET_REQUIRE_SLURM") == "1"
+pytestmark = [pytest.mark.nightly, pytest.mark.skipif(missing() is not None and not REQUIRED, reason=str(missing()))]
 
 ROOT = Path(__file__).parents[2]
 SHORT, RUNS = 58, 60

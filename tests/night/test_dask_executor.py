@@ -198,6 +198,37 @@ def test_a_killed_command_leaves_nothing_and_the_next_one_repeats_nothing(projec
     assert "has ended" in again.stderr
 
 
+def test_a_scheduler_that_runs_already_serves_one_session_after_the_other(project: Path) -> None:
+    """Its workers live on."""
+    committed(project, quick="def test_quick():\n    assert True\n")
+    dask = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    file = project / "scheduler.txt"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    quiet = {"cwd": project, "env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    scheduler = subprocess.Popen([*dask, "--scheduler-file", str(file)], **quiet)
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(file), "--no-nanny", "--no-dashboard"],
+        **quiet,
+    )
+    try:
+        end = time.monotonic() + 60
+        while not file.exists():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        (project / "there.toml").write_text(f'kind = "scheduler"\naddress = "{json.loads(file.read_text())["address"]}"\n')
+        for _ in range(2):
+            command = started(project, "sim", "--cluster", "there.toml", "--fresh")
+            told = command.communicate(timeout=120)[0]
+            assert command.returncode == 0, told
+            assert "2 passed" in told
+        assert worker.poll() is None
+    finally:
+        worker.kill()
+        scheduler.kill()
+        worker.wait()
+        scheduler.wait()
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

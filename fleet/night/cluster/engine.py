@@ -28,7 +28,7 @@ from fleet.errors import ExitCode, SetupError
 from fleet.night.cluster.dispatch import BuildTask, Dispatch, RunTask
 from fleet.night.cluster.pool import Pool, job_maker
 from fleet.night.cluster.settings import ClusterSettings
-from fleet.night.cluster.worker import END_S, TOPIC, Answer, Call, Order, RunnerPlugin, perform
+from fleet.night.cluster.worker import END_S, PLUGIN, Answer, Call, Order, RunnerPlugin, perform
 from fleet.regress.night_records import Line, NoteKind
 
 __all__ = ["Listener", "run_on_cluster"]
@@ -65,9 +65,12 @@ class _Departures(SchedulerPlugin):
 
     name = "fleet-departures"
 
+    def __init__(self, topic: str) -> None:
+        self._topic = topic
+
     def remove_worker(self, scheduler: Scheduler, worker: str, **_: Any) -> None:
         """A worker has gone."""
-        scheduler.log_event(TOPIC, {"gone": worker})
+        scheduler.log_event(self._topic, {"gone": worker})
 
 
 def run_on_cluster(runs: Sequence[RunTask], settings: ClusterSettings, order: Order, prefix: str, listener: Listener) -> Dispatch:
@@ -87,7 +90,7 @@ def run_on_cluster(runs: Sequence[RunTask], settings: ClusterSettings, order: Or
             loop: Any = cluster.loop
             make = job_maker(settings, cluster.scheduler_address, security, folder, order.environment, order.cwd)
             pool = Pool(make, loop.asyncio_loop, prefix, settings.start_timeout, partial(listener.said, "worker"))
-        drive = _Drive(client, pool, settings, dispatch, order, listener)
+        drive = _Drive(client, pool, settings, dispatch, order, prefix, listener)
         try:
             drive.run()
         finally:
@@ -145,28 +148,36 @@ class _Drive:
     """The loop: events of workers and tasks in, tasks out."""
 
     def __init__(
-        self, client: Client, pool: Pool | None, settings: ClusterSettings, dispatch: Dispatch, order: Order, listener: Listener
+        self, client: Client, pool: Pool | None, settings: ClusterSettings, dispatch: Dispatch, order: Order, prefix: str,
+        listener: Listener,
     ) -> None:  # fmt: skip
         self._client, self._pool, self._settings, self._dispatch = client, pool, settings, dispatch
-        self._order, self._listener = order, listener
+        self._order, self._prefix, self._listener = order, prefix, listener
         self._events: queue.SimpleQueue[Mapping[str, Any] | tuple[str, Future]] = queue.SimpleQueue()
         self._names: dict[str, str] = {}
+        self._seen: set[str] = set()
         self._futures: dict[str, Future] = {}
         self._calls = 0
 
     def run(self) -> None:
         """Until nothing is left to do."""
-        self._client.subscribe_topic(TOPIC, lambda event: self._events.put(event[1]))
-        self._client.register_plugin(_Departures())
+        topic = self._order.topic
+        self._client.subscribe_topic(topic, lambda event: self._events.put(event[1]))
+        self._client.register_plugin(_Departures(topic))
         self._client.register_plugin(RunnerPlugin(self._order))
+        earlier: Any = self._client.get_events(topic)
+        for _, event in earlier:  # logged before the subscription was there
+            self._events.put(event)
         try:
             while self._dispatch.left and not (self._listener.enough() and not self._futures):
                 self._step()
             self._dismiss()
+            if self._pool is None:  # the workers are others' and live on
+                self._client.unregister_worker_plugin(PLUGIN)
         finally:
             for future in self._futures.values():
                 future.release()
-            self._client.unsubscribe_topic(TOPIC)
+            self._client.unsubscribe_topic(topic)
 
     def _dismiss(self) -> None:
         """Lets all workers end their sessions."""
@@ -215,9 +226,8 @@ class _Drive:
 
     def _submit(self, address: str, call: Call) -> None:
         self._calls += 1
-        future = self._client.submit(
-            perform, call, key=f"fleet-{self._calls}", workers=[address], allow_other_workers=False, pure=False, retries=0
-        )
+        key = f"{self._prefix}-call-{self._calls}"
+        future = self._client.submit(perform, call, key=key, workers=[address], allow_other_workers=False, pure=False, retries=0)
         self._futures[address] = future
         future.add_done_callback(lambda done: self._events.put((address, done)))
 
@@ -238,8 +248,9 @@ class _Drive:
 
     def _joined(self, event: Mapping[str, Any]) -> None:
         address, name, host = str(event["worker"]), str(event["name"]), str(event["host"])
-        if address in self._names:
+        if address in self._seen:
             return
+        self._seen.add(address)
         self._names[address] = name
         lifetime = self._settings.lifetime
         until = None if lifetime is None else time.monotonic() + lifetime - float(event["age"])
@@ -284,7 +295,8 @@ class _Drive:
             return
         run = worker.task
         if run is None:
-            self._retire(address)  # its session has ended
+            if self._pool is not None:  # its session has ended
+                self._retire(address)
             return
         if answer.line is not None:
             self._ended(address, answer.failed)

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import platform
+import re
 import select
 import signal
 import subprocess
@@ -30,10 +31,9 @@ from fleet.errors import ExitCode
 from fleet.night.cluster.runner import Ask, Reply, Told, told_line
 from fleet.regress.night_records import Line, Writer, now, read_line, without_result
 
-__all__ = ["END_S", "PLUGIN", "TOPIC", "Answer", "Call", "Order", "RunnerPlugin", "perform"]
+__all__ = ["END_S", "PLUGIN", "Answer", "Call", "Order", "RunnerPlugin", "perform"]
 
 PLUGIN = "fleet-runner"
-TOPIC = "fleet"
 _LOOK_S = 0.5
 """Time between two looks at the memory of a run."""
 END_S = 30.0
@@ -47,6 +47,7 @@ class Order:
     """What a worker is told once.
 
     arguments, cwd, environment: of the command's pytest; folder: of the night; memory: limit of a run in bytes, or None.
+    topic: of Dask's events that workers log; unique to the session.
     """
 
     arguments: tuple[str, ...]
@@ -54,6 +55,7 @@ class Order:
     environment: Mapping[str, str]
     folder: str
     memory: int | None
+    topic: str = "fleet"
 
 
 @dataclass(frozen=True)
@@ -94,12 +96,13 @@ class RunnerPlugin(WorkerPlugin):
     def setup(self, worker: Worker) -> None:
         """Says that the worker is there. The process starts with the first task."""
         self._worker = worker
+        self._name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(worker.name))  # without a name it is an address
         self._child: Child | None = None
         self._replies = -1
         self._writer: Writer | None = None
         self._closing = False
         age = time.time() - psutil.Process().create_time()
-        worker.log_event(TOPIC, {"worker": worker.address, "name": str(worker.name), "host": _host(), "age": age})
+        worker.log_event(self._order.topic, {"worker": worker.address, "name": str(worker.name), "host": _host(), "age": age})
         threading.Thread(target=self._watch, name="fleet-watch", daemon=True).start()
 
     def teardown(self, worker: Worker) -> None:
@@ -111,7 +114,9 @@ class RunnerPlugin(WorkerPlugin):
 
     def _watch(self) -> None:
         """Ends this process if the worker closes and does not come to its end: a task may hold it."""
-        while not self._closing and self._worker.status.name in ("init", "running", "paused", "undefined"):
+        while self._worker.status.name in ("init", "running", "paused", "undefined"):
+            if self._closing:  # the worker lives on without this plug-in
+                return
             time.sleep(1)
         self._stop()
         time.sleep(_CLOSE_S)
@@ -128,7 +133,10 @@ class RunnerPlugin(WorkerPlugin):
         if call.end:
             return self._end()
         if (child := self._child) is None:
-            child = self._start()
+            try:
+                child = self._start()
+            except OSError as error:
+                return Answer(error=f"the worker cannot start a process: {error}")
         before = _out_of_memory_kills()
         assert child.stdin is not None
         try:
@@ -171,7 +179,7 @@ class RunnerPlugin(WorkerPlugin):
         logs = Path(order.folder) / "logs"
         logs.mkdir(parents=True, exist_ok=True)
         read, write = os.pipe()
-        name = f"{_host()}-{self._worker.name}"
+        name = f"{_host()}-{self._name}"
         command = f"from fleet.night.cluster.runner import main; raise SystemExit(main({write}))"
         try:
             with open(logs / f"{name}-{os.getpid()}.log", "ab") as log:
@@ -184,7 +192,7 @@ class RunnerPlugin(WorkerPlugin):
         self._replies = read
         assert child.stdin is not None
         with contextlib.suppress(OSError):
-            child.stdin.write(told_line(Told(order.arguments, order.folder, str(self._worker.name))))
+            child.stdin.write(told_line(Told(order.arguments, order.folder, self._name)))
             child.stdin.flush()
         return child
 
@@ -221,7 +229,7 @@ class RunnerPlugin(WorkerPlugin):
             host=_host(), at=now(),
         )  # fmt: skip
         if self._writer is None:
-            self._writer = Writer(Path(self._order.folder), f"{_host()}-{self._worker.name}-watch")
+            self._writer = Writer(Path(self._order.folder), f"{_host()}-{self._name}-watch")
         return Answer(self._writer.write(record), failed=not evident)
 
 

@@ -206,10 +206,8 @@ def test_a_scheduler_that_runs_already_serves_one_session_after_the_other(projec
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     quiet = {"cwd": project, "env": environment, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     scheduler = subprocess.Popen([*dask, "--scheduler-file", str(file)], **quiet)
-    worker = subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(file), "--no-nanny", "--no-dashboard"],
-        **quiet,
-    )
+    there = ["--scheduler-file", str(file), "--no-nanny", "--no-dashboard"]
+    worker = subprocess.Popen([sys.executable, "-m", "distributed.cli.dask_worker", *there], **quiet)
     try:
         end = time.monotonic() + 60
         while not file.exists():

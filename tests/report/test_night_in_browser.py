@@ -15,7 +15,7 @@ from nights_made import at, changed, failed, head, night_id, run, write
 
 from fleet.night.collect import collect
 from fleet.regress.night_records import End, Note, Plan, Writer
-from fleet.report.night import write_night
+from fleet.report.regression.night import write_night
 
 if CHROMIUM is None and os.environ.get("FLEET_REQUIRE_CHROMIUM") != "1":
     pytest.skip("chromium is not installed (apt-get install chromium)", allow_module_level=True)

@@ -136,8 +136,7 @@ def test_a_night_survives_what_befalls_it(project: Path) -> None:
         workers(project)[0].kill()
         until("some more", ended(project, 14), 120)
         nodes.kill("slurmd-n1")
-        nodes.kill("slurmctld")
-        nodes.start("slurmctld")
+        nodes.restart("slurmctld")
         until("some more", ended(project, 24), 180)
         nodes.start("slurmd-n1")
         until("a worker ends before its walltime", lambda: "fits into its walltime" in records(project), 240)
@@ -166,4 +165,4 @@ def test_a_night_survives_what_befalls_it(project: Path) -> None:
     assert f"{RUNS} of {RUNS} ran" in page
     assert f"{reading.interrupted} starts without a record" in page
     assert json.loads((project / "reports/sim/night/night.json").read_text())["verdict"] == "pass"
-    assert len([note for note in reading.notes if note.kind == "interrupted" and "went away" in note.text]) == 2
+    assert len([note for note in reading.notes if note.kind == "interrupted" and "went away" in note.text]) >= 2

@@ -81,6 +81,16 @@ class TwoNodes:
         """kill -9 of a daemon, not of the jobs below it."""
         os.kill(self.daemon(name), signal.SIGKILL)
 
+    def restart(self, name: str) -> None:
+        """Ends a daemon, which saves its state (killed, slurmctld forgets its latest jobs, and Slurm ends them), and starts it."""
+        pid = self.daemon(name)
+        os.kill(pid, signal.SIGTERM)
+        end = time.monotonic() + 30
+        while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().split()[2]:
+            assert time.monotonic() < end, f"{name} does not end"
+            time.sleep(0.1)
+        self.start(name)
+
     def start(self, name: str) -> None:
         """Starts a daemon, which goes to the background."""
         program, _, node = name.partition("-")

@@ -151,6 +151,10 @@ class Array:
             shape = tuple(self.size // rest if d < 0 else d for d in shape)
         return self if shape == self.shape else self.op("reshape", shape=list(shape))
 
+    def matrix(self, leading: int) -> Array:
+        """A matrix: the first `leading` dimensions are its rows, the others its columns. Any of them may be empty."""
+        return self.reshape(math.prod(self.shape[:leading]), math.prod(self.shape[leading:]))
+
     def transpose(self, *order: int) -> Array:
         """Dimensions in this order."""
         return self if list(order) == list(range(self.ndim)) else self.op("transpose", permutation=list(order))

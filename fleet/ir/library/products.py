@@ -34,7 +34,7 @@ def _cross_of(s: Expansion, x1: Array, x2: Array, axis: int = -1) -> Array:
 def _dot(_s: Expansion, a: Array, b: Array) -> Array:
     if not a.ndim or not b.ndim:
         return a * b
-    rows, columns = a.reshape(-1, a.shape[-1]), b.reshape(-1, 1) if b.ndim == 1 else b.moved(-2, 0).reshape(b.shape[-2], -1)
+    rows, columns = a.matrix(a.ndim - 1), b.matrix(1) if b.ndim == 1 else b.moved(-2, 0).matrix(1)
     rest = () if b.ndim == 1 else (*b.shape[:-2], b.shape[-1])
     return rows.op("matmul", columns).reshape(*a.shape[:-1], *rest)
 
@@ -42,7 +42,7 @@ def _dot(_s: Expansion, a: Array, b: Array) -> Array:
 def _inner(_s: Expansion, a: Array, b: Array) -> Array:
     if not a.ndim or not b.ndim:
         return a * b
-    rows, others = a.reshape(-1, a.shape[-1]), b.reshape(-1, b.shape[-1])
+    rows, others = a.matrix(a.ndim - 1), b.matrix(b.ndim - 1)
     return rows.op("matmul", others.transpose(1, 0)).reshape(*a.shape[:-1], *b.shape[:-1])
 
 
@@ -60,9 +60,8 @@ def _tensordot(_s: Expansion, a: Array | None = None, b: Array | None = None, ax
     pair = (list(range(x.ndim - axes, x.ndim)), list(range(axes))) if isinstance(axes, int) else axes
     left, right = ([n % v.ndim for n in ([p] if isinstance(p, int) else p)] for p, v in zip(pair, (x, y), strict=True))
     kept = [[i for i in range(v.ndim) if i not in used] for v, used in ((x, left), (y, right))]
-    depth = math.prod(x.shape[i] for i in left)
-    rows = x.transpose(*kept[0], *left).reshape(-1, depth)
-    columns = y.transpose(*right, *kept[1]).reshape(depth, -1)
+    rows = x.transpose(*kept[0], *left).matrix(len(kept[0]))
+    columns = y.transpose(*right, *kept[1]).matrix(len(right))
     return rows.op("matmul", columns).reshape(*(x.shape[i] for i in kept[0]), *(y.shape[i] for i in kept[1]))
 
 

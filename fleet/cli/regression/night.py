@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fleet.cli.grammar import Duration
 from fleet.core.exemption import Exemption
 from fleet.errors import ExitCode, ModelError
 from fleet.regress.night_records import BESIDE, NightRecord, latest, nights, read_night
@@ -306,17 +307,17 @@ def rerun(failed: bool, missing: bool, jobs: int, folder: Path, night: str | Non
     help="Processes of this machine, or workers of a cluster.",
 )  # fmt: skip
 @click.option("--cluster", type=click.Path(path_type=Path, dir_okay=False), help="Where the workers of --executor dask run (TOML).")
-@click.option("--budget", help="A time such as 8h: what failed, what changed, then what was not run longest.")
+@click.option("--budget", type=Duration(), help="A time such as 8h: what failed, what changed, then what was not run longest.")
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 256), help="Processes of --executor local.")
 @_DIR
-def run(arguments: Sequence[str], executor: str, cluster: Path | None, budget: str | None, jobs: int, folder: Path) -> int:
+def run(arguments: Sequence[str], executor: str, cluster: Path | None, budget: float | None, jobs: int, folder: Path) -> int:
     """Run a night: `pytest --nightly` on ARGUMENTS (default: sim/). The same command resumes an interrupted night."""
     if executor == "dask" and jobs > 1:
         raise click.UsageError("--jobs is for --executor local; the cluster's file says how many workers there are")
     given = list(arguments) if any(not word.startswith("-") for word in arguments) else ["sim/", *arguments]
     options = ["-n", str(jobs)] if jobs > 1 else []
     options += ["--executor", executor, *(["--cluster", str(cluster)] if cluster is not None else [])]
-    options += ["--budget", budget] if budget is not None else []
+    options += ["--budget", f"{budget:.3f}s"] if budget is not None else []
     return _become_pytest(["-q", "--nightly", "--fleet-report", str(folder), *options, *given])
 
 

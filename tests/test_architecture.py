@@ -202,7 +202,6 @@ KNOWN_CIRCLES = {
     "fleet.ir.graph.nodes": 3,
     "fleet.llm.contestants": 2,
     "fleet.symbols.expr": 5,
-    "fleet.targets.bytecode.container": 4,
     "fleet.targets.graph.header": 2,
 }
 """First module of a circle of imports -> how many modules are in it. It only shrinks: what is gone or smaller is so here too."""
@@ -218,7 +217,6 @@ LARGE_LEVELS = {
     "fleet/sdk": 25,
     "fleet/sets/hbm0923": 41,
     "fleet/sets/vgemm": 22,
-    "fleet/targets/bytecode": 25,
     "fleet/targets/riscv": 26,
 }
 """Folder with more than `LEVEL` modules at its own level -> how many. It only shrinks."""

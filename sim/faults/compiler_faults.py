@@ -301,7 +301,7 @@ FAULTS = (
         tests("tests/targets/bytecode/test_products.py"),
         "FAILED tests/targets/bytecode/test_products.py",
         (r"test_\w+",),
-        (Edit("fleet/targets/bytecode/integer_kernel.py", "b.shl(high, splat(typ, 16))", "b.shl(low, splat(typ, 16))"),),
+        (Edit("fleet/targets/bytecode/kernels/integer_kernel.py", "b.shl(high, splat(typ, 16))", "b.shl(low, splat(typ, 16))"),),
         at="a product of int32",
         kind="VM",
     ),

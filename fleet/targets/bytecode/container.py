@@ -22,17 +22,19 @@ import struct
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
 from fleet.errors import FleetError, ModelError
 from fleet.ir.types import DTYPES
 from fleet.ir.weights import Recipe, Weights, recipe_to_plain
+from fleet.targets.bytecode.contents import Contents
 from fleet.targets.bytecode.header import Header
-from fleet.targets.bytecode.module import ByteCodeModule
 
 __all__ = ["MAGIC", "VERSION", "load", "save"]
+
+T = TypeVar("T", bound=Contents)
 
 MAGIC = b"FLEETBC\0"
 VERSION = 2
@@ -40,8 +42,8 @@ _PREFIX = struct.Struct("<8sIIQ32s")
 _ALIGN = 64
 
 
-def save(module: ByteCodeModule, path: Path) -> None:
-    """Writes a bytecode file under a temporary name in the same folder, then renames it. Raises ModelError."""
+def save(module: Contents, path: Path) -> None:
+    """Write a bytecode file under a temporary name in the same folder, then rename it. Raises ModelError."""
     arrays: list[np.ndarray] = []
     header = {
         "target": module.target,
@@ -120,8 +122,11 @@ def _array_out(array: np.ndarray, arrays: list[np.ndarray]) -> int:
     return len(arrays) - 1
 
 
-def load(path: Path) -> ByteCodeModule:
-    """Reads a bytecode file; arrays are views of the mapped file. Raises ModelError for anything that `save` did not write."""
+def load(path: Path, kind: type[T]) -> T:
+    """Read a bytecode file as a `kind`; arrays are views of the mapped file.
+
+    Raises ModelError if `save` did not write the file.
+    """
     path = Path(path)
     try:
         with path.open("rb") as file:
@@ -142,7 +147,7 @@ def load(path: Path) -> ByteCodeModule:
     if hashlib.sha256(payload).digest() != digest:
         _refuse(path, "its checksum does not match: it was damaged or edited")
     try:
-        return _read(payload)
+        return _read(payload, kind)
     except (ValueError, KeyError, TypeError, IndexError, OverflowError, RecursionError, MemoryError, FleetError) as error:
         _refuse(path, f"its header is not that of a bytecode file ({type(error).__name__}: {str(error)[:200]})")
 
@@ -151,7 +156,7 @@ def _refuse(path: Path, why: str) -> NoReturn:
     raise ModelError(f"not a whole bytecode file: {why}", where=str(path), hint="compile the model again")
 
 
-def _read(payload: memoryview) -> ByteCodeModule:
+def _read(payload: memoryview, kind: type[T]) -> T:
     (length,) = struct.unpack_from("<Q", payload)
     if length > len(payload) - 8:
         raise ValueError("header length")
@@ -165,4 +170,4 @@ def _read(payload: memoryview) -> ByteCodeModule:
         position += count * dtype.itemsize
     if position != len(payload):
         raise ValueError(f"{len(payload) - position} bytes behind the arrays")
-    return header.module(arrays)
+    return header.contents(arrays, kind)

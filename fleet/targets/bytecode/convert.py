@@ -15,8 +15,9 @@ from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, ElementOp, FleetOp, IfOp, WhileOp, YieldOp, op_id
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, spelling
+from fleet.targets.bytecode.contents import ArgumentSlot, OutputSlot
 from fleet.targets.bytecode.hints import hint_of
-from fleet.targets.bytecode.module import ArgumentSlot, ByteCodeModule, OutputSlot
+from fleet.targets.bytecode.module import ByteCodeModule
 from fleet.targets.bytecode.opcodes import ELEMENT_CODES, INDEXED, OpCode, TypeCode
 
 __all__ = ["ByteCodeConverter"]

@@ -16,9 +16,9 @@ from xdsl.dialects.builtin import f64, i1
 from fleet.errors import FleetError, ModelError
 from fleet.ir.shapes import InferenceError, check_size
 from fleet.ir.types import element_type, spelling, tensor_type
+from fleet.targets.bytecode.contents import Contents
 from fleet.targets.bytecode.hints import DispatchHintParser, DispatchInfo, parse_type
 from fleet.targets.bytecode.instructions import Form, Instruction, instructions
-from fleet.targets.bytecode.module import ByteCodeModule
 from fleet.targets.bytecode.opcodes import ELEMENT_CODES, TypeCode
 
 __all__ = ["ANY", "ELEMENT_DTYPES", "Block", "Flow", "analyse"]
@@ -83,7 +83,7 @@ class Flow:
     end: State | None = None
 
 
-def analyse(module: ByteCodeModule) -> Flow:
+def analyse(module: Contents) -> Flow:
     """Raises ModelError with the offset for code that is not well formed."""
     if not 0 <= module.variable_size <= MAX_SLOTS:
         raise ModelError(f"{module.variable_size} slots, at most {MAX_SLOTS} are possible", where="bytecode")
@@ -120,7 +120,7 @@ def _cut(code: list[Instruction], size: int) -> list[Block]:
 
 
 class _Analysis:
-    def __init__(self, module: ByteCodeModule, flow: Flow) -> None:
+    def __init__(self, module: Contents, flow: Flow) -> None:
         self.module, self.flow = module, flow
         self._const_types: dict[int, str] = {}
 

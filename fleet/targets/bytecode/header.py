@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from fleet.ir.types import DTYPES
 from fleet.ir.weights import Entry, Recipe, Stream, Weights, recipe_from_plain
+from fleet.targets.bytecode.contents import ArgumentSlot, Contents, OutputSlot
 from fleet.targets.bytecode.flow import MAX_SLOTS
 from fleet.targets.bytecode.hints import parse_type
 from fleet.targets.bytecode.instructions import Form, instructions
-from fleet.targets.bytecode.module import ArgumentSlot, ByteCodeModule, OutputSlot
 from fleet.targets.bytecode.opcodes import OpCode, TypeCode
 
 __all__ = ["Header"]
+
+T = TypeVar("T", bound=Contents)
 
 _FIELDS: frozenset[str] = frozenset(
     ("target", "variable_size", "code", "consts", "invokes", "arguments", "outputs", "weights", "program_hash", "arrays")
@@ -45,11 +47,11 @@ class Header:
                 raise ValueError(f"dtype {name}")
             yield np.dtype(name), _shape(shape)
 
-    def module(self, arrays: list[np.ndarray]) -> ByteCodeModule:
-        """The module, with views of the file as its arrays."""
+    def contents(self, arrays: list[np.ndarray], kind: type[T]) -> T:
+        """The module as a `kind`, with views of the file as its arrays."""
         f = self._fields
         slots = _integer(f["variable_size"], 0, MAX_SLOTS)
-        return ByteCodeModule(
+        return kind(
             [_constant(c, arrays) for c in _list(f["consts"])],
             _named([_integer(w, -_WORD, _WORD) for w in _list(f["code"])]),
             _text(f["target"]),

@@ -21,11 +21,11 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of
 from fleet.targets.bytecode.erf import erf
 from fleet.targets.bytecode.hints import DispatchInfo, sequence
-from fleet.targets.bytecode.operators_composite import COMPOSITES
-from fleet.targets.bytecode.operators_library import library
-from fleet.targets.bytecode.operators_movement import MOVEMENT, splat
-from fleet.targets.bytecode.operators_sized import SIZED
-from fleet.targets.bytecode.products import matmul
+from fleet.targets.bytecode.kernels.composite import COMPOSITES
+from fleet.targets.bytecode.kernels.library import library
+from fleet.targets.bytecode.kernels.movement import MOVEMENT, splat
+from fleet.targets.bytecode.kernels.products import matmul
+from fleet.targets.bytecode.kernels.sized import SIZED
 
 __all__ = ["OPERATORS", "RULES", "Kernel", "Operator", "kernel"]
 

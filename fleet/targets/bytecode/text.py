@@ -24,10 +24,11 @@ import numpy as np
 
 from fleet.errors import FleetError, ModelError
 from fleet.ir.types import DTYPES, spelling, tensor_type
+from fleet.targets.bytecode.contents import ArgumentSlot, OutputSlot
 from fleet.targets.bytecode.flow import Flow, analyse
 from fleet.targets.bytecode.hints import parse_type
 from fleet.targets.bytecode.instructions import Form, Instruction, form_of
-from fleet.targets.bytecode.module import ArgumentSlot, ByteCodeModule, OutputSlot
+from fleet.targets.bytecode.module import ByteCodeModule
 from fleet.targets.bytecode.opcodes import OpCode, TypeCode
 
 __all__ = ["parse_vm", "print_vm"]

@@ -14,9 +14,10 @@ import numpy as np
 
 from fleet.errors import FleetError, ModelError
 from fleet.ir.program import Argument
+from fleet.targets.bytecode.contents import ArgumentSlot
 from fleet.targets.bytecode.decode import Step, StepBlock, decode
 from fleet.targets.bytecode.hints import parse_type
-from fleet.targets.bytecode.module import ArgumentSlot, ByteCodeModule
+from fleet.targets.bytecode.module import ByteCodeModule
 from fleet.targets.bytecode.operators import Kernel, Operator
 from fleet.targets.bytecode.profile import Profile
 from fleet.targets.bytecode.steps import Run, closure

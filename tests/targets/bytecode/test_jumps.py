@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fleet.errors import ModelError
 from fleet.targets.bytecode import VM, ByteCodeModule
-from fleet.targets.bytecode.module import ArgumentSlot, OutputSlot
+from fleet.targets.bytecode.contents import ArgumentSlot, OutputSlot
 from fleet.targets.bytecode.opcodes import OpCode as Op
 
 ADD = "device_add_sig_ii_i_ins_i32_i32_outs_i32"

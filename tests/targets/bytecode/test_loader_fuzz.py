@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from fleet.errors import FleetError, ModelError
 from fleet.targets.bytecode import VM, ByteCodeModule, TypeCode
 from fleet.targets.bytecode.container import MAGIC, VERSION
+from fleet.targets.bytecode.contents import ArgumentSlot, OutputSlot
 from fleet.targets.bytecode.listing import disassemble
-from fleet.targets.bytecode.module import ArgumentSlot, OutputSlot
 from fleet.targets.bytecode.opcodes import OpCode as Op
 
 MODULE = ByteCodeModule(

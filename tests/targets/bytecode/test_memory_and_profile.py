@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fleet.frontend.source import load
 from fleet.targets.bytecode import VM, ByteCodeConverter, ByteCodeModule
-from fleet.targets.bytecode.module import ArgumentSlot, OutputSlot
+from fleet.targets.bytecode.contents import ArgumentSlot, OutputSlot
 from fleet.targets.bytecode.opcodes import OpCode as Op
 from fleet.targets.bytecode.profile import Profile
 

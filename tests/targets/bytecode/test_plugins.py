@@ -10,7 +10,7 @@ import pytest
 
 from fleet.errors import ModelError
 from fleet.targets.bytecode import VM, ByteCodeModule
-from fleet.targets.bytecode.module import ArgumentSlot, OutputSlot
+from fleet.targets.bytecode.contents import ArgumentSlot, OutputSlot
 from fleet.targets.bytecode.opcodes import OpCode as Op
 
 SOURCE = """

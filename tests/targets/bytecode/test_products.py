@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet.sdk import native
-from fleet.targets.bytecode import products
-from fleet.targets.bytecode.products import matmul
+from fleet.targets.bytecode.kernels import products
+from fleet.targets.bytecode.kernels.products import matmul
 
 VARIANTS = native.variants()
 SIZES = st.one_of(st.integers(0, 9), st.integers(10, 150))

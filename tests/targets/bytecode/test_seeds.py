@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fleet.targets.bytecode import VM, ByteCodeModule, TypeCode
+from fleet.targets.bytecode.contents import ArgumentSlot, OutputSlot
 from fleet.targets.bytecode.hints import parse_type
-from fleet.targets.bytecode.module import ArgumentSlot, OutputSlot
 from fleet.targets.bytecode.opcodes import OpCode as Op
 
 

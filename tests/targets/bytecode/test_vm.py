@@ -11,8 +11,8 @@ from fleet.errors import ModelError
 from fleet.ir.build import make
 from fleet.ir.types import tensor_type
 from fleet.targets.bytecode import VM, ByteCodeModule, DispatchHintParser, OpCode, TypeCode
+from fleet.targets.bytecode.contents import ArgumentSlot, OutputSlot
 from fleet.targets.bytecode.evaluate import apply
-from fleet.targets.bytecode.module import ArgumentSlot, OutputSlot
 from fleet.targets.bytecode.opcodes import OpCode as Op
 from fleet.targets.bytecode.operators import OPERATORS
 

@@ -1,7 +1,7 @@
 """Matrix products of the VM: NumPy's, and for int32 a compiled kernel with bit-identical results.
 
 NumPy multiplies integers one by one. The integers of quantised models are 8-bit codes minus a zero point and fit into int16, which
-vector instructions multiply in pairs (`fleet.targets.bytecode.integer_kernel`). `FLEET_KERNEL=numpy` selects NumPy.
+vector instructions multiply in pairs (`fleet.targets.bytecode.kernels.integer_kernel`). `FLEET_KERNEL=numpy` selects NumPy.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fleet.sdk.native import Target, target
-from fleet.targets.bytecode.integer_kernel import library, sizes_of
+from fleet.targets.bytecode.kernels.integer_kernel import library, sizes_of
 
 __all__ = ["matmul"]
 

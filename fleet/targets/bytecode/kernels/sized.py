@@ -12,7 +12,7 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.shapes import MAX_ELEMENTS
 from fleet.targets.bytecode.hints import DispatchInfo, parse_type, sequence
-from fleet.targets.bytecode.operators_movement import Kernel
+from fleet.targets.bytecode.kernels.movement import Kernel
 
 __all__ = ["SIZED"]
 

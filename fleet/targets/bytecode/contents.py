@@ -1,0 +1,61 @@
+"""What a bytecode module holds: code, constants, arguments, results, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+__all__ = ["ArgumentSlot", "Contents", "OutputSlot"]
+
+
+@dataclass(frozen=True)
+class ArgumentSlot:
+    """An argument of the model's function: argument i is in slot i when the code starts.
+
+    shape has -1 for what each run decides; dims has the names of such dimensions ("" for one without, or known), or is ().
+    """
+
+    name: str
+    kind: str
+    shape: tuple[int, ...]
+    dtype: str
+    dims: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OutputSlot:
+    """A returned value: where it is when the code ends, and its type as hints spell it ("8x10xf32"; scalar: no array)."""
+
+    name: str
+    slot: int
+    type: str
+    scalar: bool = False
+
+
+@dataclass
+class Contents:
+    """The seeds' four fields, and what else a run of a whole model needs (not in the printed form).
+
+    Attributes:
+        consts: numbers, dispatch hints, arrays (for `ldc` of tensors).
+        code: opcodes, type codes and plain numbers, in a row.
+        target: where it runs: "python" is the NumPy VM.
+        variable_size: number of slots. Slots 0 to n - 1 hold the n arguments; then every value of the program, in order, has one.
+        invokes: id of the IR operation behind every `invokestatic`, in order of the code.
+        arguments, outputs: see their classes.
+        weights: argument name -> array.
+        program_hash: hash of the program that it was made from.
+    """
+
+    consts: list[Any]
+    code: list[int]
+    target: str
+    variable_size: int
+    invokes: tuple[str, ...] = field(default=(), repr=False)
+    arguments: tuple[ArgumentSlot, ...] = field(default=(), repr=False)
+    outputs: tuple[OutputSlot, ...] = field(default=(), repr=False)
+    weights: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False, compare=False)
+    program_hash: str = field(default="", repr=False)

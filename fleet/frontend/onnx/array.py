@@ -7,18 +7,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from xdsl.ir import SSAValue
 
+from fleet.frontend.onnx.narrow import Narrow
 from fleet.ir.types import numpy_dtype, shape_of
 
-if TYPE_CHECKING:
-    from fleet.frontend.onnx.build import Build
-    from fleet.frontend.onnx.narrow import Narrow
+__all__ = ["Array", "Maker", "binary", "concat", "einsum", "maximum", "minimum", "unary", "where"]
 
-__all__ = ["Array", "binary", "concat", "einsum", "maximum", "minimum", "unary", "where"]
+
+class Maker(Protocol):
+    """What arrays ask of the program in the making (`Build`)."""
+
+    def emit(self, name: str, operands: Sequence[Array], **attributes: Any) -> Array:
+        """One operation; computed now if all of its operands are known and small. Raises ModelError at the node."""
+        ...
+
+    def known(self, array: np.ndarray, name: str | None = None) -> Array:
+        """An array that is known now."""
+        ...
+
+    def value(self, array: Array) -> SSAValue:
+        """The value of the program behind an array."""
+        ...
+
+    def refuse(self, what: str, hint: str | None = None) -> NoReturn:
+        """Raises ModelError at the present node."""
+        ...
 
 
 class Array:
@@ -33,7 +50,7 @@ class Array:
 
     def __init__(
         self,
-        build: Build,
+        build: Maker,
         known: np.ndarray | None,
         ssa: SSAValue | None,
         name: str | None = None,

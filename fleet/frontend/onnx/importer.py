@@ -14,9 +14,10 @@ from fleet.core.notice import notice
 from fleet.frontend.onnx.array import Array
 from fleet.frontend.onnx.build import Build
 from fleet.frontend.onnx.call import Call, Value
+from fleet.frontend.onnx.casting import STEPWISE, cast, has_narrow, typed
 from fleet.frontend.onnx.graph import Function, Graph, Model, Node
 from fleet.frontend.onnx.limits import MAX_DEPTH, MAX_STEPS
-from fleet.frontend.onnx.narrow import BY_CODE, STEPWISE, cast, has_narrow, typed
+from fleet.frontend.onnx.narrow import BY_CODE
 from fleet.frontend.onnx.problems import refuse, unsupported
 from fleet.frontend.onnx.reader import read_function
 from fleet.frontend.onnx.registry import translation

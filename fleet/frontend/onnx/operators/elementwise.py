@@ -9,7 +9,8 @@ import numpy as np
 
 from fleet.frontend.onnx.array import Array, binary, maximum, minimum, unary, where
 from fleet.frontend.onnx.call import Call
-from fleet.frontend.onnx.narrow import cast, narrow_of
+from fleet.frontend.onnx.casting import cast
+from fleet.frontend.onnx.narrow import narrow_of
 from fleet.frontend.onnx.older import OLDER
 from fleet.frontend.onnx.registry import operator
 from fleet.frontend.onnx.tensors import dtype_of

@@ -11,7 +11,8 @@ import numpy as np
 
 from fleet.frontend.onnx.array import Array, maximum, minimum, unary
 from fleet.frontend.onnx.call import Call
-from fleet.frontend.onnx.narrow import cast, narrow_of
+from fleet.frontend.onnx.casting import cast
+from fleet.frontend.onnx.narrow import narrow_of
 from fleet.frontend.onnx.operators.convolution import convolve
 from fleet.frontend.onnx.operators.products import matmul
 from fleet.frontend.onnx.registry import operator

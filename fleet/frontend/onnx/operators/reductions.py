@@ -8,8 +8,9 @@ import numpy as np
 
 from fleet.frontend.onnx.array import Array, concat, unary, where
 from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.casting import cast
 from fleet.frontend.onnx.limits import MAX_UNROLLED
-from fleet.frontend.onnx.narrow import Narrow, cast
+from fleet.frontend.onnx.narrow import Narrow
 from fleet.frontend.onnx.registry import operator
 
 

@@ -206,7 +206,7 @@ KNOWN_CIRCLES = {
 }
 """First module of a circle of imports -> how many modules are in it. It only shrinks: what is gone or smaller is so here too."""
 
-FRONT_END, FRONT_END_CIRCLES = "fleet.frontend", 2
+FRONT_END, FRONT_END_CIRCLES = "fleet.frontend", 1
 """The front end's circles are counted, not their modules: splitting a file of one makes it larger, and is no step back."""
 
 LEVEL = 20

@@ -26,13 +26,12 @@ from fleet.frontend.live.names import LiveEvaluator
 from fleet.frontend.live.places import Places
 from fleet.frontend.live.results import Known, Result, taken_apart
 from fleet.frontend.live.watch import Items, Snapshot, Traceable, Watched
-from fleet.frontend.python.calls import bind_defaults
+from fleet.frontend.python.calls import bind_defaults, returned
 from fleet.frontend.python.errors import combined
 from fleet.frontend.python.evaluator import Poisoned, TooManyErrors
-from fleet.frontend.python.flow.ending import Flow, returned
+from fleet.frontend.python.flow.ending import Flow
 from fleet.frontend.python.generators import yields
-from fleet.frontend.python.scopes import Frame
-from fleet.frontend.python.values import Number, Tensor, Value, words
+from fleet.frontend.python.values import Frame, Number, Tensor, Value, words
 from fleet.frontend.source import assemble
 from fleet.frontend.tensor import Tensor as Declaration
 from fleet.ir.program import Program

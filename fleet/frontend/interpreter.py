@@ -17,8 +17,7 @@ from fleet.frontend.arrays.eager import Eager
 from fleet.frontend.python.calls import bind_parameters
 from fleet.frontend.python.errors import combined
 from fleet.frontend.python.evaluator import Evaluator, Poisoned, TooManyErrors
-from fleet.frontend.python.scopes import Frame
-from fleet.frontend.python.values import Broken, Function, List, Number, Tensor, Value
+from fleet.frontend.python.values import Broken, Frame, Function, List, Number, Tensor, Value
 from fleet.frontend.source import MODEL, open_source
 
 __all__ = ["Run", "run"]

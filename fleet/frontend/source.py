@@ -23,15 +23,14 @@ from fleet.frontend.arrays.static import Made
 from fleet.frontend.arrays.tracing import Tracing, final_values
 from fleet.frontend.live.arguments import bound_arguments, check_finite, declared
 from fleet.frontend.onnx.choice import is_onnx
+from fleet.frontend.python.calls import returned
 from fleet.frontend.python.errors import combined
 from fleet.frontend.python.evaluator import Evaluator, Poisoned, TooManyErrors
-from fleet.frontend.python.flow.ending import returned
 from fleet.frontend.python.flow.returns import returned_values
 from fleet.frontend.python.generators import yields
 from fleet.frontend.python.library import LIBRARIES
 from fleet.frontend.python.module import MAX_SOURCE_BYTES, Module, parse
-from fleet.frontend.python.scopes import Frame
-from fleet.frontend.python.values import Broken, Function, Tensor, Value
+from fleet.frontend.python.values import Broken, Frame, Function, Tensor, Value
 from fleet.ir.dialect import has_effects
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results

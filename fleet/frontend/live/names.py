@@ -23,8 +23,8 @@ from fleet.frontend.python.domain import Domain
 from fleet.frontend.python.errors import Source, expression_at
 from fleet.frontend.python.evaluator import Evaluator
 from fleet.frontend.python.module import Module
-from fleet.frontend.python.scopes import Frame, Scope
-from fleet.frontend.python.values import Dict, Function, Library, List, Number, Range, Value
+from fleet.frontend.python.scopes import Scope
+from fleet.frontend.python.values import Dict, Frame, Function, Library, List, Number, Range, Value
 from fleet.ir.types import DTYPES
 
 _LIBRARIES = ("numpy", "math")

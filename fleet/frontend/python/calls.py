@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from fleet.errors import SourceError
 from fleet.frontend.python import generators
-from fleet.frontend.python.flow.ending import returned
-from fleet.frontend.python.scopes import Frame
-from fleet.frontend.python.values import Broken, Dict, Function, Value, words
+from fleet.frontend.python.flow.ending import Flow, Raised
+from fleet.frontend.python.values import Broken, Dict, Frame, Function, Value, words
 
 if TYPE_CHECKING:
     from fleet.frontend.python.evaluator import Evaluator
@@ -94,6 +93,18 @@ def inline(ev: Evaluator, node: ast.AST, callee: Function, args: Sequence[Value]
         ev.depth = depth
         if not ev.calls:
             sys.setrecursionlimit(limit)
+
+
+def returned(ev: Evaluator, node: ast.AST, flow: Flow) -> Value:
+    """What a function gives whose statements end so.
+
+    Raised for an exception of the source; SourceError F511 where only the run knows whether it gives anything.
+    """
+    if flow.kind == "raise":
+        raise Raised
+    if flow.flags and not flow.always and flow.value is not None:
+        ev.fail("F511", flow.statement or node, "whether a value is returned the run decides", "return one on every way")
+    return flow.value
 
 
 def _check(ev: Evaluator, callee: Function) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from fleet.frontend.python.assignment import assign
 from fleet.frontend.python.containers import builtin, sets
-from fleet.frontend.python.scopes import Comprehension, Frame
+from fleet.frontend.python.scopes import Comprehension
 from fleet.frontend.python.values import (
     Dict,
+    Frame,
     List,
     Value,
 )

@@ -23,11 +23,12 @@ from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.flow.ending import Flow
 from fleet.frontend.python.generators import Yielding
 from fleet.frontend.python.module import Module
-from fleet.frontend.python.scopes import Frame, Scope, scope_of
+from fleet.frontend.python.scopes import Scope, scope_of
 from fleet.frontend.python.values import (
     Broken,
     Class,
     Dict,
+    Frame,
     Function,
     Instance,
     Library,

@@ -7,8 +7,7 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fleet.frontend.python.scopes import Frame
-from fleet.frontend.python.values import Function, Lazy, Value
+from fleet.frontend.python.values import Frame, Function, Lazy, Value
 
 if TYPE_CHECKING:
     from fleet.frontend.python.evaluator import Evaluator

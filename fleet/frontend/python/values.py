@@ -5,18 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
 
 from fleet.errors import SourceError
 from fleet.frontend.arrays.tensor import Tensor
+from fleet.frontend.python.scopes import Scope
 from fleet.ir.types import numpy_dtype
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.scopes import Frame
-    from fleet.ir.weights import Stream
+from fleet.ir.weights import Stream
 
 
 class SizeUsed(Exception):
@@ -87,6 +85,71 @@ class Library:
     """A name out of a library: "numpy", "numpy.maximum", "math.pi", "os.path", or a builtin "builtins.len"."""
 
     path: str
+
+
+@dataclass(eq=False)
+class Frame:
+    """The variables of one call, comprehension or module.
+
+    Attributes:
+        function: name for identities and messages.
+        depth: calls deep; 0 is the model itself.
+        parent: the frame that encloses it in the text; None for the module's.
+        body_of: the class whose body this is. method_of: the class of the method that this is a call of; `receiver` its first
+            argument.
+    """
+
+    function: str
+    depth: int
+    scope: Scope
+    parent: Frame | None = None
+    variables: dict[str, Value] = field(default_factory=dict)
+    body_of: Class | None = None
+    method_of: Class | None = None
+    receiver: Value = None
+
+    @property
+    def around(self) -> Frame:
+        """The frame that a function defined here sees: not a class's body, whose names only the body itself sees."""
+        return self.parent if self.body_of is not None and self.parent is not None else self
+
+    def within_class(self) -> Class | None:
+        """The class in whose text this frame stands, nearest first."""
+        frame: Frame | None = self
+        while frame is not None:
+            found = frame.body_of or frame.method_of
+            if found is not None:
+                return found
+            frame = frame.parent
+        return None
+
+    def owner(self, name: str) -> Frame | None:
+        """The frame of functions that `name` belongs to, by the text; None for names of the module and builtins."""
+        if name in self.scope.of_module:
+            return None
+        frame: Frame = self
+        while frame.parent is not None:
+            if name in frame.scope.local and (frame.body_of is None or name in frame.variables):
+                return frame
+            if name in frame.scope.of_module:
+                return None
+            frame = frame.parent
+        return None
+
+    def module(self) -> Frame:
+        """The module's frame."""
+        frame = self
+        while frame.parent is not None:
+            frame = frame.parent
+        return frame
+
+    def target(self, name: str) -> Frame:
+        """The frame in which assigning to `name` binds it."""
+        if name in self.scope.of_module:
+            return self.module()
+        if name in self.scope.local or self.parent is None:
+            return self
+        return self.owner(name) or self
 
 
 @dataclass(frozen=True, eq=False)

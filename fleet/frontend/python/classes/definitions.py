@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from fleet.frontend.python import expressions
 from fleet.frontend.python.classes import objects, records
-from fleet.frontend.python.scopes import Frame
-from fleet.frontend.python.values import Class, Descriptor, Function, Library, Value, words
+from fleet.frontend.python.values import Class, Descriptor, Frame, Function, Library, Value, words
 
 if TYPE_CHECKING:
     from fleet.frontend.python.evaluator import Evaluator

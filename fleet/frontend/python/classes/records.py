@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from fleet.frontend.python import calls
 from fleet.frontend.python.containers import builtin
-from fleet.frontend.python.scopes import Frame, Scope
+from fleet.frontend.python.scopes import Scope
 from fleet.frontend.python.values import (
     Class,
     Dict,
     Field,
+    Frame,
     Function,
     Initialiser,
     Instance,

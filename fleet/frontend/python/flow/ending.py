@@ -5,16 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
 
 from fleet.frontend.python.values import Value
 
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-
-__all__ = ["Flow", "Raised", "returned"]
+__all__ = ["Flow", "Raised"]
 
 
 @dataclass(frozen=True)
@@ -46,15 +42,3 @@ class Flow:
 
 class Raised(Exception):
     """Raised while following what stands behind an exception of the source, in a part that only the run enters."""
-
-
-def returned(ev: Evaluator, node: ast.AST, flow: Flow) -> Value:
-    """What a function gives whose statements end so.
-
-    Raised for an exception of the source; SourceError F511 where only the run knows whether it gives anything.
-    """
-    if flow.kind == "raise":
-        raise Raised
-    if flow.flags and not flow.always and flow.value is not None:
-        ev.fail("F511", flow.statement or node, "whether a value is returned the run decides", "return one on every way")
-    return flow.value

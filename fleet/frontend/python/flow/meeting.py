@@ -14,8 +14,7 @@ from fleet.frontend.arrays.static import Static
 from fleet.frontend.python.flow.ending import Flow, Raised
 from fleet.frontend.python.flow.regions import SCALARS, Way, added, builder_of, follow, inside, isolated, kind_of_number
 from fleet.frontend.python.flow.state import Holder, State, fill, joined_storage, put, tensors_of
-from fleet.frontend.python.scopes import Frame
-from fleet.frontend.python.values import Broken, List, Named, Number, Poison, Tensor, Value, words
+from fleet.frontend.python.values import Broken, Frame, List, Named, Number, Poison, Tensor, Value, words
 from fleet.ir.dialect import IfOp, YieldOp
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from fleet.frontend.python.flow.ending import Flow
 from fleet.frontend.python.flow.meeting import NUMBERS, choose, same
 from fleet.frontend.python.flow.regions import Way, added, builder_of, follow, isolated, kind_of_number
 from fleet.frontend.python.flow.state import State, contents, fill, joined_storage, put, tensors_of
-from fleet.frontend.python.scopes import Frame
-from fleet.frontend.python.values import Broken, List, Named, Number, Tensor, Value, words
+from fleet.frontend.python.values import Broken, Frame, List, Named, Number, Tensor, Value, words
 from fleet.ir.dialect import WhileOp, YieldOp
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from xdsl.ir import SSAValue
 
 from fleet.frontend.arrays.static import Static
 from fleet.frontend.arrays.tensor import Storage
-from fleet.frontend.python.scopes import Frame
 from fleet.frontend.python.values import (
     Bound,
     Class,
     Descriptor,
     Dict,
+    Frame,
     Function,
     Instance,
     Lazy,

@@ -7,8 +7,8 @@ import io
 import tokenize
 
 from fleet.errors import SourceError
-from fleet.frontend.python.errors import Source
-from fleet.frontend.python.module import parse
+from fleet.frontend.reading.errors import Source
+from fleet.frontend.reading.module import parse
 
 __all__ = ["tokens", "tree"]
 

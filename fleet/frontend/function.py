@@ -16,8 +16,6 @@ from xdsl.ir import Block, SSAValue
 
 from fleet.errors import SourceError
 from fleet.frontend.arrays.builder import Builder
-from fleet.frontend.arrays.static import Made
-from fleet.frontend.arrays.tensor import Storage
 from fleet.frontend.arrays.tracing import Tracing
 from fleet.frontend.live.arguments import bound_arguments
 from fleet.frontend.live.given import Given, Input, given
@@ -27,11 +25,13 @@ from fleet.frontend.live.places import Places
 from fleet.frontend.live.results import Known, Result, taken_apart
 from fleet.frontend.live.watch import Items, Snapshot, Traceable, Watched
 from fleet.frontend.python.calls import bind_defaults, returned
-from fleet.frontend.python.errors import combined
-from fleet.frontend.python.evaluator import Poisoned, TooManyErrors
-from fleet.frontend.python.flow.ending import Flow
 from fleet.frontend.python.generators import yields
-from fleet.frontend.python.values import Frame, Number, Tensor, Value, words
+from fleet.frontend.reading.ending import Flow
+from fleet.frontend.reading.errors import combined
+from fleet.frontend.reading.findings import Poisoned, TooManyErrors
+from fleet.frontend.reading.static import Made
+from fleet.frontend.reading.tensor import Storage
+from fleet.frontend.reading.values import Frame, Number, Tensor, Value, words
 from fleet.frontend.source import assemble
 from fleet.frontend.tensor import Tensor as Declaration
 from fleet.ir.program import Program

@@ -15,9 +15,11 @@ import numpy as np
 from fleet.errors import SourceError
 from fleet.frontend.arrays.eager import Eager
 from fleet.frontend.python.calls import bind_parameters
-from fleet.frontend.python.errors import combined
-from fleet.frontend.python.evaluator import Evaluator, Poisoned, TooManyErrors
-from fleet.frontend.python.values import Broken, Frame, Function, List, Number, Tensor, Value
+from fleet.frontend.python.reader import reader
+from fleet.frontend.reading.errors import combined
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.findings import Poisoned, TooManyErrors
+from fleet.frontend.reading.values import Broken, Frame, Function, List, Number, Tensor, Value
 from fleet.frontend.source import MODEL, open_source
 
 __all__ = ["Run", "run"]
@@ -45,7 +47,7 @@ def run(spec: str, arguments: Mapping[str, np.ndarray] | None = None) -> Run:
     """
     module, name = open_source(spec)
     domain = Eager()
-    ev = Evaluator(module, domain, main="__main__" if name is None else MODEL)
+    ev = reader(module, domain, main="__main__" if name is None else MODEL)
     frame, returned = ev.globals, None
     try:
         if name is None:
@@ -63,7 +65,7 @@ def run(spec: str, arguments: Mapping[str, np.ndarray] | None = None) -> Run:
         ev.close()
     if ev.errors:
         raise combined(ev.errors)
-    values = {n: domain.plain(module.tree, v) for n, v in frame.variables.items() if isinstance(v, Tensor | Number)}
+    values = {n: domain.plain(ev, module.tree, v) for n, v in frame.variables.items() if isinstance(v, Tensor | Number)}
     return Run(domain.printed.getvalue(), values, returned)
 
 
@@ -87,4 +89,4 @@ def _call(ev: Evaluator, domain: Eager, name: str, arguments: Mapping[str, np.nd
     if ev.errors:
         return frame, None
     value = tuple(flow.value.items) if isinstance(flow.value, List) else flow.value
-    return frame, domain.plain(function.node, value)
+    return frame, domain.plain(ev, function.node, value)

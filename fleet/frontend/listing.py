@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
+from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS, Signature
 from fleet.frontend.codes import table
-from fleet.frontend.python import library
 from fleet.frontend.python.builtins import registry
 from fleet.frontend.python.builtins.numbers import MATH
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.expressions import EXPRESSIONS
-from fleet.frontend.python.signatures import FUNCTIONS, METHODS, Signature
+from fleet.frontend.python.names import DRAWS
 from fleet.frontend.python.statements import STATEMENTS
 from fleet.ir.library.call import FAMILIES, callable_names
 from fleet.ir.library.expand import has_sequence
@@ -65,7 +65,7 @@ _GENERATORS = {"RandomState": "`np.random.seed(n)`, `np.random.RandomState(n)`",
 
 
 def _draws(generator: str) -> list[str]:
-    known = {*library.DRAWS, "integers"}
+    known = {*DRAWS, "integers"}
     return [d for d in sorted(known) if draw_method(generator, d) is not None]
 
 

@@ -19,18 +19,21 @@ from fleet.core.file_kinds import refuse_foreign
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError, SourceError
 from fleet.frontend.arrays.builder import Builder
-from fleet.frontend.arrays.static import Made
 from fleet.frontend.arrays.tracing import Tracing, final_values
 from fleet.frontend.live.arguments import bound_arguments, check_finite, declared
+from fleet.frontend.onnx import entry
 from fleet.frontend.onnx.choice import is_onnx
 from fleet.frontend.python.calls import returned
-from fleet.frontend.python.errors import combined
-from fleet.frontend.python.evaluator import Evaluator, Poisoned, TooManyErrors
 from fleet.frontend.python.flow.returns import returned_values
 from fleet.frontend.python.generators import yields
-from fleet.frontend.python.library import LIBRARIES
-from fleet.frontend.python.module import MAX_SOURCE_BYTES, Module, parse
-from fleet.frontend.python.values import Broken, Frame, Function, Tensor, Value
+from fleet.frontend.python.names import LIBRARIES
+from fleet.frontend.python.reader import reader
+from fleet.frontend.reading.errors import combined
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.findings import Poisoned, TooManyErrors
+from fleet.frontend.reading.module import MAX_SOURCE_BYTES, Module, parse
+from fleet.frontend.reading.static import Made
+from fleet.frontend.reading.values import Broken, Frame, Function, Tensor, Value
 from fleet.ir.dialect import has_effects
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
@@ -89,9 +92,7 @@ def load(
     """
     del seed
     if is_onnx(spec):
-        from fleet.frontend.onnx.entry import load as load_onnx
-
-        return load_onnx(spec, weights, inputs, dynamic=dynamic)
+        return entry.load(spec, weights, inputs, dynamic=dynamic)
     module, function_name = open_source(spec)
     try:
         return _load(module, function_name, spec, weights, inputs, dynamic)
@@ -104,9 +105,7 @@ def load(
 def signature(spec: str) -> list[Declared]:
     """The declared arguments of a model (name, dtype, dims, optional), without any array. Raises SourceError."""
     if is_onnx(spec):
-        from fleet.frontend.onnx.entry import signature as onnx_signature
-
-        return onnx_signature(spec)
+        return entry.signature(spec)
     module, function_name = open_source(spec)
     return [] if function_name is None else declared(module, module.functions[function_name])
 
@@ -118,9 +117,7 @@ def sample_inputs(spec: str, weights: Mapping[str, np.ndarray], *, batch: int = 
     Raises SourceError for an argument that does not declare dtype and dimensions, ModelError for a weight of another shape.
     """
     if is_onnx(spec):
-        from fleet.frontend.onnx.entry import sample_inputs as onnx_inputs
-
-        return onnx_inputs(spec, batch=batch, seed=seed)
+        return entry.sample_inputs(spec, batch=batch, seed=seed)
     module, _ = open_source(spec)
     arguments = signature(spec)
     try:
@@ -205,7 +202,7 @@ def parameters(text: str, name: str, function: str) -> frozenset[str]:
 
 def _evaluator(module: Module, block: Block, main: str) -> tuple[Evaluator, Tracing]:
     domain = Tracing(Builder(module.source, block), Made(block))
-    return Evaluator(module, domain, main=main), domain
+    return reader(module, domain, main=main), domain
 
 
 def _module_level(evaluator: Evaluator) -> None:

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fleet.errors import ModelError, SourceError
-from fleet.frontend.arrays import builder, static
+from fleet.frontend.arrays import builder
 from fleet.frontend.dump import tokens, tree
 from fleet.frontend.interpreter import run
-from fleet.frontend.python import evaluator
+from fleet.frontend.reading import findings, static
 from fleet.frontend.source import load
 
 PROGRAMS = sorted((Path(__file__).parent / "programs").glob("*.py"))
@@ -28,7 +28,7 @@ np.random.randn(2) .append(x) .shape break continue pass nonlocal x""".split()  
 @pytest.fixture(autouse=True)
 def _small(monkeypatch):
     monkeypatch.setattr(builder, "MAX_OPERATIONS", 2000)
-    monkeypatch.setattr(evaluator, "MAX_STEPS", 20_000)
+    monkeypatch.setattr(findings, "MAX_STEPS", 20_000)
     monkeypatch.setattr(static, "MAX_TOTAL", 1 << 28)
     monkeypatch.setattr(static, "MAX_BYTES", 1 << 27)
 

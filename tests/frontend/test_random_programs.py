@@ -172,8 +172,8 @@ def close(found: str, expected: str) -> bool:
 def small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """What doubles in nested loops is refused early, before CPython is asked for it."""
     monkeypatch.setattr("fleet.ir.shapes.MAX_ELEMENTS", 1 << 20)
-    monkeypatch.setattr("fleet.frontend.arrays.static.MAX_BYTES", 1 << 23)
-    monkeypatch.setattr("fleet.frontend.python.evaluator.MAX_STEPS", 20_000)
+    monkeypatch.setattr("fleet.frontend.reading.static.MAX_BYTES", 1 << 23)
+    monkeypatch.setattr("fleet.frontend.reading.findings.MAX_STEPS", 20_000)
 
 
 def too_large(error: SourceError | ModelError) -> bool:

@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import f64, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from fleet.core.unique import Taken
-from fleet.frontend.python.errors import Source
-from fleet.frontend.python.values import Number, Tensor
+from fleet.frontend.reading.errors import Source
+from fleet.frontend.reading.values import Number, Tensor
 from fleet.ir.build import make
 from fleet.ir.constants import constant
 from fleet.ir.dialect import OPERATIONS, EinsumOp, FleetOp, MatmulOp, PrintOp, all_operations, name_of

@@ -7,24 +7,23 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from xdsl.ir import Attribute
 
 from fleet.errors import SourceError
-from fleet.frontend.arrays import handlers, known_values
-from fleet.frontend.arrays.functions import create
+from fleet.frontend.arrays.arguments import dtype_of, to_array
+from fleet.frontend.arrays.emitting import builder_of, known_array
+from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.memory import change, check_writable
-from fleet.frontend.python import library
-from fleet.frontend.python.values import Class, Field, Library, List, Named, Number, Range, Tensor, Value, words
+from fleet.frontend.arrays.operands import array
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Class, Field, Library, List, Named, Number, Range, Tensor, Value, words
 from fleet.ir.library.call import Call, Operand, is_callable
 from fleet.ir.library.expand import has_sequence
 from fleet.ir.library.inference import CallError, Leaf, results
 from fleet.ir.shapes import UNKNOWN, InferenceError
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 __all__ = ["METHODS", "call", "checked", "function_of", "instead", "is_default", "prepared", "takes"]
 
@@ -112,7 +111,7 @@ class _Arguments:
             case List() | Range() | tuple():
                 parts = self.ev.sequence(value) or ()
                 if len(parts) > _MOST_WORDS and not any(isinstance(p, Tensor) for p in parts):
-                    made = library.to_array(self.ev, self.node, value)
+                    made = to_array(self.ev, self.node, value)
                     assert isinstance(made, Tensor)
                     return self._operand(made)
                 made = [self.of(v) for v in parts]
@@ -120,7 +119,7 @@ class _Arguments:
             case None | str():
                 return value
             case np.dtype() | Library(path="builtins.float" | "builtins.int" | "builtins.bool"):
-                return library.dtype_of(self.ev, self.node, value).name
+                return dtype_of(self.ev, self.node, value).name
             case _:
                 return self.ev.fail("F408", self.node, f"an argument that is {words(value)}", "pass arrays and numbers")
 
@@ -156,7 +155,7 @@ def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywor
     text = str(found)
     structure = checked(ev, node, found, [o.ssa.type for o in operands])
     if into is None and (not has_sequence(found.function) or any(UNKNOWN in leaf.shape for leaf in _leaves(structure))):
-        known = [known_values.known_array(ev, o) for o in operands]
+        known = [known_array(ev, o) for o in operands]
         arrays = [k for k in known if k is not None]
         if len(arrays) == len(operands):  # so is what they decide, and what not every target computes
             return _made(ev, node, found.run(arrays))
@@ -181,7 +180,7 @@ def _constants(ev: Evaluator, node: ast.expr, found: Call) -> tuple[list[Tensor]
     if not found.arguments or not isinstance(found.arguments[0], bool | int | float | list | tuple):
         ev.fail("F506", node, f"{found.function} without an array is not supported")
     parts = _as_value(found.arguments[0])
-    constant = handlers.array(ev, node, parts)
+    constant = array(ev, node, parts)
     return [constant], Call(found.function, (Operand(0), *found.arguments[1:]), found.keywords)
 
 
@@ -205,7 +204,7 @@ def _made(ev: Evaluator, node: ast.expr, value: Any) -> Value:
         parts = [_made(ev, node, v) for v in value]  # pyright: ignore[reportUnknownVariableType]
         return List(parts) if isinstance(value, list) else tuple(parts)
     found = np.asarray(value)
-    return create.static(ev, node, np.array(found, order="C"), "array", scalar=not isinstance(value, np.ndarray))
+    return static(ev, node, np.array(found, order="C"), "array", scalar=not isinstance(value, np.ndarray))
 
 
 def _built(ev: Evaluator, node: ast.AST, text: str, operands: Sequence[Tensor], structure: Any, count: list[int]) -> Value:
@@ -225,4 +224,4 @@ def _built(ev: Evaluator, node: ast.AST, text: str, operands: Sequence[Tensor], 
 
 
 def _emitted(ev: Evaluator, node: ast.AST, text: str, operands: Sequence[Tensor], output: int) -> Any:
-    return handlers.emitter(ev).emit(node, "numpy", [o.ssa for o in operands], call=text, output=output)
+    return builder_of(ev).emit(node, "numpy", [o.ssa for o in operands], call=text, output=output)

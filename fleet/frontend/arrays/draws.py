@@ -5,18 +5,16 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from fleet.frontend.arrays.static import Static
-from fleet.frontend.python import library
-from fleet.frontend.python.limits import check_size, check_total
-from fleet.frontend.python.values import Generator, List, Number, Range, Tensor, Value, words
+from fleet.frontend.arrays.arguments import dtype_of
+from fleet.frontend.arrays.making import check_size, check_total
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.static import Static
+from fleet.frontend.reading.values import Generator, List, Number, Range, Tensor, Value, words
 from fleet.ir.weights import Draw, Stream, draw_method
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 _WHOLE = ("randint", "integers", "permutation", "choice", "poisson", "binomial", "geometric")
 """Methods that draw integers."""
@@ -84,9 +82,9 @@ def _asked(
 
 
 def _elements(ev: Evaluator, node: ast.Call, of: Value, places: Value) -> Value:
-    whole = of if isinstance(of, Tensor) else ev.domain.call(node, "numpy.asarray", [of], {})
+    whole = of if isinstance(of, Tensor) else ev.domain.call(ev, node, "numpy.asarray", [of], {})
     assert isinstance(whole, Tensor)
-    return ev.domain.load(_subscript(node), whole, [places])
+    return ev.domain.load(ev, _subscript(node), whole, [places])
 
 
 def _length(ev: Evaluator, node: ast.AST, value: Value) -> int:
@@ -109,7 +107,7 @@ def _in_order(ev: Evaluator, node: ast.Call, stream: Stream, name: str, of: Valu
         return moved
     if not isinstance(of, Tensor):
         ev.fail("F408", node, f"shuffle of {words(of)}", "it changes an array or a list")
-    ev.domain.store(node, of, [], moved)
+    ev.domain.store(ev, node, of, [], moved)
     return None
 
 
@@ -120,14 +118,14 @@ def _weighted(ev: Evaluator, node: ast.Call, stream: Stream, count: int, weights
     if "replace" in rest and not ev.flag(node, rest["replace"], "replace"):
         ev.fail("F506", node, "choice with p= and replace=False is not supported", "draw with replacement")
     method = "random" if stream.generator == "default_rng" else "random_sample"
-    sums = ev.domain.call(node, "numpy.cumsum", [weights], {"dtype": np.dtype(float)})
+    sums = ev.domain.call(ev, node, "numpy.cumsum", [weights], {"dtype": np.dtype(float)})
     assert isinstance(sums, Tensor)
-    last = ev.domain.load(_subscript(node), sums, [Number(-1)])
+    last = ev.domain.load(ev, _subscript(node), sums, [Number(-1)])
     assert isinstance(last, Tensor)
-    scaled = ev.domain.binary(node, "div", sums, last)
+    scaled = ev.domain.binary(ev, node, "div", sums, last)
     size = rest.get("size")
     uniform = _drawn(ev, node, stream, method, [], {"size": Number(1) if size is None else size})
-    found = ev.domain.call(node, "numpy.searchsorted", [scaled, uniform], {"side": "right"})
+    found = ev.domain.call(ev, node, "numpy.searchsorted", [scaled, uniform], {"side": "right"})
     return found if size is not None else _number(ev, node, found)
 
 
@@ -141,12 +139,12 @@ def _number(ev: Evaluator, node: ast.Call, row: Value) -> Value:
     """The element of a one-element array as a Python number."""
     element = _element(ev, node, row)
     assert isinstance(element, Tensor)
-    return ev.domain.single(node, element)
+    return ev.domain.single(ev, node, element)
 
 
 def _element(ev: Evaluator, node: ast.Call, row: Value) -> Value:
     assert isinstance(row, Tensor)
-    return ev.domain.load(_subscript(node), row, [Number(0)])
+    return ev.domain.load(ev, _subscript(node), row, [Number(0)])
 
 
 def _drawn(ev: Evaluator, node: ast.Call, stream: Stream, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
@@ -212,7 +210,7 @@ def _bound(
             if value is not None:
                 shape = options["size"] = ev.integers(node, value, "size")
         elif parameter == "dtype":
-            options["dtype"] = library.dtype_of(ev, node, value).name
+            options["dtype"] = dtype_of(ev, node, value).name
         elif parameter == "x":
             options["x"] = ev.integer(node, value, "the argument of permutation")
             shape = (options["x"],)

@@ -20,14 +20,14 @@ from xdsl.ir import Block
 
 from fleet.errors import SourceError
 from fleet.frontend.arrays import called, draws
+from fleet.frontend.arrays.arguments import bind, dtype_of
 from fleet.frontend.arrays.functions import create
-from fleet.frontend.arrays.static import Made, Static
-from fleet.frontend.python import library, limits
-from fleet.frontend.python.containers import sets
-from fleet.frontend.python.domain import Domain, Index
-from fleet.frontend.python.signatures import FUNCTIONS, METHODS
-from fleet.frontend.python.text import display
-from fleet.frontend.python.values import (
+from fleet.frontend.arrays.making import check_size
+from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS
+from fleet.frontend.reading.evaluator import Domain, Evaluator, Index
+from fleet.frontend.reading.keys import check_order
+from fleet.frontend.reading.static import Made, Static
+from fleet.frontend.reading.values import (
     ELLIPSIS,
     Dict,
     Generator,
@@ -44,6 +44,7 @@ from fleet.frontend.python.values import (
     Tensor,
     Text,
     Value,
+    numbered,
     words,
 )
 from fleet.ir.program_ops import read_options
@@ -102,7 +103,7 @@ class Eager(Domain):
 
     # ---- values of the source as NumPy takes them, and back
 
-    def plain(self, node: ast.AST, value: Value) -> Any:
+    def plain(self, ev: Evaluator, node: ast.AST, value: Value) -> Any:
         """A value as Python has it."""
         match value:
             case Concrete():
@@ -110,65 +111,65 @@ class Eager(Domain):
             case Number():
                 return value.value
             case List():
-                items = [self.plain(node, v) for v in value.items]
+                items = [self.plain(ev, node, v) for v in value.items]
                 return deque(items, value.most) if value.kind == "deque" else items
             case tuple():
-                return tuple(self.plain(node, v) for v in value)
+                return tuple(self.plain(ev, node, v) for v in value)
             case Dict():
-                return _as_kind(value, {k: self.plain(node, v) for k, v in value.items.items()})
+                return _as_kind(value, {k: self.plain(ev, node, v) for k, v in value.items.items()})
             case Set():
-                sets.check_order(self.ev, node, value)
+                check_order(ev, node, value)
                 return frozenset(value.items) if value.frozen else value.items
             case Range():
-                self.ev.bounded(node, len(value.values), "a range")
+                ev.bounded(node, len(value.values), "a range")
                 return value.values
             case Slice():
                 return value.plain
             case Text():
-                template, values = display.template(value.parts)
-                return template.format(*(self.plain(node, v) for v in values))
+                template, values = numbered(value.parts)
+                return template.format(*(self.plain(ev, node, v) for v in values))
             case None | str() | np.dtype():
                 return value
             case Library() if value.path in ("builtins.float", "builtins.int", "builtins.bool"):
-                return library.dtype_of(self.ev, node, value)
+                return dtype_of(ev, node, value)
             case _ if value is ELLIPSIS:
                 return ...
             case _:
-                return self.ev.fail("F408", node, f"expected an array or a number, found {words(value)}")
+                return ev.fail("F408", node, f"expected an array or a number, found {words(value)}")
 
     def concrete(self, array: np.ndarray | np.generic) -> Concrete:
         """The one value that this array is: `x.squeeze()` may be x."""
         return self._known.get(id(array)) or self._known.setdefault(id(array), Concrete(array))
 
-    def wrapped(self, node: ast.AST, value: Any) -> Value:
+    def wrapped(self, ev: Evaluator, node: ast.AST, value: Any) -> Value:
         """What NumPy gave, as a value of the source."""
         if isinstance(value, np.ndarray | np.generic):
             if value.dtype.kind not in "fiub":
-                self.ev.fail("F403", node, f"an array of {value.dtype}", "arrays hold floats, ints and bools")
-            self._account(node, value)
+                ev.fail("F403", node, f"an array of {value.dtype}", "arrays hold floats, ints and bools")
+            self._account(ev, node, value)
             return self.concrete(value)
         if isinstance(value, list):
-            return List([self.wrapped(node, v) for v in value])  # pyright: ignore[reportUnknownVariableType]
+            return List([self.wrapped(ev, node, v) for v in value])  # pyright: ignore[reportUnknownVariableType]
         if isinstance(value, tuple):
-            return tuple(self.wrapped(node, v) for v in value)  # pyright: ignore[reportUnknownVariableType]
+            return tuple(self.wrapped(ev, node, v) for v in value)  # pyright: ignore[reportUnknownVariableType]
         return Number(value) if isinstance(value, bool | int | float) else value
 
-    def _account(self, node: ast.AST, value: np.ndarray | np.generic) -> None:
+    def _account(self, ev: Evaluator, node: ast.AST, value: np.ndarray | np.generic) -> None:
         """Refuses results that together would exhaust memory: a system that lends more than it has kills the process instead."""
         if value.nbytes <= _SMALL or not isinstance(value, np.ndarray) or value.base is not None or id(value) in self._known:
             return
-        limits.check_size(self.ev, node, value.shape, value.dtype)
+        check_size(ev, node, value.shape, value.dtype)
         self.live += value.nbytes
         weakref.finalize(value, self._release, value.nbytes).atexit = False
         if self.live > MAX_LIVE:
             what = f"the arrays in use take more than {MAX_LIVE / (1 << 30):.3g} GiB"
-            self.ev.fail("F603", node, what, "give large arrays as weights")
+            ev.fail("F603", node, what, "give large arrays as weights")
 
     def _release(self, size: int) -> None:
         self.live -= size
 
     @contextmanager
-    def numpy_errors(self, node: ast.AST) -> Yields[None]:
+    def numpy_errors(self, ev: Evaluator, node: ast.AST) -> Yields[None]:
         """What NumPy raises becomes an error with a place."""
         try:
             with np.errstate(all="ignore"):
@@ -176,134 +177,139 @@ class Eager(Domain):
         except _CAUSES as error:
             code = "F306" if isinstance(error, IndexError) else "F401" if isinstance(error, TypeError) else "F301"
             code = "F402" if isinstance(error, OverflowError) else "F603" if isinstance(error, MemoryError) else code
-            self.ev.fail(code, node, str(error).splitlines()[0] if str(error) else type(error).__name__)
+            ev.fail(code, node, str(error).splitlines()[0] if str(error) else type(error).__name__)
 
-    def fits(self, node: ast.AST, *shapes: tuple[int, ...]) -> None:
+    def fits(self, ev: Evaluator, node: ast.AST, *shapes: tuple[int, ...]) -> None:
         """Refuses a result that would exhaust memory."""
         for s in shapes:
-            limits.check_size(self.ev, node, s, np.dtype(float))
+            check_size(ev, node, s, np.dtype(float))
         try:
             shape = np.broadcast_shapes(*shapes)
         except ValueError:
             return  # NumPy says it better
-        limits.check_size(self.ev, node, shape, np.dtype(float))
+        check_size(ev, node, shape, np.dtype(float))
 
     # ---- operators
 
-    def binary(self, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
+    def binary(self, ev: Evaluator, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
         """See `Domain.binary`."""
         shapes = [v.shape for v in (lhs, rhs) if isinstance(v, Tensor)]
         if op == "matmul" and all(len(s) > 1 for s in shapes) and len(shapes) == 2:
-            self.fits(node, (*shapes[0][:-1], shapes[1][-1]))
+            self.fits(ev, node, (*shapes[0][:-1], shapes[1][-1]))
         elif op != "matmul":
-            self.fits(node, *shapes)
-        with self.numpy_errors(node):
-            return self.wrapped(node, _OPERATORS[op](self.plain(node, lhs), self.plain(node, rhs)))
+            self.fits(ev, node, *shapes)
+        with self.numpy_errors(ev, node):
+            return self.wrapped(ev, node, _OPERATORS[op](self.plain(ev, node, lhs), self.plain(ev, node, rhs)))
 
-    def unary(self, node: ast.expr, op: str, value: Tensor) -> Value:
+    def unary(self, ev: Evaluator, node: ast.expr, op: str, value: Tensor) -> Value:
         """See `Domain.unary`."""
-        with self.numpy_errors(node):
-            return self.wrapped(node, _UNARY[op](self.plain(node, value)))
+        with self.numpy_errors(ev, node):
+            return self.wrapped(ev, node, _UNARY[op](self.plain(ev, node, value)))
 
     def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float | None) -> Number:
         """See `Domain.arithmetic`."""
         return Number(value)
 
-    def update(self, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
+    def update(self, ev: Evaluator, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
         """See `Domain.update`."""
         assert isinstance(owner, Concrete)
-        with self.numpy_errors(node):
-            result = _IN_PLACE[op](owner.array, self.plain(node, value))
-        return owner if result is owner.array else self.wrapped(node, result)
+        with self.numpy_errors(ev, node):
+            result = _IN_PLACE[op](owner.array, self.plain(ev, node, value))
+        return owner if result is owner.array else self.wrapped(ev, node, result)
 
     # ---- calls
 
-    def call(self, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    def call(self, ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """See `Domain.call`."""
         if path.startswith("numpy.random."):
-            return draws.call(self.ev, node, path.removeprefix("numpy.random."), args, keywords)
+            return draws.call(ev, node, path.removeprefix("numpy.random."), args, keywords)
         if path == "numpy.where" and len(args) == 1:
             path = "numpy.nonzero"
         keywords = {k: v for k, v in keywords.items() if not called.is_default(path, k, v)}
         if path not in FUNCTIONS:
-            return self._directly(node, path, args, keywords)
+            return self._directly(ev, node, path, args, keywords)
         try:
-            bound = library.bind(self.ev, node, path.replace("numpy", "np", 1), FUNCTIONS[path], args, keywords)
+            bound = bind(ev, node, path.replace("numpy", "np", 1), FUNCTIONS[path], args, keywords)
         except SourceError as error:
             if not called.instead(error, path):
                 raise
-            return self._directly(node, path, args, keywords)
-        self._size(node, path.removeprefix("numpy."), bound)
-        return self._called(node, attrgetter(path.removeprefix("numpy."))(np), args, keywords)
+            return self._directly(ev, node, path, args, keywords)
+        self._size(ev, node, path.removeprefix("numpy."), bound)
+        return self._called(ev, node, attrgetter(path.removeprefix("numpy."))(np), args, keywords)
 
-    def _directly(self, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    def _directly(self, ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """A function that programs call as it is: the same refusals, and the same results."""
-        into, found, operands = called.prepared(self.ev, node, path, args, keywords)
-        called.checked(self.ev, node, found, [tensor_type(o.shape, o.dtype) for o in operands])
-        with self.numpy_errors(node):
-            result = found.run([self.plain(node, o) for o in operands])
+        into, found, operands = called.prepared(ev, node, path, args, keywords)
+        called.checked(ev, node, found, [tensor_type(o.shape, o.dtype) for o in operands])
+        with self.numpy_errors(ev, node):
+            result = found.run([self.plain(ev, node, o) for o in operands])
         if not isinstance(into, Concrete):
-            return self.wrapped(node, result)
-        self.store(node, into, [ELLIPSIS], self.wrapped(node, result))
+            return self.wrapped(ev, node, result)
+        self.store(ev, node, into, [ELLIPSIS], self.wrapped(ev, node, result))
         return into
 
-    def _size(self, node: ast.AST, name: str, bound: Mapping[str, Value]) -> None:
+    def _size(self, ev: Evaluator, node: ast.AST, name: str, bound: Mapping[str, Value]) -> None:
         """Refuses calls whose arguments alone make an array too large."""
-        ev = self.ev
         if name in create.MADE_SIZE:
-            self.fits(node, (create.made_size(name, {k: self.plain(node, v) for k, v in bound.items()}),))
+            self.fits(ev, node, (create.made_size(name, {k: self.plain(ev, node, v) for k, v in bound.items()}),))
         elif "shape" in bound and name in ("zeros", "ones", "empty", "full", "broadcast_to"):
-            self.fits(node, ev.integers(node, bound["shape"], "shape"))
+            self.fits(ev, node, ev.integers(node, bound["shape"], "shape"))
         elif name in ("tri", "eye", "identity"):
             rows = ev.integer(node, bound["N"], "N")
-            self.fits(node, (rows, rows if bound.get("M") is None else ev.integer(node, bound["M"], "M")))
+            self.fits(ev, node, (rows, rows if bound.get("M") is None else ev.integer(node, bound["M"], "M")))
         elif name == "linspace" and "num" in bound:
-            self.fits(node, (ev.integer(node, bound["num"], "num"),))
+            self.fits(ev, node, (ev.integer(node, bound["num"], "num"),))
         elif name == "arange":
             numbers = [float(ev.static(v) or 0) for v in bound.values() if isinstance(v, Number)]
             step = numbers[2] if len(numbers) > 2 else 1.0
-            self.fits(node, (int(min(abs(max(numbers) - min(0.0, *numbers)) / (abs(step) or 1), 2.0**40)),))
+            self.fits(ev, node, (int(min(abs(max(numbers) - min(0.0, *numbers)) / (abs(step) or 1), 2.0**40)),))
         elif name.endswith("split") and isinstance(bound["indices_or_sections"], Number):
             ev.bounded(node, ev.integer(node, bound["indices_or_sections"], "the number of parts"), "a list")
         elif name == "diag":
-            v = np.asarray(self.plain(node, bound["v"]))
-            self.fits(node, (v.size + abs(int(ev.static(bound.get("k", Number(0))) or 0)),) * (2 if v.ndim == 1 else 1))
+            v = np.asarray(self.plain(ev, node, bound["v"]))
+            self.fits(ev, node, (v.size + abs(int(ev.static(bound.get("k", Number(0))) or 0)),) * (2 if v.ndim == 1 else 1))
         elif name in ("kron", "tensordot") or name.endswith(".outer"):
-            self.fits(node, tuple(np.asarray(self.plain(node, v)).size for k, v in bound.items() if k in ("a", "b", "A", "B")))
+            self.fits(
+                ev, node, tuple(np.asarray(self.plain(ev, node, v)).size for k, v in bound.items() if k in ("a", "b", "A", "B"))
+            )
         elif name in ("tile", "repeat", "outer", "pad"):
-            sizes = [np.asarray(self.plain(node, v)) for k, v in bound.items() if k not in ("axis", "mode")]
+            sizes = [np.asarray(self.plain(ev, node, v)) for k, v in bound.items() if k not in ("axis", "mode")]
             counts = [s.size if k in ("a", "b") else max(1, int(np.abs(s).max(initial=1))) ** s.size
                       for s, k in zip(sizes, [k for k in bound if k not in ("axis", "mode")], strict=True)]  # fmt: skip
-            self.fits(node, (min(math.prod(counts), 1 << 40),))
+            self.fits(ev, node, (min(math.prod(counts), 1 << 40),))
 
-    def _called(self, node: ast.AST, function: Any, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-        with self.numpy_errors(node):
-            positional = [self.plain(node, a) for a in args]
-            return self.wrapped(node, function(*positional, **{k: self.plain(node, v) for k, v in keywords.items()}))
+    def _called(self, ev: Evaluator, node: ast.AST, function: Any, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        with self.numpy_errors(ev, node):
+            positional = [self.plain(ev, node, a) for a in args]
+            return self.wrapped(ev, node, function(*positional, **{k: self.plain(ev, node, v) for k, v in keywords.items()}))
 
-    def method(self, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    def method(
+        self, ev: Evaluator, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
         """See `Domain.method`."""
         assert isinstance(owner, Concrete)
         path, owned = called.function_of(name, owner, args)
         keywords = {k: v for k, v in keywords.items() if not called.is_default(name, k, v)}
         if name not in METHODS:
-            return self._directly(node, path, owned, keywords)
+            return self._directly(ev, node, path, owned, keywords)
         try:
-            bound = library.bind(self.ev, node, f"`.{name}`", METHODS[name], [owner, *args], keywords)
+            bound = bind(ev, node, f"`.{name}`", METHODS[name], [owner, *args], keywords)
         except SourceError as error:
             if not called.instead(error, path):
                 raise
-            return self._directly(node, path, owned, keywords)
-        self._size(node, name, bound)
-        return self._called(node, getattr(owner.array, name), args, keywords)
+            return self._directly(ev, node, path, owned, keywords)
+        self._size(ev, node, name, bound)
+        return self._called(ev, node, getattr(owner.array, name), args, keywords)
 
-    def draw(self, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    def draw(
+        self, ev: Evaluator, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
         """See `Domain.draw`."""
-        return draws.draw(self.ev, node, owner.stream, name, args, keywords)
+        return draws.draw(ev, node, owner.stream, name, args, keywords)
 
-    def single(self, node: ast.AST, value: Tensor) -> Value:
+    def single(self, ev: Evaluator, node: ast.AST, value: Tensor) -> Value:
         """The drawn number itself."""
-        known = self.ev.static(value)
+        known = ev.static(value)
         assert known is not None
         return Number(known)
 
@@ -316,43 +322,45 @@ class Eager(Domain):
         made.entry.forget()
         return self.concrete(array)
 
-    def attribute(self, node: ast.Attribute, owner: Tensor) -> Value:
+    def attribute(self, ev: Evaluator, node: ast.Attribute, owner: Tensor) -> Value:
         """See `Domain.attribute`."""
         assert isinstance(owner, Concrete)
         if node.attr == "flat":
-            return self.wrapped(node, owner.array.reshape(-1))
+            return self.wrapped(ev, node, owner.array.reshape(-1))
         if node.attr in METHODS.keys() | called.METHODS:
             return Method(owner, node.attr)
         if node.attr not in _ATTRIBUTES:
             supported = ", ".join(sorted({*METHODS, *called.METHODS, *_ATTRIBUTES}))
-            self.ev.fail("F206", node, f"arrays have no supported attribute `{node.attr}`", f"supported are {supported}")
-        return self.wrapped(node, getattr(owner.array, node.attr))
+            ev.fail("F206", node, f"arrays have no supported attribute `{node.attr}`", f"supported are {supported}")
+        return self.wrapped(ev, node, getattr(owner.array, node.attr))
 
-    def convert(self, node: ast.expr, value: Value, dtype: np.dtype) -> Value:
+    def convert(self, ev: Evaluator, node: ast.expr, value: Value, dtype: np.dtype) -> Value:
         """See `Domain.convert`."""
-        with self.numpy_errors(node):
-            return self.wrapped(node, dtype.type(self.plain(node, value)))
+        with self.numpy_errors(ev, node):
+            return self.wrapped(ev, node, dtype.type(self.plain(ev, node, value)))
 
     # ---- parts
 
-    def load(self, node: ast.Subscript, owner: Tensor, index: Index) -> Value:
+    def load(self, ev: Evaluator, node: ast.Subscript, owner: Tensor, index: Index) -> Value:
         """See `Domain.load`."""
         assert isinstance(owner, Concrete)
-        with self.numpy_errors(node):
-            return self.wrapped(node, np.ndarray.__getitem__(np.asarray(owner.array), tuple(self.plain(node, i) for i in index)))
+        with self.numpy_errors(ev, node):
+            return self.wrapped(
+                ev, node, np.ndarray.__getitem__(np.asarray(owner.array), tuple(self.plain(ev, node, i) for i in index))
+            )
 
-    def store(self, node: ast.expr, owner: Tensor, index: Index, value: Value) -> None:
+    def store(self, ev: Evaluator, node: ast.expr, owner: Tensor, index: Index, value: Value) -> None:
         """See `Domain.store`."""
         assert isinstance(owner, Concrete)
         if not isinstance(owner.array, np.ndarray):
-            self.ev.fail("F504", node, "a NumPy scalar cannot be changed in place")
-        with self.numpy_errors(node):
-            owner.array[tuple(self.plain(node, i) for i in index)] = self.plain(node, value)
+            ev.fail("F504", node, "a NumPy scalar cannot be changed in place")
+        with self.numpy_errors(ev, node):
+            owner.array[tuple(self.plain(ev, node, i) for i in index)] = self.plain(ev, node, value)
 
-    def elements(self, node: ast.expr, owner: Tensor) -> Iterator[Value]:
+    def elements(self, ev: Evaluator, node: ast.expr, owner: Tensor) -> Iterator[Value]:
         """See `Domain.elements`."""
         assert isinstance(owner, Concrete)
-        return (self.wrapped(node, v) for v in owner.array)  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType]
+        return (self.wrapped(ev, node, v) for v in owner.array)  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType]
 
     def known(self, owner: Tensor) -> bool | int | float | None:
         """See `Domain.known`."""
@@ -360,21 +368,23 @@ class Eager(Domain):
 
     # ---- effects and names
 
-    def print(self, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
+    def print(self, ev: Evaluator, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
         """See `Domain.print`."""
-        with np.printoptions(**(read_options(self.ev.printing) if self.ev.printing else {})):
+        with np.printoptions(**(read_options(ev.printing) if ev.printing else {})):
             shown: list[Any] = []
             for p in parts:
                 if not isinstance(p, Tensor):
-                    display.parts(self.ev, p, node=node)  # the same refusals as everywhere
-                shown.append(p if isinstance(p, Library) else self._text(node, p) if _holds_objects(p) else self.plain(node, p))
+                    ev.parts(node, p)  # the same refusals as everywhere
+                shown.append(
+                    p if isinstance(p, Library) else self._text(ev, node, p) if _holds_objects(p) else self.plain(ev, node, p)
+                )
             print(*shown, sep=separator, end=end, file=self.printed)
-        self.ev.bounded(node, self.printed.tell(), "an output")
+        ev.bounded(node, self.printed.tell(), "an output")
 
-    def _text(self, node: ast.AST, value: Value) -> str:
+    def _text(self, ev: Evaluator, node: ast.AST, value: Value) -> str:
         """The text of what holds objects of the file's classes."""
-        template, values = display.template(display.parts(self.ev, value, node=node))
-        return template.format(*(self.plain(node, v) for v in values))
+        template, values = numbered(ev.parts(node, value))
+        return template.format(*(self.plain(ev, node, v) for v in values))
 
     def named(self, value: Value, variable: str, depth: int) -> None:
         """See `Domain.named`."""

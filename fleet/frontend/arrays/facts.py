@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from fleet.frontend.python import library
-from fleet.frontend.python.values import Library, Number, Tensor, Value, words
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.arrays.arguments import dtype_of
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Library, Number, Tensor, Value, words
 
 __all__ = ["ABSTRACT", "FACTS", "call"]
 
@@ -22,7 +20,7 @@ ABSTRACT: Mapping[str, Any] = {f"numpy.{n}": getattr(np, n) for n in _KINDS.spli
 
 
 def _dtype(ev: Evaluator, node: ast.AST, value: Value) -> np.dtype:
-    return value.dtype if isinstance(value, Tensor) else library.dtype_of(ev, node, value)
+    return value.dtype if isinstance(value, Tensor) else dtype_of(ev, node, value)
 
 
 def _can_cast(ev: Evaluator, node: ast.AST, args: Sequence[Value]) -> Value:

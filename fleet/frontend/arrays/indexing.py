@@ -5,22 +5,21 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from fleet.frontend.arrays import known_values
-from fleet.frontend.arrays.functions import create, order, shapes
-from fleet.frontend.arrays.handlers import array, cast, emit, emitter
+from fleet.frontend.arrays.emitting import builder_of, cast, emit, known_array
+from fleet.frontend.arrays.functions import order
+from fleet.frontend.arrays.making import literal, static
 from fleet.frontend.arrays.memory import change, check_writable, joined
+from fleet.frontend.arrays.operands import array, convert
+from fleet.frontend.arrays.parts import SUPPORTED, gather, transposed
 from fleet.frontend.arrays.sizes import bounded_slice, dims_of, flat, reshaped
-from fleet.frontend.arrays.static import Static
-from fleet.frontend.python.values import ELLIPSIS, List, Number, Range, Slice, Tensor, Value, words
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.static import Static
+from fleet.frontend.reading.values import ELLIPSIS, List, Number, Range, Slice, Tensor, Value, words
 
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-
-_SUPPORTED = "supported are start:stop:step with static bounds, integers, None, ... and one array of integers"
 _MAX_SCATTER = 1 << 20
 
 
@@ -65,33 +64,8 @@ def _known_place(ev: Evaluator, item: Value) -> Value:
     """A known NumPy integer scalar as a Python number; other values unchanged."""
     if not isinstance(item, Tensor) or not _is_run_time_index(item):
         return item
-    known = known_values.known_array(ev, item)
+    known = known_array(ev, item)
     return item if known is None else Number(int(known))
-
-
-def element(ev: Evaluator, node: ast.AST, value: Tensor, at: int, axis: int = 0) -> Tensor:
-    """`value[at]` of one dimension, for iteration."""
-    if isinstance(value, Static) and axis == 0 and len(value.shape) == 1 and (small := value.small()) is not None:
-        return literal(ev, node, small[at])
-    size = value.shape[axis]
-    if size >= 0 and not -size <= at < size:
-        ev.fail("F306", node, f"index {at} is out of bounds for dimension {axis} of size {size}")
-    at = at % size if size >= 0 else at  # else it counts from the end in the run
-    cut = shapes.piece(ev, node, value, axis, at, at + 1)
-    found = reshaped(ev, node, cut, [d for i, d in enumerate(dims_of(cut)) if i != axis])
-    return found if found.shape else Tensor(found.ssa)
-
-
-def late_element(ev: Evaluator, node: ast.AST, value: Tensor, at: Number) -> Tensor:
-    """`value[at]` at a place that only the run knows."""
-    found = gather(ev, node, value, array(ev, node, at), 0)
-    return value.view(found.ssa) if found.shape else Tensor(found.ssa)
-
-
-def literal(ev: Evaluator, node: ast.AST, value: object) -> Static:
-    """A small array or NumPy scalar that is known."""
-    part = np.array(value, order="C")
-    return create.static(ev, node, part, "array", scalar=not part.shape)
 
 
 def _expanded(ev: Evaluator, node: ast.AST, value: Tensor, given: Sequence[Value]) -> list[Value]:
@@ -100,7 +74,7 @@ def _expanded(ev: Evaluator, node: ast.AST, value: Tensor, given: Sequence[Value
     place = node.slice if isinstance(node, ast.Subscript) else node
     for i, item in enumerate(items):
         if isinstance(item, Number) and item.truth:
-            ev.fail("F503", place, "an index of True or False is not supported", _SUPPORTED)
+            ev.fail("F503", place, "an index of True or False is not supported", SUPPORTED)
         if (
             isinstance(item, Static)
             and not item.shape
@@ -144,7 +118,7 @@ def _flat_masks(ev: Evaluator, node: ast.Subscript, value: Tensor, items: Sequen
         sizes = value.shape[axis:end]
         if any(a != b and a >= 0 and b >= 0 for a, b in zip(mask.shape, sizes, strict=True)):
             ev.fail("F306", node.slice, f"a mask of shape {mask.shape} for dimensions of shape {sizes}")
-        if len(sizes) > 1 and known_values.known_array(ev, mask) is None:
+        if len(sizes) > 1 and known_array(ev, mask) is None:
             if any(d < 0 for d in (*sizes, *mask.shape)):
                 ev.unknown(node.slice, "a mask of several dimensions whose sizes only the run knows")
             dims = dims_of(value)
@@ -166,7 +140,7 @@ def _without_masks(
             found.append(item)
             continue
         if not mask.shape:
-            ev.fail("F503", node.slice, "an index of True or False is not supported", _SUPPORTED)
+            ev.fail("F503", node.slice, "an index of True or False is not supported", SUPPORTED)
         found += order.places_of(ev, node.slice, mask)
     return found, [i for i, item in enumerate(found) if _is_array(item)]
 
@@ -182,7 +156,7 @@ def _with_arrays(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[
     if any(not _is_array(i) and not isinstance(i, Number) for i in items[first : last + 1]) or any(
         isinstance(i, Number) for i in around
     ):
-        ev.fail("F503", node.slice, "arrays of an index that do not stand side by side are not supported", _SUPPORTED)
+        ev.fail("F503", node.slice, "arrays of an index that do not stand side by side are not supported", SUPPORTED)
     rest = [Slice(None, None) if first <= i <= last else item for i, item in enumerate(items)]
     base = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
     parts = [_integers(ev, node.slice, item) for item in items[first : last + 1]]
@@ -194,9 +168,9 @@ def _integers(ev: Evaluator, node: ast.AST, item: Value) -> np.ndarray | Tensor:
     if isinstance(item, Number) and not item.symbolic:
         return np.array(ev.integer(node, item, "an index"))
     found = array(ev, node, item)
-    known = known_values.known_array(ev, found)
+    known = known_array(ev, found)
     if found.dtype.kind not in "iu" and not (known is not None and not known.size):
-        ev.fail("F405", node, f"an index array of dtype {found.dtype} is not supported", _SUPPORTED)
+        ev.fail("F405", node, f"an index array of dtype {found.dtype} is not supported", SUPPORTED)
     return _signed(ev, node, found) if known is None else known.astype(np.int64)
 
 
@@ -209,25 +183,10 @@ def _with_array(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[V
     """One array of integers among basic items: these first, then a gather along its dimension."""
     rest = [Slice(None, None) if i == at else item for i, item in enumerate(items)]
     if any(isinstance(i, Number) for i in rest) and any(isinstance(i, Slice | None) for i in rest[:at]):
-        ev.fail("F503", node.slice, "this mix of an array and other indices is not supported", _SUPPORTED)
+        ev.fail("F503", node.slice, "this mix of an array and other indices is not supported", SUPPORTED)
     axis = sum(1 for i in rest[:at] if i is None or isinstance(i, Slice))
     base = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
     return gather(ev, node, base, _signed(ev, node, array(ev, node.slice, items[at])), axis)
-
-
-def gather(ev: Evaluator, node: ast.AST, value: Tensor, indices: Tensor, axis: int) -> Tensor:
-    """Elements of one dimension by an array of integers."""
-    place = node.slice if isinstance(node, ast.Subscript) else node
-    if indices.dtype.kind == "b":
-        hint = "its result's shape depends on values; use np.where(mask, x, 0)"
-        ev.fail("F501", place, "an index of truth values is not supported", hint)
-    if indices.dtype.kind != "i":
-        ev.fail("F405", place, f"an index array of dtype {indices.dtype} is not supported", _SUPPORTED)
-    if isinstance(indices, Static) and (small := indices.small()) is not None and small.size and value.shape[axis] >= 0:
-        worst = int(small.min()) if small.min() < -value.shape[axis] else int(small.max())
-        if not -value.shape[axis] <= worst < value.shape[axis]:
-            ev.fail("F306", place, f"index {worst} is out of bounds for dimension {axis} of size {value.shape[axis]}")
-    return emit(ev, node, "gather", [value, indices], axis=axis) if axis else emit(ev, node, "gather", [value, indices])
 
 
 def _late_elements(ev: Evaluator, node: ast.expr, value: Tensor, items: list[Value]) -> Value:
@@ -249,7 +208,7 @@ def _basic(ev: Evaluator, node: ast.AST, value: Tensor, items: Sequence[Value]) 
     found = value
     if tuple(size) != value.shape or any(s != 1 for s in step) or any(a != 0 for a in start):
         steps = {"step": step} if any(s != 1 for s in step) else {}
-        found = Tensor(emitter(ev).emit(node, "slice", [value.ssa], start=start, size=size, **steps))
+        found = Tensor(builder_of(ev).emit(node, "slice", [value.ssa], start=start, size=size, **steps))
     if late:
         found = Tensor(bounded_slice(ev, node, found, late))
     if tuple(shape) != tuple(range(len(size))):
@@ -290,7 +249,7 @@ def _window(ev: Evaluator, node: ast.AST, value: Tensor, items: Sequence[Value])
             size.append(1)
             step.append(1)
         else:
-            ev.fail("F405", place, f"{words(item)} is not supported as an index", _SUPPORTED)
+            ev.fail("F405", place, f"{words(item)} is not supported as an index", SUPPORTED)
     return start, size, step, shape, late
 
 
@@ -340,7 +299,7 @@ def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], 
 def _is_known_index(ev: Evaluator, item: Value) -> bool:
     """Whether the positions named by an index item are known."""
     if isinstance(item, Tensor):
-        return known_values.known_array(ev, item) is not None
+        return known_array(ev, item) is not None
     return not (isinstance(item, Number) and item.symbolic)
 
 
@@ -349,11 +308,11 @@ def _literal(ev: Evaluator, node: ast.AST, item: Value) -> Value:
     if isinstance(item, List | tuple | Range):
         item = array(ev, node, item)
         if 0 in item.shape:
-            return create.static(ev, node, np.zeros(item.shape, np.int64), "places", scalar=False)
+            return static(ev, node, np.zeros(item.shape, np.int64), "places", scalar=False)
     if not isinstance(item, Tensor):
         return item
-    known = known_values.known_array(ev, item)
-    return item if known is None else create.static(ev, node, np.array(known, order="C"), "places", scalar=item.scalar)
+    known = known_array(ev, item)
+    return item if known is None else static(ev, node, np.array(known, order="C"), "places", scalar=item.scalar)
 
 
 def _store_late(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], new: Tensor) -> None:
@@ -398,9 +357,9 @@ def _put_along(
     wide = _as_wide(ev, node, new, found)
     if before:
         axes = [*range(before, before + len(places)), *range(before), *range(before + len(places), len(found))]
-        wide = shapes.transposed(ev, node, wide, axes)
+        wide = transposed(ev, node, wide, axes)
     if [*axes, *others] != list(range(len(base.shape))):
-        base = shapes.transposed(ev, node, base, [*axes, *others])
+        base = transposed(ev, node, base, [*axes, *others])
     order.put(ev, node, base, parts, wide)
 
 
@@ -416,8 +375,6 @@ def _as_wide(ev: Evaluator, node: ast.AST, new: Tensor, shape: Sequence[int]) ->
 
 
 def _converted(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> Tensor:
-    from fleet.frontend.arrays.handlers import convert
-
     return convert(ev, node, value, dtype) if not isinstance(value, Tensor) else cast(ev, node, value, dtype)
 
 
@@ -435,12 +392,12 @@ def _targets(ev: Evaluator, node: ast.AST, owner: Tensor, index: Sequence[Value]
                 items.append(item.plain)
             case Number():
                 items.append(ev.integer(node, item, "an index"))
-            case Static() if (small := known_values.known_array(ev, item)) is not None:
+            case Static() if (small := known_array(ev, item)) is not None:
                 items.append(small)
             case None:
                 items.append(None)
             case _:
-                ev.fail("F405", node, f"{words(item)} is not supported as an index", _SUPPORTED)
+                ev.fail("F405", node, f"{words(item)} is not supported as an index", SUPPORTED)
     try:
         return np.asarray(np.arange(total).reshape(owner.shape)[tuple(items)])  # pyright: ignore[reportArgumentType, reportCallIssue]
     except IndexError as error:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from fleet.frontend.arrays.static import Made, Static
-from fleet.frontend.python.values import Tensor
+from fleet.frontend.reading.static import Made, Static
+from fleet.frontend.reading.values import Tensor
 from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
@@ -19,10 +19,7 @@ from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.ir.weights import Creation, Draw, Entry
 from fleet.transforms.simplify.numbers import COMPUTED, call_of
 
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-
-__all__ = ["Known", "known_array"]
+__all__ = ["Known"]
 
 _MAX_ELEMENTS = 1 << 16
 _MAX_WORK = 1 << 25
@@ -32,15 +29,6 @@ _OTHERS = (
     d.ArgsortOp,
 )  # fmt: skip
 """Operations computed by their record, in addition to `COMPUTED`."""
-
-
-def known_array(ev: Evaluator, value: Tensor) -> np.ndarray | None:
-    """The elements; None if they are run-time values or more than 2^16."""
-    if isinstance(value, Static) and value.entry is not None:
-        return _of_entry(value.entry)
-    from fleet.frontend.arrays.tracing import of
-
-    return of(ev).values.of(value.ssa)
 
 
 def _of_entry(entry: Entry) -> np.ndarray | None:
@@ -58,6 +46,12 @@ class Known:
         self._made = made
         self._found: dict[SSAValue, np.ndarray | None] = {}
         self._work = 0
+
+    def array(self, value: Tensor) -> np.ndarray | None:
+        """The elements; None if they are run-time values or more than 2^16."""
+        if isinstance(value, Static) and value.entry is not None:
+            return _of_entry(value.entry)
+        return self.of(value.ssa)
 
     def of(self, value: SSAValue) -> np.ndarray | None:
         """The value as an array; None where only the run knows it."""

@@ -7,23 +7,21 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from xdsl.ir import Block, SSAValue
 
-from fleet.frontend.arrays.functions import create
-from fleet.frontend.arrays.handlers import emit, emitter
+from fleet.frontend.arrays.emitting import builder_of, emit
+from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.sizes import reshaped
-from fleet.frontend.arrays.static import Static
-from fleet.frontend.arrays.tensor import Part, Tensor
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.static import Static
+from fleet.frontend.reading.tensor import Part, Tensor
 from fleet.ir import dialect as d
 from fleet.ir.memory_order import in_c_order
 from fleet.ir.operation import attributes_of, kind_of
 from fleet.ir.types import shape_of
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 __all__ = ["change", "check_writable", "joined"]
 
@@ -273,7 +271,7 @@ def _read(ev: Evaluator, node: ast.AST, part: Part, base: SSAValue) -> SSAValue 
 
 def _run(ev: Evaluator, node: ast.AST, steps: Sequence[d.FleetOp], value: SSAValue) -> SSAValue:
     for op in steps:
-        value = emitter(ev).emit(node, kind_of(op), [value, *op.operands[1:]], **attributes_of(op))
+        value = builder_of(ev).emit(node, kind_of(op), [value, *op.operands[1:]], **attributes_of(op))
     return value
 
 
@@ -339,7 +337,7 @@ def joined(ev: Evaluator, node: ast.AST, owner: Tensor, new: Tensor, where: np.n
     source = np.arange(total)
     source[where.ravel()] = total + np.arange(where.size)
     flat = emit(ev, node, "concat", [reshaped(ev, node, owner, [total]), reshaped(ev, node, new, [where.size])], axis=0)
-    places = create.static(ev, node, source.reshape(owner.shape), "places", scalar=False)
+    places = static(ev, node, source.reshape(owner.shape), "places", scalar=False)
     return emit(ev, node, "gather", [flat, places])
 
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from fleet.frontend.python.values import Number, Slice, Tensor, Value, dimension
-
-if TYPE_CHECKING:
-    from fleet.frontend.arrays.builder import Builder
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.arrays.emitting import builder_of
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Number, Slice, Tensor, Value, dimension
 
 __all__ = [
     "Sizes",
@@ -62,7 +60,7 @@ def given_sizes(ev: Evaluator, node: ast.AST, value: Value, what: str = "shape")
 def product(ev: Evaluator, node: ast.AST, a: Number, b: Number) -> Number:
     """Of two sizes, one of which only the run knows."""
     operands = _operands(ev, node, [a, b])
-    found = Number(None, _builder(ev).emit(node, "mul", operands))
+    found = Number(None, builder_of(ev).emit(node, "mul", operands))
     found.sized = all(v.sized or not v.symbolic for v in (a, b))
     return found
 
@@ -77,14 +75,8 @@ def element_count(ev: Evaluator, node: ast.AST, x: Tensor) -> Number:
     return total
 
 
-def _builder(ev: Evaluator) -> Builder:
-    from fleet.frontend.arrays.tracing import of
-
-    return of(ev).builder
-
-
 def _operands(ev: Evaluator, node: ast.AST, sizes: Sizes) -> list[SSAValue]:
-    return [_builder(ev).number(node, d if isinstance(d, Number) else Number(d), i64) for d in sizes]
+    return [builder_of(ev).number(node, d if isinstance(d, Number) else Number(d), i64) for d in sizes]
 
 
 def reshaped(ev: Evaluator, node: ast.AST, x: Tensor, shape: Sizes) -> Tensor:
@@ -97,7 +89,7 @@ def reshaped(ev: Evaluator, node: ast.AST, x: Tensor, shape: Sizes) -> Tensor:
     if not asked:
         if tuple(shape) == x.shape and len(own) < 2:
             return x.view(x.ssa)
-        return x.view(_builder(ev).emit(node, "reshape", [x.ssa], shape=list(shape)))
+        return x.view(builder_of(ev).emit(node, "reshape", [x.ssa], shape=list(shape)))
     if _same(x, shape):
         return x.view(x.ssa)
     rest = [d for d in shape if not isinstance(d, Number)]
@@ -108,11 +100,11 @@ def reshaped(ev: Evaluator, node: ast.AST, x: Tensor, shape: Sizes) -> Tensor:
         fits = part > 0 and total % part == 0
         if fits and (-1 in rest or part == total):
             target = [-1 if isinstance(d, Number) else total // part if d == -1 else d for d in shape]
-            return x.view(_builder(ev).emit(node, "reshape", [x.ssa], shape=target))
+            return x.view(builder_of(ev).emit(node, "reshape", [x.ssa], shape=target))
     sizes = [Number(-1) if d == -1 else d for d in shape]
     numbers = [d for d in sizes if isinstance(d, Number)]
     operands = [x.ssa, *_operands(ev, node, numbers)]
-    return x.view(_builder(ev).emit(node, "dynamic_reshape", operands, shape=known(sizes)))
+    return x.view(builder_of(ev).emit(node, "dynamic_reshape", operands, shape=known(sizes)))
 
 
 def _same(x: Tensor, shape: Sizes) -> bool:
@@ -133,22 +125,22 @@ def flat(ev: Evaluator, node: ast.AST, x: Tensor) -> Tensor:
 def broadcasted(ev: Evaluator, node: ast.AST, x: Tensor, shape: Sizes) -> SSAValue:
     """`np.broadcast_to` with at least one size that only the run knows."""
     operands = [x.ssa, *_operands(ev, node, [d for d in shape if isinstance(d, Number)])]
-    return _builder(ev).emit(node, "dynamic_broadcast", operands, shape=known(shape))
+    return builder_of(ev).emit(node, "dynamic_broadcast", operands, shape=known(shape))
 
 
 def filled(ev: Evaluator, node: ast.AST, shape: Sizes, value: bool | int | float, dtype: np.dtype) -> SSAValue:
     """`np.full` of such a shape."""
-    return broadcasted(ev, node, _builder(ev).filled(node, (), value, dtype), shape)
+    return broadcasted(ev, node, builder_of(ev).filled(node, (), value, dtype), shape)
 
 
 def arange(ev: Evaluator, node: ast.AST, bounds: Sizes) -> Tensor:
     """`np.arange(start, stop, step)` of integers, int64."""
-    return Tensor(_builder(ev).emit(node, "arange", _operands(ev, node, bounds)), scalar=False)
+    return Tensor(builder_of(ev).emit(node, "arange", _operands(ev, node, bounds)), scalar=False)
 
 
 def triangle(ev: Evaluator, node: ast.AST, rows: int | Number, columns: int | Number, k: int, dtype: np.dtype) -> Tensor:
     """`np.tri`."""
-    return Tensor(_builder(ev).emit(node, "tri", _operands(ev, node, [rows, columns, k]), dtype=dtype), scalar=False)
+    return Tensor(builder_of(ev).emit(node, "tri", _operands(ev, node, [rows, columns, k]), dtype=dtype), scalar=False)
 
 
 def bounded_slice(ev: Evaluator, node: ast.AST, x: Tensor, parts: Sequence[tuple[int, Slice]]) -> SSAValue:
@@ -160,4 +152,4 @@ def bounded_slice(ev: Evaluator, node: ast.AST, x: Tensor, parts: Sequence[tuple
         bounds.append(part.stop if part.stop is not None else _FAR if forward else -_FAR)
     operands = [x.ssa, *_operands(ev, node, bounds)]
     axes, steps = [a for a, _ in parts], [p.step or 1 for _, p in parts]
-    return _builder(ev).emit(node, "dynamic_slice", operands, axes=axes, step=steps)
+    return builder_of(ev).emit(node, "dynamic_slice", operands, axes=axes, step=steps)

@@ -7,7 +7,7 @@ import contextlib
 import math
 import operator
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import f64, i64
@@ -15,53 +15,40 @@ from xdsl.ir import SSAValue
 
 from fleet.errors import SourceError
 from fleet.frontend.arrays import called, draws, handlers, indexing, sizes
-from fleet.frontend.arrays.builder import Builder
+from fleet.frontend.arrays.arguments import bind
+from fleet.frontend.arrays.emitting import Emitting, cast
 from fleet.frontend.arrays.functions import order, products
-from fleet.frontend.arrays.known_values import Known, known_array
+from fleet.frontend.arrays.making import literal
 from fleet.frontend.arrays.memory import change, check_writable
-from fleet.frontend.arrays.static import Made, Static
-from fleet.frontend.python import library
-from fleet.frontend.python.domain import Domain, Index
-from fleet.frontend.python.flow.regions import number_of
-from fleet.frontend.python.signatures import FUNCTIONS, METHODS
-from fleet.frontend.python.text import display
-from fleet.frontend.python.values import Generator, Method, Number, Operand, Tensor, Value, dimension, words
+from fleet.frontend.arrays.operands import bitwise, convert, elementwise, loop
+from fleet.frontend.arrays.parts import element
+from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS
+from fleet.frontend.arrays.truths import number_of
+from fleet.frontend.reading.evaluator import Evaluator, Index
+from fleet.frontend.reading.static import Static
+from fleet.frontend.reading.values import Generator, Method, Number, Operand, Tensor, TextPart, Value, dimension, numbered, words
 from fleet.ir.dialect import OPERATIONS, BinaryOp
 
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-
 _ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "mT", "flat", "imag", "itemsize", "nbytes", "real")
-_BITS: Mapping[str, str] = {"bit_and": "logical_and", "bit_or": "logical_or", "bit_xor": "not_equal"}
 
 
-class Tracing(Domain):
-    """Appends to a builder's block. `made` collects the arrays that the source makes: they become weights.
-
-    muted: prints are dropped (of the statements around the function that is the model).
-    """
-
-    def __init__(self, builder: Builder, made: Made) -> None:
-        self.builder = builder
-        self.made = made
-        self.values = Known(made)
-        self.muted = False
+class Tracing(Emitting):
+    """What NumPy's functions do to arrays, as operations."""
 
     # ---- operators
 
-    def binary(self, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
+    def binary(self, ev: Evaluator, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
         """See `Domain.binary`."""
-        ev = self.ev
         if op == "matmul":
             return products.matmul(ev, node, lhs, rhs)
-        op = self.on_bools(node, op, lhs, rhs)
+        op = bitwise(ev, node, op, lhs, rhs)
         known = [self.known_scalar(v) for v in (lhs, rhs)]
         record = OPERATIONS.get(op)
         if None not in known and record is not None and issubclass(record, BinaryOp):
             with np.errstate(all="ignore"), contextlib.suppress(ValueError, TypeError, OverflowError):
                 # Of scalars the operator and the ufunc differ: -0.0 ** 0.5 is 0.0, np.power(-0.0, 0.5) is -0.0.
                 value = operator.pow(*known) if op == "pow" else record.compute(known, {})
-                return indexing.literal(self.ev, node, value)
+                return literal(ev, node, value)
         if op == "pow" and _squares_bool(lhs, rhs):
             assert isinstance(lhs, Tensor)
             squared = self.builder.tensor(node, "cast", [lhs.ssa], dtype=np.dtype(np.int8))
@@ -69,7 +56,7 @@ class Tracing(Domain):
         if op == "pow" and _roots_half(lhs, rhs):
             return self.builder.elementwise(node, "sqrt", [lhs])
         if op == "pow" and any(isinstance(v, Tensor) and not v.scalar for v in (lhs, rhs)):
-            return handlers.elementwise(self.ev, node, op, lhs, rhs)
+            return elementwise(ev, node, op, lhs, rhs)
         return self.builder.elementwise(node, op, [lhs, rhs])
 
     def known_scalar(self, value: Operand) -> Any:
@@ -79,40 +66,21 @@ class Tracing(Domain):
         small = value.small() if isinstance(value, Static) and not value.shape else None
         return None if small is None else small[()]
 
-    def on_bools(self, node: ast.expr, op: str, *operands: Operand) -> str:
-        """The operation that a bitwise one is: on truth values a logical one, on integers the one of their bits."""
-        if op not in _BITS:
-            return op
-        kinds = [v.dtype.kind if isinstance(v, Tensor) else "b" if v.truth else "i" for v in operands]
-        if set(kinds) == {"b"}:
-            return _BITS[op]
-        whole = [k in "iub" and (isinstance(v, Tensor) or v.whole) for k, v in zip(kinds, operands, strict=True)]
-        if all(whole):
-            return op.replace("bit_", "bitwise_")
-        at = next((v for v, k in zip(operands, kinds, strict=True) if k not in "iub"), operands[0])
-        self.ev.fail(
-            "F401",
-            node,
-            f"{op} of {words(at)}",
-            "it is for truth values and integers",
-        )
-        return None
-
-    def unary(self, node: ast.expr, op: str, value: Tensor) -> Value:
+    def unary(self, ev: Evaluator, node: ast.expr, op: str, value: Tensor) -> Value:
         """See `Domain.unary`."""
         if op == "pos":
-            handlers.loop(self.ev, node, np.positive, value)  # NumPy has none of truth values
+            loop(ev, node, np.positive, value)  # NumPy has none of truth values
             return Tensor(value.ssa)
         if op == "invert":
             if value.dtype == np.uint64:  # its largest number is no number of the IR: by way of int64, which has the same bits
-                signed = self.unary(node, op, self.builder.tensor(node, "cast", [value.ssa], dtype=np.dtype(np.int64)))
+                signed = self.unary(ev, node, op, self.builder.tensor(node, "cast", [value.ssa], dtype=np.dtype(np.int64)))
                 assert isinstance(signed, Tensor)
                 return self.builder.tensor(node, "cast", [signed.ssa], dtype=value.dtype)
             if value.dtype.kind in "iu":
                 ones = Number(-1 if value.dtype.kind == "i" else int(np.iinfo(value.dtype).max))
-                return self.binary(node, "bit_xor", value, ones)
+                return self.binary(ev, node, "bit_xor", value, ones)
             if value.dtype.kind != "b":
-                self.ev.fail("F401", node, f"~ of {words(value)}", "it is for truth values and integers")
+                ev.fail("F401", node, f"~ of {words(value)}", "it is for truth values and integers")
             op = "logical_not"
         return self.builder.elementwise(node, op, [value])
 
@@ -126,85 +94,89 @@ class Tracing(Domain):
             return found
         return self.builder.arithmetic(node, op, operands, value)
 
-    def update(self, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
+    def update(self, ev: Evaluator, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
         """See `Domain.update`."""
         target = node.target
         if owner.storage.outside and isinstance(target, ast.Name):
             sign = ast.unparse(node).split("=")[0].split()[-1]
-            self.ev.fail(
+            ev.fail(
                 "F504", node, f"`{sign}=` changes an array in place that belongs to whoever calls the model",
                 f"write {target.id} = {target.id} {sign} (...)",
             )  # fmt: skip
-        check_writable(self.ev, node, owner)
+        check_writable(ev, node, owner)
         if op != "matmul" and isinstance(value, Tensor) and _may_widen(owner, value):
-            value = Tensor(sizes.broadcasted(self.ev, node, value, sizes.dims_of(owner)))  # the run refuses what NumPy refuses
-        result = self.binary(target, op, owner, value)
+            value = Tensor(sizes.broadcasted(ev, node, value, sizes.dims_of(owner)))  # the run refuses what NumPy refuses
+        result = self.binary(ev, target, op, owner, value)
         assert isinstance(result, Tensor)
         if result.shape != owner.shape:
-            self.ev.fail("F301", node, f"an array of shape {owner.shape} cannot be changed in place to shape {result.shape}")
+            ev.fail("F301", node, f"an array of shape {owner.shape} cannot be changed in place to shape {result.shape}")
         if not np.can_cast(result.dtype, owner.dtype, "same_kind"):
-            self.ev.fail(
+            ev.fail(
                 "F406",
                 node,
                 f"an array of {owner.dtype} cannot be changed in place to {result.dtype}",
                 "make a new array: x = x + y",
             )
-        change(self.ev, node, owner, handlers.cast(self.ev, node, result, owner.dtype).ssa)
+        change(ev, node, owner, cast(ev, node, result, owner.dtype).ssa)
         return owner
 
     # ---- calls
 
-    def call(self, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    def call(self, ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """See `Domain.call`."""
         if path.startswith("numpy.random."):
-            return draws.call(self.ev, node, path.removeprefix("numpy.random."), args, keywords)
+            return draws.call(ev, node, path.removeprefix("numpy.random."), args, keywords)
         if path == "numpy.where" and len(args) == 1 and not keywords:
-            return order.nonzero(self.ev, node, {"a": args[0]})
+            return order.nonzero(ev, node, {"a": args[0]})
         given = {k: v for k, v in keywords.items() if not called.is_default(path, k, v)}
         if path not in FUNCTIONS:
-            return called.call(self.ev, node, path, args, given)
+            return called.call(ev, node, path, args, given)
         try:
-            bound = library.bind(self.ev, node, path.replace("numpy", "np", 1), FUNCTIONS[path], args, given)
-            return handlers.handle(self.ev, node, FUNCTIONS[path].handler, bound)
+            bound = bind(ev, node, path.replace("numpy", "np", 1), FUNCTIONS[path], args, given)
+            return handlers.handle(ev, node, FUNCTIONS[path].handler, bound)
         except SourceError as error:
-            return self._instead(node, path, args, given, error)
+            return self._instead(ev, node, path, args, given, error)
 
-    def method(self, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    def method(
+        self, ev: Evaluator, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
         """See `Domain.method`."""
         given = {k: v for k, v in keywords.items() if not called.is_default(name, k, v)}
         path, owned = called.function_of(name, owner, args)
         if name not in METHODS:
-            return called.call(self.ev, node, path, owned, given)
+            return called.call(ev, node, path, owned, given)
         try:
-            bound = library.bind(self.ev, node, f"`.{name}`", METHODS[name], [owner, *args], given)
-            return handlers.handle(self.ev, node, METHODS[name].handler, bound)
+            bound = bind(ev, node, f"`.{name}`", METHODS[name], [owner, *args], given)
+            return handlers.handle(ev, node, METHODS[name].handler, bound)
         except SourceError as error:
-            return self._instead(node, path, owned, given, error)
+            return self._instead(ev, node, path, owned, given, error)
 
     def _instead(
-        self, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value], error: SourceError
+        self, ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value], error: SourceError
     ) -> Value:
         """What NumPy's own function gives where the rule for it refuses the call; the rule's error where that refuses it too."""
         if not called.instead(error, path):
             raise error
         try:
-            return called.call(self.ev, node, path, args, keywords)
+            return called.call(ev, node, path, args, keywords)
         except SourceError:
             raise error from None
 
-    def draw(self, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    def draw(
+        self, ev: Evaluator, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
         """See `Domain.draw`."""
-        return draws.draw(self.ev, node, owner.stream, name, args, keywords)
+        return draws.draw(ev, node, owner.stream, name, args, keywords)
 
-    def single(self, node: ast.AST, value: Tensor) -> Value:
+    def single(self, ev: Evaluator, node: ast.AST, value: Tensor) -> Value:
         """An operation that takes the number from the draw."""
-        return number_of(self.ev, node, value)
+        return number_of(ev, node, value)
 
     def drawn(self, made: Static) -> Tensor:
         """The drawn array. It stays a recipe: what is computed of it stays in the program as operations."""
         return made
 
-    def attribute(self, node: ast.Attribute, owner: Tensor) -> Value:
+    def attribute(self, ev: Evaluator, node: ast.Attribute, owner: Tensor) -> Value:
         """See `Domain.attribute`."""
         match node.attr:
             case "shape":
@@ -212,7 +184,7 @@ class Tracing(Domain):
             case "ndim":
                 return Number(len(owner.shape))
             case "size" | "nbytes":
-                size = sizes.element_count(self.ev, node, owner)
+                size = sizes.element_count(ev, node, owner)
                 if node.attr == "size":
                     return size
                 bytes_ = Number(owner.dtype.itemsize)
@@ -225,9 +197,9 @@ class Tracing(Domain):
             case "real":
                 return owner
             case "imag":
-                return called.call(self.ev, node, "numpy.imag", [owner], {})
+                return called.call(ev, node, "numpy.imag", [owner], {})
             case "flat":
-                return owner.view(sizes.flat(self.ev, node, owner).ssa, scalar=False, where="always")
+                return owner.view(sizes.flat(ev, node, owner).ssa, scalar=False, where="always")
             case "mT" if len(owner.shape) > 1:
                 last = len(owner.shape) - 1
                 order = [*range(last - 1), last, last - 1]
@@ -241,55 +213,55 @@ class Tracing(Domain):
                 return Method(owner, name)
             case name:
                 supported = ", ".join(sorted({*METHODS, *called.METHODS, *_ATTRIBUTES}))
-                return self.ev.fail("F206", node, f"arrays have no supported attribute `{name}`", f"supported are {supported}")
+                return ev.fail("F206", node, f"arrays have no supported attribute `{name}`", f"supported are {supported}")
 
-    def convert(self, node: ast.expr, value: Value, dtype: np.dtype) -> Value:
+    def convert(self, ev: Evaluator, node: ast.expr, value: Value, dtype: np.dtype) -> Value:
         """See `Domain.convert`."""
-        found = handlers.convert(self.ev, node, value, dtype)
+        found = convert(ev, node, value, dtype)
         return found if found.shape else Tensor(found.ssa)
 
     # ---- parts
 
-    def load(self, node: ast.Subscript, owner: Tensor, index: Index) -> Value:
+    def load(self, ev: Evaluator, node: ast.Subscript, owner: Tensor, index: Index) -> Value:
         """See `Domain.load`."""
-        return indexing.load(self.ev, node, owner, index)
+        return indexing.load(ev, node, owner, index)
 
-    def store(self, node: ast.expr, owner: Tensor, index: Index, value: Value) -> None:
+    def store(self, ev: Evaluator, node: ast.expr, owner: Tensor, index: Index, value: Value) -> None:
         """See `Domain.store`."""
-        indexing.store(self.ev, node, owner, index, value)
+        indexing.store(ev, node, owner, index, value)
 
-    def elements(self, node: ast.expr, owner: Tensor) -> Iterator[Value]:
+    def elements(self, ev: Evaluator, node: ast.expr, owner: Tensor) -> Iterator[Value]:
         """See `Domain.elements`."""
         if owner.shape[0] < 0:
-            self.ev.unknown(node, "a loop over a dimension whose size only the run knows")
+            ev.unknown(node, "a loop over a dimension whose size only the run knows")
         for i in range(owner.shape[0]):
-            yield indexing.element(self.ev, node, owner, i)
+            yield element(ev, node, owner, i)
 
     def known(self, owner: Tensor) -> bool | int | float | None:
         """See `Domain.known`."""
-        found = known_array(self.ev, owner) if math.prod(owner.shape) == 1 else None
+        found = self.values.array(owner) if math.prod(owner.shape) == 1 else None
         return None if found is None else found.item()
 
     # ---- effects and names
 
-    def print(self, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
+    def print(self, ev: Evaluator, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
         """See `Domain.print`."""
         plain = [p for p in parts if isinstance(p, Tensor | Number)]
         if len(plain) == len(parts) and parts and (separator, end) == (" ", "\n"):
             if not self.muted:
-                self.builder.print(node, plain, options=self._options(plain))
+                self.builder.print(node, plain, options=self._options(ev, plain))
             return
-        pieces: list[display.Part] = []
+        pieces: list[TextPart] = []
         for i, p in enumerate(parts):
-            pieces += [separator if i else "", *display.parts(self.ev, p, node=node)]
-        template, values = display.template([*pieces, end])
-        self.ev.bounded(node, len(template), "a string")
+            pieces += [separator if i else "", *ev.parts(node, p)]
+        template, values = numbered([*pieces, end])
+        ev.bounded(node, len(template), "a string")
         if not self.muted:
-            self.builder.print(node, values, template, self._options(values))
+            self.builder.print(node, values, template, self._options(ev, values))
 
-    def _options(self, values: Sequence[Tensor | Number]) -> str | None:
+    def _options(self, ev: Evaluator, values: Sequence[Tensor | Number]) -> str | None:
         """The options under which arrays are printed; none where there is no array."""
-        return self.ev.printing or None if any(isinstance(v, Tensor) and v.shape for v in values) else None
+        return ev.printing or None if any(isinstance(v, Tensor) and v.shape for v in values) else None
 
     def operations(self) -> int:
         """See `Domain.operations`."""
@@ -350,9 +322,3 @@ def final_values(variables: Mapping[str, Value]) -> dict[str, SSAValue]:
             elif len(value.constants) == 1:
                 found[name] = next(iter(value.constants.values()))
     return found
-
-
-def of(ev: Evaluator) -> Tracing:
-    """The evaluator's domain, which is this one."""
-    assert isinstance(ev.domain, Tracing)
-    return ev.domain

@@ -9,8 +9,8 @@ from typing import TypeAlias
 import numpy as np
 
 from fleet.errors import ModelError
-from fleet.frontend.python.calls import defaults
-from fleet.frontend.python.module import Module
+from fleet.frontend.python.calls import default_expressions
+from fleet.frontend.reading.module import Module
 from fleet.ir.program import Argument
 from fleet.ir.types import DTYPES
 from fleet.symbols.dims import DTYPE_NAMES, DeclarationError, Declared, bind, names_of, parse_declaration
@@ -21,7 +21,7 @@ _SUPPORTED = 'annotate arrays as "float32[N, 64]", np.ndarray or npt.NDArray[np.
 
 def declared(module: Module, function: ast.FunctionDef) -> list[Declared]:
     """The arguments as they are annotated. Raises SourceError at an annotation that is not understood."""
-    optional = defaults(function)
+    optional = default_expressions(function)
     spec = function.args
     return [_declared(module, a, a.arg in optional) for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
 

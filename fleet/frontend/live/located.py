@@ -10,8 +10,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from fleet.errors import SourceError
-from fleet.frontend.python.errors import Source
-from fleet.frontend.python.module import MAX_SOURCE_BYTES, Module, parse
+from fleet.frontend.reading.errors import Source
+from fleet.frontend.reading.module import MAX_SOURCE_BYTES, Module, parse
 
 __all__ = ["File", "locate"]
 

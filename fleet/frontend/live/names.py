@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from fleet.frontend.arrays.static import Made, Static
 from fleet.frontend.live.located import File, locate
 from fleet.frontend.live.places import Places
 from fleet.frontend.live.watch import MISSING, Array, Atom, Items, Live, Snapshot, Space, TooDeep, Watched, snapshot
-from fleet.frontend.python import library
 from fleet.frontend.python.builtins.registry import BUILTINS
-from fleet.frontend.python.domain import Domain
-from fleet.frontend.python.errors import Source, expression_at
-from fleet.frontend.python.evaluator import Evaluator
-from fleet.frontend.python.module import Module
-from fleet.frontend.python.scopes import Scope
-from fleet.frontend.python.values import Dict, Frame, Function, Library, List, Number, Range, Value
+from fleet.frontend.python.names import resolve, supported
+from fleet.frontend.python.reader import PYTHON
+from fleet.frontend.reading.errors import Source, expression_at
+from fleet.frontend.reading.evaluator import Domain, Evaluator
+from fleet.frontend.reading.module import Module
+from fleet.frontend.reading.scopes import Scope
+from fleet.frontend.reading.static import Made, Static
+from fleet.frontend.reading.values import Dict, Frame, Function, Library, List, Number, Range, Value
 from fleet.ir.types import DTYPES
 
 _LIBRARIES = ("numpy", "math")
@@ -38,7 +38,7 @@ class LiveEvaluator(Evaluator):
     """
 
     def __init__(self, function: FunctionType, made: Made, domain: Domain, places: Places, file: File) -> None:
-        super().__init__(Module(places, file.module.tree), domain)
+        super().__init__(Module(places, file.module.tree), domain, PYTHON)
         self.watched = Watched()
         self._made = made
         self._places = places
@@ -247,12 +247,12 @@ class LiveEvaluator(Evaluator):
         path = _paths().get(_key(value))
         if path is not None:
             name = expression_at(node)
-            return Library(path) if path.startswith("builtins.") else library.resolve(self, name, path)
+            return Library(path) if path.startswith("builtins.") else resolve(self, name, path)
         kind = type(value).__name__
         hint = "use arrays, numbers, strings, lists, tuples, dicts, and functions of NumPy, math and Python source"
         if isinstance(value, ModuleType):
             if value.__name__.split(".")[0] in _LIBRARIES:
-                return library.resolve(self, ast.copy_location(ast.Name("x"), node), value.__name__)
+                return resolve(self, ast.copy_location(ast.Name("x"), node), value.__name__)
             return self.fail("F204", node, f"the module `{value.__name__}` by itself is not supported", "use one of its names")
         if isinstance(value, BuiltinFunctionType | np.ufunc):
             return self.fail("F203", node, f"{what} is the function `{value.__name__}`, which is not supported", hint)
@@ -279,7 +279,7 @@ def _key(value: Any) -> Any:
 def _paths() -> dict[Any, str]:
     """Identity of a function, dtype or module of the libraries -> the name under which the front end knows it."""
     found: dict[Any, str] = {}
-    for path in library.supported():
+    for path in supported():
         value = _resolve(path)
         if callable(value):
             found.setdefault(_key(value), path)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from fleet.frontend.live.located import File
-from fleet.frontend.python.errors import Source
+from fleet.frontend.reading.errors import Source
 
 
 @dataclass(frozen=True)

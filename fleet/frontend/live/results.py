@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fleet.frontend.python.values import Dict, List, Number, Tensor, Value
+from fleet.frontend.reading.values import Dict, List, Number, Tensor, Value
 
 Outputs: TypeAlias = Mapping[str, np.ndarray]
 

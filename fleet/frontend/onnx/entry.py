@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fleet.errors import SetupError
-
-if TYPE_CHECKING:
-    from fleet.ir.program import Program
-    from fleet.symbols.dims import Declared
+from fleet.ir.program import Program
+from fleet.symbols.dims import Declared
 
 __all__ = ["load", "sample_inputs", "signature"]
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from fleet.frontend.arrays.functions import shifts
-from fleet.frontend.python import expressions
+from fleet.frontend.python.attributes import attribute
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
-from fleet.frontend.python.values import (
+from fleet.frontend.python.operators import BINARY, binary
+from fleet.frontend.python.subscripts import index_items
+from fleet.frontend.python.words import kind
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import (
     Instance,
     List,
     Number,
@@ -18,10 +21,6 @@ from fleet.frontend.python.values import (
     Value,
     words,
 )
-from fleet.frontend.python.words import kind
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 
 def plain(ev: Evaluator, node: ast.Assign) -> None:
@@ -54,7 +53,7 @@ def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
         case ast.Subscript():
             owner = ev.expression(target.value)
             if isinstance(owner, Tensor):
-                ev.domain.store(target, owner, expressions.index_items(ev, target.slice), value)
+                ev.domain.store(ev, target, owner, index_items(ev, target.slice), value)
                 _renamed(ev, target.value, owner)
             else:
                 builtin.store(ev, target, owner, ev.expression(target.slice), value)
@@ -105,7 +104,7 @@ def _apart(value: Value) -> Value:
 
 def augmented(ev: Evaluator, node: ast.AugAssign) -> None:
     """`a += value`."""
-    op = expressions.BINARY.get(type(node.op))
+    op = BINARY.get(type(node.op))
     match node.target:
         case ast.Name() as target:
             old = ev.lookup(ast.copy_location(ast.Name(target.id, ast.Load()), target))
@@ -116,12 +115,12 @@ def augmented(ev: Evaluator, node: ast.AugAssign) -> None:
             owner = ev.expression(target.value)
             place = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
             if isinstance(owner, Tensor):
-                items = expressions.index_items(ev, target.slice)
-                old = ev.domain.load(place, owner, items)
+                items = index_items(ev, target.slice)
+                old = ev.domain.load(ev, place, owner, items)
                 right = ev.operand(node.value, _apart(ev.expression(node.value)))
-                new = expressions.binary(ev, place, node.op, ev.operand(target, old), right)
+                new = binary(ev, place, node.op, ev.operand(target, old), right)
                 del old
-                ev.domain.store(target, owner, items, new)
+                ev.domain.store(ev, target, owner, items, new)
                 _renamed(ev, target.value, owner)
                 return
             index = ev.expression(target.slice)  # once: it may take the next of an iterator
@@ -129,7 +128,7 @@ def augmented(ev: Evaluator, node: ast.AugAssign) -> None:
             builtin.store(ev, target, owner, index, _updated(ev, node, op, old, ev.expression(node.value)))
         case ast.Attribute() as target:
             holder = ev.expression(target.value)
-            old = expressions.attribute(ev, target, holder)
+            old = attribute(ev, target, holder)
             _set_attribute(ev, target, holder, _updated(ev, node, op, old, ev.expression(node.value)))
 
 
@@ -146,9 +145,9 @@ def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, rig
             return _shifted(ev, node, op, old, operand)
         for name, number in shifts.steps(ev, node, op, old, operand) if op.startswith("shift") else [(op, operand)]:
             assert isinstance(found, Tensor)
-            found = ev.domain.update(node, name, found, number)
+            found = ev.domain.update(ev, node, name, found, number)
         return found
-    return expressions.binary(ev, node.value, node.op, old, right)
+    return binary(ev, node.value, node.op, old, right)
 
 
 def _shifted(ev: Evaluator, node: ast.AugAssign, op: str, old: Tensor, by: Tensor) -> Value:
@@ -156,5 +155,5 @@ def _shifted(ev: Evaluator, node: ast.AugAssign, op: str, old: Tensor, by: Tenso
     assert isinstance(made, Tensor)
     if made.dtype != old.dtype or made.shape != old.shape:
         ev.fail("F401", node, f"{words(made)} does not fit into {words(old)}", "shift by numbers of the array's own dtype")
-    ev.domain.store(node.value, old, [], made)
+    ev.domain.store(ev, node.value, old, [], made)
     return old

@@ -5,15 +5,12 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from fleet.errors import SourceError
 from fleet.frontend.python import generators
-from fleet.frontend.python.flow.ending import Flow, Raised
-from fleet.frontend.python.values import Broken, Dict, Frame, Function, Value, words
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.reading.ending import Flow, Raised
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Broken, Dict, Frame, Function, Value, words
 
 MAX_CALL_DEPTH = 200
 _FRAMES = 60
@@ -34,6 +31,16 @@ def default(ev: Evaluator, node: ast.expr) -> Value:
             raise
         ev.breaks += 1
         return Broken(error)
+
+
+def defaults(ev: Evaluator, spec: ast.arguments) -> dict[str, Value]:
+    """Values of a function's defaults, evaluated where it is defined."""
+    positional = [*spec.posonlyargs, *spec.args]
+    pairs = [
+        *zip(positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True),
+        *((a, d) for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None),
+    ]
+    return {a.arg: default(ev, d) for a, d in pairs}
 
 
 def arguments(ev: Evaluator, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
@@ -151,7 +158,7 @@ def bind_defaults(callee: Function, frame: Frame) -> None:
         frame.variables.setdefault(name, value)
 
 
-def defaults(function: ast.FunctionDef) -> dict[str, ast.expr]:
+def default_expressions(function: ast.FunctionDef) -> dict[str, ast.expr]:
     """Parameter name -> the expression of its default."""
     spec = function.args
     positional = [*spec.posonlyargs, *spec.args]

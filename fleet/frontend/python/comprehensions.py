@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fleet.frontend.python.assignment import assign
-from fleet.frontend.python.containers import builtin, sets
-from fleet.frontend.python.scopes import Comprehension
-from fleet.frontend.python.values import (
+from fleet.frontend.python.containers import sets
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.keys import key
+from fleet.frontend.reading.scopes import Comprehension
+from fleet.frontend.reading.values import (
     Dict,
     Frame,
     List,
     Value,
 )
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 
 def generated(ev: Evaluator, node: Comprehension) -> Iterator[Value]:
@@ -74,7 +73,7 @@ def dict_(ev: Evaluator, node: ast.DictComp) -> Value:
     items: dict[Any, Value] = {}
     for pair in _collected(ev, node, generated(ev, node)):
         assert isinstance(pair, tuple)
-        items[builtin.key(ev, node.key, pair[0])] = pair[1]
+        items[key(ev, node.key, pair[0])] = pair[1]
     return Dict(items)
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import ast
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from fleet.frontend.python.values import Frame, Function, Lazy, Value
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Frame, Function, Lazy, Value
 
 __all__ = ["Yielding", "made", "yield_", "yields"]
 

@@ -6,22 +6,29 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from xdsl.ir import SSAValue
 
 from fleet.errors import SourceError
-from fleet.frontend.python import assignment, expressions, library
+from fleet.frontend.arrays.truths import any_of, check, condition, negated
+from fleet.frontend.python import assignment, expressions
 from fleet.frontend.python.assignment import assign
+from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import definitions, objects
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.flow import exceptions, guards
-from fleet.frontend.python.flow.ending import Flow, Raised
 from fleet.frontend.python.flow.lost import lost
 from fleet.frontend.python.flow.meeting import decide
-from fleet.frontend.python.flow.regions import any_of, check, condition, negated
 from fleet.frontend.python.flow.rolling import Rounds, roll
 from fleet.frontend.python.flow.series import Series, compared, series_of
-from fleet.frontend.python.scopes import bound_names
-from fleet.frontend.python.values import (
+from fleet.frontend.python.names import exists, is_module, resolve
+from fleet.frontend.python.words import kind
+from fleet.frontend.reading.ending import Flow, Raised
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.findings import Poisoned
+from fleet.frontend.reading.scopes import bound_names
+from fleet.frontend.reading.values import (
     Bound,
     Broken,
     Function,
@@ -33,12 +40,6 @@ from fleet.frontend.python.values import (
     SizeUsed,
     Value,
 )
-from fleet.frontend.python.words import kind
-
-if TYPE_CHECKING:
-    from xdsl.ir import SSAValue
-
-    from fleet.frontend.python.evaluator import Evaluator
 
 _SUPPORTED = "assignments, if, for, while, functions, classes, with, try, assert, raise, print and return"
 
@@ -48,8 +49,6 @@ _END = Flow()
 
 def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
     """Runs statements until one of them leaves the block. An error is noted, and what it would have bound is poisoned."""
-    from fleet.frontend.python.evaluator import Poisoned
-
     for number, statement in enumerate(body):
         ev.step(statement)
         before = ev.breaks
@@ -111,8 +110,6 @@ def _poison(ev: Evaluator, statement: ast.stmt) -> None:
     if isinstance(statement, ast.For | ast.While | ast.If | ast.With | ast.Try) and any(
         isinstance(n, ast.Return) for n in ast.walk(statement)
     ):
-        from fleet.frontend.python.evaluator import Poisoned
-
         raise Poisoned  # it may have left the function: nothing after it is known
 
 
@@ -158,7 +155,7 @@ def _function(ev: Evaluator, node: ast.FunctionDef) -> None:
     if ev.frame.body_of is not None:
         ev.bind(node.name, definitions.method(ev, node, ev.frame.body_of), quiet=True)
         return
-    made: Value = Function(node, ev.frame, expressions.defaults(ev, node.args))
+    made: Value = Function(node, ev.frame, defaults(ev, node.args))
     for decorator in reversed(node.decorator_list):
         made = _decorated(ev, node, decorator, made)
     ev.bind(node.name, made, quiet=True)
@@ -177,7 +174,7 @@ def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: 
 
 def _import(ev: Evaluator, node: ast.Import) -> None:
     for alias in node.names:
-        if not library.is_module(alias.name):
+        if not is_module(alias.name):
             ev.fail("F205", node, f"there is no module `{alias.name}`", "import numpy")
         name = alias.asname or alias.name.split(".")[0]
         ev.bind(name, Library(alias.name if alias.asname else name), quiet=True)
@@ -192,9 +189,9 @@ def _import_from(ev: Evaluator, node: ast.ImportFrom) -> None:
         value: Value = Library(path)
         if path.startswith(("numpy.", "math.")):
             try:
-                value = library.resolve(ev, ast.copy_location(ast.Name(alias.name), node), path)
+                value = resolve(ev, ast.copy_location(ast.Name(alias.name), node), path)
             except SourceError:
-                if not library.exists(path):
+                if not exists(path):
                     raise  # Python refuses the import; what fleet alone lacks is an error where it is used
         ev.bind(alias.asname or alias.name, value, quiet=True)
 

@@ -45,15 +45,22 @@ ROOT = Path(__file__).parents[3]
 SURVIVORS = ROOT / "sim" / "fuzz" / "survivors.toml"
 FILES = (
     *(f"fleet/frontend/live/{n}.py" for n in ("arguments",)),
+    *(f"fleet/frontend/reading/{n}.py" for n in ("evaluator", "findings", "static", "tensor", "values")),
     *(
         f"fleet/frontend/python/{n}.py"
-        for n in ("assignment", "comprehensions", "evaluator", "expressions", "signatures", "statements", "values")
+        for n in ("assignment", "attributes", "comprehensions", "expressions", "operators", "statements", "subscripts")
     ),
     *(
         f"fleet/frontend/arrays/{n}.py"
-        for n in ("builder", "indexing", "known_values", "handlers", "sizes", "static", "tensor", "tracing")
+        for n in (
+            *("arguments", "builder", "emitting", "handlers", "indexing", "known_values", "making", "operands", "parts"),
+            *("signatures", "sizes", "tracing"),
+        )
     ),
-    *(f"fleet/frontend/arrays/functions/{n}.py" for n in ("composed", "create", "order", "products", "shapes", "shifts")),
+    *(
+        f"fleet/frontend/arrays/functions/{n}.py"
+        for n in ("composed", "create", "elementwise", "order", "products", "reductions", "shapes", "shifts")
+    ),
     *(f"fleet/ir/{n}.py" for n in ("operation", "promotion", "elementwise", "movement", "reductions", "shapes", "einsum", "types")),
 )
 """What the programs are about: statements, expressions, NumPy's functions, shapes and dtypes. Left out: classes, text, random

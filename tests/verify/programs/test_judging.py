@@ -53,9 +53,9 @@ def test_the_front_end_as_it_is_is_not_found() -> None:
             JOINED,
             "results",
         ),  # in a function
-        ("fleet/frontend/python/signatures.py", '"take": Signature(', "1", "2", ONE, "results"),  # in a table
-        ("fleet/frontend/arrays/handlers.py", "if not -rank <= a < rank", "-rank", "(rank)", SUMMED, "refusal"),
-        ("fleet/frontend/arrays/handlers.py", "if not -rank <= a < rank", "-rank", "(rank)", JOINED, ""),
+        ("fleet/frontend/arrays/signatures.py", '"take": Signature(', "1", "2", ONE, "results"),  # in a table
+        ("fleet/frontend/arrays/arguments.py", "if not -rank <= a < rank", "-rank", "(rank)", SUMMED, "refusal"),
+        ("fleet/frontend/arrays/arguments.py", "if not -rank <= a < rank", "-rank", "(rank)", JOINED, ""),
     ],
 )
 def test_a_change_is_found_by_a_program_that_meets_it(file: str, line: str, before: str, after: str, source: str, by: str) -> None:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend.arrays.functions import create, order
-from fleet.frontend.arrays.handlers import Arguments, Handler, array, cast, convert, elementwise, emit, select
+from fleet.frontend.arrays import called
+from fleet.frontend.arrays.arguments import Arguments, Handler
+from fleet.frontend.arrays.emitting import cast, emit
+from fleet.frontend.arrays.functions import order
+from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.memory import change, check_writable
+from fleet.frontend.arrays.operands import array, convert, elementwise, select
 from fleet.frontend.arrays.sizes import flat, reshaped
-from fleet.frontend.python.values import List, Number, Range, Tensor, Value, words
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import List, Number, Range, Tensor, Value, words
 
 __all__ = ["HANDLERS", "UPDATES"]
 
@@ -50,7 +51,7 @@ def _cycled(ev: Evaluator, node: ast.AST, values: Tensor, count: int) -> Tensor:
         ev.fail("F301", node, "no values to put")
     if size == 1:
         return emit(ev, node, "broadcast_to", [row], shape=[count])
-    return emit(ev, node, "gather", [row, create.static(ev, node, np.arange(count) % size, "places", scalar=False)])
+    return emit(ev, node, "gather", [row, static(ev, node, np.arange(count) % size, "places", scalar=False)])
 
 
 def _put(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -106,7 +107,7 @@ def _copyto(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         mask = emit(ev, node, "broadcast_to", [array(ev, node, args["where"])], shape=list(owner.shape))
         _masked(ev, node, owner, mask, wide)
     else:
-        ev.domain.store(node, owner, [], wide)
+        ev.domain.store(ev, node, owner, [], wide)
     return None
 
 
@@ -150,8 +151,6 @@ def _places(ev: Evaluator, node: ast.AST, name: str, item: Value, owner: Tensor)
 
 def _partition(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     """`a.partition(k)`: the array becomes what np.partition gives."""
-    from fleet.frontend.arrays import called
-
     owner = _changed(ev, node, args["a"])
     keywords = {k: args[k] for k in ("axis", "kind") if k in args}
     done = called.call(ev, node, "numpy.partition", [owner, args["kth"]], keywords)

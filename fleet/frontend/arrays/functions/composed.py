@@ -5,31 +5,17 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend.arrays.functions.shapes import joined, piece
-from fleet.frontend.arrays.handlers import (
-    Arguments,
-    Handler,
-    array,
-    axis_of,
-    cast,
-    convert,
-    elementwise,
-    emit,
-    keeps,
-    loop,
-    numeric,
-    reduced_axes,
-    select,
-)
+from fleet.frontend.arrays.arguments import Arguments, Handler, axis_of, keeps, reduced_axes
+from fleet.frontend.arrays.emitting import cast, emit
+from fleet.frontend.arrays.functions.shapes import parts_of
+from fleet.frontend.arrays.operands import array, bitwise, convert, elementwise, joined, loop, numeric, select
+from fleet.frontend.arrays.parts import piece
 from fleet.frontend.arrays.sizes import broadcasted, dims_of, flat, reshaped
-from fleet.frontend.python.values import List, Number, Operand, Tensor, Value, words
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import List, Number, Operand, Tensor, Value, words
 
 
 def _angle(ufunc: np.ufunc) -> Handler:
@@ -165,8 +151,6 @@ def _append(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _dstack(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    from fleet.frontend.arrays.functions.shapes import parts_of
-
     found: list[Tensor] = []
     for p in parts_of(ev, node, args["arrays"]):
         dims = dims_of(p)
@@ -240,10 +224,8 @@ def _ufunc_accumulate(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _ufunc_outer(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    from fleet.frontend.arrays.tracing import of
-
     a, b = array(ev, node, args["A"]), array(ev, node, args["B"])
-    op = of(ev).on_bools(node, str(args[""]), a, b)
+    op = bitwise(ev, node, str(args[""]), a, b)
     return elementwise(ev, node, op, reshaped(ev, node, a, [*dims_of(a), *[1] * len(b.shape)]), b)
 
 

@@ -7,38 +7,20 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fleet.frontend.arrays import sizes
-from fleet.frontend.arrays.functions.shapes import stack
-from fleet.frontend.arrays.handlers import Arguments, Handler, array, cast, convert, emit, emitter, whole
+from fleet.frontend.arrays.arguments import Arguments, Handler, dtype_of
+from fleet.frontend.arrays.emitting import builder_of, cast, emit
+from fleet.frontend.arrays.functions.layout import arranged, ordered
+from fleet.frontend.arrays.making import check_size, static
+from fleet.frontend.arrays.operands import array, convert, stacked, whole
 from fleet.frontend.arrays.sizes import Sizes, broadcasted, dims_of, filled, given_sizes, reshaped
-from fleet.frontend.arrays.static import Static
-from fleet.frontend.python.library import dtype_of
-from fleet.frontend.python.limits import check_size, check_total
-from fleet.frontend.python.values import List, Number, Range, Tensor, Value, words
-from fleet.ir.types import DTYPES
-from fleet.ir.weights import Creation, Entry
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-
-_MAX_LITERAL = 1 << 20
-
-
-def static(ev: Evaluator, node: ast.AST, entry: Entry, kind: str, *, scalar: bool | None = None) -> Static:
-    """An array or recipe as a value. SourceError F603 where it is too large."""
-    from fleet.frontend.arrays.tracing import of
-
-    if entry.dtype.name not in DTYPES:
-        ev.fail("F403", node, f"an array of {entry.dtype}", f"supported are {', '.join(DTYPES)}")
-    check_size(ev, node, tuple(entry.shape), entry.dtype)
-    made = of(ev).made
-    made.total += math.prod(entry.shape) * entry.dtype.itemsize
-    check_total(ev, node)
-    return Static(made, entry, kind, scalar=scalar)
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import List, Number, Range, Tensor, Value, words
+from fleet.ir.weights import Creation
 
 
 def _dtype(ev: Evaluator, node: ast.AST, args: Arguments) -> np.dtype | None:
@@ -63,7 +45,7 @@ def _filling(ev: Evaluator, node: ast.AST, given: Sizes, value: Value, dtype: np
     chosen = dtype or np.asarray(value.value).dtype
     if len(shape) < len(given):
         return Tensor(filled(ev, node, given, whole(ev, node, value.value, chosen), chosen), scalar=False)
-    made = emitter(ev).filled(node, tuple(shape), whole(ev, node, value.value, chosen), chosen)
+    made = builder_of(ev).filled(node, tuple(shape), whole(ev, node, value.value, chosen), chosen)
     return Tensor(made.ssa, scalar=False)
 
 
@@ -80,8 +62,6 @@ def _full(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _laid_out(ev: Evaluator, node: ast.expr, made: Tensor, args: Arguments) -> Tensor:
     """In the order that the call asks for."""
-    from fleet.frontend.arrays.functions.layout import ordered
-
     return Tensor(ordered(ev, node, made, args["order"]).ssa, scalar=False) if "order" in args else made
 
 
@@ -120,7 +100,7 @@ def _eye(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     dtype = _dtype(ev, node, args) or np.dtype(float)
     if isinstance(rows, Number) or isinstance(columns, Number):
         below, above = (sizes.triangle(ev, node, rows, columns, n, dtype) for n in (k, k - 1))
-        return emitter(ev).elementwise(node, "not_equal" if dtype.kind == "b" else "sub", [below, above])
+        return builder_of(ev).elementwise(node, "not_equal" if dtype.kind == "b" else "sub", [below, above])
     return static(ev, node, Creation("eye", (rows, columns, k), (rows, columns), dtype), "eye")
 
 
@@ -205,46 +185,8 @@ def _made(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 # ---- out of lists
 
 
-def _plain(ev: Evaluator, value: Value, *, texts: bool) -> Any:
-    """Nested lists of numbers known from the source, with `texts` also of what NumPy reads as such; LookupError for an array."""
-    parts = ev.sequence(value)
-    if parts is not None:
-        return [_plain(ev, p, texts=texts) for p in parts]
-    if texts and isinstance(value, str):
-        return value
-    if isinstance(value, Static) and (small := value.small()) is not None:
-        return small
-    if not isinstance(value, Number) or value.symbolic:
-        raise LookupError
-    return value.value
-
-
-def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) -> Tensor:
-    """np.array of a list or tuple: a literal where its numbers are known, else its parts stacked."""
-    try:
-        plain = _plain(ev, value, texts=dtype is not None)
-    except LookupError:
-        parts = ev.sequence(value) or ()
-        if any(not isinstance(p, Tensor | Number | tuple | List) for p in parts):
-            ev.fail("F408", node, f"an array made of {words(value)} is not supported", "its parts must be numbers or arrays")
-        arrays = [array(ev, node, p) if dtype is None else convert(ev, node, p, dtype) for p in parts]
-        joined = stack(ev, node, arrays, 0)
-        return joined if dtype is None else cast(ev, node, joined, dtype)
-    try:
-        found = np.array(plain, dtype)
-    except (ValueError, TypeError, OverflowError) as error:
-        unread = any(said in str(error) for said in ("could not convert string", "invalid literal"))
-        code = "F304" if "inhomogeneous" in str(error) else "F703" if unread else "F402"
-        ev.fail(code, node, f"an array of this list: {error}")
-    if found.size > _MAX_LITERAL:
-        ev.fail("F603", node, f"an array literal of {found.size} numbers", f"at most {_MAX_LITERAL}; give it as a weight")
-    return static(ev, node, np.array(found, order="C"), "array", scalar=False)
-
-
 def _asarray(copy: bool) -> Handler:
     def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-        from fleet.frontend.arrays.functions.layout import arranged
-
         found = of(ev, node, args)
         assert isinstance(found, Tensor)
         if "ndmin" in args and (more := ev.integer(node, args["ndmin"], "ndmin") - len(found.shape)) > 0:
@@ -273,8 +215,6 @@ def _asarray(copy: bool) -> Handler:
 def _contiguous(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     """np.ascontiguousarray, whose result has at least one dimension."""
     found = _asarray(False)(ev, node, args)
-    from fleet.frontend.arrays.functions.layout import arranged
-
     assert isinstance(found, Tensor)
     found = arranged(ev, node, found, "C")
     return found if found.shape else reshaped(ev, node, found, [1])

@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from fleet.frontend.python import library
-from fleet.frontend.python.limits import check_size
-from fleet.frontend.python.values import List, Number, Slice, Tensor, Value, words
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.arrays.arguments import to_array
+from fleet.frontend.arrays.making import check_size
+from fleet.frontend.reading.errors import as_call
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import List, Number, Slice, Tensor, Value, words
 
 __all__ = ["MAKERS", "load"]
 
@@ -42,13 +41,13 @@ def load(ev: Evaluator, node: ast.Subscript, path: str, items: Sequence[Value]) 
 
 
 def _call(ev: Evaluator, node: ast.expr, path: str, args: list[Value], keywords: dict[str, Value] | None = None) -> Value:
-    return ev.domain.call(library.as_call(node), path, args, keywords or {})
+    return ev.domain.call(ev, as_call(node), path, args, keywords or {})
 
 
 def _part(ev: Evaluator, node: ast.Subscript, item: Value) -> Tensor | Number:
     if isinstance(item, Slice):
         return _made(ev, node, _line(ev, node, item))
-    found = library.to_array(ev, node, item)
+    found = to_array(ev, node, item)
     if not isinstance(found, Tensor | Number) or (isinstance(found, Number) and found.symbolic):
         ev.fail("F408", node.slice, f"{words(item)} in np.r_ or np.c_", "give slices, numbers and arrays")
     return found

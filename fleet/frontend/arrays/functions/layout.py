@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from fleet.frontend.arrays import called
-from fleet.frontend.python.flow.state import joined_storage
-from fleet.frontend.python.values import Tensor, Value, words
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.tensor import joined_storage
+from fleet.frontend.reading.values import Tensor, Value, words
 from fleet.ir.memory_order import in_c_order
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 __all__ = ["arranged", "ordered"]
 

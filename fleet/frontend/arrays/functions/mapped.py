@@ -6,15 +6,13 @@ import ast
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend.python import library
-from fleet.frontend.python.values import Function, Library, List, Method, Number, Slice, Tensor, Value, words
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.arrays.arguments import to_array
+from fleet.frontend.reading.errors import as_call
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Function, Library, List, Method, Number, Slice, Tensor, Value, words
 
 __all__ = ["MAPPED", "call", "vectorized"]
 
@@ -22,11 +20,11 @@ _MOST_PARTS = 256
 
 
 def _call(ev: Evaluator, node: ast.expr, path: str, args: list[Value], keywords: dict[str, Value] | None = None) -> Value:
-    return ev.domain.call(library.as_call(node), path, args, keywords or {})
+    return ev.domain.call(ev, as_call(node), path, args, keywords or {})
 
 
 def _tensor(ev: Evaluator, node: ast.Call, value: Value) -> Tensor:
-    found = library.to_array(ev, node, value)
+    found = to_array(ev, node, value)
     if not isinstance(found, Tensor):
         ev.fail("F408", node, f"expected an array, found {words(value)}")
     return found
@@ -47,7 +45,7 @@ def _apply_along_axis(ev: Evaluator, node: ast.Call, args: Sequence[Value], keyw
     for place in itertools.product(*map(range, around)):
         items: list[Value] = [Number(i) for i in place]
         items.insert(axis, Slice(None, None))
-        row = ev.domain.load(_subscript(node), x, items)
+        row = ev.domain.load(ev, _subscript(node), x, items)
         found.append(_call(ev, node, "numpy.asarray", [ev.call(node, function, [row, *args[3:]], keywords)]))
     shapes = {v.shape for v in found if isinstance(v, Tensor)}
     if len(shapes) != 1:
@@ -83,7 +81,7 @@ def _fromfunction(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords
     dtype = keywords.get("dtype", np.dtype(float))
     grids = _call(ev, node, "numpy.indices", [args[1]], {"dtype": dtype})
     assert isinstance(grids, Tensor)
-    parts: list[Value] = [ev.domain.load(_subscript(node), grids, [Number(i)]) for i in range(grids.shape[0])]
+    parts: list[Value] = [ev.domain.load(ev, _subscript(node), grids, [Number(i)]) for i in range(grids.shape[0])]
     return ev.call(node, args[0], parts, {k: v for k, v in keywords.items() if k != "dtype"})
 
 

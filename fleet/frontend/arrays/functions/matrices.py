@@ -5,19 +5,19 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend.arrays.functions import create
+from fleet.frontend.arrays.arguments import Arguments, Handler, axes_of
+from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.arrays.functions.products import matmul
-from fleet.frontend.arrays.functions.shapes import diagonal, piece, transposed
-from fleet.frontend.arrays.handlers import Arguments, Handler, array, axes_of, elementwise, emitter, select
+from fleet.frontend.arrays.functions.shapes import diagonal
+from fleet.frontend.arrays.making import static
+from fleet.frontend.arrays.operands import array, elementwise, select
+from fleet.frontend.arrays.parts import piece, transposed
 from fleet.frontend.arrays.sizes import reshaped
-from fleet.frontend.python.values import Number, Tensor, Value, words
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Number, Tensor, Value, words
 
 __all__ = ["HANDLERS"]
 
@@ -39,9 +39,9 @@ def _diag(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if len(x.shape) != 1:
         ev.fail("F305", node, f"diag of {words(x)}", "it takes vectors and matrices")
     size = x.shape[0] + abs(k)
-    zero = emitter(ev).filled(node, (), 0, x.dtype)
-    row = Tensor(emitter(ev).emit(node, "pad", [x.ssa, zero.ssa], low=[max(k, 0)], high=[max(-k, 0)]))
-    mask = create.static(ev, node, np.eye(size, k=k, dtype=bool), "diagonal")
+    zero = builder_of(ev).filled(node, (), 0, x.dtype)
+    row = Tensor(builder_of(ev).emit(node, "pad", [x.ssa, zero.ssa], low=[max(k, 0)], high=[max(-k, 0)]))
+    mask = static(ev, node, np.eye(size, k=k, dtype=bool), "diagonal")
     return select(ev, node, mask, row, zero)
 
 
@@ -50,7 +50,7 @@ def _fill_diagonal(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if not isinstance(owner, Tensor) or len(owner.shape) != 2 or (isinstance(value, Tensor) and value.shape):
         ev.fail("F305", node, "fill_diagonal takes a matrix and a number", "write x[np.arange(n), np.arange(n)] = values")
     _static(ev, node, owner, "fill_diagonal")
-    ev.domain.store(node, owner, [create.static(ev, node, np.eye(*owner.shape, dtype=bool), "diagonal")], value)
+    ev.domain.store(ev, node, owner, [static(ev, node, np.eye(*owner.shape, dtype=bool), "diagonal")], value)
     return None
 
 

@@ -5,24 +5,23 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from fleet.frontend.arrays import known_values
-from fleet.frontend.arrays.functions import create
-from fleet.frontend.arrays.handlers import Arguments, Handler, array, axis_of, cast, elementwise, emit, select
+from fleet.frontend.arrays import called
+from fleet.frontend.arrays.arguments import Arguments, Handler, axis_of
+from fleet.frontend.arrays.emitting import cast, emit, known_array
+from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.memory import change, check_writable
+from fleet.frontend.arrays.operands import array, convert, elementwise, select
 from fleet.frontend.arrays.sizes import flat, reshaped
-from fleet.frontend.python import library
-from fleet.frontend.python.errors import expression_at
-from fleet.frontend.python.flow.regions import check, condition
-from fleet.frontend.python.values import Number, Tensor, Value, dimension, words
+from fleet.frontend.arrays.truths import check, condition
+from fleet.frontend.reading.errors import as_call, expression_at
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Number, Tensor, Value, dimension, words
 from fleet.ir.dialect import NumpyOp
 from fleet.ir.operation import attributes_of
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 _KINDS = ("stable", "quicksort", "mergesort", "heapsort")
 _FAR = 1 << 40
@@ -46,24 +45,22 @@ def _along(ev: Evaluator, node: ast.Call, args: Arguments) -> tuple[Tensor, int]
 def _argsort(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     x, axis = _along(ev, node, {**args, "a": x if x.shape else flat(ev, node, x)})  # unlike sort it takes a scalar
-    kind, known = args.get("kind"), known_values.known_array(ev, x)
+    kind, known = args.get("kind"), known_array(ev, x)
     if kind not in (None, "quicksort", "heapsort", "mergesort", "stable"):
         ev.fail("F402", node, f"argsort with kind={words(kind)}", "'quicksort', 'heapsort', 'mergesort' or 'stable'")
     stable = kind in ("mergesort", "stable") or (args.get("stable") is not None and ev.flag(node, args["stable"], "stable"))
     if known is not None and not stable:
         order = np.argsort(known, axis=axis, kind="heapsort" if kind == "heapsort" else None)
         if not np.array_equal(order, np.argsort(known, axis=axis, kind="stable")):
-            return create.static(ev, node, order, "order", scalar=False)  # NumPy leaves the order of equal elements open
+            return static(ev, node, order, "order", scalar=False)  # NumPy leaves the order of equal elements open
     return emit(ev, node, "argsort", [x], axis=axis)
 
 
 def _sort_in_place(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    from fleet.frontend.arrays import called
-
     owner = args["a"]
     assert isinstance(owner, Tensor)
     given = {k: v for k, v in args.items() if k in ("axis", "kind", "stable")}
-    ev.domain.store(node, owner, [], called.call(ev, node, "numpy.sort", [owner], given))
+    ev.domain.store(ev, node, owner, [], called.call(ev, node, "numpy.sort", [owner], given))
     return None
 
 
@@ -110,19 +107,19 @@ def _flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequ
     if late is None:
         return np.array(np.broadcast_to(known, shape), order="C")
     if known.any():
-        late = elementwise(ev, node, "add", late, create.static(ev, node, np.asarray(known, order="C"), "places", scalar=False))
+        late = elementwise(ev, node, "add", late, static(ev, node, np.asarray(known, order="C"), "places", scalar=False))
     return late if late.shape == shape else emit(ev, node, "broadcast_to", [late], shape=list(shape))
 
 
 def flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequence[Tensor]) -> Tensor:
     """Indices into several dimensions as indices into these dimensions flattened."""
-    known = [known_values.known_array(ev, p) for p in parts]
+    known = [known_array(ev, p) for p in parts]
     found = [p if k is None else k for p, k in zip(parts, known, strict=True)]
     return _as_tensor(ev, node, _flat_places(ev, node, sizes, found, checked=True))
 
 
 def _as_tensor(ev: Evaluator, node: ast.AST, places: Part) -> Tensor:
-    return places if isinstance(places, Tensor) else create.static(ev, node, places, "places", scalar=False)
+    return places if isinstance(places, Tensor) else static(ev, node, places, "places", scalar=False)
 
 
 def take(ev: Evaluator, node: ast.AST, x: Tensor, first: int, parts: Sequence[Part], *, checked: bool = True) -> Tensor:
@@ -166,7 +163,7 @@ def _in_own_place(ev: Evaluator, node: ast.AST, x: Tensor, indices: Tensor, axis
         shape = [-1 if j == i else 1 for j in range(len(x.shape))]
         if i != axis and indices.shape[i] not in (1, size):
             ev.fail("F301", node, f"indices of shape {indices.shape} along axis {axis} of shape {x.shape}")
-        known = known_values.known_array(ev, indices) if i == axis else None
+        known = known_array(ev, indices) if i == axis else None
         parts.append(np.arange(size).reshape(shape) if i != axis else indices if known is None else known)
     return parts
 
@@ -189,8 +186,6 @@ def _take_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _put_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    from fleet.frontend.arrays.handlers import convert
-
     owner = args["arr"]
     if not isinstance(owner, Tensor) or args["axis"] is None:
         ev.fail("F506", node, "put_along_axis takes an array and an axis")
@@ -206,15 +201,13 @@ def _put_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def places_of(ev: Evaluator, node: ast.AST, mask: Tensor) -> list[Tensor]:
     """Where a mask is true, one array a dimension; where its elements are not known, of a length that only the run knows."""
-    known = known_values.known_array(ev, mask)
+    known = known_array(ev, mask)
     if known is None:
-        from fleet.frontend.arrays import called
-
         found = called.call(ev, expression_at(node), "numpy.nonzero", [mask], {})
         assert isinstance(found, tuple)
         return [p for p in found if isinstance(p, Tensor)]
     places = np.nonzero(known if known.ndim else known[None])
-    return [create.static(ev, node, p, "places", scalar=False) for p in places]
+    return [static(ev, node, p, "places", scalar=False) for p in places]
 
 
 def _flatnonzero(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -254,12 +247,12 @@ def _spread(ev: Evaluator, node: ast.AST, owner: Tensor, mask: Tensor, values: T
     rows, flags = reshaped(ev, node, owner, [count, *rest]), reshaped(ev, node, mask, [count])
     whole = cast(ev, node, flags, np.dtype(np.int64))
     place = expression_at(node)
-    held = ev.domain.call(library.as_call(place), "numpy.sum", [whole], {})
-    fits = ev.domain.binary(place, "equal", ev.operand(place, held), dimension(values, 0))
+    held = ev.domain.call(ev, as_call(place), "numpy.sum", [whole], {})
+    fits = ev.domain.binary(ev, place, "equal", ev.operand(place, held), dimension(values, 0))
     flag = condition(ev, node, fits)
     check(ev, node, flag, "values are assigned where a mask is true, and they are not as many as it has true elements")
     number = elementwise(ev, node, "sub", emit(ev, node, "cumsum", [whole], axis=0), Number(1))
-    last = create.static(ev, node, np.zeros((1, *rest), owner.dtype), "none", scalar=False)
+    last = static(ev, node, np.zeros((1, *rest), owner.dtype), "none", scalar=False)
     padded = emit(ev, node, "concat", [values, last], axis=0)  # where the mask is false the last is taken, and not used
     taken = emit(ev, node, "gather", [padded, select(ev, node, flags, number, Number(-1))])
     wide = reshaped(ev, node, flags, [count, *([1] * len(rest))])

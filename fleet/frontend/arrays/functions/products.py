@@ -5,20 +5,19 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fleet.frontend.arrays.arguments import Arguments, Handler, axes_of, keeps
+from fleet.frontend.arrays.emitting import cast, emit
 from fleet.frontend.arrays.functions.shifts import must_fit
-from fleet.frontend.arrays.handlers import Arguments, Handler, array, axes_of, cast, elementwise, emit, keeps, numeric
+from fleet.frontend.arrays.operands import array, elementwise, numeric
 from fleet.frontend.arrays.sizes import dims_of, flat, reshaped
-from fleet.frontend.python.values import Number, Operand, Tensor, Value, words
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Number, Operand, Tensor, Value, words
 from fleet.ir.dialect import ReshapeOp, SliceOp, TransposeOp
 from fleet.ir.einsum import canonical
 from fleet.ir.shapes import InferenceError
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 
 def matmul(ev: Evaluator, node: ast.AST, lhs: Operand, rhs: Operand) -> Value:

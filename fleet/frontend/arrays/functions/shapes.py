@@ -7,16 +7,20 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from fleet.frontend.arrays.handlers import Arguments, Handler, array, axes_of, axis_of, cast, emit, emitter
+from fleet.frontend.arrays import called
+from fleet.frontend.arrays.arguments import Arguments, Handler, axes_of, axis_of, dtype_of
+from fleet.frontend.arrays.emitting import builder_of, cast, emit
+from fleet.frontend.arrays.functions import create
+from fleet.frontend.arrays.functions.layout import ordered
+from fleet.frontend.arrays.operands import array, joined, select, stack
+from fleet.frontend.arrays.parts import element, gather, piece, transposed
 from fleet.frontend.arrays.sizes import broadcasted, dims_of, element_count, flat, given_sizes, reshaped
-from fleet.frontend.python.values import List, Number, Tensor, Value, dimension, words
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import List, Number, Tensor, Value, dimension, words
 
 
 def _given(value: Value) -> Value:
@@ -24,11 +28,6 @@ def _given(value: Value) -> Value:
     if isinstance(value, tuple) and len(value) == 1 and (value[0] is None or isinstance(value[0], tuple | List)):
         return value[0]
     return value
-
-
-def transposed(ev: Evaluator, node: ast.AST, x: Tensor, permutation: Sequence[int]) -> Tensor:
-    """A view with permuted dimensions."""
-    return x.view(emitter(ev).emit(node, "transpose", [x.ssa], permutation=list(permutation)))
 
 
 def _transpose(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -83,7 +82,7 @@ def _reshape(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _fixed(ev: Evaluator, node: ast.AST, x: Tensor, shape: Sequence[int]) -> Tensor:
     """A known shape of an array whose size only the run knows: the run checks it."""
-    return x.view(emitter(ev).emit(node, "reshape", [x.ssa], shape=list(shape)))
+    return x.view(builder_of(ev).emit(node, "reshape", [x.ssa], shape=list(shape)))
 
 
 def _ravel(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -132,7 +131,7 @@ def _broadcast_to(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     shape = given_sizes(ev, node, args["shape"])
     if any(isinstance(d, Number) for d in shape):
         return x.view(broadcasted(ev, node, x, shape), writable=False)
-    found = emitter(ev).emit(node, "broadcast_to", [x.ssa], shape=shape)
+    found = builder_of(ev).emit(node, "broadcast_to", [x.ssa], shape=shape)
     return x.view(found, scalar=False, writable=False)
 
 
@@ -147,11 +146,6 @@ def parts_of(ev: Evaluator, node: ast.Call, value: Value) -> list[Tensor]:
     if not parts:
         ev.fail("F304", node, f"expected a list or tuple of arrays, found {words(value)}")
     return [array(ev, node, v) for v in parts]
-
-
-def joined(ev: Evaluator, node: ast.AST, parts: Sequence[Tensor], axis: int) -> Tensor:
-    """`np.concatenate`."""
-    return emit(ev, node, "concat", parts, axis=axis)
 
 
 def _concatenate(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -180,31 +174,12 @@ def _column_stack(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return joined(ev, node, [p if len(p.shape) > 1 else reshaped(ev, node, p, [*(dims_of(p) or (1,)), 1]) for p in parts], 1)
 
 
-def stack(ev: Evaluator, node: ast.AST, parts: Sequence[Tensor], axis: int) -> Tensor:
-    """`np.stack`: arrays of one shape along a new dimension."""
-    for p in parts:
-        if len(p.shape) != len(parts[0].shape) or any(
-            a != b and min(a, b) >= 0 for a, b in zip(p.shape, parts[0].shape, strict=True)
-        ):
-            ev.fail("F304", node, f"stack of arrays of shapes {parts[0].shape} and {p.shape}")
-    return joined(ev, node, [reshaped(ev, node, p, [*dims_of(p)[:axis], 1, *dims_of(p)[axis:]]) for p in parts], axis)
-
-
 def _stack(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     parts = parts_of(ev, node, args["arrays"])
     return stack(ev, node, parts, axis_of(ev, node, len(parts[0].shape) + 1, args.get("axis", Number(0))))
 
 
 # ---- taking apart
-
-
-def piece(ev: Evaluator, node: ast.AST, x: Tensor, axis: int, start: int, stop: int) -> Tensor:
-    """A view of `start:stop` of one dimension."""
-    first = [start if i == axis else 0 for i in range(len(x.shape))]
-    length = [stop - start if i == axis else d for i, d in enumerate(x.shape)]
-    if tuple(length) == x.shape:
-        return x.view(x.ssa)
-    return x.view(emitter(ev).emit(node, "slice", [x.ssa], start=first, size=length))
 
 
 def _split(equal: bool, axis: int | None = None) -> Handler:
@@ -240,15 +215,13 @@ def _split(equal: bool, axis: int | None = None) -> Handler:
 
 
 def _take(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    from fleet.frontend.arrays import indexing
-
     x, indices = array(ev, node, args["a"]), args["indices"]
     if args.get("axis") is None:
         x = flat(ev, node, x)
     axis = 0 if args.get("axis") is None else axis_of(ev, node, len(x.shape), args["axis"])
     if isinstance(indices, Number):
-        return indexing.element(ev, node, x, ev.integer(node, indices, "an index"), axis)
-    return indexing.gather(ev, node, x, array(ev, node, indices), axis)
+        return element(ev, node, x, ev.integer(node, indices, "an index"), axis)
+    return gather(ev, node, x, array(ev, node, indices), axis)
 
 
 def _tile(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -293,7 +266,7 @@ def _flip(axis: int | None = None) -> Handler:
             return x
         start = [-1 if i in axes and d < 0 else d - 1 if i in axes and d > 0 else 0 for i, d in enumerate(x.shape)]
         step = [-1 if i in axes else 1 for i in range(len(x.shape))]
-        return x.view(emitter(ev).emit(node, "slice", [x.ssa], start=start, size=list(x.shape), step=step))
+        return x.view(builder_of(ev).emit(node, "slice", [x.ssa], start=start, size=list(x.shape), step=step))
 
     return handler
 
@@ -331,7 +304,7 @@ def _pad(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     number = ev.static(args.get("constant_values", Number(0)))
     if number is None:
         ev.fail("F404", node, "constant_values must be a number known from the source")
-    value = emitter(ev).filled(node, (), int(number) if x.dtype.kind == "i" else number, x.dtype)
+    value = builder_of(ev).filled(node, (), int(number) if x.dtype.kind == "i" else number, x.dtype)
     return emit(ev, node, "pad", [x, value], low=[p[0] for p in pairs], high=[p[1] for p in pairs])
 
 
@@ -346,16 +319,13 @@ def _widths(ev: Evaluator, node: ast.Call, value: Value) -> int | list[Any]:
 
 def _triangle(upper: bool) -> Handler:
     def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-        from fleet.frontend.arrays.functions import create
-        from fleet.frontend.arrays.handlers import select
-
         x, k = array(ev, node, args["a"]), args.get("k", Number(0))
         if not x.shape:
             ev.fail("F305", node, f"{'triu' if upper else 'tril'} of {words(x)}", "it takes arrays of rank 1 or more")
         diagonal = ev.integer(node, k, "k") - (1 if upper else 0)
         dims = dims_of(x)
         mask = create.triangle(ev, node, dims[max(len(dims) - 2, 0)], dims[-1], diagonal, np.dtype(bool))
-        zero = emitter(ev).filled(node, (), 0, x.dtype)
+        zero = builder_of(ev).filled(node, (), 0, x.dtype)
         return select(ev, node, mask, *((zero, x) if upper else (x, zero)))
 
     return handler
@@ -375,7 +345,7 @@ def diagonal(ev: Evaluator, node: ast.AST, x: Tensor) -> Tensor:
     flat = reshaped(ev, node, x, [math.prod(x.shape)])
     if not length:
         return piece(ev, node, flat, 0, 0, 0)
-    found = emitter(ev).emit(node, "slice", [flat.ssa], start=[0], size=[length], step=[columns + 1])
+    found = builder_of(ev).emit(node, "slice", [flat.ssa], start=[0], size=[length], step=[columns + 1])
     return x.view(found, writable=False, where="always")
 
 
@@ -385,18 +355,13 @@ def _trace(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _copy(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    from fleet.frontend.arrays.functions.layout import ordered
-
     x, method = array(ev, node, args["a"]), args[""] == "method"
     found = ordered(ev, node, x, args.get("order", "C" if method else "K"))
     return Tensor(found.ssa, scalar=method and x.scalar)
 
 
 def _astype(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    from fleet.frontend.arrays.functions.layout import ordered
-    from fleet.frontend.python import library
-
-    x, dtype = array(ev, node, args["a"]), library.dtype_of(ev, node, args["dtype"])
+    x, dtype = array(ev, node, args["a"]), dtype_of(ev, node, args["dtype"])
     casting = args.get("casting", "unsafe")
     if casting not in ("no", "equiv", "safe", "same_kind", "unsafe") or not np.can_cast(x.dtype, dtype, casting):  # pyright: ignore[reportArgumentType]
         ev.fail("F401", node, f"astype of {words(x)} to {dtype} with casting={words(casting)}")
@@ -415,7 +380,7 @@ def _shape(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def _fill(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     owner = args["a"]
     assert isinstance(owner, Tensor)
-    ev.domain.store(node, owner, [], args["value"])
+    ev.domain.store(ev, node, owner, [], args["value"])
     return None
 
 
@@ -426,7 +391,7 @@ def _item(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if not isinstance(x, Tensor) or any(d < 0 for d in x.shape) or math.prod(x.shape) != 1:
         ev.fail("F407", node, f"a Python number out of {words(x)}", "take one element of it first")
     number = {"b": "bool", "f": "float"}.get(x.dtype.kind, "int")
-    return Number(None, emitter(ev).emit(node, "item", [x.ssa], number=number))
+    return Number(None, builder_of(ev).emit(node, "item", [x.ssa], number=number))
 
 
 def _tolist(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -435,7 +400,7 @@ def _tolist(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if not x.shape:
         return _item(ev, node, {"a": x})
     found: list[Value] = []
-    for part in ev.domain.elements(node, x):
+    for part in ev.domain.elements(ev, node, x):
         found.append(_tolist(ev, node, {"a": part}))
         ev.step(node)
     return List(found)
@@ -450,11 +415,8 @@ def _size(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _view(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     """The array itself, or its bits as another dtype of the same size."""
-    from fleet.frontend.arrays import called
-    from fleet.frontend.python import library
-
     x = array(ev, node, args["a"])
-    dtype = x.dtype if args.get("dtype") is None else library.dtype_of(ev, node, args["dtype"])
+    dtype = x.dtype if args.get("dtype") is None else dtype_of(ev, node, args["dtype"])
     if dtype == x.dtype:
         return x.view(x.ssa)
     return called.call(ev, node, "numpy.ndarray.view", [x], {"dtype": dtype})

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend.python.values import Number, Tensor, Value
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Number, Tensor, Value
 
 __all__ = ["powers", "shift", "steps"]
 
@@ -23,16 +20,16 @@ def shift(ev: Evaluator, node: ast.Call | ast.expr, name: str, value: Value, by:
         whole = isinstance(value, Tensor) and value.dtype.kind in "iu" and by.dtype.kind in "iu"
         if not whole or not isinstance(known, int) or known < 0:
             call = node if isinstance(node, ast.Call) else ast.copy_location(ast.Call(node, [], []), node)
-            return ev.domain.call(call, f"numpy.{name.removeprefix('shift_')}_shift", [value, by], {})
+            return ev.domain.call(ev, call, f"numpy.{name.removeprefix('shift_')}_shift", [value, by], {})
         assert isinstance(value, Tensor)
-        value, by = ev.domain.convert(node, value, np.result_type(value.dtype, by.dtype)), Number(known)
+        value, by = ev.domain.convert(ev, node, value, np.result_type(value.dtype, by.dtype)), Number(known)
     if isinstance(value, Tensor) and value.dtype.kind == "b" and isinstance(by, Number) and by.truth:
-        converted = ev.domain.convert(node, value, np.dtype(np.int8))
+        converted = ev.domain.convert(ev, node, value, np.dtype(np.int8))
         assert isinstance(converted, Tensor)
         value = converted
     for op, number in steps(ev, node, name, value, by):
         assert isinstance(value, Tensor)
-        value = ev.domain.binary(node, op, value, number)
+        value = ev.domain.binary(ev, node, op, value, number)
     return value
 
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from fleet.frontend.python.builtins.record import MANY, Builtin, Reader
 from fleet.frontend.python.containers.iterables import collect, iterate
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.flow.series import Series, along, series_of
-from fleet.frontend.python.values import (
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import (
     Lazy,
     Number,
     Range,
     Value,
     words,
 )
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 
 def _range(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:

@@ -5,27 +5,27 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from fleet.frontend.arrays.emitting import builder_of
+from fleet.frontend.arrays.truths import condition
 from fleet.frontend.python.builtins.record import Builtin, Reader
-from fleet.frontend.python.flow.regions import builder_of, condition
-from fleet.frontend.python.values import (
+from fleet.frontend.python.operators import binary
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import (
     Number,
     Tensor,
     Value,
     words,
 )
 
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-
 
 def _abs(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     value = ev.operand(node, args[0])
     if isinstance(value, Tensor):
-        return ev.domain.unary(node, "abs", value)
+        return ev.domain.unary(ev, node, "abs", value)
     return ev.domain.arithmetic(node, "abs", [value], None if value.symbolic else abs(value.value))
 
 
@@ -72,8 +72,8 @@ def _rounded(ev: Evaluator, node: ast.Call, value: Number, digits: Value) -> Val
     if digits is not None:
         what = "round of a number of the run to digits: Python rounds its decimal text"
         ev.fail("F407", node, what, "use np.round, which rounds a multiple")
-    array = ev.domain.call(node, "numpy.asarray", [value], {})
-    return _INT(ev, node, [ev.domain.call(node, "numpy.rint", [array], {})], {})
+    array = ev.domain.call(ev, node, "numpy.asarray", [value], {})
+    return _INT(ev, node, [ev.domain.call(ev, node, "numpy.rint", [array], {})], {})
 
 
 def _ord(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
@@ -93,8 +93,8 @@ def _round(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str,
     value, digits = args[0], args[1] if len(args) > 1 else keywords.get("ndigits")
     if isinstance(value, Tensor) and value.scalar and value.dtype.kind == "f":
         if digits is not None:
-            return ev.domain.call(node, "numpy.round", [value, digits], {})
-        whole = ev.domain.call(node, "numpy.rint", [value], {})
+            return ev.domain.call(ev, node, "numpy.round", [value, digits], {})
+        whole = ev.domain.call(ev, node, "numpy.rint", [value], {})
         return _INT(ev, node, [whole], {})
     if isinstance(value, Number) and value.symbolic and not value.sized:
         return _rounded(ev, node, value, digits)
@@ -108,14 +108,10 @@ def _round(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str,
 
 
 def _divmod(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-    from fleet.frontend.python.expressions import binary
-
     return binary(ev, node, ast.FloorDiv(), *args), binary(ev, node, ast.Mod(), *args)
 
 
 def _pow(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-    from fleet.frontend.python.expressions import binary
-
     if len(args) == 3:
         base, exponent, modulus = (ev.integer(node, a, "an argument of pow with a modulus") for a in args)
         try:

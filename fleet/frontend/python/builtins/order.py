@@ -6,25 +6,23 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fleet.frontend.arrays.handlers import array
+from fleet.frontend.arrays.operands import array
+from fleet.frontend.arrays.truths import check, condition, kind_of_number, negated, number_of
 from fleet.frontend.python.builtins.ordering import ordered
 from fleet.frontend.python.builtins.record import MANY, Builtin, Reader
 from fleet.frontend.python.containers import sets
 from fleet.frontend.python.containers.iterables import collect
 from fleet.frontend.python.flow.meeting import choose
-from fleet.frontend.python.flow.regions import check, condition, kind_of_number, negated, number_of
-from fleet.frontend.python.values import (
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import (
     List,
     Number,
     Set,
     Tensor,
     Value,
 )
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 
 def _extreme(op: str) -> Reader:
@@ -55,7 +53,7 @@ def _extreme(op: str) -> Reader:
             if isinstance(found, Number) and isinstance(best_key, Number):
                 beyond: Value = ev.domain.arithmetic(node, name, [found, best_key], None)
             else:
-                beyond = ev.domain.binary(node, name, found, best_key)
+                beyond = ev.domain.binary(ev, node, name, found, best_key)
             held = condition(ev, node, beyond)
             ways = (value, found), (best, best_key)
             if isinstance(held, bool):
@@ -113,14 +111,14 @@ def _sorted_in_the_run(ev: Evaluator, node: ast.Call, values: Sequence[Value], k
         ev.fail("F501", node, "sorted of values that are not numbers of one kind, in an order that only the run knows")
     numbers, measure = (array(ev, node, tuple(reversed(v) if backwards else v)) for v in (values, keys))
     if measure.dtype.kind == "f":
-        nan = ev.domain.call(node, "numpy.any", [ev.domain.call(node, "numpy.isnan", [measure], {})], {})
+        nan = ev.domain.call(ev, node, "numpy.any", [ev.domain.call(ev, node, "numpy.isnan", [measure], {})], {})
         flag = condition(ev, node, nan)
         if not isinstance(flag, bool):
             check(ev, node, negated(ev, node, flag), "NaN is sorted, which has no order")
-    order = ev.domain.call(node, "numpy.argsort", [measure], {"kind": "stable"})
-    placed = ev.domain.call(node, "numpy.take", [numbers, order], {})
+    order = ev.domain.call(ev, node, "numpy.argsort", [measure], {"kind": "stable"})
+    placed = ev.domain.call(ev, node, "numpy.take", [numbers, order], {})
     assert isinstance(placed, Tensor)
-    found = list(ev.domain.elements(node, placed))
+    found = list(ev.domain.elements(ev, node, placed))
     if all(isinstance(v, Number) for v in values):
         found = [number_of(ev, node, v) for v in found]
     return List(found[::-1] if backwards else found)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fleet.frontend.python.classes import objects
-from fleet.frontend.python.values import Instance, List, Number, Tensor, Value, words
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Instance, List, Number, Tensor, Value, words
 
 __all__ = ["ordered"]
 

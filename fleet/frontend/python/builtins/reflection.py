@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fleet.errors import SourceError
-from fleet.frontend.python import expressions
+from fleet.frontend.python.attributes import attribute
 from fleet.frontend.python.builtins.record import Builtin, Reader
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
-from fleet.frontend.python.values import (
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import (
     Class,
     Descriptor,
     Dict,
@@ -30,9 +30,6 @@ from fleet.frontend.python.values import (
     words,
 )
 
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-
 _ABSENT = frozenset({"F205", "F206"})
 
 
@@ -48,7 +45,7 @@ def _found(ev: Evaluator, node: ast.Call, owner: Value, name: str) -> tuple[Valu
         return objects.find(ev, node, owner, name)
     place = ast.copy_location(ast.Attribute(node, name, ast.Load()), node)
     try:
-        return (expressions.attribute(ev, place, owner),)
+        return (attribute(ev, place, owner),)
     except SourceError as error:
         if error.code in _ABSENT and not isinstance(owner, Library) and not hasattr(_python_type(owner), name):
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,11 @@ from fleet.frontend.python.builtins.reflection import REFLECTION
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import sets
 from fleet.frontend.python.containers.iterables import collect, iterate
+from fleet.frontend.python.operators import binary
 from fleet.frontend.python.text import display
-from fleet.frontend.python.values import (
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.keys import key
+from fleet.frontend.reading.values import (
     Bound,
     Class,
     Dict,
@@ -37,9 +40,6 @@ from fleet.frontend.python.values import (
     words,
 )
 
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-
 
 def _print(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
     options: dict[str, str] = {}
@@ -53,7 +53,7 @@ def _print(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str,
         ev.fail("F506", node, f"print with `{next(iter(keywords))}=` is not supported", "its arguments are sep and end")
     unprinted, worded, ev.unprinted = ev.unprinted, ev.worded, None  # what is printed at once is under the options of now
     try:
-        ev.domain.print(node, args, options["sep"], options["end"])
+        ev.domain.print(ev, node, args, options["sep"], options["end"])
     finally:
         ev.unprinted, ev.worded = unprinted, worded
     return None
@@ -90,8 +90,6 @@ def _set(*, frozen: bool) -> Reader:
 
 
 def _dict(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
-    from fleet.frontend.python.containers.builtin import key
-
     items: dict[Any, Value] = {}
     if args and isinstance(args[0], Dict):
         items.update(args[0].items)
@@ -105,8 +103,6 @@ def _dict(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, 
 
 
 def _sum(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
-    from fleet.frontend.python.expressions import binary
-
     total: Value = keywords.get("start", args[1] if len(args) > 1 else Number(0))
     for value in iterate(ev, node, args[0]):
         total = binary(ev, node, ast.Add(), total, value)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
-from fleet.frontend.python import expressions
+from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import objects, records
-from fleet.frontend.python.values import Class, Descriptor, Frame, Function, Library, Value, words
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Class, Descriptor, Frame, Function, Library, Value, words
 
 _NO_BASE = frozenset({"builtins.object", "abc.ABC"})
 _DESCRIPTORS = frozenset({"builtins.staticmethod", "builtins.classmethod", "builtins.property"})
@@ -113,7 +110,7 @@ def _decorate(ev: Evaluator, node: ast.ClassDef, kind: Class, decorator: ast.exp
 
 def method(ev: Evaluator, node: ast.FunctionDef, kind: Class) -> Value:
     """A function of a class's body, with its decorators."""
-    made: Value = Function(node, ev.frame.around, expressions.defaults(ev, node.args), kind)
+    made: Value = Function(node, ev.frame.around, defaults(ev, node.args), kind)
     for decorator in reversed(node.decorator_list):
         made = _decorated(ev, node, decorator, made)
     return made

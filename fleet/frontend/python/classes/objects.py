@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from fleet.frontend.python import calls
 from fleet.frontend.python.classes import records
 from fleet.frontend.python.flow import exceptions
-from fleet.frontend.python.values import (
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import (
+    NOT_IMPLEMENTED,
     Bound,
     Class,
     Descriptor,
@@ -18,7 +22,6 @@ from fleet.frontend.python.values import (
     Initialiser,
     Instance,
     Library,
-    Marker,
     Named,
     Number,
     Super,
@@ -26,9 +29,6 @@ from fleet.frontend.python.values import (
     Value,
     words,
 )
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 OPERATORS: Mapping[str, str] = {
     "add": "add", "sub": "sub", "mul": "mul", "div": "truediv", "floor_div": "floordiv", "mod": "mod", "pow": "pow",
@@ -41,7 +41,6 @@ COMPARISONS: Mapping[str, tuple[str, str]] = {
 }  # fmt: skip
 """Operation -> method of the left side, method of the right side in its place."""
 UNARY: Mapping[type[ast.unaryop], str] = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}
-NOT_IMPLEMENTED = Marker("NotImplemented")
 
 
 def kind_of(value: Value) -> Class | None:
@@ -128,10 +127,6 @@ def _bound(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value)
 
 def _is_method(path: str) -> bool:
     """Whether Python binds a library's function to the object on which it is found: plain functions and NumPy's dispatchers."""
-    import math
-
-    import numpy as np
-
     found: object = {"numpy": np, "math": math}.get(path.split(".", maxsplit=1)[0])
     for part in path.split(".")[1:]:
         found = getattr(found, part, None)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 import keyword
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from fleet.frontend.python import calls
-from fleet.frontend.python.containers import builtin
-from fleet.frontend.python.scopes import Scope
-from fleet.frontend.python.values import (
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.scopes import Scope
+from fleet.frontend.reading.values import (
     Class,
     Dict,
     Field,
@@ -25,9 +24,6 @@ from fleet.frontend.python.values import (
     Value,
     words,
 )
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 _OPTIONS = ("init", "repr", "eq", "frozen", "kw_only", "order", "slots", "unsafe_hash", "match_args")
 _FIELD = ("default", "default_factory", "init", "repr", "compare", "kw_only", "hash", "metadata")
@@ -170,20 +166,19 @@ def as_dict(ev: Evaluator, node: ast.Call, value: Value) -> Value:
         case Dict():
             return Dict({k: as_dict(ev, node, v) for k, v in value.items.items()})
         case Tensor() if not value.scalar:
-            return ev.domain.method(node, value, "copy", [], {})
+            return ev.domain.method(ev, node, value, "copy", [], {})
         case _:
             return value
 
 
-def equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool | None:
-    """Whether two objects of one dataclass have equal fields; None where they are compared by identity."""
+def compared(lhs: Value, rhs: Value) -> list[tuple[Value, Value]] | None:
+    """The fields by which two objects of one dataclass are compared; None if they are compared by identity."""
     if not isinstance(lhs, Instance) or not isinstance(rhs, Instance) or lhs.kind is not rhs.kind:
         return None
     if not any(k.compared for k in lhs.kind.chain() if k.kind == "dataclass"):
         return None
     names = [n for n, f in lhs.kind.fields.items() if f.compared]
-    pairs = [(lhs.attributes.get(n), rhs.attributes.get(n)) for n in names]
-    return all(a is b or builtin.compare(ev, node, "equal", a, b) for a, b in pairs)
+    return [(lhs.attributes.get(n), rhs.attributes.get(n)) for n in names]
 
 
 def shown(owner: Instance | Named) -> list[tuple[str, Value]] | None:

@@ -5,21 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
-
-import numpy as np
+from typing import Any, NoReturn, TypeAlias
 
 from fleet.frontend.python.classes import objects, records
 from fleet.frontend.python.containers import collections, sets
-from fleet.frontend.python.errors import expression_at
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.text import formats
-from fleet.frontend.python.values import (
-    Class,
+from fleet.frontend.reading.errors import expression_at
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.keys import from_key, key
+from fleet.frontend.reading.values import (
     Dict,
-    Function,
     Instance,
     Lazy,
+    Library,
     List,
     Named,
     Number,
@@ -32,41 +31,8 @@ from fleet.frontend.python.values import (
     words,
 )
 
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-
 _Method: TypeAlias = Callable[..., Value]
 """Of evaluator, call, owner and arguments; those of `_WITH_KEYWORDS` take keywords besides."""
-
-
-def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
-    """A dict's key as a plain Python value."""
-    match value:
-        case Number():
-            if not value.symbolic:
-                return value.value
-        case str() | None:
-            return value
-        case tuple():
-            return tuple(key(ev, node, v) for v in value)
-        case Tensor() if not value.shape and (known := ev.domain.known(value)) is not None:
-            return value.dtype.type(known)  # NumPy's scalar, which Python prints as such
-        case Instance() if value.kind.find("__eq__") is None and not any(k.compared for k in value.kind.chain()):
-            return value  # equal to itself alone
-        case Function() | Class():
-            return value
-        case _:
-            pass
-    return ev.fail("F408", node, f"{words(value)} cannot be a dict's key here", "keys are numbers, strings and tuples of them")
-
-
-def from_key(ev: Evaluator, node: ast.expr, plain: Any) -> Value:
-    """A plain Python value as a value of the source."""
-    if isinstance(plain, np.generic):
-        return ev.domain.convert(node, Number(plain.item()), plain.dtype)
-    if isinstance(plain, bool | int | float):
-        return Number(plain)
-    return tuple(from_key(ev, node, p) for p in plain) if isinstance(plain, tuple) else plain  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
 def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Value:
@@ -132,8 +98,8 @@ def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
         answer = objects.compared(ev, place, "equal", lhs, rhs)
         if answer is not None:
             return ev.truth(node, answer[0])
-        fields = records.equal(ev, node, lhs, rhs)
-        return lhs is rhs if fields is None else fields
+        fields = records.compared(lhs, rhs)
+        return lhs is rhs if fields is None else all(a is b or _equal(ev, node, a, b) for a, b in fields)
     if isinstance(lhs, List) and isinstance(rhs, List) and lhs.kind != rhs.kind:
         return False
     a, b = ev.sequence(lhs), ev.sequence(rhs)
@@ -315,9 +281,7 @@ def _pop(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Value:
 
 
 def _sort(ev: Evaluator, node: ast.Call, owner: List, args: list[Value], keywords: Mapping[str, Value]) -> Value:
-    from fleet.frontend.python.builtins import registry
-
-    found = registry.call(ev, node, "sorted", [owner, *args], keywords)
+    found = ev.call(node, Library("builtins.sorted"), [owner, *args], keywords)
     assert isinstance(found, List)
     owner.items[:] = found.items
     return None

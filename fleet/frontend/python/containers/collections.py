@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from fleet.frontend.python.flow import exceptions
-from fleet.frontend.python.values import Dict, List, Number, Value, words
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.keys import from_key, key
+from fleet.frontend.reading.values import Dict, List, Number, Value, words
 
 __all__ = ["COLLECTIONS", "COUNTER", "DEQUE", "call", "cut", "missing", "refuse"]
 
@@ -121,8 +120,6 @@ DEQUE: Mapping[str, tuple[_Method, int, int]] = {
 
 
 def _count(ev: Evaluator, node: ast.Call, owner: Dict, value: Value, sign: int) -> None:
-    from fleet.frontend.python.containers.builtin import key
-
     counts = value.items.items() if isinstance(value, Dict) else ((key(ev, node, v), Number(1)) for v in ev.collect(node, value))
     for plain, count in counts:
         owner.items[plain] = Number(_known(ev, node, owner.items.get(plain, Number(0))) + sign * _known(ev, node, count))
@@ -144,8 +141,6 @@ def _updated(sign: int) -> _Method:
 
 
 def _most_common(ev: Evaluator, node: ast.Call, owner: Dict, args: list[Value]) -> Value:
-    from fleet.frontend.python.containers.builtin import from_key
-
     ordered = sorted(owner.items.items(), key=lambda item: -_known(ev, node, item[1]))
     most = None if not args or args[0] is None else max(ev.integer(node, args[0], "how many"), 0)
     return List([(from_key(ev, node, k), v) for k, v in ordered[:most]])
@@ -156,8 +151,6 @@ def _total(ev: Evaluator, node: ast.Call, owner: Dict, _args: list[Value]) -> Va
 
 
 def _elements(ev: Evaluator, node: ast.Call, owner: Dict, _args: list[Value]) -> Value:
-    from fleet.frontend.python.containers.builtin import from_key
-
     return List([from_key(ev, node, k) for k, v in owner.items.items() for _ in range(_known(ev, node, v))])
 
 

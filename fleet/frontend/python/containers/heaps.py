@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 import heapq
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from fleet.frontend.python.builtins.ordering import ordered
 from fleet.frontend.python.flow import exceptions
-from fleet.frontend.python.values import List, Value, words
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import List, Value, words
 
 __all__ = ["HEAPS", "call"]
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import sets
-from fleet.frontend.python.values import (
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.keys import check_order, from_key
+from fleet.frontend.reading.values import (
     Dict,
     Instance,
     Lazy,
@@ -20,9 +21,6 @@ from fleet.frontend.python.values import (
     Value,
     words,
 )
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 
 def iterate(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
@@ -56,11 +54,9 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
         case List():
             return _live(value)
         case Dict():
-            from fleet.frontend.python.containers.builtin import from_key
-
             return iter([from_key(ev, node, k) for k in value.items])
         case Set():
-            sets.check_order(ev, node, value)
+            check_order(ev, node, value)
             return iter(sets.elements(ev, node, value))
         case Range():
             return (Number(i) for i in value.values)
@@ -75,7 +71,7 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
         case Tensor():
             if not value.shape:
                 ev.fail("F306", node, f"{words(value)} has no dimension to iterate over")
-            return ev.domain.elements(node, value)
+            return ev.domain.elements(ev, node, value)
         case _:
             return ev.fail("F408", node, f"{words(value)} cannot be iterated over")
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from fleet.frontend.python.values import Lazy, Number, Value
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.python.operators import binary
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Lazy, Number, Value
 
 __all__ = ["ITERTOOLS", "call"]
 
@@ -40,13 +38,11 @@ def _chain_of(ev: Evaluator, node: ast.Call, args: Sequence[Value], _: Mapping[s
 
 
 def _accumulate(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Iterator[Value]:
-    from fleet.frontend.python import expressions
-
     function = args[1] if len(args) > 1 else keywords.get("func")
 
     def both(a: Value, b: Value) -> Value:
         if function is None:
-            return expressions.binary(ev, node, ast.Add(), a, b)
+            return binary(ev, node, ast.Add(), a, b)
         return ev.call(node, function, [a, b], {})
 
     start = {"initial": keywords["initial"]} if keywords.get("initial") is not None else {}

@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from fleet.frontend.python.values import Class, Function, Instance, Number, Set, Value, words
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.keys import check_order, from_key, key
+from fleet.frontend.reading.values import Number, Set, Value, words
 
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-
-__all__ = ["METHODS", "binary", "check_order", "compared", "elements", "made"]
+__all__ = ["METHODS", "binary", "compared", "elements", "made"]
 
 _Method: TypeAlias = "Callable[[Evaluator, ast.Call, Set, list[Value]], Value]"
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -25,8 +24,6 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 def made(ev: Evaluator, node: ast.expr, values: list[Value], *, frozen: bool = False) -> Set:
     """A set of the values. SourceError F408 if an element is not known."""
-    from fleet.frontend.python.containers.builtin import key
-
     keys = [key(ev, node, v) for v in values]
     return Set(set(keys), frozen)  # of a list, as Python does: the set's order depends on its growth
 
@@ -43,21 +40,7 @@ def compared(op: str, lhs: Set, rhs: Set) -> bool:
 
 def elements(ev: Evaluator, node: ast.expr, value: Set) -> list[Value]:
     """The elements in the set's order."""
-    from fleet.frontend.python.containers.builtin import from_key
-
     return [from_key(ev, node, p) for p in value.items]
-
-
-def check_order(ev: Evaluator, node: ast.AST, value: Set) -> None:
-    """SourceError F507 for a set with strings: its order differs between runs of Python."""
-    work: list[Any] = list(value.items) if len(value.items) > 1 else []
-    for plain in work:
-        if isinstance(plain, str):
-            ev.fail("F507", node, "the order of strings in a set is another one on every run", "use sorted(...)")
-        if isinstance(plain, Instance | Function | Class):
-            ev.fail("F507", node, "the order of objects in a set is another one on every run", "use a list")
-        if isinstance(plain, tuple):
-            work += plain
 
 
 def _elements(ev: Evaluator, node: ast.Call, value: Value) -> set[Any]:
@@ -94,8 +77,6 @@ def _with_element(name: str) -> _Method:
     """`add`, `discard` and `remove`."""
 
     def method(ev: Evaluator, node: ast.Call, owner: Set, args: list[Value]) -> Value:
-        from fleet.frontend.python.containers.builtin import key
-
         _check(ev, node, owner)
         plain = key(ev, node, args[0])
         if name == "remove" and plain not in owner.items:
@@ -108,8 +89,6 @@ def _with_element(name: str) -> _Method:
 
 
 def _pop(ev: Evaluator, node: ast.Call, owner: Set, _args: list[Value]) -> Value:
-    from fleet.frontend.python.containers.builtin import from_key
-
     _check(ev, node, owner)
     check_order(ev, node, owner)
     if not owner.items:

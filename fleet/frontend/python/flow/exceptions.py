@@ -7,20 +7,17 @@ numbers, by a key or place that a known container lacks. What was done before it
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
 from fleet.errors import SourceError
-from fleet.frontend.python.errors import expression_at
-from fleet.frontend.python.values import Class, Instance, Number, Value
+from fleet.frontend.reading.errors import expression_at
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Class, Instance, Library, Number, Value
 
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-
-__all__ = ["Thrown", "catchable", "class_of", "is_exception", "lacks", "made", "matches", "raised", "said", "throw", "thrown_by"]
+__all__ = ["Thrown", "catchable", "is_exception", "lacks", "made", "matches", "raised", "said", "throw", "thrown_by"]
 
 _COMPUTED = (ArithmeticError, ValueError)
 """What Python's own functions raise of known numbers: the error of the front end has it as its context."""
@@ -38,41 +35,28 @@ class Thrown(SourceError):
         self.value = value
 
 
-def class_of(ev: Evaluator, name: str) -> Class | None:
-    """One of Python's own classes of exceptions, with those that it inherits from; None for other names."""
-    kind = getattr(builtins, name, None)
-    if not isinstance(kind, type) or not issubclass(kind, BaseException):
-        return None
-    if name not in ev.exceptions:
-        base = kind.__base__
-        ev.exceptions[name] = Class(name, None if base is None or base is object else class_of(ev, base.__name__))
-    return ev.exceptions[name]
-
-
 def is_exception(ev: Evaluator, kind: Class) -> bool:
     """Whether a class is one of exceptions."""
-    base = class_of(ev, "BaseException")
+    base = ev.exception_class("BaseException")
     return any(k is base for k in kind.chain())
 
 
 def made(ev: Evaluator, name: str, *args: Value) -> Instance:
     """An object of one of Python's own classes of exceptions."""
-    kind = class_of(ev, name)
+    kind = ev.exception_class(name)
     assert kind is not None
     return Instance(kind, {"args": tuple(args)})
 
 
 def said(ev: Evaluator, value: Instance) -> Value:
     """What `str` gives for an exception: its only argument, or all of them."""
-    from fleet.frontend.python.builtins import registry
-
     args = value.attributes.get("args", ())
     assert isinstance(args, tuple)
     call = ast.copy_location(ast.Call(ast.Name("str"), [], []), ev.module.tree.body[0])
     if len(args) != 1:
-        return registry.call(ev, call, "str", [args], {}) if args else ""
+        return ev.call(call, Library("builtins.str"), [args], {}) if args else ""
     quoted = any(k.name == "KeyError" for k in value.kind.chain())
-    return registry.call(ev, call, "repr" if quoted else "str", [args[0]], {})
+    return ev.call(call, Library(f"builtins.{'repr' if quoted else 'str'}"), [args[0]], {})
 
 
 # ---- throwing
@@ -124,7 +108,7 @@ def thrown_by(ev: Evaluator, error: SourceError) -> Instance | None:
     if isinstance(error, Thrown):
         return error.value
     cause = error.__context__
-    if error.code == "F703" and isinstance(cause, _COMPUTED) and class_of(ev, type(cause).__name__) is not None:
+    if error.code == "F703" and isinstance(cause, _COMPUTED) and ev.exception_class(type(cause).__name__) is not None:
         return made(ev, type(cause).__name__, str(cause))
     return None
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from fleet.errors import ModelError, SourceError
-from fleet.frontend.python import calls, library
+from fleet.frontend.python import calls
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.flow.exceptions import Thrown
-from fleet.frontend.python.values import Instance, Library, Value, words
+from fleet.frontend.python.names import LIBRARIES
+from fleet.frontend.reading.ending import Flow
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Instance, Library, Value, words
 from fleet.ir.program_ops import OPTIONS, read_options
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-    from fleet.frontend.python.flow.ending import Flow
 
 _HANDLED = ("ignore", "warn")
 _ERRORS = ("all", "divide", "over", "under", "invalid")
@@ -24,13 +22,11 @@ _ERRORS = ("all", "divide", "over", "under", "invalid")
 
 def with_(ev: Evaluator, node: ast.With) -> Flow:
     """`with np.errstate(...)` and `with np.printoptions(...)`: the block as it stands; in the latter arrays are printed alone."""
-    from fleet.frontend.python.statements import block
-
     before, printing = ev.unprinted, ev.printing
     try:
         for item in node.items:
             _enter(ev, item)
-        return block(ev, node.body)
+        return ev.block(node.body)
     finally:
         ev.unprinted, ev.printing = before, printing
 
@@ -84,32 +80,28 @@ def set_options(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: 
 
 def try_(ev: Evaluator, node: ast.Try) -> Flow:
     """`try`: its block, and the `except` that takes what reading shows to be raised; what only the run knows is not caught."""
-    from fleet.frontend.python.statements import block
-
     for statement in _statements(node.body):
         if isinstance(statement, ast.Import | ast.ImportFrom):
             _check_import(ev, statement)
     try:
-        flow = _guarded(ev, node) if node.handlers else block(ev, node.body)
+        flow = _guarded(ev, node) if node.handlers else ev.block(node.body)
         if flow.flags and (node.orelse or node.finalbody):
             ev.fail("F511", node, "a `try` with `else` or `finally` that is left where the run decides", "leave behind it")
     except Thrown:
-        last = block(ev, node.finalbody)
+        last = ev.block(node.finalbody)
         if last.kind:
             return last
         raise
-    last = block(ev, node.finalbody)
+    last = ev.block(node.finalbody)
     return last if last.kind or last.flags else flow
 
 
 def _guarded(ev: Evaluator, node: ast.Try) -> Flow:
     """The block with its `except` and `else`."""
-    from fleet.frontend.python.statements import block
-
     errors, breaks, checks = len(ev.errors), ev.breaks, ev.checks
     ev.catching.append(ev.inside)
     try:
-        flow = block(ev, node.body)
+        flow = ev.block(node.body)
     except SourceError as error:
         value = None if ev.decided is error or ev.checks > checks else exceptions.thrown_by(ev, error)
         if value is None:
@@ -129,13 +121,11 @@ def _guarded(ev: Evaluator, node: ast.Try) -> Flow:
         del ev.errors[errors:]
         hint = "what Python raises there is not known; test the condition with `if`"
         ev.fail("F502", node, f"inside of this `try` something fails: {what}", hint)
-    return flow if flow.leaves or flow.flags else block(ev, node.orelse)
+    return flow if flow.leaves or flow.flags else ev.block(node.orelse)
 
 
 def _handled(ev: Evaluator, node: ast.Try, error: SourceError, value: Instance) -> Flow:
     """The `except` that takes the exception; where none does, it goes on."""
-    from fleet.frontend.python.statements import block
-
     handler = next((h for h in node.handlers if exceptions.matches(ev, h, value)), None)
     if handler is None:
         raise error
@@ -143,7 +133,7 @@ def _handled(ev: Evaluator, node: ast.Try, error: SourceError, value: Instance) 
         ev.bind(handler.name, value)
     ev.handled.append(value)
     try:
-        return block(ev, handler.body)
+        return ev.block(handler.body)
     finally:
         ev.handled.pop()
         if handler.name is not None:
@@ -161,6 +151,6 @@ def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 def _check_import(ev: Evaluator, node: ast.Import | ast.ImportFrom) -> None:
     names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
     for name in names:
-        if name.split(".")[0] not in library.LIBRARIES or (isinstance(node, ast.ImportFrom) and node.level):
+        if name.split(".")[0] not in LIBRARIES or (isinstance(node, ast.ImportFrom) and node.level):
             what = f"whether `{name}` can be imported depends on the machine, and this `try` decides by it"
             ev.fail("F502", node, what, "import NumPy without `try`")

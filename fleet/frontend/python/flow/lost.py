@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from fleet.frontend.arrays.static import parts
-from fleet.frontend.python.values import (
+from fleet.frontend.reading.static import parts
+from fleet.frontend.reading.values import (
     Bound,
     Class,
     Descriptor,

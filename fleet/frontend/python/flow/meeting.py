@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from xdsl.dialects.builtin import f64, i1, i64
 from xdsl.ir import Attribute, Block, SSAValue
 
 from fleet.errors import SourceError
-from fleet.frontend.arrays.static import Static
-from fleet.frontend.python.flow.ending import Flow, Raised
-from fleet.frontend.python.flow.regions import SCALARS, Way, added, builder_of, follow, inside, isolated, kind_of_number
-from fleet.frontend.python.flow.state import Holder, State, fill, joined_storage, put, tensors_of
-from fleet.frontend.python.values import Broken, Frame, List, Named, Number, Poison, Tensor, Value, words
+from fleet.frontend.arrays.emitting import builder_of
+from fleet.frontend.arrays.truths import SCALARS, kind_of_number
+from fleet.frontend.python.flow.regions import Way, added, follow, inside, isolated
+from fleet.frontend.python.flow.state import Holder, State, fill, put, tensors_of
+from fleet.frontend.reading.ending import Flow, Raised
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.static import Static
+from fleet.frontend.reading.tensor import joined_storage
+from fleet.frontend.reading.values import Broken, Frame, List, Named, Number, Poison, Tensor, Value, words
 from fleet.ir.dialect import IfOp, YieldOp
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 __all__ = ["NUMBERS", "choose", "decide", "same"]
 

@@ -6,9 +6,9 @@ import ast
 
 from xdsl.ir import SSAValue
 
-from fleet.frontend.arrays.tracing import of
-from fleet.frontend.python.evaluator import Evaluator
-from fleet.frontend.python.values import Dict, List, Number, Tensor, Value, words
+from fleet.frontend.arrays.emitting import builder_of
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Dict, List, Number, Tensor, Value, words
 
 
 def returned_values(
@@ -32,7 +32,7 @@ def returned_values(
             ev.fail("F509", node or statement, f"{words(part)} is returned", "return an array or a tuple of arrays")
         name = given[i] if given is not None else node.id if isinstance(node, ast.Name) else f"out{i}"
         names.append(name if name not in names else f"out{i}")
-        values.append(part.ssa if isinstance(part, Tensor) else of(ev).builder.number(statement, part))
+        values.append(part.ssa if isinstance(part, Tensor) else builder_of(ev).number(statement, part))
     return names, values
 
 

@@ -7,21 +7,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Block, SSAValue
 
 from fleet.errors import SourceError
-from fleet.frontend.python.flow.ending import Flow
+from fleet.frontend.arrays.emitting import builder_of
+from fleet.frontend.arrays.truths import kind_of_number
 from fleet.frontend.python.flow.meeting import NUMBERS, choose, same
-from fleet.frontend.python.flow.regions import Way, added, builder_of, follow, isolated, kind_of_number
-from fleet.frontend.python.flow.state import State, contents, fill, joined_storage, put, tensors_of
-from fleet.frontend.python.values import Broken, Frame, List, Named, Number, Tensor, Value, words
+from fleet.frontend.python.flow.regions import Way, added, follow, isolated
+from fleet.frontend.python.flow.state import State, contents, fill, put, tensors_of
+from fleet.frontend.reading.ending import Flow
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.tensor import joined_storage
+from fleet.frontend.reading.values import Broken, Frame, List, Named, Number, Tensor, Value, words
 from fleet.ir.dialect import WhileOp, YieldOp
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
 
 __all__ = ["Rounds", "roll"]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.frontend.python.errors import expression_at
-from fleet.frontend.python.flow.regions import SCALARS, builder_of, kind_of_number
-from fleet.frontend.python.values import Lazy, List, Number, Range, Tensor, Value
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.arrays.emitting import builder_of
+from fleet.frontend.arrays.making import static
+from fleet.frontend.arrays.parts import late_element
+from fleet.frontend.arrays.truths import SCALARS, kind_of_number
+from fleet.frontend.reading.errors import expression_at
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Lazy, List, Number, Range, Tensor, Value
 
 __all__ = ["Series", "compared", "series_of"]
 
@@ -41,10 +41,8 @@ def series_of(ev: Evaluator, node: ast.expr, value: Value) -> Series | None:
         case Lazy() if isinstance(value.series, Series):
             return value.series
         case Tensor() if value.shape and value.shape[0] >= 0:
-            from fleet.frontend.arrays import indexing
-
             # What the loop changes in the array it sees, as Python does: the array is asked in every round.
-            return Series(Number(value.shape[0]), lambda k: indexing.late_element(ev, node, value, k))
+            return Series(Number(value.shape[0]), lambda k: late_element(ev, node, value, k))
         case List() | tuple():
             return _of_list(ev, node, list(value.items) if isinstance(value, List) else list(value))
         case _:
@@ -71,10 +69,7 @@ def _of_list(ev: Evaluator, node: ast.expr, items: list[Value]) -> Series | None
         return None
 
     def at(k: Number) -> Value:
-        from fleet.frontend.arrays import indexing
-        from fleet.frontend.arrays.functions import create
-
-        found = indexing.late_element(ev, node, create.static(ev, node, table, "table", scalar=False), k)
+        found = late_element(ev, node, static(ev, node, table, "table", scalar=False), k)
         assert isinstance(found, Tensor)
         return Number(None, builder_of(ev).emit(node, "item", [found.ssa], number=kind.__name__))
 

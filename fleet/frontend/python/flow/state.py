@@ -5,13 +5,14 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from xdsl.ir import SSAValue
 
-from fleet.frontend.arrays.static import Static
-from fleet.frontend.arrays.tensor import Storage
-from fleet.frontend.python.values import (
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.static import Static
+from fleet.frontend.reading.tensor import Storage
+from fleet.frontend.reading.values import (
     Bound,
     Class,
     Descriptor,
@@ -30,10 +31,7 @@ from fleet.frontend.python.values import (
 )
 from fleet.ir.weights import Entry
 
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-
-__all__ = ["Held", "Holder", "State", "contents", "fill", "joined_storage", "put", "tensors_of"]
+__all__ = ["Held", "Holder", "State", "contents", "fill", "put", "tensors_of"]
 
 Holder: TypeAlias = "Frame | List | Dict | Set | Instance | Class"
 """What holds values that can be replaced."""
@@ -207,15 +205,3 @@ def tensors_of(value: Value) -> Iterator[Tensor]:
         yield value
     for part in value if isinstance(value, tuple) else value.items if isinstance(value, List) else ():
         yield from tensors_of(part)
-
-
-def joined_storage(made: Tensor, other: Tensor) -> None:
-    """Lets two arrays, and all that share memory with either, count as parts of one memory."""
-    mine, its = made.storage, other.storage
-    if mine is its:
-        return
-    for member in list(mine.members):
-        member.storage = its
-        its.members.add(member)
-    its.outside |= mine.outside
-    its.joined = True

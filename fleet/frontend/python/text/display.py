@@ -5,26 +5,34 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from fleet.frontend.python.classes import objects, records
-from fleet.frontend.python.containers import sets
-from fleet.frontend.python.errors import expression_at
 from fleet.frontend.python.flow import exceptions
-from fleet.frontend.python.values import Dict, Instance, Library, List, Named, Number, Range, Set, Tensor, Text, Value, words
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-
-Part: TypeAlias = "str | tuple[Tensor | Number, str, str]"
-"""Text, or a value that only the run knows with its conversion and format."""
+from fleet.frontend.reading.errors import expression_at
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.keys import check_order
+from fleet.frontend.reading.values import (
+    Dict,
+    Instance,
+    Library,
+    List,
+    Named,
+    Number,
+    Range,
+    Set,
+    Tensor,
+    Text,
+    TextPart,
+    Value,
+    words,
+)
 
 _MAX_WIDTH = 999
 
 
-def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | None = None) -> list[Part]:
+def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | None = None) -> list[TextPart]:
     """A value as `str` shows it (`repr` with `quoted`), in pieces."""
     ev.step(node or ev.module.tree)
     match value:
@@ -45,13 +53,13 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             inner = _joined(ev, value, node)
             return ["(", *inner, ",)" if len(value) == 1 else ")"]
         case List():
-            items: list[Part] = ["[", *_joined(ev, value.items, node), "]"]
+            items: list[TextPart] = ["[", *_joined(ev, value.items, node), "]"]
             most = "" if value.most is None else f", maxlen={value.most}"
             return items if value.kind == "list" else ["deque(", *items, f"{most})"]
         case Dict():
             return _of_dict(ev, value, node)
         case Set():
-            sets.check_order(ev, node or ev.module.tree, value)
+            check_order(ev, node or ev.module.tree, value)
             return [repr(frozenset(value.items) if value.frozen else value.items)]
         case Range():
             return [repr(value.values)]
@@ -63,8 +71,8 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return ev.fail("F408", node or ev.module.tree, f"{words(value)} cannot be printed")
 
 
-def _of_dict(ev: Evaluator, value: Dict, node: ast.AST | None) -> list[Part]:
-    found: list[Part] = ["{"]
+def _of_dict(ev: Evaluator, value: Dict, node: ast.AST | None) -> list[TextPart]:
+    found: list[TextPart] = ["{"]
     pairs = list(value.items.items())
     if value.kind == "Counter":
         pairs.sort(key=lambda pair: -(ev.static(pair[1]) or 0))
@@ -89,7 +97,7 @@ def check_printed(ev: Evaluator, node: ast.AST, value: Value) -> None:
         )
 
 
-def _of_object(ev: Evaluator, value: Instance | Named, *, quoted: bool, node: ast.AST | None) -> list[Part]:
+def _of_object(ev: Evaluator, value: Instance | Named, *, quoted: bool, node: ast.AST | None) -> list[TextPart]:
     """By `__str__` or `__repr__`, or as a dataclass or named tuple."""
     place = expression_at(node or ev.module.tree.body[0])
     for method in ("__repr__",) if quoted else ("__str__", "__repr__"):
@@ -107,14 +115,14 @@ def _of_object(ev: Evaluator, value: Instance | Named, *, quoted: bool, node: as
         return [f"{value.kind.name}(", *_joined(ev, args, node), ")"]
     if fields is None:
         ev.fail("F408", place, f"{words(value)} has no text of its own: Python shows its address", "define __repr__")
-    found: list[Part] = [f"{value.kind.name}("]
+    found: list[TextPart] = [f"{value.kind.name}("]
     for i, (name, v) in enumerate(fields):
         found += [f"{', ' if i else ''}{name}=", *parts(ev, v, quoted=True, node=node)]
     return [*found, ")"]
 
 
-def _joined(ev: Evaluator, values: Sequence[Value], node: ast.AST | None) -> list[Part]:
-    found: list[Part] = []
+def _joined(ev: Evaluator, values: Sequence[Value], node: ast.AST | None) -> list[TextPart]:
+    found: list[TextPart] = []
     for i, v in enumerate(values):
         found += [", " if i else "", *parts(ev, v, quoted=True, node=node)]
     return found
@@ -122,7 +130,7 @@ def _joined(ev: Evaluator, values: Sequence[Value], node: ast.AST | None) -> lis
 
 def joined(ev: Evaluator, node: ast.JoinedStr) -> Value:
     """An f-string: text where all of it is known, else text with places."""
-    found: list[Part] = []
+    found: list[TextPart] = []
     for value in node.values:
         if isinstance(value, ast.Constant):
             found.append(str(value.value))
@@ -135,7 +143,7 @@ def joined(ev: Evaluator, node: ast.JoinedStr) -> Value:
     return Text(found)
 
 
-def formatted(ev: Evaluator, node: ast.FormattedValue) -> list[Part]:
+def formatted(ev: Evaluator, node: ast.FormattedValue) -> list[TextPart]:
     """`{value!r:spec}`."""
     value = ev.expression(node.value)
     spec = "" if node.format_spec is None else joined(ev, node.format_spec) if isinstance(node.format_spec, ast.JoinedStr) else None
@@ -149,7 +157,7 @@ def formatted(ev: Evaluator, node: ast.FormattedValue) -> list[Part]:
     return converted(ev, node, value, conversion, spec)
 
 
-def converted(ev: Evaluator, node: ast.AST, value: Value, conversion: str, spec: str) -> list[Part]:
+def converted(ev: Evaluator, node: ast.AST, value: Value, conversion: str, spec: str) -> list[TextPart]:
     """A value as `format` shows it. conversion: "r", "s" or none; spec: as in an f-string. SourceError F408 for others."""
     if isinstance(value, Tensor) or (isinstance(value, Number) and value.symbolic):
         check_printed(ev, node, value)
@@ -167,17 +175,3 @@ def converted(ev: Evaluator, node: ast.AST, value: Value, conversion: str, spec:
     if spec:
         ev.fail("F408", node, f"{words(value)} takes no format {spec!r}")
     return shown_parts
-
-
-def template(pieces: Sequence[Part]) -> tuple[str, list[Tensor | Number]]:
-    """Pieces as a format string with numbered places ("loss {0:.3f}") and what stands in them."""
-    text: list[str] = []
-    values: list[Tensor | Number] = []
-    for piece in pieces:
-        if isinstance(piece, str):
-            text.append(piece.replace("{", "{{").replace("}", "}}"))
-            continue
-        value, conversion, spec = piece
-        text.append(f"{{{len(values)}{'!' + conversion if conversion else ''}{':' + spec if spec else ''}}}")
-        values.append(value)
-    return "".join(text), values

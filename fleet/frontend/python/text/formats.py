@@ -6,13 +6,10 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from string import Formatter
-from typing import TYPE_CHECKING
 
 from fleet.frontend.python.text import display
-from fleet.frontend.python.values import Dict, Number, Tensor, Text, Value, words
-
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Dict, Number, Tensor, Text, TextPart, Value, words
 
 __all__ = ["braces", "percent"]
 
@@ -20,7 +17,7 @@ _PLACE = re.compile(r"%(?:\((?P<key>\w+)\))?(?P<flags>[-+ 0#]*)(?P<width>[0-9]*)
 _INTEGERS, _FLOATS = "diu", "eEfFgG"
 
 
-def _made(ev: Evaluator, node: ast.AST, parts: Sequence[display.Part]) -> Value:
+def _made(ev: Evaluator, node: ast.AST, parts: Sequence[TextPart]) -> Value:
     if all(isinstance(p, str) for p in parts):
         text = "".join(p for p in parts if isinstance(p, str))
         ev.bounded(node, len(text), "a string")
@@ -32,7 +29,7 @@ def percent(ev: Evaluator, node: ast.AST, text: str, given: Value) -> Value:
     """`text % given`. SourceError F408 where they do not fit, F503 for a conversion that is not followed."""
     values = list(given) if isinstance(given, tuple) else [given]
     used, end = 0, 0
-    parts: list[display.Part] = []
+    parts: list[TextPart] = []
     for place in _PLACE.finditer(text):
         parts.append(text[end : place.start()])
         end = place.end()
@@ -56,7 +53,7 @@ def percent(ev: Evaluator, node: ast.AST, text: str, given: Value) -> Value:
     return _made(ev, node, parts)
 
 
-def _placed(ev: Evaluator, node: ast.AST, place: re.Match[str], value: Value) -> list[display.Part]:
+def _placed(ev: Evaluator, node: ast.AST, place: re.Match[str], value: Value) -> list[TextPart]:
     kind, flags, width, digits = place["kind"], place["flags"], place["width"], place["digits"]
     if kind not in "sr" + _INTEGERS + _FLOATS or "#" in flags or int(width or 0) > 999 or int(digits or 0) > 999:
         ev.fail("F503", node, f"the format {place[0]} is not supported", "use an f-string")
@@ -84,13 +81,13 @@ def _placed(ev: Evaluator, node: ast.AST, place: re.Match[str], value: Value) ->
     return display.converted(ev, node, value, "", f"{align}{sign}{fill}{width}{precision}{'d' if kind in _INTEGERS else kind}")
 
 
-def _refused(ev: Evaluator, node: ast.AST, place: re.Match[str]) -> list[display.Part]:
+def _refused(ev: Evaluator, node: ast.AST, place: re.Match[str]) -> list[TextPart]:
     return ev.fail("F503", node, f"the format {place[0]} of a value that only the run knows is not supported", "use an f-string")
 
 
 def braces(ev: Evaluator, node: ast.AST, text: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """`text.format(*args, **keywords)`. SourceError F408 where they do not fit, F503 for fields that are not followed."""
-    parts: list[display.Part] = []
+    parts: list[TextPart] = []
     count = 0
     try:
         fields = list(Formatter().parse(text))

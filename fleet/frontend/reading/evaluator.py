@@ -1,6 +1,7 @@
-"""Reads a source as Python would run it: scopes, calls, errors and limits. What arrays do is up to a `Domain`.
+"""Reads a source as Python would run it: scopes, calls, names, and values as something particular.
 
-Nothing of the source is executed: no `exec`, no `eval`, no attribute of a Python object that the tables do not name.
+What the syntax means is up to a `Language`, what arrays do to a `Domain`. Nothing of the source is executed: no `exec`, no `eval`,
+no attribute of a Python object that the tables do not name.
 """
 
 from __future__ import annotations
@@ -8,23 +9,23 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
-from collections.abc import Callable, Generator, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
 
 from fleet.errors import SourceError
-from fleet.frontend.python import expressions, library, statements
-from fleet.frontend.python.builtins import registry
-from fleet.frontend.python.classes import objects
-from fleet.frontend.python.containers import iterables
-from fleet.frontend.python.domain import Domain
-from fleet.frontend.python.errors import Source, expression_at
-from fleet.frontend.python.flow import exceptions
-from fleet.frontend.python.flow.ending import Flow
-from fleet.frontend.python.generators import Yielding
-from fleet.frontend.python.module import Module
-from fleet.frontend.python.scopes import Scope, scope_of
-from fleet.frontend.python.values import (
+from fleet.frontend.reading.ending import Flow
+from fleet.frontend.reading.errors import expression_at
+from fleet.frontend.reading.findings import Findings, Poisoned
+from fleet.frontend.reading.module import Module
+from fleet.frontend.reading.scopes import Scope, scope_of
+from fleet.frontend.reading.static import Made, Static
+from fleet.frontend.reading.values import (
+    NOT_IMPLEMENTED,
     Broken,
     Class,
     Dict,
@@ -40,28 +41,152 @@ from fleet.frontend.python.values import (
     Set,
     SizeUsed,
     Tensor,
+    TextPart,
     Value,
     words,
 )
+from fleet.frontend.reading.values import Generator as RandomGenerator
 from fleet.ir.weights import Stream
 
 MAX_DEPTH = 200
-MAX_ERRORS = 20
-MAX_STEPS = 600_000
-"""Expressions and statements that are followed; an endless loop ends here, after some seconds."""
-MAX_ITEMS = 1_000_000
-"""Elements of a list, tuple, dict or string made by the source."""
+
+Index = Sequence[Value]
+"""One item a dimension: Number, Slice, None, Marker("Ellipsis"), Tensor, or List and tuple of numbers."""
 
 
-class Poisoned(Exception):
-    """Raised while evaluating what depends on a value whose error is already recorded."""
+class Domain(ABC):
+    """What reading a source does with arrays: one class turns it into IR, another computes with NumPy at once.
+
+    Attributes:
+        made: the arrays that the source makes.
+
+    `ev` is the evaluator that asks, `node` the place of an error.
+    """
+
+    made: Made
+
+    @abstractmethod
+    def binary(self, ev: Evaluator, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
+        """An operator with an array on at least one side; `op` is an operation's name, or bit_and, bit_or, bit_xor."""
+
+    @abstractmethod
+    def unary(self, ev: Evaluator, node: ast.expr, op: str, value: Tensor) -> Value:
+        """neg, invert or abs."""
+
+    @abstractmethod
+    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float | None) -> Number:
+        """An operator of Python numbers, whose result is known to be `value`; None: only the run knows it."""
+
+    @abstractmethod
+    def call(self, ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        """A function of a library."""
+
+    @abstractmethod
+    def method(
+        self, ev: Evaluator, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
+        """A method of an array."""
+
+    @abstractmethod
+    def draw(
+        self, ev: Evaluator, node: ast.Call, owner: RandomGenerator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+    ) -> Value:
+        """A method of a random generator."""
+
+    @abstractmethod
+    def single(self, ev: Evaluator, node: ast.AST, value: Tensor) -> Value:
+        """A drawn NumPy scalar as Python's number, which operations take from the draw."""
+
+    @abstractmethod
+    def drawn(self, made: Static) -> Tensor:
+        """The array of a draw."""
+
+    @abstractmethod
+    def attribute(self, ev: Evaluator, node: ast.Attribute, owner: Tensor) -> Value:
+        """`x.shape`, `x.T`."""
+
+    @abstractmethod
+    def convert(self, ev: Evaluator, node: ast.expr, value: Value, dtype: np.dtype) -> Value:
+        """`np.float32(x)`."""
+
+    @abstractmethod
+    def load(self, ev: Evaluator, node: ast.Subscript, owner: Tensor, index: Index) -> Value:
+        """`x[...]`."""
+
+    @abstractmethod
+    def store(self, ev: Evaluator, node: ast.expr, owner: Tensor, index: Index, value: Value) -> None:
+        """`x[...] = value`."""
+
+    @abstractmethod
+    def update(self, ev: Evaluator, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
+        """`x += value`: what the name is bound to afterwards."""
+
+    @abstractmethod
+    def elements(self, ev: Evaluator, node: ast.expr, owner: Tensor) -> Iterator[Value]:
+        """Iteration over the first dimension."""
+
+    @abstractmethod
+    def known(self, owner: Tensor) -> bool | int | float | None:
+        """The value of an array of one element where it is known while the source is read."""
+
+    @abstractmethod
+    def print(self, ev: Evaluator, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
+        """`print(...)`."""
+
+    def operations(self) -> int:
+        """Operations that have been made so far."""
+        return 0
+
+    def too_many(self, since: int, times: int) -> bool:
+        """Whether the operations made since there were `since`, so many times more, are better a loop of the run."""
+        return False
+
+    def stays_unrolled(self, error: SourceError) -> None:
+        """Notes why a long loop cannot be one of the run."""
+        del error
+
+    @abstractmethod
+    def named(self, value: Value, variable: str, depth: int) -> None:
+        """A variable is bound to `value`, `depth` calls deep."""
 
 
-class TooManyErrors(Exception):
-    """Enough has been said."""
+@dataclass(frozen=True)
+class Language:
+    """What the evaluator asks of the modules that know Python, which are built on it (`fleet.frontend.python.reader`).
+
+    Attributes:
+        expression: evaluates an expression; the evaluator counts its depth.
+        block: runs statements until one of them leaves the block.
+        iterate: the elements of a value, lazily. collect: all of them, which must not be too many.
+        call: calls a function, class, method, dtype or function of a library.
+        parts: a value as `str` shows it, in pieces of text and values of the run.
+        special: what an object's class answers by a method like `__len__`; None if it has none, or says NotImplemented.
+        builtins: the names of Python's builtin functions that are known.
+    """
+
+    expression: Callable[[Evaluator, ast.expr], Value]
+    block: Callable[[Evaluator, Sequence[ast.stmt]], Flow]
+    iterate: Callable[[Evaluator, ast.expr, Value], Iterator[Value]]
+    collect: Callable[[Evaluator, ast.expr, Value], list[Value]]
+    call: Callable[[Evaluator, ast.Call, Value, list[Value], Mapping[str, Value]], Value]
+    parts: Callable[[Evaluator, Value, ast.AST], list[TextPart]]
+    special: Callable[[Evaluator, ast.expr, Value, str], tuple[Value] | None]
+    builtins: Collection[str]
 
 
-class Evaluator:
+class Suspended(Protocol):
+    """A generator of the source whose body waits at a `yield`."""
+
+    def give(self, node: ast.AST, value: Value) -> None:
+        """Hand a value over and wait until somebody asks for the next."""
+        ...
+
+    def close(self) -> None:
+        """End the thread of the body."""
+        ...
+
+
+class Evaluator(Findings):
     """Walks statements and what they call; operations go to the domain, errors are collected.
 
     Attributes:
@@ -69,13 +194,10 @@ class Evaluator:
         evaluated: with `tolerant`, the top-level statements that were evaluated whole.
     """
 
-    def __init__(self, module: Module, domain: Domain, *, main: str = "__main__") -> None:
-        self.module = module
-        self.source: Source = module.source
+    def __init__(self, module: Module, domain: Domain, language: Language, *, main: str = "__main__") -> None:
+        super().__init__(module)
         self.domain = domain
-        domain.ev = self
-        self.errors: list[SourceError] = []
-        self._seen: set[str] = set()
+        self.language = language
         self.calls: list[tuple[Function, Value]] = []
         """Functions that are being followed, and what the methods among them are called on."""
         self.inlined = 0
@@ -93,14 +215,13 @@ class Evaluator:
         """Generators that were made in the innermost of them."""
         self.repeats = 1
         """How often loops around what is followed will follow it, in the innermost of them."""
-        self.generators: list[Yielding] = []
-        self.generating: list[Yielding] = []
+        self.generators: list[Suspended] = []
+        self.generating: list[Suspended] = []
         """Generators of the source, and those among them whose bodies are being followed."""
         self.outer: list[Frame] = []
         """The frames that wait for the present one."""
         self.depth = 0
         """Expressions around the present one, in the function that is being followed."""
-        self._steps = 0
         self._scopes: dict[ast.AST, Scope] = {}
         self.globals = Frame("<module>", 1, self.scope(module.tree))
         self.globals.variables["__name__"] = main
@@ -125,49 +246,6 @@ class Evaluator:
             generator.close()
         self.generators.clear()
 
-    # ---- errors and limits
-
-    def fail(self, code: str, node: ast.AST, what: str, hint: str | None = None) -> NoReturn:
-        """Raises the SourceError for a node."""
-        self.source.fail(code, node, what, hint)
-
-    def unknown(self, node: ast.AST, what: str = "a size that only the run knows is needed here") -> NoReturn:
-        """Raises the SourceError F510 for what a dimension that is not known before the run leaves open."""
-        self.fail("F510", node, what, "leave the dimension out of --dynamic, or compute with the whole array")
-
-    def step(self, node: ast.AST) -> None:
-        """Counts one expression or statement. SourceError after too many."""
-        self._steps += 1
-        if self._steps > MAX_STEPS:
-            self._steps = 0  # what is left to say must still be sayable
-            raise self.stop(
-                node, f"following the source takes more than {MAX_STEPS} steps: an endless loop, or too much to unroll",
-                "shorten the loop, or compute with arrays instead",
-            )  # fmt: skip
-
-    def stop(self, node: ast.AST, what: str, hint: str | None = None) -> TooManyErrors:
-        """Records an error after which nothing more is read."""
-        try:
-            self.fail("F601", node, what, hint)
-        except SourceError as error:
-            self.errors.append(error)
-        return TooManyErrors()
-
-    def record(self, error: SourceError) -> None:
-        """Notes an error once. TooManyErrors when enough has been said."""
-        key = str(error)
-        if key in self._seen:
-            return
-        self._seen.add(key)
-        self.errors.append(error)
-        if len(self.errors) >= MAX_ERRORS:
-            raise TooManyErrors
-
-    def bounded(self, node: ast.AST, count: int, what: str) -> None:
-        """Refuses containers and strings that would exhaust memory."""
-        if count > MAX_ITEMS:
-            self.fail("F607", node, f"{what} of {count} elements, at most {MAX_ITEMS} are followed", "use an array")
-
     # ---- frames
 
     def scope(self, node: Any) -> Scope:
@@ -190,7 +268,11 @@ class Evaluator:
     def run(self, body: list[ast.stmt], frame: Frame) -> Flow:
         """Executes statements in `frame`."""
         with self.within(frame):
-            return statements.block(self, body)
+            return self.block(body)
+
+    def block(self, body: Sequence[ast.stmt]) -> Flow:
+        """Execute statements in the present frame until one of them leaves the block."""
+        return self.language.block(self, body)
 
     def bind(self, name: str, value: Value, *, quiet: bool = False) -> None:
         """Assigns a variable by the rules of the present scope."""
@@ -216,20 +298,30 @@ class Evaluator:
         module = self.frame.module()
         if name in module.variables:
             return self._whole(module.variables[name])
-        if name in registry.BUILTINS:
+        if name in self.language.builtins:
             return Library(f"builtins.{name}")
         if name == "NotImplemented":
-            return objects.NOT_IMPLEMENTED
+            return NOT_IMPLEMENTED
         if name in module.scope.local:
             self.fail("F202", node, f"`{name}` is used before it is assigned")
-        if (kind := exceptions.class_of(self, name)) is not None:
+        if (kind := self.exception_class(name)) is not None:
             return kind
         if hasattr(builtins, name):
-            supported = ", ".join(sorted(registry.BUILTINS))
+            supported = ", ".join(sorted(self.language.builtins))
             self.fail("F203", node, f"the builtin `{name}` is not supported", f"supported are {supported}")
-        known = {*self.frame.variables, *module.variables, *registry.BUILTINS}
+        known = {*self.frame.variables, *module.variables, *self.language.builtins}
         close = difflib.get_close_matches(name, sorted(known), 1)
         return self.fail("F201", node, f"`{name}` is not defined", f"did you mean `{close[0]}`?" if close else None)
+
+    def exception_class(self, name: str) -> Class | None:
+        """One of Python's own classes of exceptions, with those that it inherits from; None for other names."""
+        kind = getattr(builtins, name, None)
+        if not isinstance(kind, type) or not issubclass(kind, BaseException):
+            return None
+        if name not in self.exceptions:
+            base = kind.__base__
+            self.exceptions[name] = Class(name, None if base is None or base is object else self.exception_class(base.__name__))
+        return self.exceptions[name]
 
     def _whole(self, value: Value) -> Value:
         if isinstance(value, Broken):
@@ -245,7 +337,7 @@ class Evaluator:
         try:
             if self.depth > MAX_DEPTH:
                 self.fail("F602", node, f"nested deeper than {MAX_DEPTH} levels", "split it over several assignments")
-            value = expressions.evaluate(self, node)
+            value = self.language.expression(self, node)
         except SizeUsed:
             self.unknown(node)
         finally:
@@ -281,7 +373,7 @@ class Evaluator:
                 return bool(value.values)
             case Instance():
                 for method in ("__bool__", "__len__"):
-                    answer = objects.special(self, expression_at(node), value, method)
+                    answer = self.language.special(self, expression_at(node), value, method)
                     if answer is not None:
                         return self.truth(node, answer[0])
                 return True
@@ -338,15 +430,16 @@ class Evaluator:
 
     def iterate(self, node: ast.expr, value: Value) -> Iterator[Value]:
         """What `for` goes over."""
-        return iterables.iterate(self, node, value)
+        return self.language.iterate(self, node, value)
 
     def collect(self, node: ast.expr, value: Value) -> list[Value]:
         """All elements of what can be iterated over, which must not be too many."""
-        return iterables.collect(self, node, value)
+        return self.language.collect(self, node, value)
+
+    def parts(self, node: ast.AST, value: Value) -> list[TextPart]:
+        """A value as `str` shows it, in pieces of text and values of the run. SourceError F408 if it cannot be printed."""
+        return self.language.parts(self, value, node)
 
     def call(self, node: ast.Call, function: Value, args: list[Value], keywords: Mapping[str, Value]) -> Value:
         """Calls a value."""
-        return library.call(self, node, function, args, keywords)
-
-
-Handler = Callable[[Evaluator, Any], Value]
+        return self.language.call(self, node, function, args, keywords)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from xdsl.ir import SSAValue
 
-from fleet.frontend.python.values import Value
+from fleet.frontend.reading.values import Value
 
 __all__ = ["Flow", "Raised"]
 

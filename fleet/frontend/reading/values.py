@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -11,8 +11,8 @@ import numpy as np
 from xdsl.ir import Attribute, SSAValue
 
 from fleet.errors import SourceError
-from fleet.frontend.arrays.tensor import Tensor
-from fleet.frontend.python.scopes import Scope
+from fleet.frontend.reading.scopes import Scope
+from fleet.frontend.reading.tensor import Tensor
 from fleet.ir.types import numpy_dtype
 from fleet.ir.weights import Stream
 
@@ -405,7 +405,10 @@ Value: TypeAlias = "Tensor | Number | Library | Function | Method | Slice | List
 _Object: TypeAlias = "Class | Instance | Bound | Partial | Initialiser | Super | Descriptor | Field"
 _Other: TypeAlias = "_Object | Set | Text | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
 Operand: TypeAlias = "Tensor | Number"
+TextPart: TypeAlias = "str | tuple[Tensor | Number, str, str]"
+"""Text, or a value that only the run knows with its conversion and format."""
 ELLIPSIS = Marker("Ellipsis")
+NOT_IMPLEMENTED = Marker("NotImplemented")
 Caller: TypeAlias = Callable[..., "Value"]
 
 
@@ -466,3 +469,17 @@ def words(value: Value) -> str:
             return f"the dtype {value}"
         case _:
             return f"a {type(value).__name__.lower()}"
+
+
+def numbered(pieces: Sequence[TextPart]) -> tuple[str, list[Tensor | Number]]:
+    """Pieces as a format string with numbered places ("loss {0:.3f}") and what stands in them."""
+    text: list[str] = []
+    values: list[Tensor | Number] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            text.append(piece.replace("{", "{{").replace("}", "}}"))
+            continue
+        value, conversion, spec = piece
+        text.append(f"{{{len(values)}{'!' + conversion if conversion else ''}{':' + spec if spec else ''}}}")
+        values.append(value)
+    return "".join(text), values

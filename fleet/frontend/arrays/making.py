@@ -1,20 +1,19 @@
-"""Limits on the sizes of arrays that a source makes."""
+"""Arrays that a source makes, known or as recipes, and how large they may be."""
 
 from __future__ import annotations
 
 import ast
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fleet.core.room import limit
-from fleet.frontend.arrays.static import MAX_BYTES, MAX_TOTAL, Made
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.static import MAX_BYTES, MAX_TOTAL, Static
+from fleet.ir.types import DTYPES
+from fleet.ir.weights import Entry
 
-if TYPE_CHECKING:
-    from fleet.frontend.python.evaluator import Evaluator
-
-__all__ = ["check_size", "check_total"]
+__all__ = ["check_size", "check_total", "literal", "static"]
 
 _MAX_RANK = 32
 _SMALL = 1 << 20
@@ -40,8 +39,25 @@ def _check_room(ev: Evaluator, node: ast.AST, size: int, what: str) -> None:
 
 def check_total(ev: Evaluator, node: ast.AST) -> None:
     """SourceError F603 if the arrays together exceed the limit for a program."""
-    made: Made = ev.domain.made  # pyright: ignore[reportAttributeAccessIssue]
+    made = ev.domain.made
     most = min(MAX_TOTAL, made.limit)
     if made.total > most:
         ev.fail("F603", node, f"the source makes more than {most / (1 << 30):.3g} GiB of arrays", "give large arrays as weights")
     _check_room(ev, node, made.total, "what the source makes")
+
+
+def static(ev: Evaluator, node: ast.AST, entry: Entry, kind: str, *, scalar: bool | None = None) -> Static:
+    """An array or recipe as a value. SourceError F603 where it is too large."""
+    if entry.dtype.name not in DTYPES:
+        ev.fail("F403", node, f"an array of {entry.dtype}", f"supported are {', '.join(DTYPES)}")
+    check_size(ev, node, tuple(entry.shape), entry.dtype)
+    made = ev.domain.made
+    made.total += math.prod(entry.shape) * entry.dtype.itemsize
+    check_total(ev, node)
+    return Static(made, entry, kind, scalar=scalar)
+
+
+def literal(ev: Evaluator, node: ast.AST, value: object) -> Static:
+    """A small array or NumPy scalar that is known."""
+    part = np.array(value, order="C")
+    return static(ev, node, part, "array", scalar=not part.shape)

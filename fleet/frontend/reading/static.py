@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from xdsl.ir import Block, BlockArgument, SSAValue
 
-from fleet.frontend.python.values import Bound, Class, Dict, Instance, List, Named, Tensor, Value
+from fleet.frontend.reading.values import Bound, Class, Dict, Instance, List, Named, Tensor, Value
 from fleet.ir.program import Argument
 from fleet.ir.types import tensor_type
 from fleet.ir.weights import Creation, Entry

@@ -125,3 +125,15 @@ class Tensor:
             scalar = self.scalar
         part = Part(self, self.ssa, ssa, writable, where)
         return Tensor(ssa, scalar=scalar, storage=self.storage, part=part)
+
+
+def joined_storage(made: Tensor, other: Tensor) -> None:
+    """Lets two arrays, and all that share memory with either, count as parts of one memory."""
+    mine, its = made.storage, other.storage
+    if mine is its:
+        return
+    for member in list(mine.members):
+        member.storage = its
+        its.members.add(member)
+    its.outside |= mine.outside
+    its.joined = True

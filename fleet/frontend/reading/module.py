@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fleet.errors import SourceError
-from fleet.frontend.python.errors import Source
+from fleet.frontend.reading.errors import Source
 
 MAX_SOURCE_BYTES = 4 << 20
 

@@ -1,0 +1,57 @@
+"""What every function of NumPy needs to become operations: the builder behind an evaluator."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+import numpy as np
+
+from fleet.frontend.arrays.builder import Builder
+from fleet.frontend.arrays.known_values import Known
+from fleet.frontend.reading.evaluator import Domain, Evaluator
+from fleet.frontend.reading.static import Made
+from fleet.frontend.reading.values import Tensor
+
+__all__ = ["Emitting", "builder_of", "cast", "emit", "known_array"]
+
+
+class Emitting(Domain):
+    """A domain that appends operations to a builder's block.
+
+    Attributes:
+        builder: appends the operations.
+        values: the values that are known while the source is read.
+        muted: prints are dropped (of the statements around the function that is the model).
+    """
+
+    def __init__(self, builder: Builder, made: Made) -> None:
+        self.builder = builder
+        self.made = made
+        self.values = Known(made)
+        self.muted = False
+
+
+def _of(ev: Evaluator) -> Emitting:
+    assert isinstance(ev.domain, Emitting)
+    return ev.domain
+
+
+def builder_of(ev: Evaluator) -> Builder:
+    """The builder of the evaluator's domain: only what becomes IR has values that the run decides."""
+    return _of(ev).builder
+
+
+def emit(ev: Evaluator, node: ast.AST, name: str, operands: Sequence[Tensor], **attributes: object) -> Tensor:
+    """One operation on arrays."""
+    return builder_of(ev).tensor(node, name, [o.ssa for o in operands], **attributes)
+
+
+def cast(ev: Evaluator, node: ast.AST, value: Tensor, dtype: np.dtype) -> Tensor:
+    """The array in another dtype; itself if it has it."""
+    return value if value.dtype == dtype else emit(ev, node, "cast", [value], dtype=dtype)
+
+
+def known_array(ev: Evaluator, value: Tensor) -> np.ndarray | None:
+    """The elements; None if they are run-time values or more than 2^16."""
+    return _of(ev).values.array(value)

@@ -1,0 +1,199 @@
+"""Values of the source as arrays in the dtypes in which NumPy computes, and operations of them."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from fleet.frontend.arrays.emitting import builder_of, cast, emit
+from fleet.frontend.arrays.making import static
+from fleet.frontend.arrays.sizes import dims_of, reshaped
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.static import Static
+from fleet.frontend.reading.values import List, Number, Operand, Range, Tensor, Value, words
+from fleet.ir.promotion import common_dtype, loop_types
+from fleet.ir.shapes import InferenceError
+from fleet.ir.types import numpy_dtype
+
+_BITS: Mapping[str, str] = {"bit_and": "logical_and", "bit_or": "logical_or", "bit_xor": "not_equal"}
+
+
+def bitwise(ev: Evaluator, node: ast.AST, op: str, *operands: Operand) -> str:
+    """The operation that a bitwise operator is: on truth values a logical one, on integers the one of their bits."""
+    if op not in _BITS:
+        return op
+    kinds = [v.dtype.kind if isinstance(v, Tensor) else "b" if v.truth else "i" for v in operands]
+    if set(kinds) == {"b"}:
+        return _BITS[op]
+    whole = [k in "iub" and (isinstance(v, Tensor) or v.whole) for k, v in zip(kinds, operands, strict=True)]
+    if all(whole):
+        return op.replace("bit_", "bitwise_")
+    at = next((v for v, k in zip(operands, kinds, strict=True) if k not in "iub"), operands[0])
+    return ev.fail("F401", node, f"{op} of {words(at)}", "it is for truth values and integers")
+
+
+def array(ev: Evaluator, node: ast.AST, value: Value) -> Tensor:
+    """`value` as an array; a number becomes a NumPy scalar of the dtype that numpy.asarray gives it."""
+    if isinstance(value, tuple | List | Range):
+        return stacked(ev, node, value, None)
+    number = ev.operand(node, value)
+    if isinstance(number, Tensor):
+        return number
+    if number.symbolic:
+        return _array_of_size(ev, node, number)
+    return builder_of(ev).filled(node, (), number.value, np.asarray(number.value).dtype)
+
+
+def numeric(ev: Evaluator, node: ast.AST, value: Value) -> Operand:
+    """`value` as an operand: a Python number stays one."""
+    return value if isinstance(value, Number) else array(ev, node, value)
+
+
+def _array_of_size(ev: Evaluator, node: ast.AST, number: Number) -> Tensor:
+    """A number that only the run knows as a NumPy scalar: the constant 0 of its dtype, and the number added."""
+    dtype = np.dtype(np.int64) if number.ssa is None else numpy_dtype(number.ssa.type)
+    zero = builder_of(ev).filled(node, (), 0, dtype)
+    return builder_of(ev).elementwise(node, "logical_or" if dtype.kind == "b" else "add", [zero, number])
+
+
+def elementwise(ev: Evaluator, node: ast.AST, op: str, *operands: Operand) -> Tensor:
+    """A ufunc called by its name: of numbers it gives a NumPy scalar, unlike Python's operators."""
+    values = list(operands)
+    if all(isinstance(v, Number) for v in values):
+        values[0] = array(ev, node, values[0])
+    if op == "pow" and not any(isinstance(v, Tensor) and v.shape for v in values):
+        return _power(ev, node, values)
+    return builder_of(ev).elementwise(node, op, values)
+
+
+def _power(ev: Evaluator, node: ast.AST, values: Sequence[Operand]) -> Tensor:
+    """np.power where nothing has dimensions, by way of one: `pow` of rank 0 is Python's `**`, whose bits are others."""
+    raised = [reshaped(ev, node, v, [1]) if isinstance(v, Tensor) else v for v in values]
+    return Tensor(reshaped(ev, node, builder_of(ev).elementwise(node, "pow", raised), []).ssa)
+
+
+def loop(ev: Evaluator, node: ast.AST, ufunc: np.ufunc, *values: Value) -> list[Tensor]:
+    """The operands of a ufunc in the dtypes in which NumPy computes it."""
+    operands = [numeric(ev, node, v) for v in values]
+    try:
+        dtypes = loop_types(ufunc.__name__, ufunc, [builder_of(ev).type_of(node, v) for v in operands])
+    except InferenceError as error:
+        ev.fail("F401", node, str(error))
+    return [_widened(ev, node, v, t) for v, t in zip(operands, dtypes, strict=False)]
+
+
+def _widened(ev: Evaluator, node: ast.AST, value: Operand, dtype: np.dtype) -> Tensor:
+    """An operand in the dtype of a ufunc's loop.
+
+    Integers times 1: what a cast gives lies in memory as its operand does, what a ufunc gives in C order where the operand is
+    broadcast, and a later sum adds in the order of memory.
+    """
+    if isinstance(value, Tensor) and len(value.shape) > 1 and value.dtype.kind in "biu" and dtype.kind == "f":
+        return elementwise(ev, node, "mul", value, builder_of(ev).filled(node, (), 1.0, dtype))
+    return convert(ev, node, value, dtype)
+
+
+def select(ev: Evaluator, node: ast.AST, condition: Tensor, a: Operand, b: Operand) -> Tensor:
+    """`where(condition, a, b)`; numbers take the dtype of the other side, or their own where both are numbers."""
+    if isinstance(a, Number) and isinstance(b, Number):
+        a = array(ev, node, a)
+    types = [builder_of(ev).type_of(node, v) for v in (a, b)]
+    dtype = common_dtype(types)
+    parts = [
+        v
+        if isinstance(v, Tensor)
+        else cast(ev, node, array(ev, node, v), dtype)
+        if v.symbolic  # a size has no dtype of its own
+        else builder_of(ev).filled(node, (), wrapped(v, dtype), dtype)
+        for v in (a, b)
+    ]
+    return emit(ev, node, "where", [condition, *parts])
+
+
+def wrapped(number: Number, dtype: np.dtype) -> bool | int | float:
+    """A number as NumPy casts it where it does not check: an integer loses the bits that `dtype` has no place for."""
+    with np.errstate(all="ignore"):
+        return np.asarray(number.value).astype(dtype).item()
+
+
+def convert(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> Tensor:
+    """A number, array, list or tuple as an array of `dtype`."""
+    if isinstance(value, Number):
+        if value.symbolic:
+            return cast(ev, node, array(ev, node, value), dtype)
+        return builder_of(ev).filled(node, (), whole(ev, node, value.value, dtype), dtype)
+    if isinstance(value, Tensor):
+        return Tensor(cast(ev, node, value, dtype).ssa, scalar=value.scalar)
+    if isinstance(value, tuple | List | Range):
+        return stacked(ev, node, value, dtype)
+    return ev.fail("F408", node, f"expected an array or a number, found {words(value)}")
+
+
+def whole(ev: Evaluator, node: ast.AST, number: bool | int | float, dtype: np.dtype) -> bool | int | float:
+    """A number that `dtype` can be filled with."""
+    if dtype.kind in "iu" and isinstance(number, float):
+        if not math.isfinite(number):
+            ev.fail("F402", node, f"cannot convert {number} to {dtype}")
+        return math.trunc(number)
+    return number
+
+
+# ---- out of lists
+
+
+_MAX_LITERAL = 1 << 20
+
+
+def _plain(ev: Evaluator, value: Value, *, texts: bool) -> Any:
+    """Nested lists of numbers known from the source, with `texts` also of what NumPy reads as such; LookupError for an array."""
+    parts = ev.sequence(value)
+    if parts is not None:
+        return [_plain(ev, p, texts=texts) for p in parts]
+    if texts and isinstance(value, str):
+        return value
+    if isinstance(value, Static) and (small := value.small()) is not None:
+        return small
+    if not isinstance(value, Number) or value.symbolic:
+        raise LookupError
+    return value.value
+
+
+def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) -> Tensor:
+    """np.array of a list or tuple: a literal where its numbers are known, else its parts stacked."""
+    try:
+        plain = _plain(ev, value, texts=dtype is not None)
+    except LookupError:
+        parts = ev.sequence(value) or ()
+        if any(not isinstance(p, Tensor | Number | tuple | List) for p in parts):
+            ev.fail("F408", node, f"an array made of {words(value)} is not supported", "its parts must be numbers or arrays")
+        arrays = [array(ev, node, p) if dtype is None else convert(ev, node, p, dtype) for p in parts]
+        joined = stack(ev, node, arrays, 0)
+        return joined if dtype is None else cast(ev, node, joined, dtype)
+    try:
+        found = np.array(plain, dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        unread = any(said in str(error) for said in ("could not convert string", "invalid literal"))
+        code = "F304" if "inhomogeneous" in str(error) else "F703" if unread else "F402"
+        ev.fail(code, node, f"an array of this list: {error}")
+    if found.size > _MAX_LITERAL:
+        ev.fail("F603", node, f"an array literal of {found.size} numbers", f"at most {_MAX_LITERAL}; give it as a weight")
+    return static(ev, node, np.array(found, order="C"), "array", scalar=False)
+
+
+def joined(ev: Evaluator, node: ast.AST, parts: Sequence[Tensor], axis: int) -> Tensor:
+    """`np.concatenate`."""
+    return emit(ev, node, "concat", parts, axis=axis)
+
+
+def stack(ev: Evaluator, node: ast.AST, parts: Sequence[Tensor], axis: int) -> Tensor:
+    """`np.stack`: arrays of one shape along a new dimension."""
+    for p in parts:
+        if len(p.shape) != len(parts[0].shape) or any(
+            a != b and min(a, b) >= 0 for a, b in zip(p.shape, parts[0].shape, strict=True)
+        ):
+            ev.fail("F304", node, f"stack of arrays of shapes {parts[0].shape} and {p.shape}")
+    return joined(ev, node, [reshaped(ev, node, p, [*dims_of(p)[:axis], 1, *dims_of(p)[axis:]]) for p in parts], axis)

@@ -1,0 +1,56 @@
+"""Attributes of every kind of value."""
+
+from __future__ import annotations
+
+import ast
+
+import numpy as np
+
+from fleet.frontend.python.classes import objects, records
+from fleet.frontend.python.containers import builtin
+from fleet.frontend.python.names import resolve
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import (
+    Class,
+    Dict,
+    Function,
+    Generator,
+    Instance,
+    Library,
+    List,
+    Method,
+    Named,
+    Number,
+    Range,
+    Set,
+    Super,
+    Tensor,
+    Value,
+    words,
+)
+
+
+def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
+    """`owner.name`."""
+    match owner:
+        case Instance() | Class() | Super():
+            return objects.load(ev, node, owner, objects.mangled(ev, node.attr))
+        case Named() if not builtin.has_method(owner, node.attr):
+            return Method(owner, node.attr) if node.attr in records.NAMED_METHODS else objects.load(ev, node, owner, node.attr)
+        case Library():
+            return resolve(ev, node, f"{owner.path}.{node.attr}")
+        case Tensor():
+            return ev.domain.attribute(ev, node, owner)
+        case np.dtype() if node.attr in ("itemsize", "name"):
+            return Number(owner.itemsize) if node.attr == "itemsize" else owner.name
+        case List() | Dict() | Set() | str() | Generator() | tuple() | Range():
+            if builtin.has_method(owner, node.attr) or isinstance(owner, Generator):
+                return Method(owner, node.attr)
+            names = ", ".join(builtin.methods(owner))
+            return ev.fail("F206", node, f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {names}")
+        case Function() if node.attr == "__name__":
+            return owner.title or (owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
+        case Number() if node.attr in ("real",):
+            return owner
+        case _:
+            return ev.fail("F206", node, f"{words(owner)} has no attribute `{node.attr}` here")

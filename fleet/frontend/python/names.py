@@ -1,0 +1,137 @@
+"""Names out of libraries: which are known, and what they stand for."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import importlib.util
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from fleet.frontend.arrays import facts
+from fleet.frontend.arrays.functions import grids, mapped
+from fleet.frontend.arrays.signatures import FUNCTIONS
+from fleet.frontend.python.builtins.numbers import MATH
+from fleet.frontend.python.containers.collections import COLLECTIONS
+from fleet.frontend.python.containers.heaps import HEAPS
+from fleet.frontend.python.containers.itertools import ITERTOOLS
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Library, Number, Value
+from fleet.ir.library.call import callable_names, is_callable
+from fleet.ir.types import DTYPES
+from fleet.ir.weights import DISTRIBUTIONS
+
+_NUMBERS: Mapping[str, float] = {
+    "numpy.pi": math.pi, "numpy.euler_gamma": np.euler_gamma, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.nan": math.nan,
+    "math.pi": math.pi, "math.e": math.e, "math.inf": math.inf, "math.nan": math.nan, "math.tau": math.tau,
+}  # fmt: skip
+_DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in DTYPES} | {
+    "numpy.bool_": np.dtype(bool), "numpy.double": np.dtype(float), "numpy.single": np.dtype(np.float32),
+    "numpy.half": np.dtype(np.float16), "numpy.int_": np.dtype(np.int64), "numpy.intp": np.dtype(np.int64),
+}  # fmt: skip
+_MODULES = frozenset(
+    {"numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.lib", "numpy.lib.stride_tricks"}
+)
+OTHER = frozenset(
+    f"numpy.{n}"
+    for n in ("ndarray", "dtype", "finfo", "iinfo", "typing.NDArray", "floating", "errstate", "printoptions", "set_printoptions")
+)
+_PLAIN_DRAWS = "choice randn rand standard_normal random_sample random normal uniform randint permutation"
+DRAWS = frozenset({*DISTRIBUTIONS, *_PLAIN_DRAWS.split()})
+"""Functions of `np.random` that draw from the generator that `np.random.seed` seeds."""
+STANDARD = frozenset(
+    {
+        *("dataclasses.dataclass", "dataclasses.field", "dataclasses.replace", "dataclasses.asdict", "collections.namedtuple"),
+        *("functools.partial", "functools.reduce", "functools.cache", "functools.lru_cache", "functools.wraps"),
+        *("functools.update_wrapper", "typing.NamedTuple", "abc.ABC", "abc.abstractmethod"),
+        *ITERTOOLS,
+        *HEAPS,
+        *COLLECTIONS,
+    }
+)
+"""What is known of Python's library beside `math`."""
+LIBRARIES = frozenset({"numpy", "math", "dataclasses", "collections", "functools", "heapq", "itertools", "typing", "abc"})
+"""Modules that a source may import and use."""
+_RANDOM = frozenset({"numpy.random.seed", "numpy.random.shuffle", "numpy.random.default_rng", "numpy.random.RandomState"})
+
+
+def known(path: str) -> bool:
+    """Whether a dotted path is a function or another object of a library that is known."""
+    random = path.startswith("numpy.random.") and path.removeprefix("numpy.random.") in DRAWS
+    in_math = path.startswith("math.") and path.removeprefix("math.") in MATH
+    called = path.startswith("numpy.") and is_callable(path.removeprefix("numpy."))
+    special = path in facts.FACTS or path in facts.ABSTRACT or path in mapped.MAPPED or path in grids.MAKERS
+    return path in FUNCTIONS or called or special or path in OTHER or path in _RANDOM or path in STANDARD or random or in_math
+
+
+def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
+    """What a dotted path stands for. SourceError, with what is near it, for what is not supported."""
+    if path in _NUMBERS:
+        return Number(_NUMBERS[path])
+    if path in _DTYPES:
+        return _DTYPES[path]
+    if path == "numpy.newaxis":
+        return None
+    if path.startswith(_INFO):
+        return _limit(ev, node, path)
+    if path in _MODULES or path in LIBRARIES or known(path):
+        return Library(path)
+    root = path.split(".", maxsplit=1)[0]
+    if path == "builtins.object.__setattr__":
+        return Library(path)
+    if root not in ("numpy", "math"):
+        ev.fail("F204", node, f"`{path}` is not supported", "a model uses numpy, math and functions of its own file")
+    close = [] if exists(path) else difflib.get_close_matches(path, supported(), 1, 0.8)  # else it is no misspelling
+    hint = f"did you mean {close[0]}? " if close else ""
+    return ev.fail("F205", node, f"{path} is not supported", f"{hint}`fleet help numpy` lists what is")
+
+
+def exists(path: str) -> bool:
+    """Whether a dotted path that begins with `numpy` or `math` leads to an attribute."""
+    found: object = {"numpy": np, "math": math}[path.split(".", maxsplit=1)[0]]
+    for name in path.split(".")[1:]:
+        found = getattr(found, name, None)
+    return found is not None
+
+
+def is_module(path: str) -> bool:
+    """Whether a known library has a module of this dotted path; True of libraries that fleet does not know."""
+    if path.split(".", maxsplit=1)[0] not in LIBRARIES:
+        return True
+    try:
+        return importlib.util.find_spec(path) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def supported() -> list[str]:
+    """Every dotted path of NumPy and math that is known."""
+    called = {f"numpy.{n}" for n in callable_names()}
+    drawn = {f"numpy.random.{d}" for d in DRAWS}
+    special = {*facts.FACTS, *facts.ABSTRACT, *mapped.MAPPED, *grids.MAKERS}
+    functions = {*FUNCTIONS, *called, *special, *OTHER, *_RANDOM, *drawn, *(f"math.{m}" for m in MATH)}
+    return sorted({*functions, *_DTYPES, *_NUMBERS, "numpy.newaxis"})
+
+
+_INFO = ("numpy.finfo:", "numpy.iinfo:")
+
+
+_LIMITS = frozenset({"eps", "min", "max", "tiny", "bits", "smallest_normal", "resolution"})
+
+
+def _limit(ev: Evaluator, node: ast.expr, path: str) -> Value:
+    kind, _, rest = path.partition(":")
+    name, _, field = rest.partition(".")
+    dtype = np.dtype(name)
+    if field not in _LIMITS:
+        ev.fail("F206", node, f"{kind} has no supported attribute `{field}`", f"it has {', '.join(sorted(_LIMITS))}")
+    if (dtype.kind == "f") != (kind == "numpy.finfo") or dtype.kind == "b":
+        ev.fail("F403", node, f"{kind} of {name}", "finfo takes floats, iinfo integers")
+    value = getattr(np.finfo(dtype) if kind == "numpy.finfo" else np.iinfo(dtype), field, None)
+    if value is None:
+        ev.fail("F206", node, f"{kind} has no attribute `{field}` for {name}")
+    if isinstance(value, np.floating):
+        return ev.domain.convert(ev, node, Number(float(value)), dtype)
+    return Number(int(value))

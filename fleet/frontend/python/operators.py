@@ -1,0 +1,174 @@
+"""Python's operators: numbers are computed here, containers and objects by their rules, arrays by the domain."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from fleet.frontend.arrays.arguments import to_array
+from fleet.frontend.arrays.functions.shifts import shift
+from fleet.frontend.arrays.operands import array
+from fleet.frontend.arrays.truths import condition, number_of
+from fleet.frontend.python.classes import objects
+from fleet.frontend.python.containers import builtin
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import ELLIPSIS, Instance, Library, List, Number, Tensor, Value, words
+
+BINARY: Mapping[type[ast.operator], str] = {
+    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.FloorDiv: "floor_div", ast.Mod: "mod",
+    ast.MatMult: "matmul", ast.BitAnd: "bit_and", ast.BitOr: "bit_or", ast.BitXor: "bit_xor", ast.LShift: "shift_left",
+    ast.RShift: "shift_right",
+}  # fmt: skip
+COMPARE: Mapping[type[ast.cmpop], str] = {
+    ast.Lt: "less", ast.LtE: "less_equal", ast.Gt: "greater", ast.GtE: "greater_equal", ast.Eq: "equal", ast.NotEq: "not_equal",
+}  # fmt: skip
+_PYTHON: Mapping[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "pow": operator.pow,
+    "floor_div": operator.floordiv, "mod": operator.mod, "bit_and": operator.and_, "bit_or": operator.or_,
+    "bit_xor": operator.xor, "shift_left": operator.lshift, "shift_right": operator.rshift, "less": operator.lt,
+    "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge, "equal": operator.eq,
+    "not_equal": operator.ne,
+}  # fmt: skip
+_FORMULAS = frozenset({"add", "sub", "mul", "div", "pow"})
+_SYMBOLIC = frozenset({"add", "sub", "mul", "div", "floor_div", "mod"})
+_MAX_BITS = 1024
+
+
+def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Value) -> Value:
+    """`lhs op rhs`."""
+    name = BINARY[type(op)]
+    if isinstance(lhs, Instance) or isinstance(rhs, Instance):
+        return objects.binary(ev, node, name, lhs, rhs)
+    if not isinstance(lhs, Tensor | Number) or not isinstance(rhs, Tensor | Number):
+        found = builtin.binary(ev, node, name, lhs, rhs)
+        if found is not None:
+            return found
+    left = node.left if isinstance(node, ast.BinOp) else node
+    right = node.right if isinstance(node, ast.BinOp) else node
+    a, b = ev.operand(left, _as_array(ev, node, lhs, rhs)), ev.operand(right, _as_array(ev, node, rhs, lhs))
+    if isinstance(a, Number) and isinstance(b, Number):
+        return _numbers(ev, node, name, a, b)
+    if name.startswith("shift"):
+        return shift(ev, node, name, a, b)
+    return ev.domain.binary(ev, node, name, a, b)
+
+
+def _as_array(ev: Evaluator, node: ast.expr, value: Value, other: Value) -> Value:
+    """A list or tuple beside an array is an array, as NumPy takes it."""
+    if isinstance(other, Tensor) and isinstance(value, tuple | List):
+        return to_array(ev, node, value)
+    return value
+
+
+def _numbers(ev: Evaluator, node: ast.expr, name: str, lhs: Number, rhs: Number) -> Value:
+    if lhs.symbolic or rhs.symbolic:
+        if name in _BITS and lhs.whole and rhs.whole and (name != "shift_right" or (not rhs.symbolic and (rhs.value or 0) >= 0)):
+            return _bits(ev, node, name, lhs, rhs)
+        if name not in _SYMBOLIC and not (name == "pow" and not rhs.symbolic and isinstance(rhs.value, float)):
+            ev.unknown(node, f"{name} of a size that only the run knows")
+        return ev.domain.arithmetic(node, name, [lhs, rhs], None)
+    a, b = lhs.value, rhs.value
+    if name == "matmul":
+        ev.fail("F302", node, f"matmul of {words(lhs)} and {words(rhs)}", "both must be arrays of rank 1 or more")
+    if isinstance(a, int) and isinstance(b, int):
+        grows = {"pow": a.bit_length() * max(b, 0), "shift_left": a.bit_length() + max(b, 0)}.get(name, 0)
+        if grows > _MAX_BITS and abs(a) > 1:
+            ev.fail("F605", node, f"{a if a.bit_length() < 64 else 'a number'} {_SIGN[name]} {b} needs more than 64 bits")
+    try:
+        value = _PYTHON[name](a, b)
+    except (ArithmeticError, ValueError, TypeError) as error:
+        ev.fail("F703", node, f"{a!r} and {b!r}: {error}")
+    if isinstance(value, complex):
+        ev.fail("F403", node, f"{a!r} ** {b!r} is a complex number")
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        ev.fail("F605", node, "the result needs more than 64 bits")
+    return ev.domain.arithmetic(node, name, [lhs, rhs], value) if name in _FORMULAS else Number(value)
+
+
+_BITS = frozenset({"bit_and", "bit_or", "bit_xor", "shift_right"})
+"""Operators of integers whose result is no larger than what they take: those of the run's 64 bits are Python's."""
+
+
+def _bits(ev: Evaluator, node: ast.expr, name: str, lhs: Number, rhs: Number) -> Value:
+    a, b = (array(ev, node, v) for v in (lhs, rhs))
+    found = shift(ev, node, name, a, b) if name == "shift_right" else ev.domain.binary(ev, node, name, a, b)
+    return number_of(ev, node, found)
+
+
+_SIGN = {"pow": "**", "shift_left": "<<"}
+
+
+def unary(ev: Evaluator, node: ast.UnaryOp, found: Value) -> Value:
+    """`-found`, `+found`, `~found` and `not found`."""
+    if isinstance(node.op, ast.Not):
+        return negated(ev, node, condition(ev, node.operand, found))
+    if isinstance(found, Instance):
+        return objects.unary(ev, node, found)
+    value = ev.operand(node.operand, found)
+    if isinstance(value, Tensor):
+        if isinstance(node.op, ast.UAdd):
+            if value.dtype.kind == "b":
+                ev.fail("F401", node, "unary + of an array of bool")
+            return ev.domain.unary(ev, node, "pos", value)
+        return ev.domain.unary(ev, node, "neg" if isinstance(node.op, ast.USub) else "invert", value)
+    if value.symbolic:
+        if isinstance(node.op, ast.Invert):
+            ev.unknown(node, "~ of a size that only the run knows")
+        return value if isinstance(node.op, ast.UAdd) else ev.domain.arithmetic(node, "neg", [value], None)
+    number = value.value
+    if isinstance(node.op, ast.UAdd):
+        return Number(int(number)) if isinstance(number, bool) else value
+    if isinstance(node.op, ast.Invert):
+        if not isinstance(number, int):
+            ev.fail("F408", node, f"~ of {words(value)}")
+        return Number(-1 - number)
+    if isinstance(node.operand, ast.Constant):
+        return Number(-number, place=node)
+    return ev.domain.arithmetic(node, "neg", [value], -number)
+
+
+def negated(ev: Evaluator, node: ast.expr, held: bool | SSAValue) -> Number:
+    """`not`."""
+    return (
+        Number(not held)
+        if isinstance(held, bool)
+        else ev.domain.arithmetic(node, "equal", [Number(None, held), Number(False)], None)
+    )
+
+
+def compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Value:
+    """One comparison: `left op right`, `is` and `in` among them."""
+    if isinstance(op, ast.Is | ast.IsNot):
+        return Number(_identical(left, right) is isinstance(op, ast.Is))
+    if isinstance(op, ast.In | ast.NotIn):
+        return Number(builtin.contains(ev, node, right, left) is isinstance(op, ast.In))
+    name = COMPARE[type(op)]
+    if isinstance(left, Instance) or isinstance(right, Instance):
+        found = objects.compared(ev, node, name, left, right)
+        if found is not None:
+            return found[0]
+    a, b = _as_array(ev, node, left, right), _as_array(ev, node, right, left)
+    if isinstance(a, Tensor | Number) and isinstance(b, Tensor | Number):
+        if isinstance(a, Number) and isinstance(b, Number):
+            if a.sized or b.sized:
+                ev.unknown(node, "a size that only the run knows is compared")
+            if a.symbolic or b.symbolic:
+                return ev.domain.arithmetic(node, name, [a, b], None)
+            return Number(bool(_PYTHON[name](a.value, b.value)))
+        return ev.domain.binary(ev, node, name, a, b)
+    return Number(builtin.compare(ev, node, name, left, right))
+
+
+def _identical(left: Value, right: Value) -> bool:
+    if isinstance(left, Number) and isinstance(right, Number):
+        return left is right or (
+            not left.symbolic and not right.symbolic and isinstance(left.value, bool) and left.value is right.value
+        )
+    if isinstance(left, str | Library | np.dtype) or left is None or left is ELLIPSIS:
+        return type(left) is type(right) and left == right
+    return left is right

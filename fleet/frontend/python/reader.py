@@ -1,0 +1,29 @@
+"""Python as fleet reads it: the language that an evaluator is given."""
+
+from __future__ import annotations
+
+from fleet.frontend.python import expressions, library, statements
+from fleet.frontend.python.builtins.registry import BUILTINS
+from fleet.frontend.python.classes import objects
+from fleet.frontend.python.containers import iterables
+from fleet.frontend.python.text import display
+from fleet.frontend.reading.evaluator import Domain, Evaluator, Language
+from fleet.frontend.reading.module import Module
+
+__all__ = ["PYTHON", "reader"]
+
+PYTHON = Language(
+    expression=expressions.evaluate,
+    block=statements.block,
+    iterate=iterables.iterate,
+    collect=iterables.collect,
+    call=library.call,
+    parts=lambda ev, value, node: display.parts(ev, value, node=node),
+    special=objects.special,
+    builtins=BUILTINS.keys(),
+)
+
+
+def reader(module: Module, domain: Domain, *, main: str = "__main__") -> Evaluator:
+    """An evaluator of Python for a parsed file; main: its `__name__`."""
+    return Evaluator(module, domain, PYTHON, main=main)

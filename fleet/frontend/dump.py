@@ -38,7 +38,7 @@ def tokens(text: str, name: str) -> str:
 def tree(text: str, name: str) -> str:
     """The syntax tree, one node a line, indented by two spaces, with the place of every statement and expression.
 
-    Raises SourceError for what is not Python, or is nested too deeply to be shown.
+    Raises SourceError if the file is not Python, or nested too deeply to be shown.
     """
     lines: list[str] = []
     try:

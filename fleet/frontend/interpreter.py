@@ -32,7 +32,7 @@ class Run:
     Attributes:
         printed: the text that it printed.
         values: of a script, its variables at the end; of a function, its local variables. Arrays and numbers only.
-        returned: what the function returned, as Python has it; None for a script.
+        returned: what the function returned, as plain Python and NumPy objects; None for a script.
     """
 
     printed: str

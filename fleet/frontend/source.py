@@ -181,7 +181,7 @@ def source_text(path: str) -> str:
 def module_statements(text: str, name: str) -> list[int]:
     """Which top-level statements of a function's file are evaluated (by their position): all that the front end understands.
 
-    Raises SourceError for what is not Python.
+    Raises SourceError if the text is not Python.
     """
     module = parse(text, name)
     evaluator, _ = _evaluator(module, Block(), MODEL)
@@ -192,7 +192,7 @@ def module_statements(text: str, name: str) -> list[int]:
 
 
 def parameters(text: str, name: str, function: str) -> frozenset[str]:
-    """Names of the arguments of a file's function (none of a script). Raises SourceError for what is not Python."""
+    """Names of the arguments of a file's function, or nothing for a script. Raises SourceError if the text is not Python."""
     found = parse(text, name).functions.get(function)
     if found is None:
         return frozenset()
@@ -206,7 +206,7 @@ def _evaluator(module: Module, block: Block, main: str) -> tuple[Evaluator, Trac
 
 
 def _module_level(evaluator: Evaluator) -> None:
-    """Evaluates the statements around the functions, as an import of the file would; what fails there fails where it is used."""
+    """Evaluate the statements around the functions, as an import would; what fails there is an error where it is used."""
     assert isinstance(evaluator.domain, Tracing)
     evaluator.tolerant = evaluator.domain.muted = True
     try:
@@ -283,7 +283,7 @@ def assemble(
 
 
 def _drop_dead(block: Block) -> None:
-    """Takes operations away whose results nothing uses, so that no array is kept for them."""
+    """Remove operations whose results nothing uses, so that no array is kept for them."""
     op: Operation | None = block.last_op
     while op is not None:
         before = op.prev_op

@@ -23,7 +23,7 @@ class Tensor:
     """
 
     def __init__(self, shape: Sequence[int], dtype: str | type | np.dtype = "float32") -> None:
-        """Raises ModelError for a dtype that fleet does not carry, and a shape that is none."""
+        """Raises ModelError if fleet does not carry the dtype, or the shape is not a sequence of sizes."""
         try:
             self.dtype = np.dtype(dtype)
             self.shape = tuple(int(d) for d in shape)

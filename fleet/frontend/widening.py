@@ -23,7 +23,7 @@ _MAX_STEPS = 64
 
 
 def widened(program: Program) -> str | None:
-    """One line for the first operation whose arrays become float64 by a float64 number; None where there is none.
+    """One line for the first operation whose arrays become float64 by a float64 number; or None.
 
     A number is what is computed out of the source's own numbers alone: `np.sqrt(16)`, `np.float64(0.1)`. Python's numbers and
     `np.pi` leave float32 what it is.

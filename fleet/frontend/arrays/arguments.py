@@ -16,11 +16,11 @@ from fleet.ir.types import DTYPES
 
 Arguments: TypeAlias = Mapping[str, Value]
 Handler: TypeAlias = "Callable[[Evaluator, ast.Call, Arguments], Value]"
-"""Turns a call into operations; its arguments by name, and below "" what the signature says besides."""
+"""Turns a call into operations. Its arguments are given by name; "" is what follows the colon in the signature's handler."""
 
 
 def axes_of(ev: Evaluator, node: ast.AST, rank: int, value: Value) -> list[int]:
-    """Axes as ascending non-negative numbers; all for None."""
+    """Axes in ascending order, not negative; all of them for None. SourceError F305."""
     if value is None:
         return list(range(rank))
     axes = ev.integers(node, value, "axis")
@@ -39,11 +39,11 @@ def axis_of(ev: Evaluator, node: ast.AST, rank: int, value: Value) -> int:
 
 
 _WITHOUT_AXIS = frozenset({"mean", "var"})
-"""What NumPy refuses to reduce over axis 0 of a scalar; a ufunc's reduction takes it."""
+"""Reductions for which NumPy refuses axis 0 of a scalar; a ufunc's reduction takes it."""
 
 
 def reduced_axes(ev: Evaluator, node: ast.AST, op: str, x: Tensor, args: Arguments) -> list[int]:
-    """The axes of a reduction. Of a scalar NumPy takes 0 and -1, which say nothing."""
+    """The axes of a reduction. NumPy takes axis 0 and -1 of a scalar, which reduce nothing."""
     axis = args.get("axis")
     if isinstance(axis, List):
         ev.fail("F404", node, "the axes of a reduction must be a number or a tuple of them, found a list", "write axis=(0, 1)")

@@ -47,7 +47,7 @@ class Builder:
         self._dims: dict[tuple[SSAValue, int], SSAValue] = {}
         self._count = 0
         self.unrolled: str | None = None
-        """Why the last long loop is none of the run."""
+        """Why the last long loop could not become a loop of the run."""
         self._undone: list[list[Callable[[], object]]] = []
         """What to take back at the end of each open body."""
 

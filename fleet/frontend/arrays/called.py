@@ -71,7 +71,7 @@ _IN_C_ORDER = frozenset({"zeros", "ones", "full", "empty", "eye", "identity", "r
 
 @cache
 def _keywords(name: str) -> frozenset[str] | None:
-    """The parameters of a function of NumPy; None where NumPy does not tell, or takes any."""
+    """The parameters of a function of NumPy; None if they are unknown, or it takes any keyword."""
     try:
         parameters = inspect.signature(attrgetter(name)(np)).parameters
     except (AttributeError, TypeError, ValueError):

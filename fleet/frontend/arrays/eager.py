@@ -78,17 +78,17 @@ class Concrete(Tensor):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """See `Tensor.shape`."""
+        """Shape of the array."""
         return self.array.shape
 
     @property
     def dtype(self) -> np.dtype:
-        """See `Tensor.dtype`."""
+        """Element type of the array."""
         return self.array.dtype
 
     @property
     def scalar(self) -> bool:
-        """See `Tensor.scalar`."""
+        """True for a NumPy scalar."""
         return isinstance(self.array, np.generic)
 
 
@@ -104,7 +104,7 @@ class Eager(Domain):
     # ---- values of the source as NumPy takes them, and back
 
     def plain(self, ev: Evaluator, node: ast.AST, value: Value) -> Any:
-        """A value as Python has it."""
+        """A value as a plain object of Python or NumPy. SourceError F408 if it has no such form."""
         match value:
             case Concrete():
                 return value.array
@@ -192,7 +192,7 @@ class Eager(Domain):
     # ---- operators
 
     def binary(self, ev: Evaluator, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
-        """See `Domain.binary`."""
+        """NumPy's operator, if the result is not too large."""
         shapes = [v.shape for v in (lhs, rhs) if isinstance(v, Tensor)]
         if op == "matmul" and all(len(s) > 1 for s in shapes) and len(shapes) == 2:
             self.fits(ev, node, (*shapes[0][:-1], shapes[1][-1]))
@@ -202,16 +202,16 @@ class Eager(Domain):
             return self.wrapped(ev, node, _OPERATORS[op](self.plain(ev, node, lhs), self.plain(ev, node, rhs)))
 
     def unary(self, ev: Evaluator, node: ast.expr, op: str, value: Tensor) -> Value:
-        """See `Domain.unary`."""
+        """NumPy's operator."""
         with self.numpy_errors(ev, node):
             return self.wrapped(ev, node, _UNARY[op](self.plain(ev, node, value)))
 
     def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float | None) -> Number:
-        """See `Domain.arithmetic`."""
+        """The number that Python computed."""
         return Number(value)
 
     def update(self, ev: Evaluator, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
-        """See `Domain.update`."""
+        """Change the array in place."""
         assert isinstance(owner, Concrete)
         with self.numpy_errors(ev, node):
             result = _IN_PLACE[op](owner.array, self.plain(ev, node, value))
@@ -220,7 +220,7 @@ class Eager(Domain):
     # ---- calls
 
     def call(self, ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-        """See `Domain.call`."""
+        """Call NumPy's function, after the checks that the compiler makes."""
         if path.startswith("numpy.random."):
             return draws.call(ev, node, path.removeprefix("numpy.random."), args, keywords)
         if path == "numpy.where" and len(args) == 1:
@@ -286,7 +286,7 @@ class Eager(Domain):
     def method(
         self, ev: Evaluator, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
     ) -> Value:
-        """See `Domain.method`."""
+        """Call NumPy's method, after the checks that the compiler makes."""
         assert isinstance(owner, Concrete)
         path, owned = called.function_of(name, owner, args)
         keywords = {k: v for k, v in keywords.items() if not called.is_default(name, k, v)}
@@ -304,7 +304,7 @@ class Eager(Domain):
     def draw(
         self, ev: Evaluator, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
     ) -> Value:
-        """See `Domain.draw`."""
+        """Draw by the recipe that the compiler would keep."""
         return draws.draw(ev, node, owner.stream, name, args, keywords)
 
     def single(self, ev: Evaluator, node: ast.AST, value: Tensor) -> Value:
@@ -323,7 +323,7 @@ class Eager(Domain):
         return self.concrete(array)
 
     def attribute(self, ev: Evaluator, node: ast.Attribute, owner: Tensor) -> Value:
-        """See `Domain.attribute`."""
+        """The attribute's value, or a method."""
         assert isinstance(owner, Concrete)
         if node.attr == "flat":
             return self.wrapped(ev, node, owner.array.reshape(-1))
@@ -335,14 +335,14 @@ class Eager(Domain):
         return self.wrapped(ev, node, getattr(owner.array, node.attr))
 
     def convert(self, ev: Evaluator, node: ast.expr, value: Value, dtype: np.dtype) -> Value:
-        """See `Domain.convert`."""
+        """A NumPy scalar of the dtype."""
         with self.numpy_errors(ev, node):
             return self.wrapped(ev, node, dtype.type(self.plain(ev, node, value)))
 
     # ---- parts
 
     def load(self, ev: Evaluator, node: ast.Subscript, owner: Tensor, index: Index) -> Value:
-        """See `Domain.load`."""
+        """NumPy's view or copy."""
         assert isinstance(owner, Concrete)
         with self.numpy_errors(ev, node):
             return self.wrapped(
@@ -350,7 +350,7 @@ class Eager(Domain):
             )
 
     def store(self, ev: Evaluator, node: ast.expr, owner: Tensor, index: Index, value: Value) -> None:
-        """See `Domain.store`."""
+        """Assign to the part in place."""
         assert isinstance(owner, Concrete)
         if not isinstance(owner.array, np.ndarray):
             ev.fail("F504", node, "a NumPy scalar cannot be changed in place")
@@ -358,18 +358,18 @@ class Eager(Domain):
             owner.array[tuple(self.plain(ev, node, i) for i in index)] = self.plain(ev, node, value)
 
     def elements(self, ev: Evaluator, node: ast.expr, owner: Tensor) -> Iterator[Value]:
-        """See `Domain.elements`."""
+        """NumPy's rows, as views."""
         assert isinstance(owner, Concrete)
         return (self.wrapped(ev, node, v) for v in owner.array)  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType]
 
     def known(self, owner: Tensor) -> bool | int | float | None:
-        """See `Domain.known`."""
+        """The value of an array of one element: it is there."""
         return owner.array.item() if isinstance(owner, Concrete) and owner.array.size == 1 else None
 
     # ---- effects and names
 
     def print(self, ev: Evaluator, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
-        """See `Domain.print`."""
+        """Print as Python does, under NumPy's options of now."""
         with np.printoptions(**(read_options(ev.printing) if ev.printing else {})):
             shown: list[Any] = []
             for p in parts:
@@ -387,7 +387,7 @@ class Eager(Domain):
         return template.format(*(self.plain(ev, node, v) for v in values))
 
     def named(self, value: Value, variable: str, depth: int) -> None:
-        """See `Domain.named`."""
+        """Do nothing: nobody asks for names."""
 
 
 def _as_kind(value: Dict, items: dict[Any, Any]) -> dict[Any, Any]:

@@ -25,7 +25,7 @@ HANDLERS: Mapping[str, Handler] = {
 
 
 def handle(ev: Evaluator, node: ast.Call, handler: str, args: Arguments) -> Value:
-    """Carries out the call that a signature names ("reduce:mean", "where")."""
+    """Turn a call into the operations that its signature names ("reduce:mean", "where")."""
     kind, _, detail = handler.partition(":")
     _refuse_truth_values(ev, node, kind, args)
     return HANDLERS[kind](ev, node, {**args, "": detail})
@@ -35,7 +35,7 @@ _AXIS_FROM_PYTHON = frozenset(
     {"average", "sort", "median", "diff", "norm", "expand_dims", "stack", "split", "array_split", "flip", "roll"}
     | {"take_along_axis", "put_along_axis"}
 )
-"""What asks Python for the index that an axis is, which True has; the others ask for an integer, which True is not."""
+"""Functions that take True as an axis, because they ask for an index; the others refuse it."""
 
 
 def _refuse_truth_values(ev: Evaluator, node: ast.Call, kind: str, args: Arguments) -> None:

@@ -54,7 +54,7 @@ class Known:
         return self.of(value.ssa)
 
     def of(self, value: SSAValue) -> np.ndarray | None:
-        """The value as an array; None where only the run knows it."""
+        """The value as an array; None if only the run knows it."""
         stack = [value]
         while stack:
             at = stack[-1]

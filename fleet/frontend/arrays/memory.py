@@ -65,8 +65,8 @@ class _Sharing(Enum):
 class _Seen:
     """What is known about an array that shares memory.
 
-    root: the array at the end of its views whose memory it is a part of; None where that is not known.
-    places: of every element of it the place in the root, with the strides that NumPy's view has; None where only the run knows.
+    root: the array at the end of its views whose memory it is a part of, or None if unknown.
+    places: of every element of it the place in the root, with the strides of NumPy's view; None if only the run knows.
     """
 
     root: Tensor | None

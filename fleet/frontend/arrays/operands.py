@@ -71,7 +71,7 @@ def elementwise(ev: Evaluator, node: ast.AST, op: str, *operands: Operand) -> Te
 
 
 def _power(ev: Evaluator, node: ast.AST, values: Sequence[Operand]) -> Tensor:
-    """np.power where nothing has dimensions, by way of one: `pow` of rank 0 is Python's `**`, whose bits are others."""
+    """np.power of scalars, computed in one dimension: `pow` of rank 0 is Python's `**`, whose bits differ."""
     raised = [reshaped(ev, node, v, [1]) if isinstance(v, Tensor) else v for v in values]
     return Tensor(reshaped(ev, node, builder_of(ev).elementwise(node, "pow", raised), []).ssa)
 
@@ -89,8 +89,8 @@ def loop(ev: Evaluator, node: ast.AST, ufunc: np.ufunc, *values: Value) -> list[
 def _widened(ev: Evaluator, node: ast.AST, value: Operand, dtype: np.dtype) -> Tensor:
     """An operand in the dtype of a ufunc's loop.
 
-    Integers times 1: what a cast gives lies in memory as its operand does, what a ufunc gives in C order where the operand is
-    broadcast, and a later sum adds in the order of memory.
+    Integers are multiplied by 1: a cast keeps the memory order of its operand, a ufunc of a broadcast operand gives C order, and
+    a later sum adds in memory order.
     """
     if isinstance(value, Tensor) and len(value.shape) > 1 and value.dtype.kind in "biu" and dtype.kind == "f":
         return elementwise(ev, node, "mul", value, builder_of(ev).filled(node, (), 1.0, dtype))

@@ -34,7 +34,7 @@ Sizes: TypeAlias = "Sequence[int | Number]"
 """Dimensions: known ones as numbers; of those that only the run knows, where they come from."""
 
 _FAR = 1 << 62
-"""A bound beyond every array, for one that a slice leaves out."""
+"""A bound beyond every array, in place of a missing one."""
 
 
 def known(sizes: Sizes) -> list[int]:
@@ -129,7 +129,7 @@ def broadcasted(ev: Evaluator, node: ast.AST, x: Tensor, shape: Sizes) -> SSAVal
 
 
 def filled(ev: Evaluator, node: ast.AST, shape: Sizes, value: bool | int | float, dtype: np.dtype) -> SSAValue:
-    """`np.full` of such a shape."""
+    """`np.full` of a shape with at least one size that only the run knows."""
     return broadcasted(ev, node, builder_of(ev).filled(node, (), value, dtype), shape)
 
 

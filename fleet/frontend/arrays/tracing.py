@@ -38,7 +38,7 @@ class Tracing(Emitting):
     # ---- operators
 
     def binary(self, ev: Evaluator, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
-        """See `Domain.binary`."""
+        """The operator as an operation; the value itself if both sides are scalars that are known."""
         if op == "matmul":
             return products.matmul(ev, node, lhs, rhs)
         op = bitwise(ev, node, op, lhs, rhs)
@@ -67,9 +67,9 @@ class Tracing(Emitting):
         return None if small is None else small[()]
 
     def unary(self, ev: Evaluator, node: ast.expr, op: str, value: Tensor) -> Value:
-        """See `Domain.unary`."""
+        """The operator as an operation, in dtypes that NumPy takes."""
         if op == "pos":
-            loop(ev, node, np.positive, value)  # NumPy has none of truth values
+            loop(ev, node, np.positive, value)  # NumPy refuses truth values
             return Tensor(value.ssa)
         if op == "invert":
             if value.dtype == np.uint64:  # its largest number is no number of the IR: by way of int64, which has the same bits
@@ -85,7 +85,7 @@ class Tracing(Emitting):
         return self.builder.elementwise(node, op, [value])
 
     def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float | None) -> Number:
-        """See `Domain.arithmetic`."""
+        """A number of the run as an operation; a known one keeps the formula that gave it."""
         if value is None:
             types = [self.builder.type_of(node, v) for v in operands]
             inputs = [self.builder.number(node, v, f64 if t == f64 else i64) for v, t in zip(operands, types, strict=True)]
@@ -95,7 +95,7 @@ class Tracing(Emitting):
         return self.builder.arithmetic(node, op, operands, value)
 
     def update(self, ev: Evaluator, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
-        """See `Domain.update`."""
+        """Give the array a new value, which every name and view of it sees."""
         target = node.target
         if owner.storage.outside and isinstance(target, ast.Name):
             sign = ast.unparse(node).split("=")[0].split()[-1]
@@ -123,7 +123,7 @@ class Tracing(Emitting):
     # ---- calls
 
     def call(self, ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-        """See `Domain.call`."""
+        """Follow the front end's rule for the function; where that refuses the call, emit NumPy's own function."""
         if path.startswith("numpy.random."):
             return draws.call(ev, node, path.removeprefix("numpy.random."), args, keywords)
         if path == "numpy.where" and len(args) == 1 and not keywords:
@@ -140,7 +140,7 @@ class Tracing(Emitting):
     def method(
         self, ev: Evaluator, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
     ) -> Value:
-        """See `Domain.method`."""
+        """As `call`, with the array as the function's first argument."""
         given = {k: v for k, v in keywords.items() if not called.is_default(name, k, v)}
         path, owned = called.function_of(name, owner, args)
         if name not in METHODS:
@@ -165,7 +165,7 @@ class Tracing(Emitting):
     def draw(
         self, ev: Evaluator, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
     ) -> Value:
-        """See `Domain.draw`."""
+        """A recipe at its place in the stream; nothing is drawn."""
         return draws.draw(ev, node, owner.stream, name, args, keywords)
 
     def single(self, ev: Evaluator, node: ast.AST, value: Tensor) -> Value:
@@ -177,7 +177,7 @@ class Tracing(Emitting):
         return made
 
     def attribute(self, ev: Evaluator, node: ast.Attribute, owner: Tensor) -> Value:
-        """See `Domain.attribute`."""
+        """A number, a dtype, a view or a method of the array."""
         match node.attr:
             case "shape":
                 return tuple(dimension(owner, i) for i in range(len(owner.shape)))
@@ -216,36 +216,36 @@ class Tracing(Emitting):
                 return ev.fail("F206", node, f"arrays have no supported attribute `{name}`", f"supported are {supported}")
 
     def convert(self, ev: Evaluator, node: ast.expr, value: Value, dtype: np.dtype) -> Value:
-        """See `Domain.convert`."""
+        """A cast; a NumPy scalar if the value has no dimensions."""
         found = convert(ev, node, value, dtype)
         return found if found.shape else Tensor(found.ssa)
 
     # ---- parts
 
     def load(self, ev: Evaluator, node: ast.Subscript, owner: Tensor, index: Index) -> Value:
-        """See `Domain.load`."""
+        """A view of the array, or what a gather takes out of it."""
         return indexing.load(ev, node, owner, index)
 
     def store(self, ev: Evaluator, node: ast.expr, owner: Tensor, index: Index, value: Value) -> None:
-        """See `Domain.store`."""
+        """Give the array a new value, which every name and view of it sees."""
         indexing.store(ev, node, owner, index, value)
 
     def elements(self, ev: Evaluator, node: ast.expr, owner: Tensor) -> Iterator[Value]:
-        """See `Domain.elements`."""
+        """One view for each element. SourceError F510 if only the run knows how many there are."""
         if owner.shape[0] < 0:
             ev.unknown(node, "a loop over a dimension whose size only the run knows")
         for i in range(owner.shape[0]):
             yield element(ev, node, owner, i)
 
     def known(self, owner: Tensor) -> bool | int | float | None:
-        """See `Domain.known`."""
+        """The value, computed while the source is read."""
         found = self.values.array(owner) if math.prod(owner.shape) == 1 else None
         return None if found is None else found.item()
 
     # ---- effects and names
 
     def print(self, ev: Evaluator, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
-        """See `Domain.print`."""
+        """A print of arrays and numbers, or of a format string and what stands in it."""
         plain = [p for p in parts if isinstance(p, Tensor | Number)]
         if len(plain) == len(parts) and parts and (separator, end) == (" ", "\n"):
             if not self.muted:
@@ -264,22 +264,22 @@ class Tracing(Emitting):
         return ev.printing or None if any(isinstance(v, Tensor) and v.shape for v in values) else None
 
     def operations(self) -> int:
-        """See `Domain.operations`."""
+        """Operations that the builder has made."""
         return self.builder.count
 
     def too_many(self, since: int, times: int) -> bool:
-        """See `Domain.too_many`."""
+        """As the builder counts, unless all of the operations are known while the source is read."""
         # A round of decisions alone that are known already leaves nothing to the run.
         return self.builder.too_many(since, times) and not all(
             self.values.decided(r) for op in self.builder.recent(since) for r in op.results
         )
 
     def stays_unrolled(self, error: SourceError) -> None:
-        """See `Domain.stays_unrolled`."""
+        """Keep the reason for the message about too many operations."""
         self.builder.unrolled = error.what
 
     def named(self, value: Value, variable: str, depth: int) -> None:
-        """See `Domain.named`."""
+        """Name the operation after the variable."""
         if isinstance(value, Static) and value.lazy:
             value.note(variable, depth)
         elif isinstance(value, Tensor):

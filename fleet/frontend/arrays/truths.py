@@ -21,7 +21,7 @@ __all__ = ["SCALARS", "any_of", "check", "condition", "kind_of_number", "negated
 
 
 def condition(ev: Evaluator, node: ast.AST, value: Value) -> bool | SSAValue:
-    """Whether `if` takes a value for true: known, or a truth value of the run (i1). SourceError as `Evaluator.truth`."""
+    """The truth of a value: known, or a value of the run (i1). SourceError as `Evaluator.truth`."""
     if isinstance(value, Number) and value.symbolic and not value.sized:
         number = value if value.ssa is not None and value.ssa.type == i1 else None
         if number is None:
@@ -43,14 +43,14 @@ def _truth_of(ev: Evaluator, node: ast.AST, value: Tensor) -> SSAValue:
 
 
 def check(ev: Evaluator, node: ast.AST, flag: SSAValue | bool, said: str) -> None:
-    """Ends the run where the flag does not hold; said: why."""
+    """Emit a check that ends the run, with the message `said`, if the flag does not hold."""
     ev.checks += 1
     builder = builder_of(ev)
     builder.emit(node, "check", [builder.constant(node, flag, i1) if isinstance(flag, bool) else flag], message=said)
 
 
 def negated(ev: Evaluator, node: ast.AST, flag: SSAValue) -> SSAValue:
-    """Whether it does not hold."""
+    """The negated truth value."""
     builder = builder_of(ev)
     return builder.emit(node, "item", [builder.emit(node, "logical_not", [flag])], number="bool")
 
@@ -66,7 +66,7 @@ def any_of(ev: Evaluator, node: ast.AST, flags: Iterable[SSAValue]) -> SSAValue:
 
 
 SCALARS: Mapping[type, np.dtype] = {bool: np.dtype(np.bool_), int: np.dtype(np.int64), float: np.dtype(np.float64)}
-"""Python's number -> the dtype of an array of such."""
+"""Python's type of a number -> the dtype of an array of them."""
 
 
 def number_of(ev: Evaluator, node: ast.AST, value: Value) -> Value:

@@ -104,7 +104,7 @@ class LiveEvaluator(Evaluator):
     # ---- names
 
     def lookup(self, node: ast.Name) -> Value:
-        """See `Evaluator.lookup`."""
+        """A variable as `Evaluator` finds it; a live name is watched from its first use on."""
         frame = self.frame.owner(node.id) or self.frame.module()
         space = self._spaces.get(frame)
         if space is not None and node.id not in frame.variables and (id(space), node.id) not in self._absent:
@@ -132,7 +132,7 @@ class LiveEvaluator(Evaluator):
         return self.value(node, f"the argument `{name}`", kept)
 
     def expression(self, node: ast.expr) -> Value:
-        """See `Evaluator.expression`; names of other modules (`layers.relu`) are found here."""
+        """As `Evaluator`; names of other modules (`layers.relu`) are found here."""
         if isinstance(node, ast.Attribute):
             module = self._foreign(node.value)
             if module is not None:
@@ -162,7 +162,7 @@ class LiveEvaluator(Evaluator):
         return found
 
     def _foreign(self, node: ast.expr) -> ModuleType | None:
-        """The module that a dotted name stands for, if it is none of the libraries that the tables name."""
+        """The module that a dotted name stands for, unless it is a library that the tables name."""
         found: Any = MISSING
         space: Space | None = None
         if isinstance(node, ast.Name):

@@ -22,11 +22,11 @@ class Places(Source):
     present: Callable[[], Source | None] = field(default=lambda: None)
 
     def at(self, node: ast.AST) -> str:
-        """See `Source.at`."""
+        """The place in the file that the node is of."""
         return self._of(node).at(node)
 
     def fail(self, code: str, node: ast.AST, what: str, hint: str | None = None) -> NoReturn:
-        """See `Source.fail`."""
+        """Raises the SourceError with a place in the file that the node is of."""
         self._of(node).fail(code, node, what, hint)
 
     def _of(self, node: ast.AST) -> Source:

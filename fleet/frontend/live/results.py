@@ -30,7 +30,7 @@ class Leaf(Result):
     scalar: bool
 
     def build(self, outputs: Outputs) -> Any:
-        """See `Result.build`."""
+        """The output itself."""
         found = outputs[self.name]
         return found[()] if self.scalar else found
 
@@ -42,7 +42,7 @@ class Known(Result):
     value: Any
 
     def build(self, outputs: Outputs) -> Any:
-        """See `Result.build`."""
+        """The value itself."""
         return self.value
 
 
@@ -55,13 +55,13 @@ class Group(Result):
     parts: tuple[Result, ...]
 
     def build(self, outputs: Outputs) -> Any:
-        """See `Result.build`."""
+        """The container of the parts' values."""
         values = [part.build(outputs) for part in self.parts]
         return dict(zip(self.keys, values, strict=True)) if self.kind is dict else self.kind(values)
 
 
 def taken_apart(value: Value, name: str, leaf: Callable[[str, Tensor | Number], str], names: Sequence[str] = ()) -> Result | None:
-    """The value's form; None where something in it is nothing that a function can give back.
+    """The value's form; None if a part of it cannot be returned.
 
     leaf: takes the wished name and an array or number, returns the output's name. names: wished names of a tuple's parts.
     """

@@ -43,7 +43,7 @@ class Atom(Snapshot):
     value: Any
 
     def holds(self, now: Any) -> bool:
-        """See `Snapshot.holds`."""
+        """The same object, or an equal one of the same type, bit for bit."""
         if now is self.value:
             return True
         if type(now) is not type(self.value):
@@ -61,7 +61,7 @@ class Array(Snapshot):
     frozen: np.ndarray | None
 
     def holds(self, now: Any) -> bool:
-        """See `Snapshot.holds`."""
+        """An array of equal shape, dtype and bytes."""
         if now is self.frozen:
             return True
         if type(now) is not np.ndarray or now.shape != self.array.shape or now.dtype != self.array.dtype:
@@ -78,7 +78,7 @@ class Items(Snapshot):
     parts: tuple[Snapshot, ...]
 
     def holds(self, now: Any) -> bool:
-        """See `Snapshot.holds`."""
+        """A container of the same type and keys whose parts all hold."""
         if type(now) is not self.kind or len(now) != len(self.parts):
             return False
         if self.kind is dict:
@@ -97,7 +97,7 @@ class Live(Snapshot):
     defaults: dict[str, Snapshot]
 
     def holds(self, now: Any) -> bool:
-        """See `Snapshot.holds`."""
+        """The same function with the same code, whose defaults all hold."""
         now = unwrapped(now)
         if now is not self.function or now.__code__ is not self.code:
             return False
@@ -178,7 +178,7 @@ class Space:
     names: Mapping[str, Any]
 
     def find(self, name: str) -> Any:
-        """The object; MISSING where the name has none."""
+        """The object, or MISSING."""
         found = self.names.get(name, MISSING)
         if isinstance(found, CellType):
             try:

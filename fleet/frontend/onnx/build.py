@@ -44,7 +44,7 @@ class Build:
 
     Attributes:
         where: the file, for messages. bound: values of inputs that decide shapes, by name.
-        given: values of all inputs, which decide branches alone; None where the program is to be made general
+        given: values of all inputs, which decide branches alone; None if the program is made for all sizes
             (`fleet.frontend.onnx.dynamic`).
         choices: what was chosen by values or sizes that are known: (node, choice).
         said: lines for the user, once the program is made.
@@ -224,7 +224,7 @@ class Build:
         return found
 
     def _roots(self, value: SSAValue) -> frozenset[str] | None:
-        """The inputs that alone decide a value; None where one of them is too large to be a shape."""
+        """The inputs that alone decide a value; None if one of them is too large to be a shape."""
         found: set[str] = set()
         seen: set[SSAValue] = set()
         left = [value]

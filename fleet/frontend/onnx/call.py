@@ -56,7 +56,7 @@ class Call:
         return found
 
     def optional(self, index: int) -> Array | None:
-        """An input, None where it is not given. Raises ModelError for a sequence."""
+        """An input, or None if it is not given. Raises ModelError for a sequence."""
         value = self.values[index] if index < len(self.values) else None
         if isinstance(value, list):
             self.refuse(f"its input {index} is a sequence, expected a tensor")

@@ -31,7 +31,7 @@ def cast(x: Array, to: np.dtype, *, saturate: bool = True, mode: str = "up") -> 
     Args:
         x: what is cast.
         to: the dtype.
-        saturate: what is too large for a float of 8 bits becomes its greatest value; else infinity, or NaN where it has none.
+        saturate: values beyond the range of an 8-bit float become its greatest value; else infinity, or NaN if it has none.
         mode: "up", "down" or "nearest", for powers of two (FLOAT8E8M0).
     """
     narrow = narrow_of(to)

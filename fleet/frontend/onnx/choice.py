@@ -43,7 +43,7 @@ class Choice:
 
     @classmethod
     def of(cls, spec: str) -> Choice:
-        """Reads "path.onnx?key=value&...". Raises ModelError for a key or size that is none."""
+        """Reads "path.onnx?key=value&...". Raises ModelError if a key is unknown or a size is not a number."""
         path, _, query = spec.partition("?")
         found: dict[str, list[str]] = {key: [] for key in _KEYS}
         for part in query.split("&") if query else ():

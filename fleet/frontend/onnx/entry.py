@@ -22,7 +22,7 @@ def _check() -> None:
 
 
 def signature(spec: str) -> list[Declared]:
-    """See `fleet.frontend.onnx.load.signature`. Raises SetupError without the package onnx."""
+    """The declared inputs of a model (`load.signature`). Raises SetupError without the package onnx."""
     _check()
     from fleet.frontend.onnx.load import signature as found
 
@@ -30,7 +30,7 @@ def signature(spec: str) -> list[Declared]:
 
 
 def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.ndarray]:
-    """See `fleet.frontend.onnx.load.sample_inputs`. Raises SetupError without the package onnx."""
+    """Seeded random inputs of a model (`load.sample_inputs`). Raises SetupError without the package onnx."""
     _check()
     from fleet.frontend.onnx.load import sample_inputs as found
 
@@ -40,7 +40,7 @@ def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.n
 def load(
     spec: str, weights: Mapping[str, np.ndarray], inputs: Mapping[str, np.ndarray], *, dynamic: Collection[str] | bool = ()
 ) -> Program:
-    """See `fleet.frontend.onnx.load.load`. Raises SetupError without the package onnx."""
+    """A model as a program (`load.load`). Raises SetupError without the package onnx."""
     _check()
     from fleet.frontend.onnx.load import load as found
 

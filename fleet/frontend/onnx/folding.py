@@ -23,7 +23,7 @@ _FOLDED = (COMPUTED - {d.VarOp}) | {d.CumsumOp, d.ArgmaxOp, d.ArgminOp, d.Gather
 
 
 def folded(name: str, arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]) -> np.ndarray | None:
-    """The result; None where it is too large, not a matter of NumPy, or does not fit (the operation then says why)."""
+    """The result; None if it is too large, not a matter of NumPy, or does not fit (the operation then says why)."""
     record = d.OPERATIONS.get(name)
     if record is None or record not in _FOLDED or sum(a.size for a in arrays) > 4 * MAX_FOLDED:
         return None

@@ -13,7 +13,7 @@ __all__ = ["Function", "Graph", "Model", "Node", "Port"]
 
 @dataclass(frozen=True)
 class Port:
-    """An input or output of a graph: dims are sizes, names of sizes, or "" for what is unknown; None where nothing is said."""
+    """An input or output of a graph: dims are sizes, names of sizes, or "" if unknown; None if the shape is not declared."""
 
     name: str
     code: int | None

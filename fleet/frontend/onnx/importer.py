@@ -64,7 +64,7 @@ def _schema(domain: str, op: str, opset: int) -> Any:
 
 @lru_cache(maxsize=1024)
 def _attributes(domain: str, op: str, opset: int) -> Mapping[str, int] | None:
-    """Names and types of an operator's attributes; None where ONNX does not define it."""
+    """Names and types of an operator's attributes; None if ONNX does not define it."""
     if not defs.has(op, opset, domain):
         return None
     schema: Any = defs.get_schema(op, opset, domain)

@@ -197,7 +197,7 @@ class _Reading:
                 return Unread(_A.AttributeType.Name(proto.type) if proto.type in _A.AttributeType.values() else "unknown")
 
     def name_of(self, name: str, where: str) -> None:
-        """Refuses names that no one could print: protobuf gives bytes for what is no UTF-8."""
+        """Refuse names that are not UTF-8: protobuf gives bytes for them."""
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             refuse(where, "a name that is not UTF-8")
         if len(name) > MAX_NAME:

@@ -44,7 +44,7 @@ def operators() -> Mapping[tuple[str, str], Mapping[int, Translation]]:
 
 
 def translation(domain: str, name: str, opset: int) -> Translation | None:
-    """The newest one that is not newer than the opset; None where there is none."""
+    """The newest one that is not newer than the opset, or None."""
     versions = operators().get((domain, name), {})
     fit = [v for v in versions if v <= opset]
     return versions[max(fit)] if fit else None

@@ -150,7 +150,7 @@ def _external(tensor: onnx.TensorProto, where: str, folder: Path | None, expecte
 
 
 def _inside(root: Path, location: str) -> Path | None:
-    """The file, links followed; None for one that is not there, or not below the folder."""
+    """The file, links followed; None if it does not exist or lies outside the folder."""
     if "\0" in location or Path(location).is_absolute():
         return None
     try:

@@ -25,7 +25,7 @@ def yields(function: ast.AST) -> bool:
 
 
 def made(ev: Evaluator, callee: Function, receiver: Value, frame: Frame) -> Lazy:
-    """What the call of such a function gives; nothing of its body has run."""
+    """The generator that a call gives; nothing of its body has run."""
     return Lazy(Yielding(ev, callee, receiver, frame), "generator")
 
 

@@ -42,8 +42,6 @@ from fleet.frontend.reading.values import (
     words,
 )
 
-# ---- calls
-
 
 def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """Calls a function of the file or of a library, a method, or a dtype (`np.float32(x)`)."""

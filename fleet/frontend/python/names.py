@@ -51,7 +51,7 @@ STANDARD = frozenset(
         *COLLECTIONS,
     }
 )
-"""What is known of Python's library beside `math`."""
+"""Functions of Python's library that are followed, besides `math`."""
 LIBRARIES = frozenset({"numpy", "math", "dataclasses", "collections", "functools", "heapq", "itertools", "typing", "abc"})
 """Modules that a source may import and use."""
 _RANDOM = frozenset({"numpy.random.seed", "numpy.random.shuffle", "numpy.random.default_rng", "numpy.random.RandomState"})
@@ -67,7 +67,7 @@ def known(path: str) -> bool:
 
 
 def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
-    """What a dotted path stands for. SourceError, with what is near it, for what is not supported."""
+    """What a dotted path stands for. SourceError F204 to F206 with close names if it is not supported."""
     if path in _NUMBERS:
         return Number(_NUMBERS[path])
     if path in _DTYPES:

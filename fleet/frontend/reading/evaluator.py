@@ -57,10 +57,10 @@ Index = Sequence[Value]
 class Domain(ABC):
     """What reading a source does with arrays: one class turns it into IR, another computes with NumPy at once.
 
+    In its methods `ev` is the evaluator that asks, `node` the place of an error.
+
     Attributes:
         made: the arrays that the source makes.
-
-    `ev` is the evaluator that asks, `node` the place of an error.
     """
 
     made: Made
@@ -71,11 +71,11 @@ class Domain(ABC):
 
     @abstractmethod
     def unary(self, ev: Evaluator, node: ast.expr, op: str, value: Tensor) -> Value:
-        """neg, invert or abs."""
+        """`op` is pos, neg, invert or abs."""
 
     @abstractmethod
     def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float | None) -> Number:
-        """An operator of Python numbers, whose result is known to be `value`; None: only the run knows it."""
+        """An operator of Python numbers; value: its result, or None if only the run knows it."""
 
     @abstractmethod
     def call(self, ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
@@ -127,7 +127,7 @@ class Domain(ABC):
 
     @abstractmethod
     def known(self, owner: Tensor) -> bool | int | float | None:
-        """The value of an array of one element where it is known while the source is read."""
+        """The value of an array of one element if it is known while the source is read, or None."""
 
     @abstractmethod
     def print(self, ev: Evaluator, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
@@ -138,11 +138,11 @@ class Domain(ABC):
         return 0
 
     def too_many(self, since: int, times: int) -> bool:
-        """Whether the operations made since there were `since`, so many times more, are better a loop of the run."""
+        """Whether the operations after the first `since`, repeated `times` times, should be a loop of the run."""
         return False
 
     def stays_unrolled(self, error: SourceError) -> None:
-        """Notes why a long loop cannot be one of the run."""
+        """Note why a long loop cannot become a loop of the run."""
         del error
 
     @abstractmethod
@@ -160,7 +160,7 @@ class Language:
         iterate: the elements of a value, lazily. collect: all of them, which must not be too many.
         call: calls a function, class, method, dtype or function of a library.
         parts: a value as `str` shows it, in pieces of text and values of the run.
-        special: what an object's class answers by a method like `__len__`; None if it has none, or says NotImplemented.
+        special: what an object's class answers by a method like `__len__`; None if the class lacks it, or it gives NotImplemented.
         builtins: the names of Python's builtin functions that are known.
     """
 
@@ -187,7 +187,7 @@ class Suspended(Protocol):
 
 
 class Evaluator(Findings):
-    """Walks statements and what they call; operations go to the domain, errors are collected.
+    """Follows statements and what they call; operations go to the domain, errors are collected.
 
     Attributes:
         tolerant: a statement that cannot be evaluated breaks the names it binds, and is no error by itself.

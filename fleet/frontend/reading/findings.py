@@ -23,7 +23,7 @@ class Poisoned(Exception):
 
 
 class TooManyErrors(Exception):
-    """Raised where nothing more is read."""
+    """Raised to end the reading after too many errors or steps."""
 
 
 class Findings:

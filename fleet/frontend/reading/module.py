@@ -48,7 +48,7 @@ class Module:
 
 
 def parse(text: str, name: str) -> Module:
-    """Parses a file's text. Raises SourceError for what is not Python."""
+    """Parse a file's text. Raises SourceError if it is not Python, or nested too deeply."""
     source = Source(text, name)
     try:
         with warnings.catch_warnings():

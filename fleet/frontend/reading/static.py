@@ -40,12 +40,12 @@ class Static(Tensor):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """See `Tensor.shape`."""
+        """Shape, also before there is an IR value."""
         return self._shape
 
     @property
     def dtype(self) -> np.dtype:
-        """See `Tensor.dtype`."""
+        """Element type, also before there is an IR value."""
         return self._dtype
 
     @property

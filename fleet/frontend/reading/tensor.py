@@ -57,7 +57,7 @@ class Tensor:
     scalar: a NumPy scalar, which cannot be changed in place.
 
     Attributes:
-        made: the value that it had first; None for one that had none (`Static`).
+        made: its first value, or None (`Static`).
         part: what it shows of another array, if it is a view.
         lost: refuses its use, after a write to memory that it may share in an unknown way.
         serial: arrays in the order in which they were made.

@@ -288,7 +288,7 @@ class Class:
         names: what its body bound: methods, descriptors, class attributes.
         kind: "" or "dataclass" or "namedtuple", of which `fields` are the fields in order.
         frozen: a dataclass whose fields cannot be assigned. compared: one whose objects are equal where their fields are.
-        abstract: names of its abstract methods. slots: names of `__slots__`; None where it has none.
+        abstract: names of its abstract methods. slots: names of `__slots__`, or None.
     """
 
     name: str
@@ -309,7 +309,7 @@ class Class:
             found = found.base
 
     def find(self, name: str) -> tuple[Class, Value] | None:
-        """The class that has an attribute, and the attribute; None where no class of the chain has it."""
+        """The class of the chain that has an attribute, and the attribute; None if no class has it."""
         for one in self.chain():
             if name in one.names:
                 return one, one.names[name]

@@ -142,7 +142,7 @@ def _at(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _places(ev: Evaluator, node: ast.AST, name: str, item: Value, owner: Tensor) -> Tensor:
-    """One dimension's places. SourceError F405 for what is not integers (a slice, a mask)."""
+    """One dimension's places. SourceError F405 if they are not integers (a slice, a mask)."""
     found = array(ev, node, item) if isinstance(item, Tensor | Number | List | Range | tuple) else None
     if found is None or found.dtype.kind not in "iu" or not owner.shape:
         ev.fail("F405", node, f"{name}.at with places {words(item)}", "give an array of integers, or a tuple of them")

@@ -113,7 +113,7 @@ def _clip(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if x.dtype.kind in "iu":
         bounds = {n: v for n, v in bounds.items() if not _beyond(v, x.dtype, n)}
     if not bounds:
-        loop(ev, node, np.positive, x)  # which NumPy then calls; it has none of truth values
+        loop(ev, node, np.positive, x)  # NumPy calls it then, and refuses truth values
         return Tensor(x.ssa)
     low, high = bounds.get("min"), bounds.get("max")
     if low is None or high is None:
@@ -141,9 +141,6 @@ def _where(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         condition = elementwise(ev, node, "not_equal", condition, Number(0))
     chosen = select(ev, node, condition, numeric(ev, node, args["x"]), numeric(ev, node, args["y"]))
     return Tensor(chosen.ssa, scalar=False)  # an array also where it has no dimensions
-
-
-# ---- dtypes
 
 
 HANDLERS: Mapping[str, Handler] = {

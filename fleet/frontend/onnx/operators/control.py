@@ -35,7 +35,7 @@ def _if(n: Call) -> Sequence[Value]:
 
 
 def _both(n: Call, condition: Array) -> Sequence[Value] | None:
-    """Both branches, and a choice; None where their results differ in shape, or one of them does not fit these inputs."""
+    """Both branches, and a choice; None if their results differ in shape, or one of them does not fit these inputs."""
     try:
         yes, no = n.body(_body(n, "then_branch"), []), n.body(_body(n, "else_branch"), [])
     except (NeedsInputs, ModelError):

@@ -41,7 +41,7 @@ def _transpose(n: Call) -> Array:
 
 
 def axes_of(n: Call, index: int, rank: int, *, since: int = 13) -> list[int] | None:
-    """Axes as an input, or in older opsets as an attribute; counted from the front. None where they are not given."""
+    """Axes as an input, or in older opsets as an attribute; counted from the front. None if they are not given."""
     found: list[int] | None = n.attribute("axes", [0]) if n.has("axes") else None
     if n.opset >= since and n.optional(index) is not None:
         found = n.integers(index, "its axes")

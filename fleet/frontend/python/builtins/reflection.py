@@ -40,7 +40,7 @@ def _name(ev: Evaluator, node: ast.Call, value: Value) -> str:
 
 
 def _found(ev: Evaluator, node: ast.Call, owner: Value, name: str) -> tuple[Value] | None:
-    """The attribute; None where Python has none. SourceError where Python has one that is not supported."""
+    """The attribute; None if Python has no such attribute. SourceError if Python has it and it is not supported."""
     if isinstance(owner, Instance | Named | Class | Super) and not (isinstance(owner, Named) and builtin.has_method(owner, name)):
         return objects.find(ev, node, owner, name)
     place = ast.copy_location(ast.Attribute(node, name, ast.Load()), node)

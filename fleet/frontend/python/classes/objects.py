@@ -65,7 +65,7 @@ def mangled(ev: Evaluator, name: str) -> str:
 
 
 def find(ev: Evaluator, node: ast.expr, owner: Instance | Named | Class | Super, name: str) -> tuple[Value] | None:
-    """An attribute in Python's order: properties, the object's own, those of its class. None where it has none."""
+    """An attribute in Python's order: properties, the object's own, those of its class. None if there is no such attribute."""
     match owner:
         case Class():
             return _of_class(owner, name)
@@ -226,7 +226,7 @@ def call_bound(ev: Evaluator, node: ast.Call, method: Bound, args: list[Value], 
 
 
 def special(ev: Evaluator, node: ast.expr, owner: Value, name: str, *args: Value) -> tuple[Value] | None:
-    """What `owner`'s class answers by a method like `__len__`; None where it has none, or says NotImplemented."""
+    """What `owner`'s class answers by a method like `__len__`; None if the class lacks it, or it gives NotImplemented."""
     kind = kind_of(owner)
     found = None if kind is None else kind.find(name)
     if found is None:
@@ -255,7 +255,7 @@ def super_of(ev: Evaluator, node: ast.Call, args: list[Value]) -> Value:
 
 
 def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Value | None:
-    """`lhs op rhs` where one of them is an object: by its methods. SourceError where it has none."""
+    """`lhs op rhs` of an object, by its methods. SourceError F408 if it has no such method."""
     middle = OPERATORS.get(op)
     if middle is None:
         return ev.fail("F408", node, f"{op} of {words(lhs)} and {words(rhs)} is not supported")
@@ -284,7 +284,7 @@ def unary(ev: Evaluator, node: ast.UnaryOp, owner: Value) -> Value:
 
 
 def compared(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> tuple[Value] | None:
-    """A comparison by the objects' methods; None where they have none and Python goes by identity."""
+    """A comparison by the objects' methods; None if they lack them and Python compares identities."""
     if op == "not_equal":
         same = compared(ev, node, "equal", lhs, rhs)
         return None if same is None else (Number(not ev.truth(node, same[0])),)

@@ -36,7 +36,7 @@ _Method: TypeAlias = Callable[..., Value]
 
 
 def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Value:
-    """Operators with a container or string; None where it has none and arrays may have."""
+    """An operator with a container or string; None if containers lack it and arrays may have it."""
     if op == "add" and (type(lhs) is type(rhs) or isinstance(lhs, Named) or isinstance(rhs, Named)):
         if isinstance(lhs, tuple) and isinstance(rhs, tuple):
             return _within(ev, node, (*lhs, *rhs))

@@ -88,7 +88,7 @@ def lacks(ev: Evaluator, node: ast.AST, what: str, plain: object, hint: str | No
 
 
 def raised(ev: Evaluator, node: ast.Raise, what: str) -> NoReturn:
-    """`raise` where a `try` may see it. SourceError F408 for what is no exception."""
+    """`raise` where a `try` may see it. SourceError F408 if the value is not an exception."""
     if node.exc is None:
         if not ev.handled:
             throw(ev, "F701", node, what, made(ev, "RuntimeError", "No active exception to reraise"))
@@ -104,7 +104,7 @@ def raised(ev: Evaluator, node: ast.Raise, what: str) -> NoReturn:
 
 
 def thrown_by(ev: Evaluator, error: SourceError) -> Instance | None:
-    """The exception that Python raises where reading met an error; None where it may raise none, or which is not known."""
+    """The exception that Python raises where reading met an error; None if it may raise nothing, or it is unknown which."""
     if isinstance(error, Thrown):
         return error.value
     cause = error.__context__

@@ -1,4 +1,4 @@
-"""NumPy's functions that the program calls as they are: `fleet.ir.library` says which, and NumPy what they give."""
+"""NumPy's functions that programs call as they are (`fleet.ir.library`)."""
 
 from __future__ import annotations
 

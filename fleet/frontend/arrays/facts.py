@@ -1,4 +1,4 @@
-"""What NumPy says about dtypes and shapes without looking at an element: numbers and dtypes that the source may decide by."""
+"""NumPy's functions of dtypes and shapes, answered while the source is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of the source as arrays in the dtypes in which NumPy computes, and operations of them."""
+"""Values of the source as arrays, in the dtypes in which NumPy computes, and elementwise operations on them."""
 
 from __future__ import annotations
 

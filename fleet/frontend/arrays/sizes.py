@@ -1,4 +1,4 @@
-"""Shapes with sizes that only the run knows: what becomes an operation with known dimensions, and what takes sizes as operands."""
+"""Shapes with sizes that only the run knows, and the operations that take sizes as operands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expressions: operators, comparisons, comprehensions, calls. Python's numbers are computed here, arrays by the domain."""
+"""Expressions: one function for each kind of node."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions with `yield`: the body runs in a thread of its own, in turn with who asks, so that it goes on where it stopped."""
+"""Functions with `yield`: the body runs in a thread of its own and waits between values."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.frontend.python import expressions, library, statements
+from fleet.frontend.python import dispatch, expressions, statements
 from fleet.frontend.python.builtins.registry import BUILTINS
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import iterables
@@ -17,7 +17,7 @@ PYTHON = Language(
     block=statements.block,
     iterate=iterables.iterate,
     collect=iterables.collect,
-    call=library.call,
+    call=dispatch.call,
     parts=lambda ev, value, node: display.parts(ev, value, node=node),
     special=objects.special,
     builtins=BUILTINS.keys(),

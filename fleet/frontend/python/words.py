@@ -1,4 +1,4 @@
-"""Names of Python constructs for messages."""
+"""Names of syntax nodes for messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NumPy's elementwise calls that are several operations of the IR, in the steps that NumPy takes where it has any."""
+"""NumPy's elementwise calls that take several operations, in NumPy's own steps where it has them."""
 
 from __future__ import annotations
 

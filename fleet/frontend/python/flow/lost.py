@@ -1,4 +1,4 @@
-"""What a statement of the module that cannot be read may have changed: no name of that has a value that can be trusted."""
+"""Which names an unreadable statement of the module may have changed: their values are not trusted."""
 
 from __future__ import annotations
 

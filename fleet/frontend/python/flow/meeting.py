@@ -1,4 +1,4 @@
-"""Where ways meet: what they leave different becomes a part of the decision's result."""
+"""Where branches meet: values that differ become results of the decision."""
 
 from __future__ import annotations
 

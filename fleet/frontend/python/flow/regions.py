@@ -1,4 +1,4 @@
-"""Decisions that only the run can take: every way is followed in a body of its own, from the same state."""
+"""Branches that only the run chooses: each is followed in a body of its own, from the same state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loops whose rounds only the run counts: the body is followed with what it changes as its arguments; what that is, it shows."""
+"""Loops whose number of rounds only the run knows: the body is followed until it is known what it changes."""
 
 from __future__ import annotations
 

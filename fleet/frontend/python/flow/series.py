@@ -1,4 +1,4 @@
-"""What a loop goes over, by the number of a round that only the run knows."""
+"""What a loop goes over, indexed by a round number that only the run knows."""
 
 from __future__ import annotations
 

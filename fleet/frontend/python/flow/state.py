@@ -1,4 +1,4 @@
-"""All that following a source may change: variables, containers, objects, and what arrays hold; taken, compared and put back."""
+"""Snapshots of all that following a source may change: variables, containers, objects, arrays."""
 
 from __future__ import annotations
 

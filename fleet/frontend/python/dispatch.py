@@ -1,4 +1,4 @@
-"""Names out of libraries: which are known, what calling them takes. What NumPy's calls do is the domain's business."""
+"""Calls of every kind of value: functions, classes, methods, partials, dtypes, and functions of libraries."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def to_array(ev: Evaluator, node: ast.expr, value: Value) -> Value:
 def bind(
     ev: Evaluator, node: ast.Call, name: str, signature: Signature, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> dict[str, Value]:
-    """A call's arguments by parameter name. SourceError F208 or F506 where they do not fit."""
+    """A call's arguments by parameter name. SourceError F208 or F506 if they do not fit."""
     bound: dict[str, Value] = {}
     rest = list(args)
     for parameter in signature.positional:

@@ -65,7 +65,7 @@ class Builder:
                 undo()
 
     def discard(self, block: Block, count: int) -> None:
-        """Takes away what was appended to a body that is not needed; count: operations before it."""
+        """Remove the operations of a body that is not needed; count: operations before it."""
         for op in reversed(list(block.ops)):
             op.detach()
             op.erase(safe_erase=False)
@@ -81,7 +81,7 @@ class Builder:
         return list(islice(reversed(list(self.block.ops)), self._count - since))
 
     def too_many(self, since: int, times: int) -> bool:
-        """Whether the operations since there were `since`, so many times more, are too many to be unrolled.
+        """Whether the operations after the first `since`, repeated `times` times, are too many to be unrolled.
 
         Rounds with products are for devices, whose patterns do not look into bodies, and what is printed in a body not every
         target can show: they stay apart as long as they can.
@@ -136,7 +136,7 @@ class Builder:
         return self.tensor(node, name, values)
 
     def type_of(self, node: ast.AST, value: Tensor | Number) -> Attribute:
-        """IR type; of a number the one that a script gives it (i32 where it fits, f64, i1)."""
+        """IR type; of a number i32 if it fits, i64, f64 or i1."""
         if isinstance(value, Tensor):
             return value.ssa.type
         if value.symbolic:
@@ -207,7 +207,7 @@ class Builder:
         return Tensor(self.constant(node, value, tensor_type(shape, dtype)))
 
     def arithmetic(self, node: ast.AST, name: str, operands: Sequence[Number], value: bool | int | float) -> Number:
-        """An operator of Python numbers whose result is known to be `value`; the operation is made where the result is used."""
+        """An operator of Python numbers whose result is `value`; the operation is made when the result is used."""
         length = 1 + sum(v.length for v in operands)
         result = Number(value, place=node, length=length)
         if (isinstance(value, int) and value.bit_length() > 63) or any(_wide(v) for v in operands):
@@ -239,13 +239,13 @@ class Builder:
         return op
 
     def name(self, value: SSAValue, variable: str, depth: int) -> None:
-        """Notes that `value` is bound to a variable, `depth` calls deep; the outermost and first name stays."""
+        """Note that `value` is bound to a variable, `depth` calls deep; the outermost and first name stays."""
         op = value.owner
         if isinstance(op, FleetOp) and (op not in self._names or self._names[op][0] > depth):
             self._names[op] = (depth, variable)
 
     def identify(self, final: Mapping[str, SSAValue]) -> None:
-        """Gives every operation its id, and `var` where the variable still holds that value when the function returns.
+        """Give every operation its id, and `var` if the variable still holds that value when the function returns.
 
         `final`: the function's own variables at its end; an operation whose variable holds something else by then
         has no `var`, unless a later operation of the same variable does.

@@ -28,7 +28,7 @@ from fleet.ir.shapes import UNKNOWN, InferenceError
 __all__ = ["METHODS", "call", "checked", "function_of", "instead", "is_default", "prepared", "takes"]
 
 _INSTEAD = frozenset({"F208", "F302", "F401", "F404", "F405", "F501", "F506"})
-"""What a rule of the front end says where the function is more than the rule: NumPy's own function may take it."""
+"""Errors of a rule that covers less than NumPy's function: the function itself may take the call."""
 _CODES: Sequence[tuple[type[Exception], str]] = (
     (np.exceptions.AxisError, "F305"), (IndexError, "F306"), (OverflowError, "F402"), (MemoryError, "F603"), (TypeError, "F401"),
     (Exception, "F301"),
@@ -148,7 +148,7 @@ def prepared(
 
 
 def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """The function's result: one operation an array of it. SourceError where NumPy refuses such operands."""
+    """The function's result: one operation an array of it. SourceError if NumPy refuses such operands."""
     into, found, operands = prepared(ev, node, path, args, keywords)
     if not operands:
         operands, found = _constants(ev, node, found)
@@ -167,7 +167,7 @@ def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywor
 
 
 def checked(ev: Evaluator, node: ast.expr, found: Call, types: Sequence[Attribute]) -> Any:
-    """The structure of what the call gives. SourceError where NumPy refuses such operands."""
+    """The structure of what the call gives. SourceError if NumPy refuses such operands."""
     try:
         return results(str(found), types)
     except InferenceError as error:

@@ -314,7 +314,7 @@ class Eager(Domain):
         return Number(known)
 
     def drawn(self, made: Static) -> Tensor:
-        """The drawn array. It stays a recipe: what is computed of it stays in the program as operations."""
+        """Draw the array by its recipe."""
         assert made.entry is not None
         if isinstance(made.entry, np.ndarray):
             return self.concrete(made.entry)

@@ -75,7 +75,7 @@ FACTS: Mapping[str, tuple[Callable[[Evaluator, ast.AST, Sequence[Value]], Value]
     "numpy.isrealobj": (lambda _ev, _node, a: Number(not _is_complex(a[0])), 1, 1),
     "numpy.broadcast_shapes": (_broadcast_shapes, 1, 64),
 }
-"""Function -> what it says, the fewest arguments that it takes, and the most."""
+"""Function -> (reader, least arguments, most arguments)."""
 
 
 def call(ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

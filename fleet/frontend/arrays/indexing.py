@@ -69,7 +69,7 @@ def _known_place(ev: Evaluator, item: Value) -> Value:
 
 
 def _expanded(ev: Evaluator, node: ast.AST, value: Tensor, given: Sequence[Value]) -> list[Value]:
-    """Replaces `...` and appends what is missing, so that every dimension has its item."""
+    """Expand `...` and append missing items: one item for each dimension."""
     items = list(given)
     place = node.slice if isinstance(node, ast.Subscript) else node
     for i, item in enumerate(items):
@@ -164,7 +164,7 @@ def _with_arrays(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[
 
 
 def _integers(ev: Evaluator, node: ast.AST, item: Value) -> np.ndarray | Tensor:
-    """An index's array, as numbers where they are known."""
+    """An index's array; as numbers if they are known."""
     if isinstance(item, Number) and not item.symbolic:
         return np.array(ev.integer(node, item, "an index"))
     found = array(ev, node, item)

@@ -47,7 +47,7 @@ def check_total(ev: Evaluator, node: ast.AST) -> None:
 
 
 def static(ev: Evaluator, node: ast.AST, entry: Entry, kind: str, *, scalar: bool | None = None) -> Static:
-    """An array or recipe as a value. SourceError F603 where it is too large."""
+    """An array or recipe as a value. SourceError F403 for another dtype, F603 if it is too large."""
     if entry.dtype.name not in DTYPES:
         ev.fail("F403", node, f"an array of {entry.dtype}", f"supported are {', '.join(DTYPES)}")
     check_size(ev, node, tuple(entry.shape), entry.dtype)

@@ -45,9 +45,9 @@ def check_writable(ev: Evaluator, node: ast.AST, owner: Tensor) -> None:
 
 
 def change(ev: Evaluator, node: ast.AST, owner: Tensor, new: SSAValue) -> None:
-    """Gives an array its new value, and all that share its memory what they show of it.
+    """Give an array its new value, and all that share its memory their view of it.
 
-    Where it is not known what they show, they have no value any more: SourceError F504 where one is used.
+    Arrays whose view is unknown lose their value: SourceError F504 if one is used.
     """
     others = sorted((m for m in owner.storage.members if m is not owner), key=lambda m: m.serial)
     owner.ssa = new

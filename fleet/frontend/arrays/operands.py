@@ -98,7 +98,7 @@ def _widened(ev: Evaluator, node: ast.AST, value: Operand, dtype: np.dtype) -> T
 
 
 def select(ev: Evaluator, node: ast.AST, condition: Tensor, a: Operand, b: Operand) -> Tensor:
-    """`where(condition, a, b)`; numbers take the dtype of the other side, or their own where both are numbers."""
+    """`where(condition, a, b)`; numbers take the dtype of the other side, or their own if both are numbers."""
     if isinstance(a, Number) and isinstance(b, Number):
         a = array(ev, node, a)
     types = [builder_of(ev).type_of(node, v) for v in (a, b)]
@@ -115,7 +115,7 @@ def select(ev: Evaluator, node: ast.AST, condition: Tensor, a: Operand, b: Opera
 
 
 def wrapped(number: Number, dtype: np.dtype) -> bool | int | float:
-    """A number as NumPy casts it where it does not check: an integer loses the bits that `dtype` has no place for."""
+    """A number as NumPy casts it without a check: an integer loses the bits beyond the dtype's width."""
     with np.errstate(all="ignore"):
         return np.asarray(number.value).astype(dtype).item()
 
@@ -163,7 +163,7 @@ def _plain(ev: Evaluator, value: Value, *, texts: bool) -> Any:
 
 
 def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) -> Tensor:
-    """np.array of a list or tuple: a literal where its numbers are known, else its parts stacked."""
+    """np.array of a list or tuple: a literal if its numbers are known, else its parts stacked."""
     try:
         plain = _plain(ev, value, texts=dtype is not None)
     except LookupError:

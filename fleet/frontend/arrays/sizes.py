@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 Sizes: TypeAlias = "Sequence[int | Number]"
-"""Dimensions: known ones as numbers; of those that only the run knows, where they come from."""
+"""Dimensions: integers, and numbers for those that only the run knows."""
 
 _FAR = 1 << 62
 """A bound beyond every array, in place of a missing one."""
@@ -58,7 +58,7 @@ def given_sizes(ev: Evaluator, node: ast.AST, value: Value, what: str = "shape")
 
 
 def product(ev: Evaluator, node: ast.AST, a: Number, b: Number) -> Number:
-    """Of two sizes, one of which only the run knows."""
+    """The product of two sizes, one of which only the run knows."""
     operands = _operands(ev, node, [a, b])
     found = Number(None, builder_of(ev).emit(node, "mul", operands))
     found.sized = all(v.sized or not v.symbolic for v in (a, b))

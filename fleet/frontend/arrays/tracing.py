@@ -123,7 +123,7 @@ class Tracing(Emitting):
     # ---- calls
 
     def call(self, ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-        """Follow the front end's rule for the function; where that refuses the call, emit NumPy's own function."""
+        """Follow the front end's rule for the function; if that refuses the call, emit NumPy's own function."""
         if path.startswith("numpy.random."):
             return draws.call(ev, node, path.removeprefix("numpy.random."), args, keywords)
         if path == "numpy.where" and len(args) == 1 and not keywords:
@@ -154,7 +154,7 @@ class Tracing(Emitting):
     def _instead(
         self, ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value], error: SourceError
     ) -> Value:
-        """What NumPy's own function gives where the rule for it refuses the call; the rule's error where that refuses it too."""
+        """NumPy's own function in place of a rule that refuses the call; the rule's error if that refuses it too."""
         if not called.instead(error, path):
             raise error
         try:
@@ -173,7 +173,7 @@ class Tracing(Emitting):
         return number_of(ev, node, value)
 
     def drawn(self, made: Static) -> Tensor:
-        """The drawn array. It stays a recipe: what is computed of it stays in the program as operations."""
+        """The recipe itself: operations on it stay in the program."""
         return made
 
     def attribute(self, ev: Evaluator, node: ast.Attribute, owner: Tensor) -> Value:
@@ -245,7 +245,7 @@ class Tracing(Emitting):
     # ---- effects and names
 
     def print(self, ev: Evaluator, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
-        """A print of arrays and numbers, or of a format string and what stands in it."""
+        """A print of arrays and numbers, or of a format string and its values."""
         plain = [p for p in parts if isinstance(p, Tensor | Number)]
         if len(plain) == len(parts) and parts and (separator, end) == (" ", "\n"):
             if not self.muted:
@@ -260,7 +260,7 @@ class Tracing(Emitting):
             self.builder.print(node, values, template, self._options(ev, values))
 
     def _options(self, ev: Evaluator, values: Sequence[Tensor | Number]) -> str | None:
-        """The options under which arrays are printed; none where there is no array."""
+        """The options under which arrays are printed, or None if there are no arrays."""
         return ev.printing or None if any(isinstance(v, Tensor) and v.shape for v in values) else None
 
     def operations(self) -> int:

@@ -48,7 +48,7 @@ class Given:
 
 
 def given(where: str, names: Sequence[str], values: Sequence[Any]) -> Given:
-    """Takes the arguments of a call apart. Raises ModelError for what can be no argument."""
+    """Take the arguments of a call apart. Raises ModelError if one of them cannot be an argument."""
     inputs: dict[str, np.ndarray] = {}
     keys: list[Hashable] = []
     for name, value in zip(names, values, strict=True):
@@ -70,7 +70,7 @@ def given(where: str, names: Sequence[str], values: Sequence[Any]) -> Given:
 def _taken(
     where: str, name: str, value: Any, inputs: dict[str, np.ndarray], forms: dict[str, Snapshot] | None, depth: int = 0
 ) -> Any:
-    """The key of one value; its arrays go to `inputs` and its form, where it is asked for, to `forms`."""
+    """The key of one value; its arrays go to `inputs` and its form to `forms`, if given."""
     if depth > _DEPTH:
         raise ModelError(f'argument "{name[:60]}" nests deeper than {_DEPTH} levels', where=where, hint="pass less of it")
     kind = type(value)

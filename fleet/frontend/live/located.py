@@ -18,7 +18,7 @@ __all__ = ["File", "locate"]
 
 @dataclass(eq=False)
 class File:
-    """A parsed file. `nodes`: ids of its nodes, so that a node tells where it stands."""
+    """A parsed file. `nodes`: ids of its nodes, so that a node leads to its file."""
 
     module: Module
     codes: list[CodeType]

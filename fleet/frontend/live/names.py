@@ -60,7 +60,7 @@ class LiveEvaluator(Evaluator):
     # ---- functions
 
     def function(self, function: FunctionType, defaults: dict[str, Value]) -> Function:
-        """A live function, with the frame that it was defined in. SourceError where its source cannot be followed."""
+        """A live function, with the frame that it was defined in. SourceError if its source cannot be followed."""
         found = self._functions.get(id(function))
         if found is None:
             file, node = locate(function)
@@ -116,7 +116,7 @@ class LiveEvaluator(Evaluator):
         return super().lookup(node)
 
     def _watch(self, node: ast.AST, space: Space, name: str) -> Any:
-        """What a name has, noted among what is watched: the snapshot, or MISSING."""
+        """The snapshot of a name's object, which is watched from now on, or MISSING."""
         found = space.find(name)
         try:
             kept = snapshot(found)

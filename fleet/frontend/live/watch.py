@@ -33,7 +33,7 @@ class Snapshot(ABC):
 
     @abstractmethod
     def holds(self, now: Any) -> bool:
-        """True where `now` would be compiled to the same."""
+        """True if `now` would be compiled to the same."""
 
 
 @dataclass(eq=False)
@@ -55,7 +55,7 @@ class Atom(Snapshot):
 
 @dataclass(eq=False)
 class Array(Snapshot):
-    """An array's contents. One that nobody can write to is not copied, and compared by what it is."""
+    """An array's contents. A read-only array is not copied, and compared by identity."""
 
     array: np.ndarray
     frozen: np.ndarray | None
@@ -90,7 +90,7 @@ class Items(Snapshot):
 
 @dataclass(eq=False)
 class Live(Snapshot):
-    """A function of Python (of type `FunctionType`). `defaults`: parameter -> what it has."""
+    """A function of Python (of type `FunctionType`). `defaults`: parameter -> its default."""
 
     function: Any
     code: CodeType
@@ -150,7 +150,7 @@ def snapshot(value: Any, depth: int = 0) -> Snapshot:
 
 
 def _frozen(array: np.ndarray) -> bool:
-    """Nobody can write to it: not through it, nor through what it is a view of."""
+    """Whether neither the array nor a base of it can be written to."""
     owner: Any = array
     while isinstance(owner, np.ndarray):
         if owner.flags.writeable:

@@ -20,7 +20,7 @@ MAX_CALLS = 20_000
 
 
 def default(ev: Evaluator, node: ast.expr) -> Value:
-    """The value of a parameter's default; around the model's function, one that fails is an error only where it is used.
+    """The value of a parameter's default; around the model's function, one that fails is an error when it is used.
 
     Elsewhere Python evaluates it with the rest of what is read, so it must be read like the rest.
     """
@@ -34,7 +34,7 @@ def default(ev: Evaluator, node: ast.expr) -> Value:
 
 
 def defaults(ev: Evaluator, spec: ast.arguments) -> dict[str, Value]:
-    """Values of a function's defaults, evaluated where it is defined."""
+    """Values of a function's defaults, evaluated at its definition."""
     positional = [*spec.posonlyargs, *spec.args]
     pairs = [
         *zip(positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True),
@@ -103,9 +103,9 @@ def inline(ev: Evaluator, node: ast.AST, callee: Function, args: Sequence[Value]
 
 
 def returned(ev: Evaluator, node: ast.AST, flow: Flow) -> Value:
-    """What a function gives whose statements end so.
+    """The value that a function returns.
 
-    Raised for an exception of the source; SourceError F511 where only the run knows whether it gives anything.
+    Raised for an exception of the source; SourceError F511 if only the run knows whether it gives anything.
     """
     if flow.kind == "raise":
         raise Raised
@@ -122,7 +122,7 @@ def _check(ev: Evaluator, callee: Function) -> None:
 def bind_parameters(
     ev: Evaluator, node: ast.AST, callee: Function, frame: Frame, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> None:
-    """Puts a call's arguments into the frame by Python's rules. SourceError F208 where they do not fit."""
+    """Bind a call's arguments in the frame by Python's rules. SourceError F208 if they do not fit."""
     spec, name = callee.node.args, callee.name
     positional = [*spec.posonlyargs, *spec.args]
     bound = frame.variables
@@ -153,7 +153,7 @@ def bind_parameters(
 
 
 def bind_defaults(callee: Function, frame: Frame) -> None:
-    """Gives parameters without a value their default."""
+    """Bind the defaults of parameters without a value."""
     for name, value in callee.defaults.items():
         frame.variables.setdefault(name, value)
 

@@ -86,12 +86,12 @@ def _boolop(ev: Evaluator, node: ast.BoolOp) -> Value:
 
 
 def _truth(value: Value, held: SSAValue) -> Value:
-    """What stands for a value that decided: a NumPy truth value as Python's, for what it is asked for is its truth."""
+    """The value that decided; a NumPy truth value becomes Python's."""
     return Number(None, held) if isinstance(value, Tensor) and value.scalar and value.dtype.kind == "b" else value
 
 
 def _compare(ev: Evaluator, node: ast.Compare, first: int = 0, left: Value = None) -> Value:
-    """The comparisons from number `first` on; left: what stands before them, where that is not the first of all."""
+    """The comparisons from number `first` on; left: their left operand, unless `first` is 0."""
     left = ev.expression(node.left) if first == 0 else left
     result: Value = Number(True)
     for i, (op, right_node) in enumerate(zip(node.ops[first:], node.comparators[first:], strict=True), first):

@@ -30,7 +30,7 @@ def made(ev: Evaluator, callee: Function, receiver: Value, frame: Frame) -> Lazy
 
 
 class _Ended(BaseException):
-    """Raised at a `yield` behind which nobody will ask."""
+    """Raised at a `yield` to end the body."""
 
 
 class Yielding(Iterator[Value]):
@@ -96,7 +96,7 @@ class Yielding(Iterator[Value]):
         self._back.release()
 
     def give(self, node: ast.AST, value: Value) -> None:
-        """Hands a value over and waits until somebody asks for the next. SourceError F511 where the run decides whether it does."""
+        """Hand a value over and wait until somebody asks for the next. SourceError F511 if the run decides about it."""
         if self._ev.inside != self._inside:
             self._ev.fail("F511", node, "a `yield` in a part that only the run enters or repeats", "yield before or behind it")
         self._value = value

@@ -48,7 +48,7 @@ _END = Flow()
 
 
 def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
-    """Runs statements until one of them leaves the block. An error is noted, and what it would have bound is poisoned."""
+    """Run statements until one of them leaves the block. An error is recorded, and the names of its statement are poisoned."""
     for number, statement in enumerate(body):
         ev.step(statement)
         before = ev.breaks
@@ -292,7 +292,7 @@ _OUT = frozenset({"return", "raise"})
 
 
 def _behind(ev: Evaluator, node: ast.For | ast.While, flow: Flow) -> Flow:
-    """A loop's `else`, where it may have been left by a break; how the whole ends."""
+    """Follow a loop's `else`, unless a break left the loop. Returns how the whole ends."""
     rest = {k: v for k, v in flow.flags.items() if k == "return"}
     ending = replace(flow, flags=rest) if rest else _END
     if not node.orelse:

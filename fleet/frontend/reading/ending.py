@@ -31,7 +31,7 @@ class Flow:
 
     @property
     def leaves(self) -> bool:
-        """What stands behind the block is never reached from it."""
+        """True if what follows the block is not reached from it."""
         return self.kind != "" or self.always
 
     @property
@@ -41,4 +41,4 @@ class Flow:
 
 
 class Raised(Exception):
-    """Raised while following what stands behind an exception of the source, in a part that only the run enters."""
+    """Raised to skip what follows an exception of the source, in a part that only the run enters."""

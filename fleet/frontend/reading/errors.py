@@ -61,10 +61,10 @@ def combined(errors: Sequence[SourceError]) -> SourceError:
 
 
 def expression_at(node: ast.AST) -> ast.expr:
-    """The node itself, or an expression that stands where it stands, for what is asked on its behalf."""
+    """The node itself, or an expression at its place."""
     return node if isinstance(node, ast.expr) else ast.copy_location(ast.Name("x"), node)
 
 
 def as_call(node: ast.expr) -> ast.Call:
-    """The node as a call, for what is called on its behalf."""
+    """The node itself, or a call at its place."""
     return node if isinstance(node, ast.Call) else ast.copy_location(ast.Call(func=node, args=[], keywords=[]), node)

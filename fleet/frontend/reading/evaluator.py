@@ -202,11 +202,11 @@ class Evaluator(Findings):
         """Functions that are being followed, and what the methods among them are called on."""
         self.inlined = 0
         self.inside = self.checks = 0
-        """Parts around what is followed that only the run enters or repeats: errors in them are raised at once."""
+        """How many parts that only the run enters or repeats are around the present statement; there errors are raised at once."""
         self.exceptions: dict[str, Class] = {}
         """Python's own classes of exceptions, as far as the source names them."""
         self.catching: list[int] = []
-        """For each `try` with `except` around what is followed: how many parts that only the run enters are around it."""
+        """For each `try` with `except` around the present statement: the value of `inside` at its beginning."""
         self.handled: list[Instance] = []
         """Exceptions whose `except` is being followed."""
         self.decided: SourceError | None = None
@@ -214,7 +214,7 @@ class Evaluator(Findings):
         self.streams: set[Stream] = set()
         """Generators that were made in the innermost of them."""
         self.repeats = 1
-        """How often loops around what is followed will follow it, in the innermost of them."""
+        """How often the loops around the present statement repeat it, within the innermost such part."""
         self.generators: list[Suspended] = []
         self.generating: list[Suspended] = []
         """Generators of the source, and those among them whose bodies are being followed."""
@@ -231,17 +231,17 @@ class Evaluator(Findings):
         self.breaks = 0
         """Statements and defaults so far that could not be evaluated: a statement around one of them is not whole."""
         self.random: Any = None
-        """The stream behind `np.random`, once it is seeded; `lost` where an error hides how much was drawn."""
+        """The stream behind `np.random`, once it is seeded; `lost`: the error that hides how much was drawn."""
         self.lost: SourceError | None = None
         self.printing = ""
         """The options of `np.set_printoptions` at present, as JSON; "" for NumPy's own."""
         self.worded = False
         """True once a string with an array was made: its print would format it, under later options than Python used."""
         self.unprinted: ast.AST | None = None
-        """The `np.printoptions` around what is read now, which changes how arrays are printed."""
+        """The `np.printoptions` around the present statement, or None."""
 
     def close(self) -> None:
-        """Ends the threads of generators that nobody asks any more."""
+        """End the threads of suspended generators."""
         for generator in self.generators:
             generator.close()
         self.generators.clear()
@@ -331,7 +331,7 @@ class Evaluator(Findings):
     # ---- expressions
 
     def expression(self, node: ast.expr) -> Value:
-        """The value of an expression. Raises SourceError at its place; Poisoned for what is already known to be wrong."""
+        """The value of an expression. Raises SourceError at its place, Poisoned if its error is already recorded."""
         self.depth += 1
         self.step(node)
         try:
@@ -433,7 +433,7 @@ class Evaluator(Findings):
         return self.language.iterate(self, node, value)
 
     def collect(self, node: ast.expr, value: Value) -> list[Value]:
-        """All elements of what can be iterated over, which must not be too many."""
+        """All elements of an iterable. SourceError F607 for too many."""
         return self.language.collect(self, node, value)
 
     def parts(self, node: ast.AST, value: Value) -> list[TextPart]:

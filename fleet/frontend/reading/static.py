@@ -63,7 +63,7 @@ class Static(Tensor):
         self.entry = None
 
     def restore(self, ssa: SSAValue | None, entry: Entry | None) -> None:
-        """Lets it be what it was: a value of the IR, or what makes it. A weight that it became stays one."""
+        """Restore an earlier IR value or entry. If it has become a weight since, it stays one."""
         weight = self._ssa is not None and self._ssa.owner is self._made.block
         if ssa is not None or not weight:
             self._ssa = ssa
@@ -74,7 +74,7 @@ class Static(Tensor):
         self.names.append((depth, variable))
 
     def small(self) -> np.ndarray | None:
-        """The array, where making it costs nothing (no draw, few elements)."""
+        """The array, or None if it has to be drawn or has many elements."""
         if isinstance(self.entry, np.ndarray):
             return self.entry if self.entry.size <= _SMALL else None
         if isinstance(self.entry, Creation) and int(np.prod(self._shape)) <= _SMALL:
@@ -112,7 +112,7 @@ class Made:
         return argument
 
     def drop_unused(self) -> None:
-        """Takes arguments away that no operation uses any more."""
+        """Remove arguments that no operation uses."""
         for item in list(self.used):
             if not item[1].uses:
                 self.block.erase_arg(item[1])

@@ -128,7 +128,7 @@ class Tensor:
 
 
 def joined_storage(made: Tensor, other: Tensor) -> None:
-    """Lets two arrays, and all that share memory with either, count as parts of one memory."""
+    """Merge the memory of two arrays, and of all that share it."""
     mine, its = made.storage, other.storage
     if mine is its:
         return

@@ -18,11 +18,11 @@ from fleet.ir.weights import Stream
 
 
 class SizeUsed(Exception):
-    """Raised where the value of a number is needed that is known only when the model runs; the evaluator makes it F510."""
+    """Raised if the value of a number is needed that only the run knows; the evaluator makes it F510."""
 
 
 class Number:
-    """A Python number. Operations are made for it only where it is used.
+    """A Python number. Operations are made for it when it is used.
 
     Attributes:
         ssa: the operation's result that computed it, once it was needed.
@@ -57,7 +57,7 @@ class Number:
 
     @property
     def symbolic(self) -> bool:
-        """True for a number that only the run knows: a dimension's size, or what is computed of one."""
+        """True for a number that only the run knows: a dimension's size, or a number computed from it."""
         return self._value is None
 
     @property
@@ -74,7 +74,7 @@ class Number:
 
     @property
     def value(self) -> bool | int | float:
-        """The number. Raises SizeUsed where only the run knows it."""
+        """The number. Raises SizeUsed if only the run knows it."""
         if self._value is None:
             raise SizeUsed
         return self._value
@@ -195,7 +195,7 @@ class Slice:
 
     @property
     def plain(self) -> slice:
-        """As Python has it. Raises SizeUsed where only the run knows a bound."""
+        """As Python's slice. Raises SizeUsed if only the run knows a bound."""
         if isinstance(self.start, Number) or isinstance(self.stop, Number):
             raise SizeUsed
         return slice(self.start, self.stop, self.step)
@@ -241,9 +241,9 @@ class Range:
 
 @dataclass(eq=False)
 class Lazy:
-    """An iterator: zip, map, enumerate, reversed or a generator expression. What it gives is evaluated when it is asked for.
+    """An iterator: zip, map, enumerate, reversed or a generator expression. Its elements are evaluated when they are asked for.
 
-    series: gives an element by its number, where that is possible (`fleet.frontend.python.flow.series.Series`).
+    series: gives an element by its number, or None (`fleet.frontend.python.flow.series.Series`).
     """
 
     values: Iterator[Value]
@@ -339,7 +339,7 @@ class Named(tuple["Value", ...]):
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """A method with what it is called on: an object, or a class. `function`: None for what `object` does in its place: nothing."""
+    """A method bound to an object or a class. `function`: None for a method of `object`, which does nothing."""
 
     function: Function | Initialiser | None
     owner: Value
@@ -371,7 +371,7 @@ class Descriptor:
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """A field of a dataclass or named tuple. `default` counts where `given`; `factory` is called for each object."""
+    """A field of a dataclass or named tuple. `default` is valid if `given`; `factory` is called for each object."""
 
     given: bool = False
     default: Value = None
@@ -389,7 +389,7 @@ class Poison:
 
 @dataclass(frozen=True, eq=False)
 class Broken:
-    """Stands for a name of the module whose statement could not be evaluated; its error appears where it is used."""
+    """A name of the module whose statement could not be evaluated; using it raises the error."""
 
     error: SourceError
 
@@ -413,7 +413,7 @@ Caller: TypeAlias = Callable[..., "Value"]
 
 
 def dimension(value: Tensor, axis: int) -> Number:
-    """A dimension's size as a number; symbolic where it is not known before the run."""
+    """A dimension's size as a number; symbolic if only the run knows it."""
     size = value.shape[axis]
     return Number(size) if size >= 0 else Number(None, dim=(value.ssa, axis))
 
@@ -472,7 +472,7 @@ def words(value: Value) -> str:
 
 
 def numbered(pieces: Sequence[TextPart]) -> tuple[str, list[Tensor | Number]]:
-    """Pieces as a format string with numbered places ("loss {0:.3f}") and what stands in them."""
+    """Pieces as a format string with numbered places ("loss {0:.3f}"), and the values in them."""
     text: list[str] = []
     values: list[Tensor | Number] = []
     for piece in pieces:

@@ -22,7 +22,7 @@ from fleet.frontend.reading.values import List, Number, Range, Tensor, Value, wo
 __all__ = ["HANDLERS", "UPDATES"]
 
 UPDATES: Mapping[str, str] = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min", "subtract": "add"}
-"""Ufunc -> how `scatter` combines what comes to one place; what is subtracted is added with the other sign."""
+"""Ufunc -> the reduction of `scatter`; subtract adds the negated values."""
 
 
 def _changed(ev: Evaluator, node: ast.AST, value: Value) -> Tensor:
@@ -112,7 +112,7 @@ def _copyto(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _at(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    """`np.add.at(a, i, b)`, `np.add.at(a, (i, j), b)`: every update counts, also where several come to one place."""
+    """`np.add.at(a, i, b)`, `np.add.at(a, (i, j), b)`: every update counts, also several at one place."""
     name = str(args[""])
     owner = _changed(ev, node, args["a"])
     given = args["indices"]

@@ -129,7 +129,7 @@ def _diff(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _nan_sum(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    """np.nansum and np.nanmean: as if what is NaN were not there."""
+    """np.nansum and np.nanmean: NaN is left out."""
     x, op = array(ev, node, args["a"]), str(args[""])
     axes, keep = reduced_axes(ev, node, op, x, args), keeps(ev, node, args)
     if x.dtype.kind != "f":
@@ -208,7 +208,7 @@ def _select(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _ufunc_reduce(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    """np.add.reduce and its like: unlike np.sum over axis 0 where none is said."""
+    """np.add.reduce and its like: unlike np.sum over axis 0 by default."""
     x, op = array(ev, node, args["array"]), str(args[""])
     axes = reduced_axes(ev, node, op, x, {"axis": args.get("axis", Number(0))})
     if op in ("reduce_any", "reduce_all") and x.dtype.kind != "b":

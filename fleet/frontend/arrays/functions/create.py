@@ -83,7 +83,7 @@ def triangle(ev: Evaluator, node: ast.AST, rows: int | Number, columns: int | Nu
 
 
 def _square(ev: Evaluator, node: ast.AST, args: Arguments) -> tuple[int | Number, int | Number]:
-    """Rows and columns; as many columns as rows where they are not given."""
+    """Rows and columns; as many columns as rows by default."""
     (rows,) = given_sizes(ev, node, (args["N"],), "N")
     return rows, rows if args.get("M") is None else given_sizes(ev, node, (args["M"],), "M")[0]
 

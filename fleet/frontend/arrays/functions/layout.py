@@ -25,7 +25,7 @@ def ordered(ev: Evaluator, node: ast.expr, x: Tensor, order: Value) -> Tensor:
 
 
 def arranged(ev: Evaluator, node: ast.expr, x: Tensor, order: Value) -> Tensor:
-    """The array itself where its elements lie in this order side by side, else a copy: "C", "F", "A" or "K" (None)."""
+    """The array itself if it is contiguous in this order, else a copy: "C", "F", "A" or "K" (None)."""
     if order in (None, "K"):
         return x
     laid = ordered(ev, node, x, order).ssa

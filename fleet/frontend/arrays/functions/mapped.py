@@ -31,7 +31,7 @@ def _tensor(ev: Evaluator, node: ast.Call, value: Value) -> Tensor:
 
 
 def _apply_along_axis(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """The function of every row along an axis, one after the other, as NumPy has it."""
+    """The function of every row along an axis, in NumPy's order."""
     function, x = args[0], _tensor(ev, node, args[2])
     rank = len(x.shape)
     axis = ev.integer(node, args[1], "axis")
@@ -121,8 +121,8 @@ _LEAVES = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Constant, ast.Name, ast.oper
 
 
 def vectorized(ev: Evaluator, node: ast.Call, function: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """`np.vectorize(f)(x)`: Python computes with each element as a number of its own. Where the function is arithmetic of
-    float64, that is what it gives for all of them at once."""
+    """`np.vectorize(f)(x)`: Python computes with each element as a number of its own. Arithmetic of float64 gives the
+    same for all elements at once."""
     body = function.node.body
     if isinstance(body, list):
         body = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None

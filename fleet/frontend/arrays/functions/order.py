@@ -133,7 +133,7 @@ def take(ev: Evaluator, node: ast.AST, x: Tensor, first: int, parts: Sequence[Pa
 
 
 def put(ev: Evaluator, node: ast.AST, owner: Tensor, parts: Sequence[Part], value: Tensor, *, checked: bool = True) -> None:
-    """`owner[i, j] = value`, of the first dimensions: the last of what is put at one place stays."""
+    """`owner[i, j] = value`, of the first dimensions: of several values for one place the last stays."""
     sizes, rest = owner.shape[: len(parts)], owner.shape[len(parts) :]
     places = _flat_places(ev, node, sizes, parts, checked=checked)
     target = (*places.shape, *rest)
@@ -200,7 +200,7 @@ def _put_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def places_of(ev: Evaluator, node: ast.AST, mask: Tensor) -> list[Tensor]:
-    """Where a mask is true, one array a dimension; where its elements are not known, of a length that only the run knows."""
+    """The places where a mask is true, one array a dimension; only the run knows their length if it is not known."""
     known = known_array(ev, mask)
     if known is None:
         found = called.call(ev, expression_at(node), "numpy.nonzero", [mask], {})

@@ -46,7 +46,7 @@ def powers(dtype: np.dtype, name: str) -> tuple[np.ndarray, ...]:
 
 
 def must_fit(ev: Evaluator, node: ast.AST, number: Number, dtype: np.dtype) -> None:
-    """Refuses a Python integer that an integer dtype cannot hold, as NumPy does before it looks at shapes."""
+    """SourceError F402 if an integer dtype cannot hold a Python integer; NumPy looks at this before shapes."""
     value = number.value
     if number.symbolic or not isinstance(value, int) or dtype.kind not in "iu":
         return

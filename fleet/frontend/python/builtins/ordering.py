@@ -32,7 +32,7 @@ def ordered(ev: Evaluator, node: ast.expr, value: Value, op: str) -> Any:
 
 
 class _Other:
-    """An object, or a value that is not known: compared only where it decides."""
+    """An object, or a value that is not known: compared only if it decides."""
 
     def __init__(self, ev: Evaluator, node: ast.expr, value: Value, op: str) -> None:
         self.ev, self.node, self.value, self.op = ev, node, value, op

@@ -44,7 +44,7 @@ UNARY: Mapping[type[ast.unaryop], str] = {ast.USub: "__neg__", ast.UAdd: "__pos_
 
 
 def kind_of(value: Value) -> Class | None:
-    """The class of an object; None for what is of no class of the file."""
+    """The class of an object, or None if it is not of a class of the file."""
     return value.kind if isinstance(value, Instance | Named) else None
 
 
@@ -134,7 +134,7 @@ def _is_method(path: str) -> bool:
 
 
 def load(ev: Evaluator, node: ast.expr, owner: Instance | Named | Class | Super, name: str) -> Value:
-    """`owner.name`. SourceError F206 where it is not there."""
+    """`owner.name`. SourceError F206 if there is no such attribute."""
     found = find(ev, node, owner, name)
     if found is not None:
         return found[0]
@@ -145,7 +145,7 @@ def load(ev: Evaluator, node: ast.expr, owner: Instance | Named | Class | Super,
 
 
 def store(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value) -> None:
-    """`owner.name = value`, by a property's setter where there is one."""
+    """`owner.name = value`, by a property's setter if there is one."""
     match owner:
         case Instance():
             found = owner.kind.find(name)

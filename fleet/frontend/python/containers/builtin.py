@@ -71,7 +71,7 @@ def _repeated(ev: Evaluator, node: ast.expr, value: tuple[Value, ...] | List | s
 
 
 def compare(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> bool:
-    """Comparison of what is neither two numbers nor an array."""
+    """Comparison of values other than two numbers and arrays."""
     if op in ("equal", "not_equal"):
         return _equal(ev, node, lhs, rhs) is (op == "equal")
     if isinstance(lhs, str) and isinstance(rhs, str):

@@ -36,7 +36,7 @@ def iterate(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
 
 
 def collect(ev: Evaluator, node: ast.expr, value: Value, what: str = "a sequence") -> list[Value]:
-    """All elements of what can be iterated over. SourceError F607 for too many."""
+    """All elements of an iterable. SourceError F607 for too many."""
     found: list[Value] = []
     elements = iterate(ev, node, value)
     if isinstance(value, Instance):

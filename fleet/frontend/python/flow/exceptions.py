@@ -24,7 +24,7 @@ _COMPUTED = (ArithmeticError, ValueError)
 
 
 class Thrown(SourceError):
-    """An exception of the source on its way to an `except`; where none takes it, the error that it is.
+    """An exception of the source on its way to an `except`; the error itself if none takes it.
 
     Attributes:
         value: the exception's object.
@@ -63,7 +63,7 @@ def said(ev: Evaluator, value: Instance) -> Value:
 
 
 def catchable(ev: Evaluator) -> bool:
-    """Whether a `try` around what is followed now would see an exception: one that the same decisions of the run enter."""
+    """Whether a `try` would see an exception now: the same decisions of the run enter it."""
     return bool(ev.catching) and ev.catching[-1] == ev.inside
 
 
@@ -88,7 +88,7 @@ def lacks(ev: Evaluator, node: ast.AST, what: str, plain: object, hint: str | No
 
 
 def raised(ev: Evaluator, node: ast.Raise, what: str) -> NoReturn:
-    """`raise` where a `try` may see it. SourceError F408 if the value is not an exception."""
+    """`raise` inside of a `try` that may see it. SourceError F408 if the value is not an exception."""
     if node.exc is None:
         if not ev.handled:
             throw(ev, "F701", node, what, made(ev, "RuntimeError", "No active exception to reraise"))
@@ -104,7 +104,7 @@ def raised(ev: Evaluator, node: ast.Raise, what: str) -> NoReturn:
 
 
 def thrown_by(ev: Evaluator, error: SourceError) -> Instance | None:
-    """The exception that Python raises where reading met an error; None if it may raise nothing, or it is unknown which."""
+    """The exception that Python raises for an error of reading; None if it may raise nothing, or it is unknown which."""
     if isinstance(error, Thrown):
         return error.value
     cause = error.__context__
@@ -117,7 +117,7 @@ def thrown_by(ev: Evaluator, error: SourceError) -> Instance | None:
 
 
 def matches(ev: Evaluator, handler: ast.ExceptHandler, value: Instance) -> bool:
-    """Whether an `except` takes an exception. SourceError where it names what is not known as a class of exceptions."""
+    """Whether an `except` takes an exception. SourceError if it names something other than a class of exceptions."""
     if handler.type is None:
         return True
     found = ev.expression(handler.type)

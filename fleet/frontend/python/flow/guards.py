@@ -125,7 +125,7 @@ def _guarded(ev: Evaluator, node: ast.Try) -> Flow:
 
 
 def _handled(ev: Evaluator, node: ast.Try, error: SourceError, value: Instance) -> Flow:
-    """The `except` that takes the exception; where none does, it goes on."""
+    """Follow the `except` that takes the exception; if none does, raise it again."""
     handler = next((h for h in node.handlers if exceptions.matches(ev, h, value)), None)
     if handler is None:
         raise error

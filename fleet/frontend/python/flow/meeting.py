@@ -29,9 +29,9 @@ _HINT = "let it have one type and shape on every way"
 
 
 def decide(ev: Evaluator, node: ast.AST, flag: SSAValue, ways: Sequence[Callable[[], Flow]]) -> Flow:
-    """Statements of which the run takes one: `ways[0]` where the flag holds, else `ways[1]`. How they end.
+    """Follow statements of which the run takes one: `ways[0]` if the flag holds, else `ways[1]`. Returns how they end.
 
-    SourceError F511 for what has no one type and shape behind them; of a variable, where it is used.
+    SourceError F511 for a value without one type and shape after them; for a variable, when it is used.
     """
 
     def followed(way: Callable[[], Flow]) -> Callable[[], tuple[Flow, Value]]:
@@ -41,7 +41,7 @@ def decide(ev: Evaluator, node: ast.AST, flag: SSAValue, ways: Sequence[Callable
 
 
 def choose(ev: Evaluator, node: ast.AST, flag: SSAValue, ways: Sequence[Callable[[], Value]]) -> Value:
-    """Expressions of which the run evaluates one, as `decide`; what it gives."""
+    """The value of the expression that the run evaluates, as `decide`."""
 
     def followed(way: Callable[[], Value]) -> Callable[[], tuple[Flow, Value]]:
         return lambda: (Flow(), way())
@@ -95,7 +95,7 @@ class _Meeting:
         self.rows: list[list[SSAValue]] = []
         self.takes: list[Callable[[SSAValue], None]] = []
         self.alive = [i for i, w in enumerate(ways) if not (w.flow.leaves and w.flow.kinds <= {"return", "raise"})]
-        """The ways after which it goes on in the function, be it behind a loop or in its next round."""
+        """The ways after which the function goes on, behind a loop or in its next round."""
         self._met: dict[tuple[int, ...], Tensor] = {}
         self._sources: dict[Tensor, Mapping[int, Tensor]] = {}
         """What was made -> way -> what it is there."""
@@ -134,7 +134,7 @@ class _Meeting:
     # ---- values
 
     def value(self, values: Sequence[Value], what: str, having: Sequence[int] | None = None) -> Value:
-        """What stands for the values from now on. having: the ways that have them; what the others lack, nobody will look at."""
+        """One value in place of these. having: the ways that have them; the others need none."""
         ways = range(len(self.ways)) if having is None else having
         first = values[0]
         if all(same(first, v) for v in values) and not self._own(first):
@@ -195,7 +195,7 @@ class _Meeting:
         return made
 
     def _scalar(self, value: Value, values: Sequence[Value], what: str, way: int) -> Tensor:
-        """A Python number where another way has a NumPy scalar of the same dtype."""
+        """A Python number as the NumPy scalar of the same dtype that another way has."""
         if isinstance(value, Tensor):
             return value
         other = next(v for v in values if isinstance(v, Tensor))
@@ -209,7 +209,7 @@ class _Meeting:
             return self.builder.elementwise(self.node, "logical_or" if other.dtype.kind == "b" else "add", [zero, value])
 
     def share(self, value: Value) -> None:
-        """Lets arrays share memory that do so on one of the ways; value: what is there beside the state."""
+        """Merge the memory of arrays that share it on one of the ways; value: arrays besides the state's."""
         arrays = dict.fromkeys((*State.of(self.ev).tensors, *tensors_of(value)))
         for number, way in enumerate(self.ways):
             memory: dict[int, Tensor] = {}
@@ -287,7 +287,7 @@ def _filling(ev: Evaluator, holder: Holder, before: Mapping[Any, Value], after: 
 
 
 def _met(meeting: _Meeting, holder: Holder, after: Sequence[Mapping[Any, Value]]) -> dict[Any, Value]:
-    """What a holder holds where the ways meet. A variable that has no one value is an error where it is used."""
+    """What a holder holds after the ways. A variable without one value is an error when it is used."""
     ev, node = meeting.ev, meeting.node
     keys = dict.fromkeys(k for a in after for k in a)
     if not isinstance(holder, Frame) and any(list(a) != list(keys) for a in after):

@@ -23,7 +23,7 @@ __all__ = ["Way", "added", "follow", "inside", "isolated"]
 
 @dataclass
 class Way:
-    """A way that was followed: its operations, how it ended, what it gave and what it left."""
+    """A way that was followed: its operations, ending, value, and the state after it."""
 
     block: Block
     flow: Flow
@@ -73,7 +73,7 @@ def added(ev: Evaluator, node: ast.AST, op: FleetOp, count: int) -> list[SSAValu
 
 
 def isolated(ev: Evaluator, node: ast.AST, blocks: Sequence[Block]) -> list[SSAValue]:
-    """Gives bodies an argument for every value from outside that they use, behind those they have; the values.
+    """Append an argument to the bodies for every value from outside that they use. Returns these values.
 
     Constants are made again inside.
     """

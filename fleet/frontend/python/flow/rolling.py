@@ -27,12 +27,12 @@ from fleet.ir.dialect import WhileOp, YieldOp
 __all__ = ["Rounds", "roll"]
 
 _TRIES = 8
-"""How often a body is followed until what it changes is known."""
+"""How often a body is followed until it is known what it changes."""
 _LEAVING = ("break", "return")
 _HINT = "let it have one type and shape from the beginning"
 
 _Place: TypeAlias = "tuple[int, Any] | Tensor"
-"""Where something stands that a body changes: (id of a holder, key in it), or an array that it changes in place."""
+"""What a body changes: (id of a holder, key in it), or an array that it changes in place."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Rounds:
 
 @dataclass(frozen=True)
 class _Carried:
-    """What a loop changes: where it stands, and what it is before the loop."""
+    """What a loop changes: its place, and its value before the loop."""
 
     place: _Place
     before: Value

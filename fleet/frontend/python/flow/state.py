@@ -141,7 +141,7 @@ class State:
             lazy.values = values
 
     def freeze(self, refuse: Callable[[], NoReturn]) -> None:
-        """Lets `refuse` answer who takes from one of the iterators: what it gave cannot be put back."""
+        """Call `refuse` when one of the iterators is asked: what it gave cannot be put back."""
         for lazy, _ in self.lazies.values():
             lazy.values = _refusing(refuse)
 
@@ -152,7 +152,7 @@ def _refusing(refuse: Callable[[], NoReturn]) -> Iterator[Value]:
 
 
 def put(tensor: Tensor, ssa: SSAValue | None, entry: Entry | None) -> None:
-    """Gives an array its value in the IR, or what makes it."""
+    """Set an array's IR value, or its entry."""
     if isinstance(tensor, Static):
         tensor.restore(ssa, entry)
     elif ssa is not None:

@@ -129,7 +129,7 @@ def _joined(ev: Evaluator, values: Sequence[Value], node: ast.AST | None) -> lis
 
 
 def joined(ev: Evaluator, node: ast.JoinedStr) -> Value:
-    """An f-string: text where all of it is known, else text with places."""
+    """An f-string: a text if all of it is known, else a text with places."""
     found: list[TextPart] = []
     for value in node.values:
         if isinstance(value, ast.Constant):

@@ -26,7 +26,7 @@ def _made(ev: Evaluator, node: ast.AST, parts: Sequence[TextPart]) -> Value:
 
 
 def percent(ev: Evaluator, node: ast.AST, text: str, given: Value) -> Value:
-    """`text % given`. SourceError F408 where they do not fit, F503 for a conversion that is not followed."""
+    """`text % given`. SourceError F408 if they do not fit, F503 for a conversion that is not followed."""
     values = list(given) if isinstance(given, tuple) else [given]
     used, end = 0, 0
     parts: list[TextPart] = []
@@ -86,7 +86,7 @@ def _refused(ev: Evaluator, node: ast.AST, place: re.Match[str]) -> list[TextPar
 
 
 def braces(ev: Evaluator, node: ast.AST, text: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """`text.format(*args, **keywords)`. SourceError F408 where they do not fit, F503 for fields that are not followed."""
+    """`text.format(*args, **keywords)`. SourceError F408 if they do not fit, F503 for fields that are not followed."""
     parts: list[TextPart] = []
     count = 0
     try:

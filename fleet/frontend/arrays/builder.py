@@ -204,6 +204,8 @@ class Builder:
 
     def filled(self, node: ast.AST, shape: Sequence[int], value: bool | int | float, dtype: np.dtype) -> Tensor:
         """A tensor filled with one number (rank 0: a NumPy scalar)."""
+        if dtype.kind == "O":  # NumPy's dtype of an integer beyond 64 bits
+            self.source.fail("F605", node, f"the integer {_short(int(value))} needs more than 64 bits")
         return Tensor(self.constant(node, value, tensor_type(shape, dtype)))
 
     def arithmetic(self, node: ast.AST, name: str, operands: Sequence[Number], value: bool | int | float) -> Number:

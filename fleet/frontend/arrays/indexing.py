@@ -276,6 +276,10 @@ def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], 
     if any(d < 0 for d in owner.shape):
         ev.unknown(node, "assignment to a part of an array whose size only the run knows")
     new = _converted(ev, node, value, owner.dtype)
+    mask = _mask(ev, node, index[0]) if len(index) == 1 else None
+    if mask is not None and len(mask.shape) == len(owner.shape) and len(new.shape) > 1:
+        what = f"an array of shape {new.shape} cannot be assigned by a mask of all dimensions"
+        ev.fail("F301", node, what, "assign a number or a vector")
     index = [_literal(ev, node, item) for item in index]
     if any(not _is_known_index(ev, item) for item in index):
         _store_late(ev, node, owner, index, new)

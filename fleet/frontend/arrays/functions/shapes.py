@@ -105,6 +105,8 @@ def _expand_dims(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def _squeeze(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     given = args.get("axis")
+    if isinstance(given, List):
+        ev.fail("F404", node, "the axes of squeeze must be a number or a tuple of them, found a list", "write axis=(0, 1)")
     axes = [i for i, d in enumerate(x.shape) if d == 1] if given is None else axes_of(ev, node, len(x.shape), given)
     if given is None and any(d < 0 for d in x.shape):
         ev.unknown(node, "squeeze of all dimensions of 1, where only the run knows which these are")

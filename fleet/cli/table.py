@@ -119,7 +119,7 @@ def print_outputs(result: CosimResult, outputs: Mapping[str, str]) -> None:
             golden = result.arrays[f"{key}/reference"][:_VALUES]
             if n == 0:
                 click.echo(f"{name} {row.reference_dtype}{list(row.shape)}\n  {'vm':11} {_numbers(golden)}")
-            other = golden + result.arrays[f"{key}/error"][:_VALUES]
+            other = result.arrays[f"{key}/other"][:_VALUES]
             click.echo(f"  {comparison.other:11} {_numbers(other)}   {_apart(row)}")
     if len(outputs) > _OUTPUTS:
         click.echo(f"and {len(outputs) - _OUTPUTS} more outputs, in the report")

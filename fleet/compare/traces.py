@@ -378,9 +378,7 @@ def _samples(spec: ValueComparison, reference: Trace, other: Trace, name: str) -
     bound = spec.bounds.get(name)
     pick = np.linspace(0, a.size - 1, min(a.size, 4096)).astype(np.int64)
     flat = a.reshape(-1)[pick].astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        arrays = {f"{spec.name}/{name}/error": b.reshape(-1)[pick].astype(np.float64) - flat}
-    arrays[f"{spec.name}/{name}/reference"] = flat
+    arrays = {f"{spec.name}/{name}/reference": flat, f"{spec.name}/{name}/other": b.reshape(-1)[pick].astype(np.float64)}
     if bound is not None:
         arrays[f"{spec.name}/{name}/bound"] = bound.array.reshape(-1)[pick]
     return arrays

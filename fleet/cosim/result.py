@@ -51,7 +51,7 @@ class CosimResult:
 
     "inputs/flipped/<engine>"      input rows of the flipped samples, in the order of `TaskMetric.flips` (first model input)
     "<comparison>/<op>/reference"  up to 4096 values of the reference (evenly spaced in C order), float64
-    "<comparison>/<op>/error"      other - reference of the same elements, float64
+    "<comparison>/<op>/other"      the same elements of the other engine, float64
     "<comparison>/<op>/bound"      the bound of the same elements, float64 (kind "bound" only)
     """
 

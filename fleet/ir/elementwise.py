@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -65,6 +66,15 @@ class PowOp(BinaryOp):
     name = "fleet.pow"
     NUMPY: ClassVar = np.power
     PYTHON: ClassVar = operator.pow
+
+    def is_root(self, exponent: float | None) -> bool:
+        """Whether NumPy computes square roots: of an array of float32 or float64 to one exponent of 0.5 for all elements.
+
+        Roots of -inf are NaN, its powers inf. exponent: the one that is known, else None.
+        """
+        base, power = (shape_of(v.type) for v in self.operands)
+        dtype = numpy_dtype(self.results[0].type)
+        return exponent == 0.5 and dtype in (np.float32, np.float64) and bool(base) and math.prod(power) == 1 and base != power
 
 
 @irdl_op_definition

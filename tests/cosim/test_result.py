@@ -47,7 +47,7 @@ def sample_result() -> CosimResult:
     return CosimResult(
         identity, DataProvenance("real", 4, "x.npz", None, None), runs, (bits, bounds), (task,),
         (NotCompared("riscv", "not asked"),),
-        "fail", ("rtl-vs-iss: digest",), divergence, {"iss-vs-vm/h1/error": np.arange(4.0)},
+        "fail", ("rtl-vs-iss: digest",), divergence, {"iss-vs-vm/h1/other": np.arange(4.0)},
     )  # fmt: skip
 
 
@@ -64,7 +64,7 @@ def test_save_and_load(tmp_path: Path):
     path = result.save(tmp_path / "a b")
     again = CosimResult.load(tmp_path / "a b")
     assert again == result
-    np.testing.assert_array_equal(again.arrays["iss-vs-vm/h1/error"], np.arange(4.0))
+    np.testing.assert_array_equal(again.arrays["iss-vs-vm/h1/other"], np.arange(4.0))
     replace(result, arrays={"z": np.ones(3)}).save(path.parent)
     assert len(list(path.parent.glob("arrays-*.npz"))) == 1
     assert list(CosimResult.load(path).arrays) == ["z"]

@@ -98,6 +98,16 @@ def test_integer_power_wraps_like_numpy(dtype: str) -> None:
     same(result(lambda m, a, b: m("pow", a, b), x, y), np.power(x, y))
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_an_array_to_the_number_one_half_is_its_root(dtype: str) -> None:
+    x = np.array([-np.inf, -0.0, np.inf, 4.0, -1.0], dtype)
+    same(result(lambda m, a: m("pow", a, m.constant(0.5, element_type("float64"))), x), x**0.5)
+    for shape in ((5,), (1,), (1, 1), (2, 5)):
+        got = result(lambda m, a, shape=shape: m("pow", a, m.constant(0.5, tensor_type(shape, dtype))), x)
+        same(got, np.power(x, np.full(shape, 0.5, dtype)))
+    same(result(lambda m, a: m("pow", a, m.constant(0.5, tensor_type((1,), dtype))), x[:1]), x[:1] ** np.full(1, 0.5, dtype))
+
+
 def test_python_scalars_take_the_arrays_dtype() -> None:
     x = draw((3, 3), "float32", 5)
     got = result(lambda m, a: m("maximum", a, m.constant(0, element_type("int64"))), x)

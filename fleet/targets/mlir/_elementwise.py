@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from fleet.ir.constants import constant_value
-from fleet.ir.dialect import ConstantOp, FleetOp
+from fleet.ir.dialect import ConstantOp, FleetOp, PowOp, SqrtOp
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._emitter import DYNAMIC, Dim, Emitter, Read, fixed, through
@@ -143,10 +143,12 @@ def elementwise(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue
     result = op.results[0].type
     *dtypes, computed = (np.dtype(np.int64) if t.kind == "O" else t for t in op.compute_types([v.type for v in op.operands]))
     operands = operands_of(op, values)
+    exponent = op.operands[-1].owner
+    root = isinstance(op, PowOp) and op.is_root(constant_value(exponent) if isinstance(exponent, ConstantOp) else None)
 
     def body(elements: list[SSAValue]) -> SSAValue:
-        if len(elements) == 1:
-            found = scalar.unary(e, type(op), elements[0], dtypes[0])
+        if root or len(elements) == 1:
+            found = scalar.unary(e, SqrtOp if root else type(op), elements[0], dtypes[0])
         else:
             found = scalar.binary(e, type(op), elements[0], elements[1], dtypes[0])
         return scalar.convert(e, found, computed, numpy_dtype(result))

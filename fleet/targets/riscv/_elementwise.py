@@ -90,14 +90,17 @@ def emit_binary(b: Builder, op: FleetOp, out: Array, lhs: Array, rhs: Array) -> 
     elif kind in _LOGICAL:
         dtype = np.dtype(bool)
     square = kind is d.PowOp and rhs.constant == 2
-    wide = kind is d.PowOp and not square and is_float(dtype)
-    serial = kind is d.PowOp and not square and not wide
+    root = isinstance(op, d.PowOp) and op.is_root(rhs.constant)
+    wide = kind is d.PowOp and not square and not root and is_float(dtype)
+    serial = kind is d.PowOp and not square and not root and not wide
     serial = serial or (kind in (d.FloorDivOp, d.ModOp) and is_float(dtype))
 
     def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
         x = load_spread(b, lhs, offsets[1], dtype, lanes, walk[1])
         if square:
             value = b.fmul(x, x) if is_float(dtype) else b.mul(x, x)
+        elif root:
+            value = unary(b, op, d.SqrtOp, x, dtype)
         else:
             y = load_spread(b, rhs, offsets[2], dtype, lanes, walk[2])
             value = compute(b, op, kind, x, y, dtype)

@@ -36,6 +36,10 @@ _FIELDS = frozenset({
 })  # fmt: skip
 """What travels in a stream whose port is no structure and whose names have no filler."""
 
+_NUMBERED = re.compile(r"([a-z]{1,12}?)(\d+|[ab])")
+
+_ADDRESSES = re.compile(r"\w*(addr|address|adr)")
+
 _Key = tuple[str, tuple[str, ...], tuple[str, ...]]
 """Protocol, tokens before, tokens behind."""
 
@@ -142,10 +146,18 @@ class _Classifier:
                 word = "".join(words[i:j])
                 if len(word) == len(words) == 1:
                     continue  # a letter alone says nothing
-                for protocol, signal in _words().get(word, ()):
+                known = _words().get(word, ())
+                rest: tuple[str, ...] = ()
+                if not known and (numbered := _NUMBERED.fullmatch(word)) is not None:  # addr0, dina: of port 0, of port a
+                    known, rest = _words().get(numbered[1], ()), (numbered[2],)
+                    known = tuple(k for k in known if numbered[2].isdigit() or k[0] == "sram")
+                for protocol, signal in known:
                     if PROTOCOLS[protocol].never.intersection(words):
                         continue
-                    before, behind = words[:i], words[j:]
+                    if PROTOCOLS[protocol].single:
+                        yield (protocol, (leaf.path,), ()), _Match(number, signal, word)
+                        continue
+                    before, behind = words[:i], (*rest, *words[j:])
                     for key in dict.fromkeys(((before, behind), (_loose(before), _loose(behind)))):
                         yield (protocol, *key), _Match(number, signal, word)
                         if signal.open and key[1]:
@@ -162,14 +174,15 @@ class _Classifier:
         protocol = PROTOCOLS[key[0]]
         chosen: dict[int, _Match] = {}
         for m in matches:
-            if self._fits(m, role) and (m.leaf not in chosen or len(m.word) > len(chosen[m.leaf].word)):
+            if self._fits(m, role, protocol) and (m.leaf not in chosen or len(m.word) > len(chosen[m.leaf].word)):
                 chosen[m.leaf] = m
         assigned: dict[str, tuple[_Match, ...]] = {}
         for m in chosen.values():
             assigned[m.signal.name] = (*assigned.get(m.signal.name, ()), m)
         if any(len(found) > 1 and not found[0].signal.open for found in assigned.values()) or not assigned:
             return None
-        if protocol.payload and "valid" in assigned and (found := tuple(self._payload(key, assigned["valid"][0], set(chosen)))):
+        lead = next((assigned[name][0] for name in protocol.leads if name in assigned), None)
+        if protocol.payload and lead is not None and (found := tuple(self._payload(key, lead, set(chosen)))):
             assigned["payload"] = found
         leaves = {name: [self._leaves[m.leaf] for m in found] for name, found in assigned.items()}
         reversed_ = [m for m in matches if m.leaf not in chosen and m.signal.name not in assigned]
@@ -182,19 +195,25 @@ class _Classifier:
         leaf = self._leaves[match.leaf]
         return f"{leaf.path} is an {leaf.direction}put, {match.signal.name} of a {role} is the other direction"
 
-    def _fits(self, match: _Match, role: Role) -> bool:
+    def _fits(self, match: _Match, role: Role, protocol: Protocol) -> bool:
         direction, output = self._leaves[match.leaf].direction, match.signal.is_output(role)
+        if output is None and protocol.single:
+            output = role == "manager"
         return output is None or direction == "inout" or output == (direction == "out")
 
     def _payload(self, key: _Key, valid: _Match, used: set[int]) -> Iterator[_Match]:
-        """What travels beside a valid: leaves of its direction and key that are fields."""
+        """What travels beside a valid: leaves of its direction and key that are fields, or of no more than the key."""
         signal = PROTOCOLS[key[0]].signal("payload")
         assert signal is not None
         _, before, behind = key
         of = self._leaves[valid.leaf]
         for n in sorted(self._free - used):
             t, leaf = self._tokens[n], self._leaves[n]
-            if leaf.direction != of.direction or leaf.count != of.count:
+            if (leaf.direction != of.direction and signal.driver != "either") or leaf.count != of.count:
+                continue
+            method = len(behind) > 0 and signal.driver == "either" and t.words[: len(behind)] == behind
+            if method or (before and t.words == before and not behind):
+                yield _Match(n, signal, "_".join(t.words))
                 continue
             rest = _between(t.words, before, behind)
             if rest is None:
@@ -230,6 +249,9 @@ class _Classifier:
             notes += [f"named like {'_'.join((*before, *behind))} and not part of it: {', '.join(like)}"] if like else []
         if p.name == "stream" and "ready" not in leaves:
             notes.append("no ready: the receiver always takes")
+        if p.name == "stream":
+            payload = [leaf.path for leaf in leaves.get("payload", ()) if _ADDRESSES.fullmatch(tokens(leaf).words[-1])]
+            notes += [f"{', '.join(payload)} may be an address, and the group the requests of a memory"] if payload else []
         first = self._tokens[min(c.leaves)]
         text = self._leaves[min(c.leaves)].port if p.single else "_".join((*c.key[1], *c.key[2])) or first.words[0]
         wanted = text if p.single or c.key[1] or c.key[2] else p.name

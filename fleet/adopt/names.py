@@ -12,7 +12,7 @@ __all__ = ["CONTAINERS", "Tokens", "tokens"]
 CONTAINERS = frozenset({"req", "rsp", "resp", "request", "response", "h2d", "d2h", "m2s", "s2m", "rqst"})
 """Words that name one direction of a port that two structures make."""
 
-_FILLERS = frozenset({"bits", "payload"})
+_FILLERS = frozenset({"bits", "payload", "fragment"})
 """Words that Chisel and SpinalHDL put between a channel and its fields."""
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[0-9])(?=[A-Z][a-z])")
@@ -44,7 +44,8 @@ def tokens(leaf: Leaf) -> Tokens:
     for depth, part in enumerate((leaf.port, *leaf.fields)):
         found = [w.lower() for piece in part.split("_") if piece for w in _CAMEL.split(piece)]
         mine = leaf.direction if depth == 0 and not leaf.fields else ""
-        if len(found) > 1 and found[0] in ("i", "o") and (found[0] == "i") == (mine == "in") and mine:
+        own = part[:3].lower() in ("i__", "o__")  # Amaranth: an interface of that name
+        if len(found) > 1 and found[0] in ("i", "o") and (found[0] == "i") == (mine == "in") and mine and not own:
             found = found[1:]
         while len(found) > 1 and found[-1] in _SUFFIXES:
             last = found.pop()

@@ -68,6 +68,7 @@ class Protocol:
         signals: all that it has.
         forms: sets of signals; one of them must be there whole.
         payload: whether what travels has names of the design's own (a stream of valid and ready).
+        leads: a payload goes with the first of these that is there, in its direction unless `payload` says "either".
         single: whether every signal is a group of its own (a clock).
         first: whether it takes its ports before all others.
         never: tokens of names that are not of this protocol though a word fits (`clk_en`).
@@ -79,6 +80,7 @@ class Protocol:
     signals: tuple[Signal, ...]
     forms: tuple[frozenset[str], ...]
     payload: bool = False
+    leads: tuple[str, ...] = ("valid",)
     single: bool = False
     first: bool = False
     never: frozenset[str] = field(default_factory=frozenset[str])

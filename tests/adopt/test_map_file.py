@@ -15,7 +15,7 @@ from fleet.adopt.ports import Top
 from fleet.adopt.top import read_top
 from fleet.errors import DeviceError
 
-SOURCE = """module t(input clk, input rst_n, input scan_en,
+SOURCE = """module t(input clk, input rst_n, input spare,
   input s_valid, output s_ready, input [7:0] s_data, input [3:0] s_user,
   output m_ceb, output m_web, output [5:0] m_a, output [31:0] m_d, input [31:0] m_q);
 endmodule
@@ -32,14 +32,14 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     ports = classify(t)
     (tmp_path / "ports.toml").write_text(map_text(ports, "0" * 64))
     assert read_map(tmp_path / "ports.toml", t) == ports
-    assert [u.path for u in ports.unmapped] == ["scan_en"]
+    assert [u.path for u in ports.unmapped] == ["spare"]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
         ('top = "t"', 'top = "u"', 'top = "u"', "the map is of u, the top is t"),
-        ('protocol = "sram"', 'protocol = "dram"', 'protocol = "dram"', "expected one of clock, reset, axi4"),
+        ('protocol = "sram"', 'protocol = "dram"', 'protocol = "dram"', "expected one of clock, reset, test, axi4"),
         ('protocol = "stream"', 'protocol = "axi4_stream"', "valid =", "AXI4-Stream has no signal valid; it has tdata"),
         ('ready = "s_ready"', 'ready = "s_rdy"', "ready =", "the top has no port s_rdy; was it renamed?"),
         ('ready = "s_ready"', 'ready = "s_valid"', "ready =", "s_valid is used twice"),
@@ -52,8 +52,8 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
             'role = "slave"',
             "expected manager or",
         ),
-        ('[[unmapped]]\nport = "scan_en"\nreason', "[[unmapped]]\nreason", "[[unmapped]]", "port is missing"),
-        ('port = "scan_en"', 'port = "scan"', 'port = "scan"', "the top has no port scan"),
+        ('[[unmapped]]\nport = "spare"\nreason', "[[unmapped]]\nreason", "[[unmapped]]", "port is missing"),
+        ('port = "spare"', 'port = "spares"', 'port = "spares"', "the top has no port spares"),
         ('name = "clk"', 'name = "m"', 'name = "m"', "there are two groups m"),
         ('name = "s"', 'name = "s"\nlanes = 2', "lanes", "lanes is 2, the widths and arrays say 1"),
         ('name = "s"', 'name = "s"\nbus = 2', "bus", "unknown key"),
@@ -80,5 +80,5 @@ def test_a_port_that_no_group_has_is_named(tmp_path: Path) -> None:
     t = top(tmp_path)
     path = tmp_path / "ports.toml"
     path.write_text(map_text(classify(t), "x").partition("\n[[unmapped]]")[0])
-    with pytest.raises(DeviceError, match=r"ports.toml:1: scan_en of t is in no group; add it to one, or \[\[unmapped\]\]"):
+    with pytest.raises(DeviceError, match=r"ports.toml:1: spare of t is in no group; add it to one, or \[\[unmapped\]\]"):
         read_map(path, t)

@@ -1,9 +1,9 @@
-"""The protocols of ports that are known: every module here has one, `PROTOCOL`."""
+"""The protocols of ports that are known: every module below has one, `PROTOCOL`."""
 
 from __future__ import annotations
 
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 from fleet.adopt.protocol import Protocol
 
@@ -11,7 +11,7 @@ __all__ = ["PROTOCOLS"]
 
 
 def _found() -> dict[str, Protocol]:
-    modules = (import_module(f"{__name__}.{m.name}") for m in iter_modules(__path__))
+    modules = (import_module(m.name) for m in walk_packages(__path__, f"{__name__}.") if not m.ispkg)
     protocols: list[Protocol] = [module.PROTOCOL for module in modules]
     return {p.name: p for p in sorted(protocols, key=lambda p: p.rank)}
 

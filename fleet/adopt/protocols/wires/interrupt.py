@@ -8,7 +8,7 @@ __all__ = ["PROTOCOL"]
 
 PROTOCOL = Protocol(
     "interrupt", "interrupt", 70,
-    (Signal("interrupt", pattern=r"\w*(irq|intr|interrupt)s?\d*|int|evt|events?", low=r"n(irq|int\w*)|\w*(irq|intr)n"),),
+    (Signal("interrupt", pattern=r"\w*(irq|intr|interrupt|introut)s?\d*|int|evt|events?", low=r"n(irq|int\w*)|\w*(irq|intr)n"),),
     (frozenset({"interrupt"}),),
     single=True,
     never=frozenset({"en", "enable", "mask", "ack", "id", "clear", "clr", "sel", "test"}),

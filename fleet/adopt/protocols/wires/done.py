@@ -11,12 +11,17 @@ PROTOCOL = Protocol(
     (
         Signal("start", ("go", "apstart"), widths=(1,)),
         Signal("continue", widths=(1,)),
-        Signal("done", ("finish", "finished", "complete"), driver="subordinate", widths=(1,)),
+        Signal("done", ("finish", "finished", "complete", "completed"), driver="subordinate", widths=(1,)),
         Signal("busy", driver="subordinate", widths=(1,)),
         Signal("idle", driver="subordinate", widths=(1,)),
         Signal("ready", driver="subordinate", widths=(1,)),
         Signal("error", ("err",), driver="subordinate", widths=(1,)),
+        Signal("trap", ("halted",), driver="subordinate", widths=(1,)),
+        Signal("sleep", ("sleeping",), driver="subordinate", widths=(1,)),
     ),
-    (frozenset({"done"}), frozenset({"start", "busy"}), frozenset({"busy"}), frozenset({"idle"})),
-    never=frozenset({"irq", "intr", "interrupt", "int"}),
+    (
+        frozenset({"done"}), frozenset({"start", "busy"}), frozenset({"busy"}), frozenset({"idle"}),
+        frozenset({"error"}), frozenset({"trap"}), frozenset({"sleep"}),
+    ),
+    never=frozenset({"irq", "intr", "interrupt", "int", "debug", "dbg"}),
 )  # fmt: skip

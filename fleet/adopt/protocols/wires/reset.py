@@ -6,7 +6,7 @@ from fleet.adopt.protocol import Protocol, Signal
 
 __all__ = ["PROTOCOL"]
 
-_NAME = r"n?(a|s|p|h|m|g|sys|core|ap|hw|sw|por|async|sync|axi|global|cpu|dbg)?(rst|reset)[nb]?\d*"
+_NAME = r"n?(a|s|p|h|m|g|sys|core|ap|hw|sw|por|async|sync|axi|global|cpu|dbg)?(rst|reset)[nb]?\d*|n?por[nb]?"
 
 PROTOCOL = Protocol(
     "reset", "reset", 2,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fleet.adopt.protocol import Protocol
-from fleet.adopt.protocols.axi4 import address_channel, data_channels
+from fleet.adopt.protocols.buses.axi4 import address_channel, data_channels
 
 __all__ = ["PROTOCOL"]
 

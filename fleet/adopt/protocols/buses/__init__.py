@@ -1,0 +1,1 @@
+"""Buses with addresses: registers and memory."""

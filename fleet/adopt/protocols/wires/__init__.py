@@ -1,0 +1,1 @@
+"""Single lines and what goes with them."""

@@ -1,0 +1,15 @@
+"""Differential alerts (OpenTitan)."""
+
+from __future__ import annotations
+
+from fleet.adopt.protocol import Protocol, Signal
+
+__all__ = ["PROTOCOL"]
+
+PROTOCOL = Protocol(
+    "alert", "alert", 66,
+    (Signal("alert", pattern=r"alerts?", driver="either"),),
+    (frozenset({"alert"}),),
+    single=True,
+    never=frozenset({"en", "enable", "cause", "test"}),
+)  # fmt: skip

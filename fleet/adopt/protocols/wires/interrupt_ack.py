@@ -1,0 +1,19 @@
+"""What goes back for an interrupt: acknowledge, its number, end of interrupt."""
+
+from __future__ import annotations
+
+from fleet.adopt.protocol import Protocol, Signal
+
+__all__ = ["PROTOCOL"]
+
+PROTOCOL = Protocol(
+    "interrupt_ack", "interrupt acknowledge", 65,
+    (
+        Signal(
+            "irq_ack", ("eoi", "irqack", "irqid", "intrack", "intack", "interruptack", "irqlevel", "irqsec", "irqshv", "irqpriv"),
+            driver="either",
+        ),
+    ),
+    (frozenset({"irq_ack"}),),
+    single=True,
+)  # fmt: skip

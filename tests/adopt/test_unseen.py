@@ -1,0 +1,31 @@
+"""Headers in styles that the classifier was not made for, annotated before it had seen them (`annotated`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyslang")
+
+from annotated import judged
+from test_classify import UNSEEN
+
+from fleet.adopt.protocols import PROTOCOLS
+
+FOLDER = Path(__file__).with_name("unseen")
+HEADERS = sorted(FOLDER.glob("*.*v"))
+
+
+def test_95_per_cent_of_the_ports_are_mapped_as_a_person_maps_them_and_none_wrongly_in_silence() -> None:
+    found = {path.stem: list(judged(path)) for path in HEADERS}
+    ports = [j for leaves in found.values() for j in leaves if j.counts]
+    assert len(ports) > 500
+    assert sum(j.right for j in ports) >= 0.95 * len(ports), [(j.path, j.expected, j.found) for j in ports if not j.right]
+    assert not [(name, j) for name, leaves in found.items() for j in leaves if j.wrong_in_silence]
+
+
+def test_protocols_that_only_these_headers_have_are_known() -> None:
+    assert set(PROTOCOLS) >= UNSEEN
+    met = {j.found.partition(" ")[0] for path in HEADERS for j in judged(path)}
+    assert met >= UNSEEN

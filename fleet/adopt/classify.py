@@ -125,7 +125,7 @@ class _Classifier:
         groups = tuple(self._group(c, names, left) for c in taken)
         mapped = {path for g in groups for path in g.paths()}
         unmapped = tuple(
-            Unmapped(leaf.path, self._reason(n, [*faulty, *waiting.values()]))
+            Unmapped(leaf.path, self._reason(n, [*faulty, *waiting.values()], taken))
             for n, leaf in enumerate(self._leaves)
             if leaf.path not in mapped
         )
@@ -152,7 +152,7 @@ class _Classifier:
                     known, rest = _words().get(numbered[1], ()), (numbered[2],)
                     known = tuple(k for k in known if numbered[2].isdigit() or k[0] == "sram")
                 for protocol, signal in known:
-                    if PROTOCOLS[protocol].never.intersection(words):
+                    if PROTOCOLS[protocol].never.intersection(words) or (PROTOCOLS[protocol].front and i > 0):
                         continue
                     if PROTOCOLS[protocol].single:
                         yield (protocol, (leaf.path,), ()), _Match(number, signal, word)
@@ -261,11 +261,16 @@ class _Classifier:
             tuple(low), lanes_of(p, leaves), tuple(notes),
         )  # fmt: skip
 
-    def _reason(self, number: int, rejected: list[_Candidate]) -> str:
+    def _reason(self, number: int, rejected: list[_Candidate], taken: list[_Candidate]) -> str:
         if self._leaves[number].width == 0:
             return "it is not made of bits"
         near = [c for c in rejected if c.faults and number in c.leaves and (len(c.leaves) > 2 or c.protocol.single)]
         if not near:
+            bare = [c for c in taken if c.protocol.name == "stream" and "payload" not in c.assigned]
+            like = [c for c in bare if (c.role == "manager") == (self._leaves[number].direction == "out")]
+            if like:
+                names = " or ".join("_".join((*c.key[1], *c.key[2])) or "the stream" for c in like)
+                return f"no protocol has a signal of that name beside its others; it may travel with {names}, which has no payload"
             return "no protocol has a signal of that name beside its others"
         best = max(near, key=lambda c: (len(c.leaves), -c.protocol.rank))
         return f"like {best.protocol.title} ({best.role}), but {best.faults[0]}"

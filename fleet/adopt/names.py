@@ -16,6 +16,8 @@ _FILLERS = frozenset({"bits", "payload", "fragment"})
 """Words that Chisel and SpinalHDL put between a channel and its fields."""
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[0-9])(?=[A-Z][a-z])")
+_SIDE = re.compile(r"[io]_(?!_)", re.I)
+"""A name that begins with its direction; Amaranth's `i__valid` is of an interface `i`, Scala's `iBus` of a bus."""
 _SUFFIXES: dict[str, bool] = {"i": False, "o": False, "io": False, "n": True, "ni": True, "no": True, "nio": True}
 """Last token of a name that is no word -> whether it says active low."""
 
@@ -44,8 +46,7 @@ def tokens(leaf: Leaf) -> Tokens:
     for depth, part in enumerate((leaf.port, *leaf.fields)):
         found = [w.lower() for piece in part.split("_") if piece for w in _CAMEL.split(piece)]
         mine = leaf.direction if depth == 0 and not leaf.fields else ""
-        own = part[:3].lower() in ("i__", "o__")  # Amaranth: an interface of that name
-        if len(found) > 1 and found[0] in ("i", "o") and (found[0] == "i") == (mine == "in") and mine and not own:
+        if len(found) > 1 and _SIDE.match(part) and mine and (found[0] == "i") == (mine == "in"):
             found = found[1:]
         while len(found) > 1 and found[-1] in _SUFFIXES:
             last = found.pop()

@@ -69,6 +69,7 @@ class Protocol:
         forms: sets of signals; one of them must be there whole.
         payload: whether what travels has names of the design's own (a stream of valid and ready).
         leads: a payload goes with the first of these that is there, in its direction unless `payload` says "either".
+        front: whether its words begin a name.
         single: whether every signal is a group of its own (a clock).
         first: whether it takes its ports before all others.
         never: tokens of names that are not of this protocol though a word fits (`clk_en`).
@@ -81,6 +82,7 @@ class Protocol:
     forms: tuple[frozenset[str], ...]
     payload: bool = False
     leads: tuple[str, ...] = ("valid",)
+    front: bool = False
     single: bool = False
     first: bool = False
     never: frozenset[str] = field(default_factory=frozenset[str])

@@ -51,7 +51,7 @@ GROUPS = {
 }
 UNSEEN = {
     "alert", "avalon_st", "bluespec_method", "cfu", "csr_bus", "cvxif", "debug", "fifo_read", "fifo_write", "interrupt_ack", "jtag",
-    "native_memory", "pcpi", "static",
+    "mig", "native_memory", "nios_custom", "pcpi", "static",
 }  # fmt: skip
 """Protocols of the headers in the folder `unseen`."""
 _WIRES = ("clock", "reset", "interrupt")

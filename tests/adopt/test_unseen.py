@@ -13,8 +13,7 @@ from test_classify import UNSEEN
 
 from fleet.adopt.protocols import PROTOCOLS
 
-FOLDER = Path(__file__).with_name("unseen")
-HEADERS = sorted(FOLDER.glob("*.*v"))
+HEADERS = sorted(p for folder in ("unseen", "later") for p in Path(__file__).with_name(folder).glob("*.*v"))
 
 
 def test_95_per_cent_of_the_ports_are_mapped_as_a_person_maps_them_and_none_wrongly_in_silence() -> None:

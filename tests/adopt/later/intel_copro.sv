@@ -20,7 +20,7 @@ module intel_copro (
   output logic        out_wrreq,
   output logic [31:0] out_data,
   input  logic        out_wrfull,
-  // expect: custom_instruction subordinate
+  // expect: nios_custom subordinate
   input  logic        ncs_start, ncs_clk_en,
   input  logic [31:0] ncs_dataa, ncs_datab,
   input  logic [7:0]  ncs_n,

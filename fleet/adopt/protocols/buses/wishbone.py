@@ -16,7 +16,10 @@ PROTOCOL = Protocol(
         Signal("we", widths=(1,)),
         Signal("adr", ("addr",)),
         Signal("dat_w", ("dat", "datw", "data", "wdata", "datwr", "datmosi", "datawrite"), widths=(8, 16, 32, 64, 128, 256, 512)),
-        Signal("dat_r", ("dat", "datr", "data", "rdata", "datrd", "datmiso", "dataread"), driver="subordinate", same_as="dat_w"),
+        Signal(
+            "dat_r", ("dat", "datr", "rdt", "data", "rdata", "datrd", "datmiso", "dataread"), driver="subordinate",
+            same_as="dat_w",
+        ),
         Signal("sel"),
         Signal("cti", widths=(3,)),
         Signal("bte", widths=(2,)),
@@ -29,5 +32,6 @@ PROTOCOL = Protocol(
     (
         frozenset(_LINES | {"adr", "we", "dat_w", "dat_r"}), frozenset(_LINES | {"adr", "dat_r"}),
         frozenset(_LINES | {"adr", "dat_w"}), frozenset({"stb", "ack", "adr", "we", "dat_w", "dat_r"}),
+        frozenset({"cyc", "ack", "adr", "we", "dat_w", "dat_r"}), frozenset({"cyc", "ack", "adr", "dat_r"}),
     ),
 )  # fmt: skip

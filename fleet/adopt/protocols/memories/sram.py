@@ -19,11 +19,12 @@ PROTOCOL = Protocol(
             "be", ("bwe", "wmask", "wstrb", "strb", "mask", "bweb", "bwen", "bytewriteenable"),
             needs="wdata", low="bweb", unsure=("bwen",),
         ),
-        Signal("wdata", ("d", "di", "din", "datain", "wrdata", "wdat", "writedata")),
-        Signal("rdata", ("q", "qout", "do", "dout", "dataout", "rddata", "rdat", "readdata"), driver="subordinate"),
+        Signal("wdata", ("d", "di", "din", "data", "datain", "wrdata", "wdat", "writedata")),
+        Signal("rdata", ("q", "qout", "do", "dout", "data", "dataout", "rddata", "rdat", "readdata"), driver="subordinate"),
         Signal("rvalid", driver="subordinate", widths=(1,)),
     ),
     (
         frozenset({"addr", "we", "wdata", "rdata"}), frozenset({"addr", "en", "rdata"}), frozenset({"addr", "we", "wdata"}),
+        frozenset({"addr", "en", "wdata"}),
     ),
 )  # fmt: skip

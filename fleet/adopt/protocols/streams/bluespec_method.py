@@ -16,4 +16,5 @@ PROTOCOL = Protocol(
     (frozenset({"rdy", "en"}), frozenset({"rdy", "payload"})),
     payload=True,
     leads=("rdy", "en"),
+    front=True,
 )  # fmt: skip

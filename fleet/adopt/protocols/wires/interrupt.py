@@ -11,5 +11,5 @@ PROTOCOL = Protocol(
     (Signal("interrupt", pattern=r"\w*(irq|intr|interrupt|introut)s?\d*|int|evt|events?", low=r"n(irq|int\w*)|\w*(irq|intr)n"),),
     (frozenset({"interrupt"}),),
     single=True,
-    never=frozenset({"en", "enable", "mask", "ack", "id", "clear", "clr", "sel", "test"}),
+    never=frozenset({"en", "enable", "mask", "ack", "id", "clear", "clr", "sel", "test", "core", "perf", "pmu", "counter"}),
 )  # fmt: skip

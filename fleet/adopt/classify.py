@@ -9,16 +9,16 @@ its protocol needs, or whose widths do not fit, is not mapped, and its ports say
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 
 from fleet.adopt.names import CONTAINERS, Tokens, tokens
 from fleet.adopt.port_map import Group, PortMap, Unmapped, lanes_of, problems
 from fleet.adopt.ports import Leaf, Top
-from fleet.adopt.protocol import Protocol, Role, Signal
 from fleet.adopt.protocols import PROTOCOLS
 from fleet.core.unique import Taken
+from fleet.sdk.ports import Protocol, Role, Signal
 
 __all__ = ["classify"]
 
@@ -58,6 +58,7 @@ class _Candidate:
     """A group and what it would be. faults: why it is not."""
 
     key: _Key
+    protocol: Protocol
     role: Role
     assigned: Mapping[str, tuple[_Match, ...]]
     faults: tuple[str, ...]
@@ -65,10 +66,6 @@ class _Candidate:
     @cached_property
     def leaves(self) -> frozenset[int]:
         return frozenset(m.leaf for found in self.assigned.values() for m in found)
-
-    @property
-    def protocol(self) -> Protocol:
-        return PROTOCOLS[self.key[0]]
 
     def order(self) -> tuple[bool, int, bool, int, int, int]:
         """Smallest first."""
@@ -86,14 +83,16 @@ class _Candidate:
         return got == len(form) or (got >= _NEAR and got >= _NEAR_SHARE * len(form))
 
 
-def classify(top: Top) -> PortMap:
+def classify(top: Top, protocols: Mapping[str, Protocol] = PROTOCOLS) -> PortMap:
     """The map of a top's ports, groups in the order of their first ports."""
-    return _Classifier(tuple(top.leaves())).map(top.name)
+    return _Classifier(tuple(top.leaves()), protocols).map(top.name)
 
 
 class _Classifier:
-    def __init__(self, leaves: tuple[Leaf, ...]) -> None:
-        self._leaves = leaves
+    def __init__(self, leaves: tuple[Leaf, ...], protocols: Mapping[str, Protocol]) -> None:
+        self._leaves, self._protocols = leaves, protocols
+        self._words = _words(protocols.values())
+        self._patterns = tuple((p, s, re.compile(s.pattern)) for p in protocols.values() for s in p.signals if s.pattern)
         self._tokens = tuple(map(tokens, leaves))
         self._groups: dict[_Key, dict[_Match, None]] = {}
         for number in range(len(leaves)):
@@ -136,7 +135,7 @@ class _Classifier:
     def _matches(self, number: int) -> Iterator[tuple[_Key, _Match]]:
         t, leaf = self._tokens[number], self._leaves[number]
         words = t.words
-        for protocol, signal, pattern in _patterns():
+        for protocol, signal, pattern in self._patterns:
             for word in () if protocol.never.intersection(words) else words:
                 if pattern.fullmatch(word):
                     yield (protocol.name, (leaf.path,), ()), _Match(number, signal, word)
@@ -146,15 +145,15 @@ class _Classifier:
                 word = "".join(words[i:j])
                 if len(word) == len(words) == 1:
                     continue  # a letter alone says nothing
-                known = _words().get(word, ())
+                known = self._words.get(word, ())
                 rest: tuple[str, ...] = ()
                 if not known and (numbered := _NUMBERED.fullmatch(word)) is not None:  # addr0, dina: of port 0, of port a
-                    known, rest = _words().get(numbered[1], ()), (numbered[2],)
+                    known, rest = self._words.get(numbered[1], ()), (str(numbered[2]),)
                     known = tuple(k for k in known if numbered[2].isdigit() or k[0] == "sram")
                 for protocol, signal in known:
-                    if PROTOCOLS[protocol].never.intersection(words) or (PROTOCOLS[protocol].front and i > 0):
+                    if self._protocols[protocol].never.intersection(words) or (self._protocols[protocol].front and i > 0):
                         continue
-                    if PROTOCOLS[protocol].single:
+                    if self._protocols[protocol].single:
                         yield (protocol, (leaf.path,), ()), _Match(number, signal, word)
                         continue
                     before, behind = words[:i], (*rest, *words[j:])
@@ -171,7 +170,7 @@ class _Classifier:
         return min(found, key=lambda c: (len(c.faults) > 0, -len(c.assigned), len(c.faults)), default=None)
 
     def _candidate(self, key: _Key, role: Role, matches: list[_Match]) -> _Candidate | None:
-        protocol = PROTOCOLS[key[0]]
+        protocol = self._protocols[key[0]]
         chosen: dict[int, _Match] = {}
         for m in matches:
             if self._fits(m, role, protocol) and (m.leaf not in chosen or len(m.word) > len(chosen[m.leaf].word)):
@@ -189,7 +188,7 @@ class _Classifier:
         faults = tuple(problems(protocol, role, leaves))
         if faults and not protocol.single:
             faults = (*(self._reversed(m, role) for m in reversed_ if m.signal.name in faults[0]), *faults)
-        return _Candidate(key, role, assigned, faults)
+        return _Candidate(key, protocol, role, assigned, faults)
 
     def _reversed(self, match: _Match, role: Role) -> str:
         leaf = self._leaves[match.leaf]
@@ -203,7 +202,7 @@ class _Classifier:
 
     def _payload(self, key: _Key, valid: _Match, used: set[int]) -> Iterator[_Match]:
         """What travels beside a valid: leaves of its direction and key that are fields, or of no more than the key."""
-        signal = PROTOCOLS[key[0]].signal("payload")
+        signal = self._protocols[key[0]].signal("payload")
         assert signal is not None
         _, before, behind = key
         of = self._leaves[valid.leaf]
@@ -286,17 +285,11 @@ def _between(words: tuple[str, ...], before: tuple[str, ...], behind: tuple[str,
     return words[len(before) : end] if words[: len(before)] == before and words[end:] == behind and end >= len(before) else None
 
 
-@cache
-def _words() -> Mapping[str, tuple[tuple[str, Signal], ...]]:
+def _words(protocols: Iterable[Protocol]) -> Mapping[str, tuple[tuple[str, Signal], ...]]:
     """Word -> (protocol, signal)."""
     found: dict[str, tuple[tuple[str, Signal], ...]] = {}
-    for p in PROTOCOLS.values():
+    for p in protocols:
         for s in p.signals:
             for word in s.spellings:
                 found[word] = (*found.get(word, ()), (p.name, s))
     return found
-
-
-@cache
-def _patterns() -> tuple[tuple[Protocol, Signal, re.Pattern[str]], ...]:
-    return tuple((p, s, re.compile(s.pattern)) for p in PROTOCOLS.values() for s in p.signals if s.pattern)

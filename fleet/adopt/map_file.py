@@ -26,28 +26,28 @@ from pathlib import Path
 
 from fleet.adopt.port_map import Group, PortMap, Unmapped, lanes_of, problems
 from fleet.adopt.ports import Leaf, Top
-from fleet.adopt.protocol import Protocol, Role
 from fleet.adopt.protocols import PROTOCOLS
 from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import DeviceError
+from fleet.sdk.ports import Protocol, Role
 
 __all__ = ["map_text", "read_map"]
 
 _ROLES: Mapping[str, Role] = {"manager": "manager", "subordinate": "subordinate"}
 
 
-def map_text(ports: PortMap, closure: str) -> str:
+def map_text(ports: PortMap, closure: str, protocols: Mapping[str, Protocol] = PROTOCOLS) -> str:
     """The file of a map. closure: of what the map was made of."""
-    return "\n".join(_lines(ports, closure)) + "\n"
+    return "\n".join(_lines(ports, closure, protocols)) + "\n"
 
 
-def _lines(ports: PortMap, closure: str) -> Iterator[str]:
+def _lines(ports: PortMap, closure: str, protocols: Mapping[str, Protocol]) -> Iterator[str]:
     yield "# What the ports mean. Edit it, then check it: fleet isa adopt FILELIST --map FILE"
     yield f"top = {json.dumps(ports.top)}"
     yield f"closure = {json.dumps(closure)}"
     for g in ports.groups:
         yield from ("", "[[group]]", f"name = {json.dumps(g.name)}")
-        yield from (f'protocol = "{g.protocol}"  # {PROTOCOLS[g.protocol].title}', f'role = "{g.role}"')
+        yield from (f'protocol = "{g.protocol}"  # {protocols[g.protocol].title}', f'role = "{g.role}"')
         if g.lanes > 1:
             yield f"lanes = {g.lanes}"
         if g.low:
@@ -61,7 +61,7 @@ def _lines(ports: PortMap, closure: str) -> Iterator[str]:
         yield from ("", "[[unmapped]]", f"port = {json.dumps(u.path)}", f"reason = {json.dumps(u.reason)}")
 
 
-def read_map(path: Path, top: Top) -> PortMap:
+def read_map(path: Path, top: Top, protocols: Mapping[str, Protocol] = PROTOCOLS) -> PortMap:
     """The map of a file, checked against the top.
 
     Raises DeviceError with file:line: for keys, protocols, roles and signals that are not known, leaves that the top does not have
@@ -75,7 +75,7 @@ def read_map(path: Path, top: Top) -> PortMap:
     used: set[str] = set()
     groups: dict[str, Group] = {}
     for t in table.tables("group"):
-        group = _group(t, leaves, used)
+        group = _group(t, leaves, used, protocols)
         if group.name in groups:
             raise t.wrong("name", f"there are two groups {group.name}")
         groups[group.name] = group
@@ -92,10 +92,10 @@ def read_map(path: Path, top: Top) -> PortMap:
     return PortMap(top.name, tuple(groups.values()), tuple(unmapped))
 
 
-def _group(t: TomlTable, leaves: Mapping[str, Leaf], used: set[str]) -> Group:
+def _group(t: TomlTable, leaves: Mapping[str, Leaf], used: set[str], protocols: Mapping[str, Protocol]) -> Group:
     t.only("name", "protocol", "role", "lanes", "active_low", "signals")
     t.need("name", "protocol", "role", "signals")
-    protocol = PROTOCOLS[t.chosen("protocol", PROTOCOLS, "")]
+    protocol = protocols[t.chosen("protocol", protocols, "")]
     role = _ROLES[t.chosen("role", _ROLES, "")]
     signals = _signals(t.table("signals"), protocol, leaves, used)
     low = t.texts("active_low") if t.values.get("active_low") else ()

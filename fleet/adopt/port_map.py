@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fleet.adopt.ports import Leaf
-from fleet.adopt.protocol import Protocol, Role, Signal
+from fleet.sdk.ports import Protocol, Role, Signal
 
 __all__ = ["Group", "PortMap", "Unmapped", "lanes_of", "problems"]
 

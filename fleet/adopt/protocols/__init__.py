@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import walk_packages
 
-from fleet.adopt.protocol import Protocol
+from fleet.sdk.ports import Protocol
 
 __all__ = ["PROTOCOLS"]
 

@@ -12,6 +12,7 @@ import click
 from fleet.adopt.closure import closure_hash
 from fleet.adopt.filelist import Sources, read_sources
 from fleet.adopt.map_file import map_text, read_map
+from fleet.adopt.own_protocols import known_protocols
 from fleet.adopt.port_map import Group, PortMap
 from fleet.adopt.ports import Top
 from fleet.core.files import write_atomically
@@ -24,7 +25,8 @@ _WIRES = ("clock", "reset", "interrupt")
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line says. parameters, defines: NAME=VALUE; known: a port map to check, output: where to write one."""
+    """What the command line says. parameters, defines: NAME=VALUE; known: a port map to check, protocols: files;
+    output: where to write a map."""
 
     arguments: tuple[Path, ...]
     top: str
@@ -32,6 +34,7 @@ class Asked:
     defines: tuple[str, ...]
     include_dirs: tuple[Path, ...]
     known: Path | None
+    protocols: tuple[Path, ...]
     output: Path | None
     machine: bool
 
@@ -48,7 +51,8 @@ def run_adopt(asked: Asked) -> int:
     given = dict(_pairs(asked.defines, "--define"))
     sources = replace(sources, defines=tuple({**dict(sources.defines), **given}.items()))
     top = read_top(sources, asked.top, dict(_pairs(asked.parameters, "--parameter", value=True)))
-    ports = classify(top) if asked.known is None else read_map(asked.known, top)
+    protocols = known_protocols(asked.protocols)
+    ports = classify(top, protocols) if asked.known is None else read_map(asked.known, top, protocols)
     closure = closure_hash(top, sources)
     if asked.machine:
         click.echo(json.dumps(_table(top, sources, ports, closure), indent=1))
@@ -56,7 +60,7 @@ def run_adopt(asked: Asked) -> int:
         for line in _lines(top, sources, ports, closure):
             click.echo(line)
     if asked.output is not None:
-        write_atomically(asked.output, map_text(ports, closure).encode())
+        write_atomically(asked.output, map_text(ports, closure, protocols).encode())
         if not asked.machine:
             click.echo(f"wrote {asked.output}")
     return ExitCode.INCOMPLETE if ports.unmapped and asked.known is None else ExitCode.AGREED

@@ -355,12 +355,16 @@ def diff(
     help="Check this port map and show it; guess nothing.",
 )
 @click.option(
+    "--protocol", "protocols", multiple=True, type=click.Path(path_type=Path, dir_okay=False),
+    help="A Python file with a protocol of your own (fleet.sdk.ports); it is run.",
+)  # fmt: skip
+@click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the port map (TOML), to be read and edited."
 )
 @click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
 def adopt(
     files: tuple[Path, ...], top: str, parameters: tuple[str, ...], defines: tuple[str, ...], include_dirs: tuple[Path, ...],
-    known: Path | None, output: Path | None, machine: bool,
+    known: Path | None, protocols: tuple[Path, ...], output: Path | None, machine: bool,
 ) -> int:  # fmt: skip
     """Read hardware that was not written for fleet: what its ports mean, by protocol and role, and what could not be told.
 
@@ -368,4 +372,4 @@ def adopt(
     """
     from fleet.cli.sets.adopt import Asked, run_adopt
 
-    return run_adopt(Asked(files, top, parameters, defines, include_dirs, known, output, machine))
+    return run_adopt(Asked(files, top, parameters, defines, include_dirs, known, protocols, output, machine))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fleet.adopt.protocol import Protocol
 from fleet.adopt.protocols.buses.axi4 import address_channel, data_channels
+from fleet.sdk.ports import Protocol
 
 __all__ = ["PROTOCOL"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.adopt.protocol import Protocol, Signal
+from fleet.sdk.ports import Protocol, Signal
 
 __all__ = ["PROTOCOL"]
 

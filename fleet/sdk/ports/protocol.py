@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -94,3 +94,21 @@ class Protocol:
     def signal(self, name: str) -> Signal | None:
         """The signal of a canonical name."""
         return next((s for s in self.signals if s.name == name), None)
+
+    def faults(self) -> Iterator[str]:
+        """What is wrong with the record itself."""
+        names = [s.name for s in self.signals]
+        if not self.name.isidentifier():
+            yield f"{self.name!r} cannot be the name of a protocol: letters, digits and _"
+        for name in names:
+            if not name.isidentifier() or name != name.lower() or names.count(name) > 1:
+                yield f"protocol {self.name}: {name!r} cannot be the name of a signal, or two have it"
+        if not self.forms or not all(self.forms):
+            yield f"protocol {self.name}: forms is empty; it lists the signals that must be there"
+        for name in (n for form in self.forms for n in sorted(form)):
+            if name not in names:
+                yield f"protocol {self.name}: forms name {name}, which is no signal of it"
+        for s in self.signals:
+            for other in filter(None, (s.bytes_of, s.same_as, s.needs)):
+                if other not in names:
+                    yield f"protocol {self.name}: signal {s.name} names {other}, which is no signal of it"

@@ -1,0 +1,67 @@
+"""Protocols of ports that a user adds: a file with a `Protocol` (`fleet.sdk.ports`), or an entry point."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from fleet.adopt.protocols import PROTOCOLS
+from fleet.core.plugins import PluginLoadError, load_plugin, raised_by_code, reason
+from fleet.errors import DeviceError, SetupError
+from fleet.sdk.ports import Protocol
+
+__all__ = ["GROUP", "known_protocols"]
+
+GROUP = "fleet.port_protocols"
+"""Entry points whose objects are protocols."""
+
+
+def known_protocols(files: Sequence[Path] = ()) -> Mapping[str, Protocol]:
+    """All protocols by name, in the order of their rank: fleet's, those of installed packages, those of Python files.
+
+    A file is run. Every `Protocol` among its global names counts. Raises DeviceError for a file that cannot be read, raises, has no
+    protocol or a wrong one; SetupError for an entry point that cannot be loaded.
+    """
+    found = dict(PROTOCOLS)
+    for point in entry_points(group=GROUP):
+        try:
+            loaded = load_plugin(point, "port protocol")
+        except PluginLoadError as error:
+            raise SetupError(str(error)) from error
+        if not isinstance(loaded, Protocol):
+            raise SetupError(f"the entry point {point.name} of {GROUP} is no Protocol", hint="see fleet.sdk.ports")
+        _add(found, loaded, point.value)
+    for path in files:
+        for protocol in _of_file(path):
+            _add(found, protocol, str(path))
+    return {p.name: p for p in sorted(found.values(), key=lambda p: p.rank)}
+
+
+def _add(found: dict[str, Protocol], protocol: Protocol, where: str) -> None:
+    faults = list(protocol.faults())
+    if protocol.name in found:
+        faults.insert(0, f"there is a protocol {protocol.name} already")
+    if faults:
+        raise DeviceError(faults[0], where=where, hint="see docs/adopting.md, A protocol of your own")
+    found[protocol.name] = protocol
+
+
+def _of_file(path: Path) -> tuple[Protocol, ...]:
+    if not path.is_file():
+        raise DeviceError("there is no such file", where=str(path))
+    spec = importlib.util.spec_from_file_location(f"fleet_port_protocol_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise DeviceError("is no Python file", where=str(path))
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        if not raised_by_code(error):
+            raise
+        raise DeviceError(f"cannot be run: {reason(error)}", where=str(path)) from error
+    protocols = tuple(dict.fromkeys(v for v in vars(module).values() if isinstance(v, Protocol)))
+    if not protocols:
+        raise DeviceError("has no Protocol", where=str(path), hint="see docs/adopting.md, A protocol of your own")
+    return protocols

@@ -3,6 +3,12 @@
 top = "npu"
 closure = "5f0c..."                    # SHA-256 of what was read when the file was written
 
+[parameters]                           # of the top, when the file was written: for `--diff`
+W = "256"
+
+[bits]                                 # of its ports
+m_axi_awaddr = 40
+
 [[group]]
 name = "m_axi"
 protocol = "axi4"                      # a protocol of fleet.adopt.protocols
@@ -22,6 +28,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.adopt.port_map import Group, PortMap, Unmapped, lanes_of, problems
@@ -31,20 +38,36 @@ from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol, Role
 
-__all__ = ["map_text", "read_map"]
+__all__ = ["Recorded", "map_text", "read_map", "read_recorded"]
 
 _ROLES: Mapping[str, Role] = {"manager": "manager", "subordinate": "subordinate"}
 
 
-def map_text(ports: PortMap, closure: str, protocols: Mapping[str, Protocol] = PROTOCOLS) -> str:
-    """The file of a map. closure: of what the map was made of."""
-    return "\n".join(_lines(ports, closure, protocols)) + "\n"
+@dataclass(frozen=True)
+class Recorded:
+    """A map as a file states it, held to no top. parameters: name -> value; bits: leaf -> width of all its elements."""
+
+    top: str
+    closure: str
+    parameters: Mapping[str, str]
+    bits: Mapping[str, int]
+    groups: tuple[Group, ...]
+    unmapped: tuple[Unmapped, ...]
 
 
-def _lines(ports: PortMap, closure: str, protocols: Mapping[str, Protocol]) -> Iterator[str]:
+def map_text(ports: PortMap, closure: str, protocols: Mapping[str, Protocol] = PROTOCOLS, top: Top | None = None) -> str:
+    """The file of a map. closure: of what the map was made of; top: its parameters and widths are recorded."""
+    return "\n".join(_lines(ports, closure, protocols, top)) + "\n"
+
+
+def _lines(ports: PortMap, closure: str, protocols: Mapping[str, Protocol], top: Top | None) -> Iterator[str]:
     yield "# What the ports mean. Edit it, then check it: fleet isa adopt FILELIST --map FILE"
     yield f"top = {json.dumps(ports.top)}"
     yield f"closure = {json.dumps(closure)}"
+    if top is not None:
+        if top.parameters:
+            yield from ("", "[parameters]", *(f"{p.name} = {json.dumps(p.value)}" for p in top.parameters))
+        yield from ("", "[bits]", *(f"{json.dumps(x.path)} = {x.width * x.count}" for x in top.leaves()))
     for g in ports.groups:
         yield from ("", "[[group]]", f"name = {json.dumps(g.name)}")
         yield from (f'protocol = "{g.protocol}"  # {protocols[g.protocol].title}', f'role = "{g.role}"')
@@ -68,7 +91,7 @@ def read_map(path: Path, top: Top, protocols: Mapping[str, Protocol] = PROTOCOLS
     or that stand twice, groups that are not their protocol, and leaves that are neither mapped nor named as unmapped.
     """
     table = read_toml(path, DeviceError)
-    table.only("top", "closure", "group", "unmapped")
+    table.only("top", "closure", "parameters", "bits", "group", "unmapped")
     if table.text("top") != top.name:
         raise table.wrong("top", f"the map is of {table.text('top')}, the top is {top.name}")
     leaves = {leaf.path: leaf for leaf in top.leaves()}
@@ -90,6 +113,30 @@ def read_map(path: Path, top: Top, protocols: Mapping[str, Protocol] = PROTOCOLS
                 hint=f'add it to one, or [[unmapped]] with port = "{leaf.path}" and a reason',
             )  # fmt: skip
     return PortMap(top.name, tuple(groups.values()), tuple(unmapped))
+
+
+def read_recorded(path: Path) -> Recorded:
+    """What a file states. Raises DeviceError with file:line for keys and types that are not a map's."""
+    table = read_toml(path, DeviceError)
+    table.only("top", "closure", "parameters", "bits", "group", "unmapped")
+    parameters = table.table("parameters") if "parameters" in table else None
+    bits = table.table("bits") if "bits" in table else None
+    groups: list[Group] = []
+    for t in table.tables("group"):
+        signals = t.table("signals")
+        paths = {n: (signals.text(n),) if isinstance(v, str) else signals.texts(n) for n, v in signals.values.items()}
+        low = t.texts("active_low") if t.values.get("active_low") else ()
+        role = _ROLES[t.chosen("role", _ROLES, "manager")]
+        lanes = t.integer("lanes", 1) if "lanes" in t else 1
+        groups.append(Group(t.text("name"), t.text("protocol"), role, paths, low, lanes))
+    return Recorded(
+        table.text("top"),
+        table.optional_text("closure") or "",
+        {} if parameters is None else {n: parameters.text(n) for n in parameters.values},
+        {} if bits is None else {n: bits.integer(n, 0) for n in bits.values},
+        tuple(groups),
+        tuple(Unmapped(t.text("port"), t.text("reason")) for t in table.tables("unmapped")),
+    )
 
 
 def _group(t: TomlTable, leaves: Mapping[str, Leaf], used: set[str], protocols: Mapping[str, Protocol]) -> Group:

@@ -10,13 +10,16 @@ from pathlib import Path
 import click
 
 from fleet.adopt.closure import closure_hash
+from fleet.adopt.diff import moved, moved_registers
 from fleet.adopt.filelist import Sources, read_sources
-from fleet.adopt.map_file import map_text, read_map
+from fleet.adopt.map_file import map_text, read_map, read_recorded
 from fleet.adopt.own_protocols import known_protocols
 from fleet.adopt.port_map import Group, PortMap
 from fleet.adopt.ports import Top
+from fleet.adopt.registers import read_registers, registers_file
 from fleet.core.files import write_atomically
 from fleet.errors import DeviceError, ExitCode
+from fleet.sdk.ports import Protocol
 
 __all__ = ["Asked", "run_adopt"]
 
@@ -25,7 +28,8 @@ _WIRES = ("clock", "reset", "interrupt")
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command line says. parameters, defines: NAME=VALUE; known: a port map to check, protocols: files;
+    """What the command line says. parameters, defines: NAME=VALUE; known: a port map to check, old: one to compare with,
+    registers: descriptions, protocols: files;
     output: where to write a map."""
 
     arguments: tuple[Path, ...]
@@ -34,6 +38,8 @@ class Asked:
     defines: tuple[str, ...]
     include_dirs: tuple[Path, ...]
     known: Path | None
+    old: Path | None
+    registers: tuple[Path, ...]
     protocols: tuple[Path, ...]
     output: Path | None
     machine: bool
@@ -54,16 +60,42 @@ def run_adopt(asked: Asked) -> int:
     protocols = known_protocols(asked.protocols)
     ports = classify(top, protocols) if asked.known is None else read_map(asked.known, top, protocols)
     closure = closure_hash(top, sources)
+    if asked.old is not None:
+        return _compare(asked, top, ports, closure, protocols)
     if asked.machine:
         click.echo(json.dumps(_table(top, sources, ports, closure), indent=1))
     else:
         for line in _lines(top, sources, ports, closure):
             click.echo(line)
     if asked.output is not None:
-        write_atomically(asked.output, map_text(ports, closure, protocols).encode())
+        write_atomically(asked.output, map_text(ports, closure, protocols, top).encode())
         if not asked.machine:
             click.echo(f"wrote {asked.output}")
     return ExitCode.INCOMPLETE if ports.unmapped and asked.known is None else ExitCode.AGREED
+
+
+def _compare(asked: Asked, top: Top, ports: PortMap, closure: str, protocols: Mapping[str, Protocol]) -> int:
+    """Prints what moved since a map was written. DIFFERS where something did."""
+    assert asked.old is not None
+    old = read_recorded(asked.old)
+    found = moved(old, top, ports, protocols)
+    lines = [f"the top is {top.name}, it was {old.top}"] if top.name != old.top else []
+    lines += found.lines
+    kept = asked.old.with_name("registers.toml")
+    if asked.registers and kept.is_file():
+        lines += moved_registers(registers_file(kept), [r for path in asked.registers for r in read_registers(path)])
+    if asked.machine:
+        click.echo(json.dumps({"moved": lines, "closure": closure, "old_closure": old.closure}, indent=1))
+    else:
+        for line in lines:
+            click.echo(line)
+        same = "same sources" if closure == old.closure else "the sources differ"
+        click.echo(f"{len(lines)} differences; {same}")
+    if asked.output is not None:
+        write_atomically(asked.output, map_text(found.ports, closure, protocols, top).encode())
+        if not asked.machine:
+            click.echo(f"wrote {asked.output}")
+    return ExitCode.DIFFERS if lines else ExitCode.AGREED
 
 
 def _pairs(texts: Sequence[str], option: str, *, value: bool = False) -> Iterator[tuple[str, str]]:

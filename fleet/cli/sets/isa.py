@@ -355,6 +355,16 @@ def diff(
     help="Check this port map and show it; guess nothing.",
 )
 @click.option(
+    "--diff", "old", metavar="OLD_MAP", type=click.Path(path_type=Path, dir_okay=False),
+    help="What moved since this port map was written; with -o the map as it is now, what you edited kept.",
+)  # fmt: skip
+@click.option(
+    "--registers",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A description of registers: SystemRDL, IP-XACT.",
+)
+@click.option(
     "--protocol", "protocols", multiple=True, type=click.Path(path_type=Path, dir_okay=False),
     help="A Python file with a protocol of your own (fleet.sdk.ports); it is run.",
 )  # fmt: skip
@@ -364,7 +374,8 @@ def diff(
 @click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
 def adopt(
     files: tuple[Path, ...], top: str, parameters: tuple[str, ...], defines: tuple[str, ...], include_dirs: tuple[Path, ...],
-    known: Path | None, protocols: tuple[Path, ...], output: Path | None, machine: bool,
+    known: Path | None, old: Path | None, registers: tuple[Path, ...], protocols: tuple[Path, ...],
+    output: Path | None, machine: bool,
 ) -> int:  # fmt: skip
     """Read hardware that was not written for fleet: what its ports mean, by protocol and role, and what could not be told.
 
@@ -372,4 +383,4 @@ def adopt(
     """
     from fleet.cli.sets.adopt import Asked, run_adopt
 
-    return run_adopt(Asked(files, top, parameters, defines, include_dirs, known, protocols, output, machine))
+    return run_adopt(Asked(files, top, parameters, defines, include_dirs, known, old, registers, protocols, output, machine))

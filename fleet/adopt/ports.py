@@ -24,6 +24,9 @@ class Leaf:
         width: bits of one element, 0 where the type is not made of bits.
         count: how many elements there are: arrays of structures and unpacked arrays, all dimensions.
         dimensions: packed dimensions of one element, outermost first (`logic [1:0][31:0]` is (2, 32); a bit is ()).
+        offset: its lowest bit in one element of the port's unpacked array; of a field of an interface, in that field.
+        strides: (number, bits from one to the next) of packed arrays of structures that lead to it, outermost first.
+        member: how many of `fields` lead to the member of an interface.
     """
 
     port: str
@@ -32,6 +35,9 @@ class Leaf:
     width: int
     count: int = 1
     dimensions: tuple[int, ...] = ()
+    offset: int = 0
+    strides: tuple[tuple[int, int], ...] = ()
+    member: int = 0
 
     @property
     def path(self) -> str:
@@ -47,6 +53,7 @@ class TopPort:
         direction: "inout" for an interface; its fields have their own.
         type: as slang writes the resolved type; `interface.modport` of an interface port.
         interface: name of the interface, "" for any other port; modport: "" where the port names none.
+        packed: whether one element is a vector of bits; an unpacked structure is not.
         array: unpacked dimensions (elements each), outermost first.
         where: file:line.
     """
@@ -59,6 +66,7 @@ class TopPort:
     modport: str = ""
     array: tuple[int, ...] = ()
     where: str = ""
+    packed: bool = True
 
     @property
     def width(self) -> int:

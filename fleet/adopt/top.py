@@ -195,8 +195,9 @@ class _Run:
             elif isinstance(port, ast.PortSymbol):
                 direction = _DIRECTIONS.get(port.direction, "inout")
                 array, element = _unpacked(port.type)
-                leaves = tuple(_leaves(port.name, (), port.type, direction, 1))
-                yield TopPort(port.name, direction, str(element), leaves, array=array, where=where)
+                leaves = tuple(_leaves(Leaf(port.name, (), direction, 0), port.type))
+                packed = element.canonicalType.isIntegral
+                yield TopPort(port.name, direction, str(element), leaves, array=array, where=where, packed=packed)
             elif isinstance(port, ast.MultiPortSymbol):
                 direction = _DIRECTIONS.get(port.direction, "inout")
                 yield TopPort(
@@ -218,9 +219,9 @@ class _Run:
             for member in members:
                 if isinstance(member, ast.ModportPortSymbol):
                     direction = _DIRECTIONS.get(member.direction, "inout")
-                    leaves += _leaves(port.name, (member.name,), member.type, direction, prod(array))
+                    leaves += _leaves(Leaf(port.name, (member.name,), direction, 0, prod(array), member=1), member.type)
                 elif isinstance(member, ast.NetSymbol | ast.VariableSymbol) and members is symbol.body:
-                    leaves += _leaves(port.name, (member.name,), member.type, "inout", prod(array))
+                    leaves += _leaves(Leaf(port.name, (member.name,), "inout", 0, prod(array), member=1), member.type)
         chosen = port.modport or ""
         text = f"{name}.{chosen}" if chosen else name or "interface"
         return TopPort(port.name, "inout", text, tuple(leaves), name, chosen, array, where)
@@ -304,19 +305,23 @@ class _Run:
         return f"{self._manager.getFullPath(at.buffer)}:{self._manager.getLineNumber(at)}"
 
 
-def _leaves(port: str, fields: tuple[str, ...], type_: ast.Type, direction: Direction, count: int) -> Iterator[Leaf]:
-    """The signals of a type that are no structure."""
+def _leaves(leaf: Leaf, type_: ast.Type) -> Iterator[Leaf]:
+    """The signals of a type that are no structure. leaf: where the type stands; its width and dimensions do not count."""
     kind = type_.canonicalType
     if isinstance(kind, ast.PackedStructType | ast.UnpackedStructType):
+        place = leaf.offset + (kind.bitWidth if kind.isIntegral else 0)
         for member in kind:
             if isinstance(member, ast.FieldSymbol):
-                yield from _leaves(port, (*fields, member.name), member.type, direction, count)
-    elif isinstance(kind, ast.FixedSizeUnpackedArrayType) or (
-        isinstance(kind, ast.PackedArrayType) and _is_structure(kind.elementType)
-    ):
-        yield from _leaves(port, fields, kind.elementType, direction, count * _size(kind.range))
+                place -= member.type.bitWidth if kind.isIntegral else 0
+                yield from _leaves(replace(leaf, fields=(*leaf.fields, member.name), offset=place), member.type)
+    elif isinstance(kind, ast.FixedSizeUnpackedArrayType):
+        yield from _leaves(replace(leaf, count=leaf.count * _size(kind.range)), kind.elementType)
+    elif isinstance(kind, ast.PackedArrayType) and _is_structure(kind.elementType):
+        size = _size(kind.range)
+        strides = (*leaf.strides, (size, kind.elementType.bitWidth))
+        yield from _leaves(replace(leaf, count=leaf.count * size, strides=strides), kind.elementType)
     else:
-        yield Leaf(port, fields, direction, kind.bitWidth if kind.isIntegral else 0, count, tuple(_packed(kind)))
+        yield replace(leaf, width=kind.bitWidth if kind.isIntegral else 0, dimensions=tuple(_packed(kind)))
 
 
 def _is_structure(type_: ast.Type) -> bool:

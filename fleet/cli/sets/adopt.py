@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import click
@@ -12,17 +12,24 @@ import click
 from fleet.adopt.closure import closure_hash
 from fleet.adopt.diff import moved, moved_registers
 from fleet.adopt.filelist import Sources, read_sources
+from fleet.adopt.first import write_workspace
 from fleet.adopt.map_file import map_text, read_map, read_recorded
 from fleet.adopt.own_protocols import known_protocols
 from fleet.adopt.port_map import Group, PortMap
 from fleet.adopt.ports import Top
-from fleet.adopt.registers import read_registers, registers_file
+from fleet.adopt.registers import read_registers, registers_file, shipped
 from fleet.core.files import write_atomically
 from fleet.errors import DeviceError, ExitCode
 from fleet.sdk.ports import Protocol
 
-__all__ = ["Asked", "run_adopt"]
+__all__ = ["Asked", "run_adopt", "run_replay"]
 
+_VERDICTS = {
+    ExitCode.AGREED: "PASS",
+    ExitCode.DIFFERS: "FAIL",
+    ExitCode.INTERNAL: "the bench broke a protocol: a fault of fleet",
+    ExitCode.INCOMPLETE: "NOTHING COMPARED",
+}
 _WIRES = ("clock", "reset", "interrupt")
 
 
@@ -51,8 +58,11 @@ def run_adopt(asked: Asked) -> int:
     from fleet.adopt.classify import classify
     from fleet.adopt.top import read_top
 
-    if asked.output is not None and asked.output.exists():
+    whole = asked.output is not None and asked.output.suffix != ".toml"
+    if asked.output is not None and asked.output.exists() and not whole:
         raise DeviceError("is there already", where=str(asked.output), hint="check it with --map, or write another")
+    if whole and asked.old is not None:
+        raise click.UsageError("--diff writes a map: name a .toml file with -o")
     sources = read_sources(asked.arguments, include_dirs=asked.include_dirs)
     given = dict(_pairs(asked.defines, "--define"))
     sources = replace(sources, defines=tuple({**dict(sources.defines), **given}.items()))
@@ -67,11 +77,60 @@ def run_adopt(asked: Asked) -> int:
     else:
         for line in _lines(top, sources, ports, closure):
             click.echo(line)
-    if asked.output is not None:
+    if asked.output is not None and whole:
+        for path in _workspace(asked, asked.output, top, sources, ports, closure, protocols):
+            if not asked.machine:
+                click.echo(f"wrote {path}")
+    elif asked.output is not None:
         write_atomically(asked.output, map_text(ports, closure, protocols, top).encode())
         if not asked.machine:
             click.echo(f"wrote {asked.output}")
     return ExitCode.INCOMPLETE if ports.unmapped and asked.known is None else ExitCode.AGREED
+
+
+def _workspace(
+    asked: Asked, folder: Path, top: Top, sources: Sources, ports: PortMap, closure: str, protocols: Mapping[str, Protocol]
+) -> Sequence[Path]:
+    """Writes a workspace; registers are those of --registers, else of the descriptions beside the sources."""
+    beside = dict.fromkeys(p.parent for p in (*sources.lists, *top.files))
+    descriptions = asked.registers or shipped(beside)
+    registers = sorted((r for path in descriptions for r in read_registers(path)), key=lambda r: r.offset)
+    return write_workspace(
+        folder, top, ports, closure, protocols, registers,
+        sources=asked.arguments, include_dirs=asked.include_dirs,
+        parameters=dict(_pairs(asked.parameters, "--parameter", value=True)), defines=dict(_pairs(asked.defines, "--define")),
+        own=asked.protocols, described=", ".join(p.name for p in descriptions),
+    )  # fmt: skip
+
+
+def run_replay(folder: Path, test: Path | None, *, machine: bool) -> int:
+    """Runs a test of a workspace, its smoke test if none is named, and prints the verdict."""
+    # Loads pyslang, or says how it is installed.
+    from fleet.adopt.bench.replay import replay
+    from fleet.adopt.workspace import open_workspace
+
+    work = open_workspace(folder)
+    path = folder / "smoke.toml" if test is None else test
+    outcome = replay(work, path)
+    code = outcome.exit_code
+    if machine:
+        found = asdict(outcome) | {"folder": str(outcome.folder), "wave": str(outcome.wave or ""), "verdict": code.name}
+        click.echo(json.dumps(found, indent=1))
+        return code
+    click.echo(f"{path.name} of {work.top.name}: {outcome.cycles} cycles, {outcome.compared} values compared")
+    for v in outcome.violations:
+        click.echo(f"protocol: {v.port}: {v.rule} (by the {v.blame}, first at cycle {v.cycle}, {v.times} times)")
+    for line in outcome.differences:
+        click.echo(line)
+    for line in outcome.undriven:
+        click.echo(f"not driven: {line}")
+    if outcome.unwritten:
+        click.echo(f"{outcome.unwritten} bytes were read that nobody had written; they read as 0")
+    if outcome.wave is not None:
+        click.echo(f"wave: {outcome.wave}")
+    monitors = f"{outcome.monitors} monitors quiet" if not outcome.violations else f"{len(outcome.violations)} rules broken"
+    click.echo(f"verdict: {_VERDICTS[code]} ({monitors})")
+    return code
 
 
 def _compare(asked: Asked, top: Top, ports: PortMap, closure: str, protocols: Mapping[str, Protocol]) -> int:

@@ -369,8 +369,9 @@ def diff(
     help="A Python file with a protocol of your own (fleet.sdk.ports); it is run.",
 )  # fmt: skip
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the port map (TOML), to be read and edited."
-)
+    "-o", "--output", type=click.Path(path_type=Path),
+    help="Write a workspace into this folder; a name that ends in .toml: the port map alone. To be read and edited.",
+)  # fmt: skip
 @click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
 def adopt(
     files: tuple[Path, ...], top: str, parameters: tuple[str, ...], defines: tuple[str, ...], include_dirs: tuple[Path, ...],
@@ -384,3 +385,21 @@ def adopt(
     from fleet.cli.sets.adopt import Asked, run_adopt
 
     return run_adopt(Asked(files, top, parameters, defines, include_dirs, known, old, registers, protocols, output, machine))
+
+
+@command.command(
+    name="replay",
+    epilog="\b\nExamples:\n  fleet isa replay npu\n  fleet isa replay npu npu/copy.toml",
+)
+@click.argument("folder", metavar="WORKSPACE", type=click.Path(path_type=Path, file_okay=False, exists=True))
+@click.argument("test", required=False, type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
+def replay(folder: Path, test: Path | None, machine: bool) -> int:
+    """Run a test on hardware that was adopted, in a bench made from its port map. TEST: a script (TOML); default: the smoke test.
+
+    Exit code 1 where a value, memory or stream differs, a step does not end, or the design breaks a protocol; 4 where nothing was
+    compared.
+    """
+    from fleet.cli.sets.adopt import run_replay
+
+    return run_replay(folder, test, machine=machine)

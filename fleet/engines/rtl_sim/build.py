@@ -179,7 +179,7 @@ def _gather(design: Design, flavour: Flavour) -> tuple[list[tuple[str, bytes]], 
     return list(files.items()), verilog, cpp
 
 
-def _wave_options(tools: Toolchain) -> list[str]:
+def wave_options(tools: Toolchain) -> list[str]:
     """FST where the headers of liblz4 are, which Verilator's writer needs; else VCD, thirty times as large."""
     probe = subprocess.run(
         [str(tools.compiler), "-E", "-x", "c++", "-"],
@@ -198,7 +198,7 @@ def _options(flavour: Flavour, tools: Toolchain) -> list[str]:
     if flavour == "profile":
         options += ["-CFLAGS", "-g1"]
     if flavour == "waves":
-        options += _wave_options(tools)
+        options += wave_options(tools)
     if flavour == "coverage":
         options += _COVERAGE
     return options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 __all__ = ["Driver", "Protocol", "Role", "Signal"]
@@ -72,6 +73,8 @@ class Protocol:
         front: whether its words begin a name.
         single: whether every signal is a group of its own (a clock).
         first: whether it takes its ports before all others.
+        bench: SystemVerilog with modules `fleet_NAME_manager`, `fleet_NAME_subordinate` and `fleet_NAME_monitor`, those that there
+            are; None: fleet's own, if it has some.
         never: tokens of names that are not of this protocol though a word fits (`clk_en`).
     """
 
@@ -86,6 +89,7 @@ class Protocol:
     single: bool = False
     first: bool = False
     never: frozenset[str] = field(default_factory=frozenset[str])
+    bench: Path | None = None
 
     def form_of(self, names: Set[str]) -> frozenset[str]:
         """The form that most of these signals are of, of two alike the one that lacks less."""

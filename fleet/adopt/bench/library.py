@@ -1,0 +1,67 @@
+"""The parts of a bench: modules in SystemVerilog, fleet's own beside this file and those that a protocol of a user's names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from fleet.errors import DeviceError
+from fleet.sdk.ports import Protocol
+
+__all__ = ["FOLDER", "Part", "part_files", "parts"]
+
+FOLDER = Path(__file__).with_name("sv")
+FIRST = ("fleet_bench_pkg.sv", "streams.sv", "memories.sv", "axi4.sv", "buses.sv", "tilelink.sv", "commands.sv")
+
+_MODULE = re.compile(r"^module\s+(fleet_\w+)(.*?)^endmodule", re.S | re.M)
+_PARAMETER = re.compile(r"\bparameter\s+(?:int|bit|string)\s+(\w+)")
+_PORT = re.compile(r"\b(input|output)\s+logic\s*(?:\[[^\]]*\]\s*)?([\w\s,]*?)(?=\binput\b|\boutput\b|$)")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A module. inputs, outputs: names of its ports; parameters: names."""
+
+    name: str
+    inputs: frozenset[str]
+    outputs: frozenset[str]
+    parameters: frozenset[str]
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether a script has it do something."""
+        return "go" in self.inputs
+
+
+def part_files(protocols: Iterable[Protocol]) -> tuple[Path, ...]:
+    """All files, in compile order."""
+    return (*(FOLDER / name for name in FIRST), *dict.fromkeys(p.bench for p in protocols if p.bench is not None))
+
+
+def parts(protocols: Iterable[Protocol]) -> Mapping[str, Part]:
+    """Module -> its ports and parameters. Raises DeviceError for a file that cannot be read."""
+    found: dict[str, Part] = {}
+    for path in part_files(protocols):
+        found |= _parts(path)
+    return found
+
+
+@cache
+def _parts(path: Path) -> Mapping[str, Part]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise DeviceError(f"the bench of a protocol cannot be read ({error.strerror})", where=str(path)) from error
+    text = re.sub(r"//[^\n]*", "", text)
+    found: dict[str, Part] = {}
+    for match in _MODULE.finditer(text):
+        head = match[2].partition(");")[0]
+        sides: dict[str, set[str]] = {"input": set(), "output": set()}
+        header = " ".join(head.rpartition(") (")[2].split())
+        for side, names in _PORT.findall(header):
+            sides[side] |= {n.strip() for n in names.split(",") if n.strip()}
+        found[match[1]] = Part(match[1], frozenset(sides["input"]), frozenset(sides["output"]), frozenset(_PARAMETER.findall(head)))
+    return found

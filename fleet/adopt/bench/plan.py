@@ -1,0 +1,171 @@
+"""What a bench does with each port of a design: which parts drive, answer and watch it, and their numbers in a script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from fleet.adopt.bench.library import Part, parts
+from fleet.adopt.port_map import Group
+from fleet.adopt.ports import Leaf
+from fleet.adopt.workspace import PortSettings, Workspace
+from fleet.errors import DeviceError
+from fleet.sdk.ports import Protocol
+
+__all__ = ["OP_BITS", "REGISTER_OP", "Instance", "Plan", "Port", "make_plan"]
+
+OP_BITS = 1280
+REGISTER_OP = frozenset({
+    "apb", "axi4", "axi4_lite", "wishbone", "ahb_lite", "avalon_mm", "csr_bus", "sram", "native_memory", "obi", "hci", "tilelink",
+})  # fmt: skip
+"""Protocols whose manager reads and writes addresses; that of any other sends what it is given."""
+
+_PARTS = {"axi4_lite": "axi4"}
+_ONES = (
+    "ready",
+    "rdy",
+    "gnt",
+    "be",
+    "strb",
+    "mask",
+    "sel",
+    "keep",
+    "cyc",
+    "stb",
+    "en",
+    "byteenable",
+    "last",
+    "enable",
+    "hreadyout",
+)
+
+
+_BITS = ("'0", "'1")
+
+
+@dataclass(frozen=True)
+class Port:
+    """One lane of a group. widths: signal -> bits; drives: signals that the design drives."""
+
+    group: Group
+    lane: int
+    name: str
+    protocol: Protocol
+    settings: PortSettings
+    widths: Mapping[str, int]
+    drives: frozenset[str]
+
+    def width(self, name: str) -> int:
+        """Bits of a signal; of one that the design has not what its relations say, else 1."""
+        return self._width(name.lower(), ())
+
+    def _width(self, name: str, seen: tuple[str, ...]) -> int:
+        if name in self.widths:
+            return self.widths[name]
+        signal = self.protocol.signal(name)
+        if signal is None or name in seen:
+            return 1
+        if signal.bytes_of:
+            return max(1, self._width(signal.bytes_of, (*seen, name)) // 8)
+        same = [signal.same_as] if signal.same_as else []
+        same += [s.name for s in self.protocol.signals if s.same_as == name]
+        return max((self._width(n, (*seen, name)) for n in same), default=signal.widths[0] if len(signal.widths) == 1 else 1)
+
+    def absent(self, name: str) -> str:
+        """What a part reads where the design has no such signal."""
+        if name in ("awsize", "arsize"):
+            return f"3'd{(max(1, self.width('wdata') // 8)).bit_length() - 1}"
+        if name in ("awburst", "arburst"):
+            return "2'd1"
+        return f"{self.width(name)}'({_BITS[name.endswith(_ONES)]})"
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A part at a port. index: what a script names it by, -1 for a monitor or a memory."""
+
+    part: Part
+    port: Port
+    index: int = -1
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A bench.
+
+    Attributes:
+        ports: every lane of every group but clocks, resets and single lines.
+        instances: the parts.
+        driven: name of a port -> number of the part that a script drives or whose count it reads.
+        watched: leaf -> number, of outputs that a script may wait for.
+        ties: leaf -> number, of inputs that a script may set.
+        undriven: what no part plays, one line each.
+    """
+
+    ports: tuple[Port, ...]
+    instances: tuple[Instance, ...]
+    driven: Mapping[str, int]
+    watched: Mapping[str, int]
+    ties: Mapping[str, int]
+    op_bits: int = OP_BITS
+    undriven: tuple[str, ...] = field(default_factory=tuple[str, ...])
+
+    def driver(self, name: str) -> Instance | None:
+        """The part of that number's port."""
+        return next((i for i in self.instances if i.port.name == name and i.index >= 0), None)
+
+    def monitors(self) -> int:
+        """How many monitors there are."""
+        return sum(i.part.name.endswith("_monitor") for i in self.instances)
+
+
+def make_plan(work: Workspace) -> Plan:
+    """The plan for a workspace. Raises DeviceError for ports that no bench can have."""
+    leaves = {leaf.path: leaf for leaf in work.top.leaves()}
+    for port in work.top.ports:
+        if not port.packed and not port.interface:
+            raise DeviceError(f"the port {port.name} is an unpacked structure, which no bench drives yet", where=port.where)
+    known = parts(work.protocols.values())
+    ports: list[Port] = []
+    instances: list[Instance] = []
+    driven: dict[str, int] = {}
+    undriven: list[str] = []
+    for group in work.ports.groups:
+        protocol = work.protocols[group.protocol]
+        if protocol.single or protocol.name == "done" or group.name not in work.settings.ports:
+            continue
+        for port in _lanes(group, protocol, work.settings.ports[group.name], leaves):
+            ports.append(port)
+            base = f"fleet_{_PARTS.get(protocol.name, protocol.name)}"
+            other = "subordinate" if group.role == "manager" else "manager"
+            player = known.get(f"{base}_{other}")
+            if player is None:
+                undriven.append(f"{port.name} ({protocol.title}, {group.role}): its inputs are 0")
+            else:
+                counted = player.is_driven or "result" in player.outputs
+                index = len(driven) if counted else -1
+                if counted:
+                    driven[port.name] = index
+                instances.append(Instance(player, port, index))
+            monitor = known.get(f"{base}_monitor")
+            if monitor is not None:
+                instances.append(Instance(monitor, port))
+    widest = max((port.width("payload") + 64 for port in ports), default=0)
+    ties = {path: n for n, path in enumerate(work.settings.ties)}
+    watched = {path: n for n, path in enumerate(_watched(work, leaves))}
+    return Plan(tuple(ports), tuple(instances), driven, watched, ties, max(OP_BITS, widest), tuple(undriven))
+
+
+def _lanes(group: Group, protocol: Protocol, settings: PortSettings, leaves: Mapping[str, Leaf]) -> Iterator[Port]:
+    widths = {name: sum(leaves[p].width * leaves[p].count // group.lanes for p in paths) for name, paths in group.signals.items()}
+    drives = frozenset(name for name, paths in group.signals.items() if leaves[paths[0]].direction == "out")
+    for lane in range(group.lanes):
+        name = group.name if group.lanes == 1 else f"{group.name}[{lane}]"
+        yield Port(group, lane, name, protocol, settings, widths, drives)
+
+
+def _watched(work: Workspace, leaves: Mapping[str, Leaf]) -> Iterator[str]:
+    for g in work.ports.groups:
+        if work.protocols[g.protocol].single or g.protocol == "done":
+            yield from (p for p in g.paths() if leaves[p].direction == "out")
+    yield from (u.path for u in work.ports.unmapped if leaves[u.path].direction == "out" and leaves[u.path].width)

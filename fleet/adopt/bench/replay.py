@@ -1,0 +1,176 @@
+"""Runs a test on the bench of an adopted design, and judges what it left: values, memory, streams, the findings of the monitors."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fleet.adopt.bench.build import build_bench, wave_name
+from fleet.adopt.bench.plan import Plan, make_plan
+from fleet.adopt.bench.script import Script, read_script
+from fleet.adopt.workspace import Workspace
+from fleet.core.processes import start
+from fleet.errors import ExitCode, FleetError, SetupError
+
+__all__ = ["Outcome", "Violation", "replay"]
+
+_SHOWN = 10
+_SECONDS = 600.0
+
+
+class BenchError(FleetError):
+    """The bench failed, not the design."""
+
+    exit_code = ExitCode.INTERNAL
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A broken rule of a protocol. blame: "design" or "bench"; times: how often it was broken."""
+
+    cycle: int
+    port: str
+    rule: str
+    blame: str
+    times: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a test found.
+
+    Attributes:
+        cycles: of the reference clock, reset included.
+        compared: how many values, bytes and words were held to what was expected.
+        differences: one line each.
+        violations: first of each rule and port.
+        monitors: how many watched.
+        unwritten: bytes that the design read before anybody wrote them; they read as 0.
+        undriven: what the bench does not play.
+        smoke: whether quiet monitors are what the test is about.
+        folder: where results, images and the wave lie; wave: the file.
+    """
+
+    cycles: int
+    compared: int
+    differences: tuple[str, ...]
+    violations: tuple[Violation, ...]
+    monitors: int
+    unwritten: int
+    undriven: tuple[str, ...]
+    smoke: bool
+    folder: Path
+    wave: Path | None
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """DIFFERS for the design's faults, INTERNAL for the bench's alone, INCOMPLETE where nothing was compared."""
+        if self.differences or any(v.blame == "design" for v in self.violations):
+            return ExitCode.DIFFERS
+        if self.violations:
+            return ExitCode.INTERNAL
+        return ExitCode.AGREED if self.compared or (self.smoke and self.monitors) else ExitCode.INCOMPLETE
+
+
+def replay(work: Workspace, test: Path) -> Outcome:
+    """Builds the bench, or takes it from the cache, and runs a test on it.
+
+    Raises DeviceError for what is wrong with the test, BuildError, SetupError; BenchError if the bench itself failed.
+    """
+    plan = make_plan(work)
+    script = read_script(test, work, plan)
+    executable = build_bench(work, plan)
+    folder = work.folder / "runs" / test.stem
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "script.txt").write_text(script.text(), encoding="utf-8")
+    for n, image in enumerate(script.images):
+        (folder / f"image{n}.bin").write_bytes(image)
+    wave = folder / wave_name(executable)
+    command = [str(executable), f"+limit={script.limit}", f"+wave={wave.name}"]
+    with (folder / "log.txt").open("w") as log, start(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT) as process:
+        try:
+            code = process.wait(timeout=_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise SetupError(f"the simulation took longer than {_SECONDS:.0f} s", where=str(test)) from error
+    return _Judge(plan, script, folder).outcome(wave if wave.is_file() else None, code)
+
+
+class _Judge:
+    def __init__(self, plan: Plan, script: Script, folder: Path) -> None:
+        self._plan, self._script, self._folder = plan, script, folder
+        text = (folder / "results.txt").read_text(errors="replace") if (folder / "results.txt").is_file() else ""
+        self._lines = [line.split("|") for line in text.splitlines()]
+
+    def _of(self, kind: str) -> Iterator[list[str]]:
+        yield from (words[1:] for words in self._lines if words[0] == kind)
+
+    def outcome(self, wave: Path | None, code: int) -> Outcome:
+        ends = list(self._of("E"))
+        if not ends or code != 0 or ends[-1][1] == "script":
+            log = (self._folder / "log.txt").read_text(errors="replace").strip().splitlines()
+            what = log[-1] if log else f"exit code {code}"
+            raise BenchError(f"the bench ended before its test did: {what}", where=str(self._folder))
+        cycle, how, at, _, unwritten = ends[-1]
+        differences: list[str] = []
+        if how == "limit":
+            op = self._script.ops[min(int(at), len(self._script.ops) - 1)]
+            differences.append(
+                f"{op.where}: {op.text or 'the test'} did not end within {min(op.limit, self._script.limit)} cycles (cycle {cycle})"
+            )
+        compared = self._compare(differences) + self._received(differences, whole=how == "end")
+        compared += self._memory(differences) if how == "end" else 0
+        return Outcome(
+            int(cycle), compared, tuple(differences), tuple(self._violations()), self._plan.monitors(), int(unwritten),
+            self._plan.undriven, self._script.smoke, self._folder, wave,
+        )  # fmt: skip
+
+    def _compare(self, differences: list[str]) -> int:
+        got = {int(at): int(value, 16) & ((1 << 1024) - 1) for at, _, value in self._of("R")}
+        for c in self._script.compares:
+            if c.op in got and (got[c.op] & c.mask) != c.value:
+                differences.append(f"{c.where}: {c.text}: {got[c.op] & c.mask:#x}, expected {c.value:#x}")
+        return sum(c.op in got for c in self._script.compares)
+
+    def _received(self, differences: list[str], *, whole: bool) -> int:
+        got: dict[str, list[int]] = {}
+        for _, port, value in self._of("S"):
+            got.setdefault(port, []).append(int(value, 16))
+        count = 0
+        for check in self._script.received:
+            values = got.get(check.port, [])
+            for n, (value, (expected, mask)) in enumerate(zip(values, check.expected, strict=False)):
+                count += 1
+                if value & mask != expected & mask:
+                    differences.append(f"{check.where}: {check.port} word {n}: {value & mask:#x}, expected {expected & mask:#x}")
+            if whole and len(values) != len(check.expected):
+                differences.append(f"{check.where}: {check.port} gave {len(values)} words, expected {len(check.expected)}")
+        return count
+
+    def _memory(self, differences: list[str]) -> int:
+        count = 0
+        for check in self._script.memory:
+            path = self._folder / f"dump{check.dump}.txt"
+            found = path.read_text().split() if path.is_file() else []
+            wrong = [n for n, byte in enumerate(check.expected) if n >= len(found) or found[n] != f"{byte:02x}"]
+            count += len(check.expected)
+            if wrong:
+                n = wrong[0]
+                said = found[n] if n < len(found) else "--"
+                said = "never written" if said == "--" else f"0x{said}"
+                differences.append(
+                    f"{check.where}: {check.text} at {check.address + n:#x}: {said}, expected {check.expected[n]:#04x}"
+                    f" ({len(wrong)} of {len(check.expected)} bytes differ)"
+                )
+        return count
+
+    def _violations(self) -> Iterator[Violation]:
+        first: dict[tuple[str, str, str], tuple[int, int]] = {}
+        for cycle, port, rule, blame in self._of("V"):
+            at, times = first.get((port, rule, blame), (int(cycle), 0))
+            first[port, rule, blame] = at, times + 1
+        for (port, rule, blame), (at, times) in first.items():
+            yield Violation(at, port, rule, blame, times)

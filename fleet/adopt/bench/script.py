@@ -1,0 +1,313 @@
+"""A test of an adopted design: a register script, images of memory and what must be there in the end, as TOML.
+
+limit = 100000                          # cycles of the reference clock
+smoke = false                           # true: that the monitors are quiet is what is tested
+
+[[memory]]                              # before the reset
+port = "m"                              # whose memory; or space = 0
+address = 0x1000
+words = [1, 2, 3]                       # or file = "in.bin", or bytes = "0011aaff"
+size = 4                                # bytes of a word, little-endian
+
+[[step]]                                # one after the other; of each step one of these
+write = "apb"                           # a port; register = "name" or address = 0x8; data = 1
+[[step]]
+read = "apb"                            # register or address; expect = 3, mask = 0xff: compared
+[[step]]
+until = "apb"                           # register or address; read until (value & mask) == value; limit = cycles
+[[step]]
+wait = "irq_o"                          # an output; value = 1, mask; limit
+[[step]]
+send = "in"                             # a stream or a port of commands; data = [1, 2] or [{tdata = 1, tlast = 1}]
+[[step]]
+receive = "out"                         # until the port has given so many in all: count = 2; limit
+[[step]]
+set = "cfg.scale"                       # an input that is tied; value = 3
+[[step]]
+idle = 100                              # cycles
+
+[[expect]]                              # in the end
+port = "m"                              # memory as above, address and words, file or bytes
+[[expect]]
+received = "out"                        # all that a port gave: data = [1, 2] or tables of fields
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fleet.adopt.bench.plan import REGISTER_OP, Instance, Plan
+from fleet.adopt.workspace import Workspace
+from fleet.core.toml_file import TomlTable, read_toml
+from fleet.errors import DeviceError
+
+__all__ = ["Compare", "MemoryCheck", "Op", "ReceivedCheck", "Script", "fields_of", "read_script"]
+
+_KINDS = ("write", "read", "until", "wait", "send", "receive", "set", "idle")
+_LIMIT = 10_000
+_BEAT = ("tlast", "tkeep", "tuser", "tdest", "tid", "tdata")
+_LAYOUTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "axi4_stream": (_BEAT, _BEAT),
+    "rocc": (("cmd_funct", "cmd_rd", "cmd_rs1", "cmd_rs2"), ("resp_rd", "resp_data")),
+    "cfu": (("cmd_function", "cmd_input0", "cmd_input1"), ("rsp_output",)),
+    "fifo_read": (("dout",), ()),
+    "fifo_write": ((), ("din",)),
+}
+"""Protocol -> (what is sent, what is received): signals, first in the highest bits."""
+
+
+@dataclass(frozen=True)
+class Op:
+    """One line of the bench's script. where: file:line of the step; text: the step in words."""
+
+    code: int
+    number: int = 0
+    a: int = 0
+    b: int = 0
+    c: int = 0
+    limit: int = _LIMIT
+    where: str = ""
+    text: str = ""
+
+    def line(self) -> str:
+        """As the bench reads it."""
+        return f"{self.code:x} {self.number:x} {self.a:x} {self.b:x} {self.c:x} {self.limit:x}"
+
+
+@dataclass(frozen=True)
+class Compare:
+    """What an operation (its place among the operations) must have read."""
+
+    op: int
+    value: int
+    mask: int
+    where: str
+    text: str
+
+
+@dataclass(frozen=True)
+class MemoryCheck:
+    """What memory must hold in the end; dump: number of the file."""
+
+    dump: int
+    address: int
+    expected: bytes
+    where: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ReceivedCheck:
+    """What a port must have given. expected: (value, mask) of each."""
+
+    port: str
+    expected: tuple[tuple[int, int], ...]
+    where: str
+
+
+@dataclass
+class Script:
+    """A test. images: contents of the files that the operations load."""
+
+    name: str
+    limit: int
+    smoke: bool
+    ops: list[Op] = field(default_factory=list[Op])
+    images: list[bytes] = field(default_factory=list[bytes])
+    compares: list[Compare] = field(default_factory=list[Compare])
+    memory: list[MemoryCheck] = field(default_factory=list[MemoryCheck])
+    received: list[ReceivedCheck] = field(default_factory=list[ReceivedCheck])
+
+    def text(self) -> str:
+        """The bench's script."""
+        return "".join(f"{op.line()}\n" for op in self.ops)
+
+
+def fields_of(instance: Instance, *, sent: bool) -> tuple[tuple[str, int], ...]:
+    """(name, bits) of what a port takes or gives, first in the highest bits."""
+    port = instance.port
+    if port.protocol.name in _LAYOUTS:
+        return tuple((n, port.width(n)) for n in _LAYOUTS[port.protocol.name][not sent])
+    if port.protocol.payload:
+        return (("payload", port.width("payload")),)
+    return ()
+
+
+def read_script(path: Path, work: Workspace, plan: Plan) -> Script:
+    """A test of a file. Raises DeviceError with file:line for what a test or this design does not have."""
+    table = read_toml(path, DeviceError)
+    table.only("title", "limit", "smoke", "memory", "step", "expect")
+    limit = table.integer("limit", 1) if "limit" in table else 1_000_000
+    return _Reader(path, work, plan, Script(path.stem, limit, table.boolean("smoke", False))).read(table)
+
+
+class _Reader:
+    def __init__(self, path: Path, work: Workspace, plan: Plan, script: Script) -> None:
+        self._path, self._work, self._plan, self._script = path, work, plan, script
+
+    def read(self, table: TomlTable) -> Script:
+        script = self._script
+        for t in table.tables("memory"):
+            t.only("port", "space", "address", "words", "size", "file", "bytes")
+            script.ops.append(Op(9, len(script.images), t.integer("address", 0), self._space(t), where=t.at()))
+            script.images.append(self._bytes(t))
+        script.ops.append(Op(11))
+        for t in table.tables("step"):
+            self._step(t)
+        for t in table.tables("expect"):
+            if "received" in t:
+                self._received(t)
+                continue
+            t.only("port", "space", "address", "words", "size", "file", "bytes")
+            expected, address = self._bytes(t), t.integer("address", 0)
+            number = len(script.memory)
+            script.memory.append(MemoryCheck(number, address, expected, t.at(), t.optional_text("port") or "memory"))
+            script.ops.append(Op(10, number, address, self._space(t), len(expected), where=t.at()))
+        script.ops.append(Op(0))
+        return script
+
+    # Steps.
+
+    def _step(self, t: TomlTable) -> None:
+        kinds = [k for k in _KINDS if k in t]
+        if len(kinds) != 1:
+            raise t.wrong(kinds[1] if kinds else "", f"a step has one of {', '.join(_KINDS)}, this one {len(kinds)}")
+        kind = kinds[0]
+        limit = t.integer("limit", 1) if "limit" in t else _LIMIT
+        for op in self._ops(kind, t):
+            self._script.ops.append(
+                Op(op.code, op.number, op.a, op.b, op.c, limit, t.at(kind), op.text or f"{kind} {t.values[kind]}")
+            )
+        if kind == "read" and "expect" in t:
+            mask = t.integer("mask", 0) if "mask" in t else (1 << 1024) - 1
+            at = len(self._script.ops) - 1
+            self._script.compares.append(Compare(at, t.integer("expect", 0) & mask, mask, t.at(kind), self._script.ops[-1].text))
+
+    def _ops(self, kind: str, t: TomlTable) -> Iterator[Op]:
+        if kind in ("write", "read", "until"):
+            yield self._register(kind, t)
+        elif kind == "wait":
+            t.only("wait", "value", "mask", "limit")
+            number = self._number(t, "wait", self._plan.watched, "an output that can be waited for")
+            value = t.integer("value", 0) if "value" in t else 1
+            yield Op(4, number, 0, t.integer("mask", 1) if "mask" in t else (1 << 1024) - 1, value)
+        elif kind == "send":
+            t.only("send", "data", "limit")
+            instance = self._driver(t, "send")
+            if not instance.part.is_driven or instance.port.protocol.name in REGISTER_OP:
+                raise t.wrong("send", f"{instance.port.name} takes nothing that can be sent")
+            for value in self._values(t, fields_of(instance, sent=True), ones=True):
+                yield Op(5, instance.index, 0, value[0])
+        elif kind == "receive":
+            t.only("receive", "count", "limit")
+            yield Op(6, self._receiver(t, "receive").index, t.integer("count", 1))
+        elif kind == "set":
+            t.only("set", "value")
+            yield Op(7, self._number(t, "set", self._plan.ties, "an input that is tied"), 0, t.integer("value", 0))
+        else:
+            t.only("idle")
+            yield Op(8, 0, t.integer("idle", 1))
+
+    def _register(self, kind: str, t: TomlTable) -> Op:
+        t.only(kind, "register", "address", "data", "expect", "mask", "value", "limit")
+        instance = self._driver(t, kind)
+        if instance.port.protocol.name not in REGISTER_OP:
+            raise t.wrong(kind, f"{instance.port.name} has no addresses")
+        if "register" in t:
+            found = next((r for r in self._work.registers if r.name == t.text("register")), None)
+            if found is None:
+                known = ", ".join(r.name for r in self._work.registers) or "none"
+                raise t.wrong("register", f"there is no register {t.text('register')}", hint=f"registers are {known}")
+            address, name = found.offset, found.name
+        else:
+            address, name = t.integer("address", 0), f"{t.integer('address', 0):#x}"
+        text = f"{kind} {instance.port.name} {name}"
+        if kind == "write":
+            return Op(1, instance.index, address, t.integer("data", 0), text=text)
+        if kind == "read":
+            return Op(2, instance.index, address, text=text)
+        value = t.integer("value", 0) if "value" in t else 1
+        mask = t.integer("mask", 1) if "mask" in t else (1 << 64) - 1
+        return Op(3, instance.index, address, mask, value & mask, text=text)
+
+    def _driver(self, t: TomlTable, key: str) -> Instance:
+        found = self._plan.driver(t.text(key))
+        if found is None:
+            raise t.wrong(key, f"no port {t.text(key)} is driven", hint=f"these are: {', '.join(self._plan.driven) or 'none'}")
+        return found
+
+    def _receiver(self, t: TomlTable, key: str) -> Instance:
+        instance = self._driver(t, key)
+        if not fields_of(instance, sent=False) or "result" not in instance.part.outputs:
+            raise t.wrong(key, f"{instance.port.name} gives nothing that is recorded")
+        return instance
+
+    def _number(self, t: TomlTable, key: str, known: Mapping[str, int], what: str) -> int:
+        if t.text(key) not in known:
+            raise t.wrong(key, f"{t.text(key)} is not {what}", hint=f"these are: {', '.join(known) or 'none'}")
+        return known[t.text(key)]
+
+    # Values.
+
+    def _values(self, t: TomlTable, fields: tuple[tuple[str, int], ...], *, ones: bool) -> Iterator[tuple[int, int]]:
+        """(value, mask of what is stated). A number is the last field; ones: fields with a bit a byte are all ones by default."""
+        values = t.get("data", "a list of numbers or tables of fields", lambda v: isinstance(v, list) and len(v) > 0)
+        for entry in values:
+            stated: dict[str, int] = {}
+            if isinstance(entry, int):
+                stated[fields[-1][0]] = entry
+            elif isinstance(entry, dict):
+                for name, value in TomlTable(t.path, f"{t.name}.data", entry, t.error, t.places).values.items():
+                    if name not in dict(fields) or not isinstance(value, int):
+                        raise t.wrong("data", f"{name} is no field", hint=f"fields are {', '.join(n for n, _ in fields)}")
+                    stated[name] = value
+            else:
+                raise t.wrong("data", "expected numbers or tables of fields")
+            value = mask = 0
+            for name, bits in fields:
+                every = (1 << bits) - 1
+                known = stated.get(name, every if ones and name.endswith("keep") else 0)
+                if known > every or known < 0:
+                    raise t.wrong("data", f"{known:#x} does not fit into {name}, which has {bits} bits")
+                value = value << bits | known
+                mask = mask << bits | (every if name in stated else 0)
+            yield value, mask
+
+    def _received(self, t: TomlTable) -> None:
+        t.only("received", "data")
+        instance = self._receiver(t, "received")
+        fields = fields_of(instance, sent=False)
+        self._script.received.append(ReceivedCheck(instance.port.name, tuple(self._values(t, fields, ones=False)), t.at()))
+
+    def _space(self, t: TomlTable) -> int:
+        if "port" not in t:
+            return t.integer("space", 0) if "space" in t else 0
+        name, _, lane = t.text("port").partition("[")
+        if name not in self._work.settings.ports:
+            raise t.wrong("port", f"there is no port {name}", hint=f"these are: {', '.join(self._work.settings.ports)}")
+        group = self._work.group(name)
+        more = int(lane.rstrip("]") or "0") if group is not None and group.protocol == "sram" else 0
+        return self._work.settings.ports[name].space + more
+
+    def _bytes(self, t: TomlTable) -> bytes:
+        kinds = [k for k in ("words", "file", "bytes") if k in t]
+        if len(kinds) != 1:
+            raise t.wrong("", "one of words, file and bytes says what memory holds")
+        if kinds == ["words"]:
+            size = t.integer("size", 1) if "size" in t else 4
+            words = t.integers("words", 0, ())
+            if any(w >> (8 * size) for w in words):
+                raise t.wrong("words", f"a word does not fit into {size} bytes")
+            return b"".join(w.to_bytes(size, "little") for w in words)
+        if kinds == ["file"]:
+            path = self._path.parent / t.text("file")
+            try:
+                return path.read_bytes()
+            except OSError as error:
+                raise t.wrong("file", f"{path} cannot be read ({error.strerror})") from error
+        try:
+            return bytes.fromhex(t.text("bytes"))
+        except ValueError as error:
+            raise t.wrong("bytes", f"is no hexadecimal text ({error})") from error

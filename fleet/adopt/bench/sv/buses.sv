@@ -1,0 +1,458 @@
+// Managers that a script drives (op: {write, address, data}; result: {error, data}), memories and monitors of buses.
+module fleet_apb_manager #(parameter int W_PADDR = 32, parameter int W_PSEL = 1, parameter int W_PWDATA = 32, parameter int W_PSTRB = 4,
+                           parameter int OPW = 1280) (
+  input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
+  output logic [W_PSEL-1:0] psel,
+  output logic penable,
+  output logic pwrite,
+  output logic [W_PADDR-1:0] paddr,
+  output logic [W_PWDATA-1:0] pwdata,
+  output logic [W_PSTRB-1:0] pstrb,
+  input  logic [W_PWDATA-1:0] prdata,
+  input  logic pready,
+  input  logic pslverr
+);
+  initial begin psel = 0; penable = 0; done = 0; end
+  assign pstrb = pwrite ? '1 : '0;
+  always @(posedge clk) begin
+    done <= 0;
+    if (rst) begin psel <= 0; penable <= 0; end
+    else if (psel == 0) begin
+      if (go && !done) begin
+        psel <= W_PSEL'(1); pwrite <= op[1088]; paddr <= W_PADDR'(op[1087:1024]); pwdata <= W_PWDATA'(op[1023:0]);
+      end
+    end else if (!penable) penable <= 1;
+    else if (pready) begin
+      psel <= 0; penable <= 0; done <= 1;
+      result <= '0; result[1024] <= pslverr; result[1023:0] <= 1024'(prdata);
+    end
+  end
+endmodule
+
+module fleet_apb_subordinate #(parameter int W_PADDR = 32, parameter int W_PSEL = 1, parameter int W_PRDATA = 32, parameter int W_PSTRB = 4,
+                               parameter int SPACE = 0) (
+  input logic clk, rst,
+  input  logic [W_PSEL-1:0] psel,
+  input  logic penable,
+  input  logic pwrite,
+  input  logic [W_PADDR-1:0] paddr,
+  input  logic [W_PRDATA-1:0] pwdata,
+  input  logic [W_PSTRB-1:0] pstrb,
+  output logic [W_PRDATA-1:0] prdata,
+  output logic pready,
+  output logic pslverr
+);
+  localparam int BYTES = W_PRDATA / 8;
+  assign pslverr = 0;
+  initial pready = 0;
+  always @(posedge clk) begin : step
+    pready <= !rst && psel != 0 && !pready;
+    if (!rst && psel != 0 && !pready)
+      for (int i = 0; i < BYTES; i++) begin
+        if (!pwrite) prdata[i*8 +: 8] <= fleet_bench_pkg::get(8'(SPACE), 56'(paddr) / BYTES * BYTES + 56'(i));
+        else if (penable && pstrb[W_PSTRB == BYTES ? i : 0])
+          fleet_bench_pkg::put(8'(SPACE), 56'(paddr) / BYTES * BYTES + 56'(i), pwdata[i*8 +: 8]);
+      end
+    if (!rst && psel != 0 && !penable && pwrite) pready <= 0;
+  end
+endmodule
+
+module fleet_apb_monitor #(parameter int W_PADDR = 32, parameter int W_PSEL = 1, parameter int W_PWDATA = 32, parameter string PORT = "",
+                           parameter string MANAGER = "design") (
+  input logic clk, rst,
+  input logic [W_PSEL-1:0] psel,
+  input logic penable,
+  input logic pwrite,
+  input logic [W_PADDR-1:0] paddr,
+  input logic [W_PWDATA-1:0] pwdata,
+  input logic pready
+);
+  logic setup = 0, access = 0;
+  logic [W_PADDR+W_PWDATA+W_PSEL:0] held;
+  wire [W_PADDR+W_PWDATA+W_PSEL:0] now = {psel, pwrite, paddr, pwrite ? pwdata : '0};
+  always @(posedge clk) begin
+    held <= now;
+    setup <= !rst && psel != 0 && !penable;
+    access <= !rst && psel != 0 && penable && !pready;
+    if (!rst) begin
+      if (penable && psel != 0 && !setup && !access) fleet_bench_pkg::violation(PORT, "penable without a setup cycle", MANAGER);
+      if (setup && !(psel != 0 && penable)) fleet_bench_pkg::violation(PORT, "no access cycle after setup", MANAGER);
+      if (access && !(psel != 0 && penable)) fleet_bench_pkg::violation(PORT, "access ended before pready", MANAGER);
+      if ((setup || access) && psel != 0 && now !== held)
+        fleet_bench_pkg::violation(PORT, "address, direction or data changed during an access", MANAGER);
+    end
+  end
+endmodule
+
+// SHIFT: 2 where an address counts words of 32 bits.
+module fleet_wishbone_manager #(parameter int W_ADR = 32, parameter int W_DAT_R = 32, parameter int W_SEL = 4, parameter int SHIFT = 0,
+                                parameter int OPW = 1280) (
+  input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
+  output logic cyc,
+  output logic stb,
+  output logic we,
+  output logic [W_ADR-1:0] adr,
+  output logic [W_DAT_R-1:0] dat_w,
+  output logic [W_SEL-1:0] sel,
+  input  logic [W_DAT_R-1:0] dat_r,
+  input  logic ack,
+  input  logic err,
+  input  logic stall
+);
+  initial begin cyc = 0; stb = 0; done = 0; end
+  assign sel = '1;
+  always @(posedge clk) begin
+    done <= 0;
+    if (rst) begin cyc <= 0; stb <= 0; end
+    else if (!cyc) begin
+      if (go && !done) begin
+        cyc <= 1; stb <= 1; we <= op[1088]; adr <= W_ADR'(op[1087:1024] >> SHIFT); dat_w <= W_DAT_R'(op[1023:0]);
+      end
+    end else if (ack || err) begin
+      cyc <= 0; stb <= 0; done <= 1;
+      result <= '0; result[1024] <= err; result[1023:0] <= 1024'(dat_r);
+    end
+  end
+endmodule
+
+module fleet_wishbone_subordinate #(parameter int W_ADR = 32, parameter int W_DAT_R = 32, parameter int W_SEL = 4, parameter int SHIFT = 0,
+                                    parameter int SPACE = 0, parameter int LATENCY = 1) (
+  input logic clk, rst,
+  input  logic cyc,
+  input  logic stb,
+  input  logic we,
+  input  logic [W_ADR-1:0] adr,
+  input  logic [W_DAT_R-1:0] dat_w,
+  input  logic [W_SEL-1:0] sel,
+  output logic [W_DAT_R-1:0] dat_r,
+  output logic ack,
+  output logic err,
+  output logic stall
+);
+  logic ready;
+  assign ack = ready;
+  assign err = 0;
+  assign stall = cyc && stb && !ready;  // pipelined managers wait, too
+  fleet_native_memory_subordinate #(.W_ADDR(64), .W_RDATA(W_DAT_R), .W_WSTRB(W_SEL), .SPACE(SPACE), .LATENCY(LATENCY), .HAS_WRITE(1))
+    memory (.clk, .rst, .valid(cyc && stb), .ready, .write(we), .addr(64'(adr) << SHIFT), .wdata(dat_w), .wstrb(sel), .rdata(dat_r));
+endmodule
+
+module fleet_wishbone_monitor #(parameter int W_ADR = 32, parameter int W_DAT_R = 32, parameter int W_SEL = 4, parameter string PORT = "",
+                                parameter string MANAGER = "design", parameter string SUBORDINATE = "bench", parameter bit STABLE = 1) (
+  input logic clk, rst,
+  input logic cyc,
+  input logic stb,
+  input logic we,
+  input logic [W_ADR-1:0] adr,
+  input logic [W_DAT_R-1:0] dat_w,
+  input logic [W_SEL-1:0] sel,
+  input logic ack,
+  input logic err,
+  input logic stall
+);
+  fleet_handshake_monitor #(.W(W_ADR + W_DAT_R + W_SEL + 1), .PORT(PORT), .SENDER(MANAGER), .STABLE(STABLE)) monitor (
+    .clk, .rst, .valid(cyc && stb), .ready(ack || err || !stall), .payload({we, sel, adr, we ? dat_w : '0}));
+  always @(posedge clk) if (!rst && (ack || err) && !cyc) fleet_bench_pkg::violation(PORT, "response without a cycle", SUBORDINATE);
+endmodule
+
+module fleet_ahb_lite_manager #(parameter int W_HADDR = 32, parameter int W_HWDATA = 32, parameter int OPW = 1280) (
+  input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
+  output logic hsel,
+  output logic [W_HADDR-1:0] haddr,
+  output logic [1:0] htrans,
+  output logic hwrite,
+  output logic [2:0] hsize,
+  output logic [W_HWDATA-1:0] hwdata,
+  output logic hready,
+  input  logic hreadyout,
+  input  logic [W_HWDATA-1:0] hrdata,
+  input  logic [1:0] hresp
+);
+  logic data = 0;
+  initial begin htrans = 0; hsel = 0; done = 0; end
+  assign hready = hreadyout;
+  assign hsize = 3'($clog2(W_HWDATA / 8));
+  always @(posedge clk) begin
+    done <= 0;
+    if (rst) begin htrans <= 0; hsel <= 0; data <= 0; end
+    else if (htrans != 0) begin
+      if (hready) begin htrans <= 0; hsel <= 0; data <= 1; hwdata <= W_HWDATA'(op[1023:0]); end
+    end else if (data) begin
+      if (hready) begin
+        data <= 0; done <= 1;
+        result <= '0; result[1024] <= hresp[0]; result[1023:0] <= 1024'(hrdata);
+      end
+    end else if (go && !done) begin
+      htrans <= 2; hsel <= 1; hwrite <= op[1088]; haddr <= W_HADDR'(op[1087:1024]);
+    end
+  end
+endmodule
+
+module fleet_ahb_lite_subordinate #(parameter int W_HADDR = 32, parameter int W_HRDATA = 32, parameter int SPACE = 0,
+                                    parameter int LATENCY = 1) (
+  input logic clk, rst,
+  input  logic [W_HADDR-1:0] haddr,
+  input  logic [1:0] htrans,
+  input  logic hwrite,
+  input  logic [2:0] hsize,
+  input  logic [W_HRDATA-1:0] hwdata,
+  output logic hready,
+  output logic [W_HRDATA-1:0] hrdata,
+  output logic [1:0] hresp
+);
+  localparam int BYTES = W_HRDATA / 8;
+  logic [55:0] address;
+  logic [2:0] size;
+  logic write = 0;
+  int wait_ = 0;
+  assign hresp = 0;
+  assign hready = wait_ == 0;
+  always @(posedge clk) begin
+    if (rst) begin write <= 0; wait_ <= 0; end
+    else begin
+      if (wait_ > 0) wait_ <= wait_ - 1;
+      if (hready) begin
+        if (write)
+          for (int i = 0; i < BYTES; i++)
+            if (address % BYTES <= 56'(i) && 56'(i) < address % BYTES + (56'd1 << size))
+              fleet_bench_pkg::put(8'(SPACE), address / BYTES * BYTES + 56'(i), hwdata[i*8 +: 8]);
+        write <= htrans[1] && hwrite;
+        address <= 56'(haddr); size <= hsize;
+        if (htrans[1]) begin
+          wait_ <= LATENCY - 1;
+          if (!hwrite) for (int i = 0; i < BYTES; i++)
+            hrdata[i*8 +: 8] <= fleet_bench_pkg::get(8'(SPACE), 56'(haddr) / BYTES * BYTES + 56'(i));
+        end
+      end
+    end
+  end
+endmodule
+
+module fleet_ahb_lite_monitor #(parameter int W_HADDR = 32, parameter string PORT = "", parameter string MANAGER = "design",
+                                parameter bit STABLE = 1) (
+  input logic clk, rst,
+  input logic [W_HADDR-1:0] haddr,
+  input logic [1:0] htrans,
+  input logic hwrite,
+  input logic [2:0] hsize,
+  input logic hready
+);
+  fleet_handshake_monitor #(.W(W_HADDR + 4), .PORT(PORT), .CHANNEL("address phase: "), .SENDER(MANAGER), .STABLE(STABLE)) monitor (
+    .clk, .rst, .valid(htrans[1]), .ready(hready), .payload({haddr, hwrite, hsize}));
+  always @(posedge clk) if (!rst && htrans[1] && 64'(haddr) % (64'd1 << hsize) != 0)
+    fleet_bench_pkg::violation(PORT, "address is not aligned to its size", MANAGER);
+endmodule
+
+module fleet_avalon_mm_manager #(parameter int W_ADDRESS = 32, parameter int W_READDATA = 32, parameter int W_BYTEENABLE = 4,
+                                 parameter int SHIFT = 2, parameter bit HAS_READDATAVALID = 0, parameter int LATENCY = 1,
+                                 parameter int OPW = 1280) (
+  input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
+  output logic [W_ADDRESS-1:0] address,
+  output logic read,
+  output logic write,
+  output logic chipselect,
+  output logic [W_READDATA-1:0] writedata,
+  output logic [W_BYTEENABLE-1:0] byteenable,
+  input  logic [W_READDATA-1:0] readdata,
+  input  logic readdatavalid,
+  input  logic waitrequest
+);
+  int left = 0;
+  logic waits = 0;
+  assign byteenable = '1;
+  assign chipselect = read || write;
+  initial begin read = 0; write = 0; done = 0; end
+  always @(posedge clk) begin
+    done <= 0;
+    if (rst) begin read <= 0; write <= 0; waits <= 0; end
+    else if (read || write) begin
+      if (!waitrequest) begin
+        read <= 0; write <= 0;
+        result <= '0;
+        if (write) done <= 1;
+        else if (HAS_READDATAVALID && readdatavalid) begin done <= 1; result[1023:0] <= 1024'(readdata); end
+        else begin waits <= 1; left <= LATENCY - 1; end
+      end
+    end else if (waits) begin
+      left <= left - 1;
+      if (HAS_READDATAVALID ? readdatavalid : left <= 0) begin
+        waits <= 0; done <= 1; result[1023:0] <= 1024'(readdata);
+      end
+    end else if (go && !done) begin
+      write <= op[1088]; read <= !op[1088]; address <= W_ADDRESS'(op[1087:1024] >> SHIFT); writedata <= W_READDATA'(op[1023:0]);
+    end
+  end
+endmodule
+
+module fleet_avalon_mm_subordinate #(parameter int W_ADDRESS = 32, parameter int W_READDATA = 32, parameter int W_BYTEENABLE = 4,
+                                     parameter int W_BURSTCOUNT = 1, parameter bit HAS_BURSTCOUNT = 0, parameter int SPACE = 0,
+                                     parameter int LATENCY = 1) (
+  input logic clk, rst,
+  input  logic [W_ADDRESS-1:0] address,
+  input  logic read,
+  input  logic write,
+  input  logic [W_READDATA-1:0] writedata,
+  input  logic [W_BYTEENABLE-1:0] byteenable,
+  input  logic [W_BURSTCOUNT-1:0] burstcount,
+  output logic [W_READDATA-1:0] readdata,
+  output logic readdatavalid,
+  output logic waitrequest
+);
+  localparam int BYTES = W_READDATA / 8;
+  bit [55:0] reads [$];
+  bit [55:0] next;
+  int unsigned left = 0;
+  initial readdatavalid = 0;
+  assign waitrequest = rst || reads.size() > 64;
+  always @(posedge clk) begin : step
+    bit [55:0] line;
+    readdatavalid <= 0;
+    if (rst) begin reads.delete(); left = 0; end
+    else begin
+      if (reads.size() > 0) begin
+        readdatavalid <= 1;
+        for (int i = 0; i < BYTES; i++) readdata[i*8 +: 8] <= fleet_bench_pkg::get(8'(SPACE), reads[0] + 56'(i));
+        void'(reads.pop_front());
+      end
+      if (read && !waitrequest)
+        for (int n = 0; n < (HAS_BURSTCOUNT ? 32'(burstcount) : 1); n++) reads.push_back(56'(address) / BYTES * BYTES + 56'(n * BYTES));
+      if (write && !waitrequest) begin
+        line = left > 0 ? next : 56'(address) / BYTES * BYTES;
+        left = left > 0 ? left - 1 : HAS_BURSTCOUNT ? 32'(burstcount) - 1 : 0;
+        next = line + 56'(BYTES);
+        for (int i = 0; i < BYTES; i++)
+          if (byteenable[W_BYTEENABLE == BYTES ? i : 0]) fleet_bench_pkg::put(8'(SPACE), line + 56'(i), writedata[i*8 +: 8]);
+      end
+    end
+  end
+endmodule
+
+module fleet_avalon_mm_monitor #(parameter int W_ADDRESS = 32, parameter int W_READDATA = 32, parameter string PORT = "",
+                                 parameter string MANAGER = "design", parameter bit STABLE = 1) (
+  input logic clk, rst,
+  input logic [W_ADDRESS-1:0] address,
+  input logic read,
+  input logic write,
+  input logic [W_READDATA-1:0] writedata,
+  input logic waitrequest
+);
+  fleet_handshake_monitor #(.W(W_ADDRESS + W_READDATA + 2), .PORT(PORT), .SENDER(MANAGER), .STABLE(STABLE)) monitor (
+    .clk, .rst, .valid(read || write), .ready(!waitrequest), .payload({read, write, address, write ? writedata : '0}));
+  always @(posedge clk) if (!rst && read && write) fleet_bench_pkg::violation(PORT, "read and write at once", MANAGER);
+endmodule
+
+module fleet_csr_bus_manager #(parameter int W_ADDR = 10, parameter int W_R_DATA = 32, parameter int SHIFT = 2, parameter int LATENCY = 1,
+                               parameter int OPW = 1280) (
+  input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
+  output logic [W_ADDR-1:0] addr,
+  output logic r_stb,
+  output logic w_stb,
+  output logic [W_R_DATA-1:0] w_data,
+  input  logic [W_R_DATA-1:0] r_data
+);
+  int left = 0;
+  initial begin r_stb = 0; w_stb = 0; done = 0; end
+  always @(posedge clk) begin
+    done <= 0; r_stb <= 0; w_stb <= 0;
+    if (rst) left <= 0;
+    else if (left > 1) left <= left - 1;
+    else if (left == 1) begin left <= 0; done <= 1; result <= '0; result[1023:0] <= 1024'(r_data); end
+    else if (go && !done) begin
+      left <= LATENCY + 1;
+      addr <= W_ADDR'(op[1087:1024] >> SHIFT); w_data <= W_R_DATA'(op[1023:0]); w_stb <= op[1088]; r_stb <= !op[1088];
+    end
+  end
+endmodule
+
+module fleet_sram_manager #(parameter int W_ADDR = 10, parameter int W_RDATA = 32, parameter int W_WDATA = 32, parameter int W_BE = 4,
+                            parameter int SHIFT = 2, parameter int LATENCY = 1, parameter int OPW = 1280) (
+  input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
+  output logic en,
+  output logic we,
+  output logic [W_ADDR-1:0] addr,
+  output logic [W_BE-1:0] be,
+  output logic [W_WDATA-1:0] wdata,
+  input  logic [W_RDATA-1:0] rdata
+);
+  int left = 0;
+  assign be = '1;
+  initial begin en = 0; we = 0; done = 0; end
+  always @(posedge clk) begin
+    done <= 0; en <= 0; we <= 0;
+    if (rst) left <= 0;
+    else if (left > 1) left <= left - 1;
+    else if (left == 1) begin left <= 0; done <= 1; result <= '0; result[1023:0] <= 1024'(rdata); end
+    else if (go && !done) begin
+      left <= LATENCY + 1;
+      en <= 1; we <= op[1088]; addr <= W_ADDR'(op[1087:1024] >> SHIFT); wdata <= W_WDATA'(op[1023:0]);
+    end
+  end
+endmodule
+
+module fleet_native_memory_manager #(parameter int W_ADDR = 32, parameter int W_RDATA = 32, parameter int W_WSTRB = 4,
+                                     parameter int OPW = 1280) (
+  input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
+  output logic valid,
+  input  logic ready,
+  output logic write,
+  output logic [W_ADDR-1:0] addr,
+  output logic [W_RDATA-1:0] wdata,
+  output logic [W_WSTRB-1:0] wstrb,
+  input  logic [W_RDATA-1:0] rdata,
+  input  logic error
+);
+  initial begin valid = 0; done = 0; end
+  assign wstrb = write ? '1 : '0;
+  always @(posedge clk) begin
+    done <= 0;
+    if (rst) valid <= 0;
+    else if (valid) begin
+      if (ready) begin valid <= 0; done <= 1; result <= '0; result[1024] <= error; result[1023:0] <= 1024'(rdata); end
+    end else if (go && !done) begin
+      valid <= 1; write <= op[1088]; addr <= W_ADDR'(op[1087:1024]); wdata <= W_RDATA'(op[1023:0]);
+    end
+  end
+endmodule
+
+module fleet_obi_manager #(parameter int W_ADDR = 32, parameter int W_RDATA = 32, parameter int W_BE = 4, parameter int OPW = 1280) (
+  input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
+  output logic req,
+  input  logic gnt,
+  output logic we,
+  output logic [W_ADDR-1:0] addr,
+  output logic [W_RDATA-1:0] wdata,
+  output logic [W_BE-1:0] be,
+  input  logic rvalid,
+  input  logic [W_RDATA-1:0] rdata,
+  input  logic err
+);
+  logic waits = 0;
+  assign be = '1;
+  initial begin req = 0; done = 0; end
+  always @(posedge clk) begin
+    done <= 0;
+    if (rst) begin req <= 0; waits <= 0; end
+    else if (req) begin
+      if (gnt) begin req <= 0; waits <= 1; end
+    end else if (waits) begin
+      if (rvalid) begin waits <= 0; done <= 1; result <= '0; result[1024] <= err; result[1023:0] <= 1024'(rdata); end
+    end else if (go && !done) begin
+      req <= 1; we <= op[1088]; addr <= W_ADDR'(op[1087:1024]); wdata <= W_RDATA'(op[1023:0]);
+    end
+  end
+endmodule
+
+module fleet_hci_manager #(parameter int W_ADD = 32, parameter int W_DATA = 32, parameter int W_BE = 4, parameter int OPW = 1280) (
+  input logic clk, rst, go, input logic [OPW-1:0] op, output logic done, output logic [OPW-1:0] result,
+  output logic req,
+  input  logic gnt,
+  output logic wen,
+  output logic [W_ADD-1:0] add,
+  output logic [W_DATA-1:0] data,
+  output logic [W_BE-1:0] be,
+  input  logic r_valid,
+  input  logic [W_DATA-1:0] r_data
+);
+  fleet_obi_manager #(.W_ADDR(W_ADD), .W_RDATA(W_DATA), .W_BE(W_BE), .OPW(OPW)) obi (
+    .clk, .rst, .go, .op, .done, .result, .req, .gnt, .we(wen), .addr(add), .wdata(data), .be, .rvalid(r_valid), .rdata(r_data), .err(1'b0));
+endmodule

@@ -1,0 +1,24 @@
+// What all parts of a bench share: memory, the file of results, findings of the monitors.
+package fleet_bench_pkg;
+  bit [7:0] memory [bit [63:0]];  // {space, address}
+  longint unsigned cycle;         // of the reference clock
+  longint unsigned unwritten;     // bytes that were read before anybody wrote them
+  int results;                    // file
+  int violations;
+
+  function automatic bit [7:0] get(bit [7:0] space, bit [55:0] address);
+    if (memory.exists({space, address}) != 0) return memory[{space, address}];
+    unwritten++;
+    return 8'h00;
+  endfunction
+
+  function automatic void put(bit [7:0] space, bit [55:0] address, bit [7:0] value);
+    memory[{space, address}] = value;
+  endfunction
+
+  // blame: "design" or "bench".
+  function automatic void violation(string port, string rule, string blame);
+    violations++;
+    if (violations <= 1000) $fdisplay(results, "V|%0d|%s|%s|%s", cycle, port, rule, blame);
+  endfunction
+endpackage

@@ -1,0 +1,191 @@
+// Valid and ready: a monitor, a source that the script drives, a sink that takes and records.
+module fleet_handshake_monitor #(parameter int W = 1, parameter string PORT = "", parameter string CHANNEL = "",
+                                 parameter string SENDER = "design", parameter bit STABLE = 1) (
+  input logic clk, rst, valid, ready,
+  input logic [W-1:0] payload
+);
+  logic waits = 0, told = 0;
+  logic [W-1:0] held;
+  int unsigned age = 0;  // of a reset; in its first cycles a register has no value yet
+  always @(posedge clk) begin
+    waits <= !rst && valid && !ready;
+    held <= payload;
+    age <= !rst ? 0 : age < 3 ? age + 1 : age;
+    if (rst && valid && age >= 3 && !told) begin
+      told <= 1;
+      fleet_bench_pkg::violation(PORT, {CHANNEL, "valid during reset"}, SENDER);
+    end
+    if (!rst && waits && STABLE) begin
+      if (!valid) fleet_bench_pkg::violation(PORT, {CHANNEL, "valid dropped before ready"}, SENDER);
+      else if (payload !== held) fleet_bench_pkg::violation(PORT, {CHANNEL, "payload changed while valid waits"}, SENDER);
+    end
+  end
+endmodule
+
+// op: the payload. Takes one at a time.
+module fleet_source #(parameter int W = 1, parameter int OPW = 1280) (
+  input  logic clk, rst, go,
+  input  logic [OPW-1:0] op,
+  output logic done,
+  output logic valid,
+  input  logic ready,
+  output logic [W-1:0] payload
+);
+  initial begin valid = 0; done = 0; payload = '0; end
+  always @(posedge clk) begin
+    done <= 0;
+    if (rst) valid <= 0;
+    else if (valid && ready) begin valid <= 0; done <= 1; end
+    else if (!valid && go && !done) begin valid <= 1; payload <= op[W-1:0]; end
+  end
+endmodule
+
+// PAUSE: of so many cycles one is refused; 0: none.
+module fleet_sink #(parameter int W = 1, parameter string PORT = "", parameter int PAUSE = 0, parameter int OPW = 1280) (
+  input  logic clk, rst, valid,
+  output logic ready,
+  input  logic [W-1:0] payload,
+  output logic [OPW-1:0] result
+);
+  int unsigned step = 0, taken = 0;
+  initial ready = 0;
+  assign result = OPW'(taken);
+  always @(posedge clk) begin
+    step <= step + 1;
+    ready <= !rst && (PAUSE == 0 || step % PAUSE != 0);
+    if (!rst && valid && ready) begin
+      taken <= taken + 1;
+      $fdisplay(fleet_bench_pkg::results, "S|%0d|%s|%h", fleet_bench_pkg::cycle, PORT, payload);
+    end
+  end
+endmodule
+
+module fleet_stream_manager #(parameter int W_PAYLOAD = 1, parameter int OPW = 1280) (
+  input logic clk, rst, go, input logic [OPW-1:0] op, output logic done,
+  output logic valid,
+  input  logic ready,
+  output logic [W_PAYLOAD-1:0] payload
+);
+  fleet_source #(.W(W_PAYLOAD), .OPW(OPW)) source (.*);
+endmodule
+
+module fleet_stream_subordinate #(parameter int W_PAYLOAD = 1, parameter string PORT = "", parameter int PAUSE = 0,
+                                  parameter int OPW = 1280) (
+  input logic clk, rst,
+  output logic [OPW-1:0] result,
+  input  logic valid,
+  output logic ready,
+  input  logic [W_PAYLOAD-1:0] payload
+);
+  fleet_sink #(.W(W_PAYLOAD), .PORT(PORT), .PAUSE(PAUSE), .OPW(OPW)) sink (.*);
+endmodule
+
+module fleet_stream_monitor #(parameter int W_PAYLOAD = 1, parameter string PORT = "", parameter string MANAGER = "design",
+                              parameter string SUBORDINATE = "bench", parameter bit STABLE = 1) (
+  input logic clk, rst,
+  input logic valid,
+  input logic ready,
+  input logic [W_PAYLOAD-1:0] payload
+);
+  fleet_handshake_monitor #(.W(W_PAYLOAD), .PORT(PORT), .SENDER(MANAGER), .STABLE(STABLE)) monitor (.*);
+endmodule
+
+// op: {last, keep, user, dest, id, data}, widths as the port has them.
+module fleet_axi4_stream_manager #(parameter int W_TDATA = 8, parameter int W_TKEEP = 1, parameter int W_TUSER = 1,
+                                   parameter int W_TID = 1, parameter int W_TDEST = 1, parameter int OPW = 1280) (
+  input logic clk, rst, go, input logic [OPW-1:0] op, output logic done,
+  output logic tvalid,
+  input  logic tready,
+  output logic [W_TDATA-1:0] tdata,
+  output logic tlast,
+  output logic [W_TKEEP-1:0] tkeep,
+  output logic [W_TKEEP-1:0] tstrb,
+  output logic [W_TUSER-1:0] tuser,
+  output logic [W_TDEST-1:0] tdest,
+  output logic [W_TID-1:0] tid
+);
+  localparam int W = 1 + W_TKEEP + W_TUSER + W_TDEST + W_TID + W_TDATA;
+  logic [W-1:0] payload;
+  assign {tlast, tkeep, tuser, tdest, tid, tdata} = payload;
+  assign tstrb = tkeep;
+  fleet_source #(.W(W), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid(tvalid), .ready(tready), .payload);
+endmodule
+
+module fleet_axi4_stream_subordinate #(parameter int W_TDATA = 8, parameter int W_TKEEP = 1, parameter int W_TUSER = 1,
+                                       parameter int W_TID = 1, parameter int W_TDEST = 1, parameter string PORT = "",
+                                       parameter int PAUSE = 0, parameter int OPW = 1280) (
+  input logic clk, rst,
+  output logic [OPW-1:0] result,
+  input  logic tvalid,
+  output logic tready,
+  input  logic [W_TDATA-1:0] tdata,
+  input  logic tlast,
+  input  logic [W_TKEEP-1:0] tkeep,
+  input  logic [W_TUSER-1:0] tuser,
+  input  logic [W_TDEST-1:0] tdest,
+  input  logic [W_TID-1:0] tid
+);
+  localparam int W = 1 + W_TKEEP + W_TUSER + W_TDEST + W_TID + W_TDATA;
+  fleet_sink #(.W(W), .PORT(PORT), .PAUSE(PAUSE), .OPW(OPW)) sink (
+    .clk, .rst, .valid(tvalid), .ready(tready), .payload({tlast, tkeep, tuser, tdest, tid, tdata}), .result);
+endmodule
+
+module fleet_axi4_stream_monitor #(parameter int W_TDATA = 8, parameter int W_TKEEP = 1, parameter int W_TUSER = 1,
+                                   parameter int W_TID = 1, parameter int W_TDEST = 1, parameter string PORT = "",
+                                   parameter string MANAGER = "design", parameter bit STABLE = 1) (
+  input logic clk, rst,
+  input logic tvalid,
+  input logic tready,
+  input logic [W_TDATA-1:0] tdata,
+  input logic tlast,
+  input logic [W_TKEEP-1:0] tkeep,
+  input logic [W_TUSER-1:0] tuser,
+  input logic [W_TDEST-1:0] tdest,
+  input logic [W_TID-1:0] tid
+);
+  localparam int W = 1 + W_TKEEP + W_TUSER + W_TDEST + W_TID + W_TDATA;
+  fleet_handshake_monitor #(.W(W), .PORT(PORT), .CHANNEL("t"), .SENDER(MANAGER), .STABLE(STABLE)) monitor (
+    .clk, .rst, .valid(tvalid), .ready(tready), .payload({tlast, tkeep, tuser, tdest, tid, tdata}));
+endmodule
+
+// A design that pops: the bench shows its word and that it is not empty.
+module fleet_fifo_read_subordinate #(parameter int W_DOUT = 1, parameter int OPW = 1280) (
+  input logic clk, rst, go, input logic [OPW-1:0] op, output logic done,
+  input  logic rd_en,
+  output logic [W_DOUT-1:0] dout,
+  output logic empty
+);
+  logic valid;
+  assign empty = !valid;
+  fleet_source #(.W(W_DOUT), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid, .ready(rd_en), .payload(dout));
+endmodule
+
+module fleet_fifo_read_monitor #(parameter string PORT = "", parameter string MANAGER = "design") (
+  input logic clk, rst,
+  input logic rd_en,
+  input logic empty
+);
+  always @(posedge clk) if (!rst && rd_en && empty) fleet_bench_pkg::violation(PORT, "read while empty", MANAGER);
+endmodule
+
+// A design that pushes: the bench takes.
+module fleet_fifo_write_subordinate #(parameter int W_DIN = 1, parameter string PORT = "", parameter int PAUSE = 0,
+                                      parameter int OPW = 1280) (
+  input logic clk, rst,
+  output logic [OPW-1:0] result,
+  input  logic wr_en,
+  input  logic [W_DIN-1:0] din,
+  output logic full
+);
+  logic ready;
+  assign full = !ready;
+  fleet_sink #(.W(W_DIN), .PORT(PORT), .PAUSE(PAUSE), .OPW(OPW)) sink (.clk, .rst, .valid(wr_en), .ready, .payload(din), .result);
+endmodule
+
+module fleet_fifo_write_monitor #(parameter string PORT = "", parameter string MANAGER = "design") (
+  input logic clk, rst,
+  input logic wr_en,
+  input logic full
+);
+  always @(posedge clk) if (!rst && wr_en && full) fleet_bench_pkg::violation(PORT, "written while full", MANAGER);
+endmodule

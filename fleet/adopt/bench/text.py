@@ -1,0 +1,312 @@
+"""The bench of a design as SystemVerilog: one module with its clocks, its resets, its ports as plain vectors and the parts at them.
+
+The design is an instance, so its interface ports, structures, parameters and unpacked arrays need no wrapper of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from math import prod
+
+from fleet.adopt.bench.plan import Instance, Plan, Port
+from fleet.adopt.ports import Leaf, Top, TopPort
+from fleet.adopt.workspace import Workspace
+
+__all__ = ["TOP", "bench_text"]
+
+TOP = "fleet_adopt_bench"
+
+
+def bench_text(work: Workspace, plan: Plan) -> str:
+    """The module."""
+    return "\n".join(_Writer(work, plan).lines()) + "\n"
+
+
+class _Writer:
+    def __init__(self, work: Workspace, plan: Plan) -> None:
+        self._work, self._plan = work, plan
+        self._leaves = list(work.top.leaves())
+        self._net = {leaf.path: f"l{n}" for n, leaf in enumerate(self._leaves)}
+        self._low = {p for g in work.ports.groups for name in g.low for p in g.signals.get(name, ())}
+
+    def lines(self) -> Iterator[str]:
+        top = self._work.top
+        yield f"// The bench of {top.name}. Made from its port map; do not edit."
+        yield f"module {TOP};"
+        yield "  import fleet_bench_pkg::*;"
+        yield f"  localparam int OPW = {self._plan.op_bits};"
+        yield f"  localparam int DRIVEN = {max(1, len(self._plan.driven))};"
+        yield "  logic [DRIVEN-1:0] go = '0;"
+        yield "  wire [DRIVEN-1:0] done, fin;"
+        yield "  logic [OPW-1:0] op = '0;"
+        yield "  wire [OPW-1:0] result [DRIVEN];"
+        yield from self._clocks()
+        yield from self._design(top)
+        yield from self._single_lines()
+        for n, port in enumerate(self._plan.ports):
+            yield from self._port(n, port)
+        for n, instance in enumerate(self._plan.instances):
+            yield from self._instance(n, instance)
+        yield from self._script()
+        yield "endmodule"
+
+    # Clocks and resets.
+
+    def _clocks(self) -> Iterator[str]:
+        settings = self._work.settings
+        if not settings.clocks:
+            yield "  logic c_none = 0; always #1 c_none = ~c_none;"
+        for name, clock in settings.clocks.items():
+            net, wait = self._clock(name), f"#{clock.phase} " if clock.phase else ""
+            yield f"  logic {net} = 0; initial begin {wait}forever #{clock.period // 2} {net} = ~{net}; end"
+        yield f"  wire reference = {self._clock(settings.reference)};"
+        yield "  logic running = 0;"
+        yield "  always @(posedge reference) cycle++;"
+        names: list[str] = []
+        for name, reset in settings.resets.items():
+            names.append(f"r_{_plain(name)}")
+            yield (
+                f"  logic r_{_plain(name)} = 1; initial begin wait (running); repeat ({reset.cycles}) @(posedge reference); "
+                f"@(posedge {self._clock(reset.clock)}) r_{_plain(name)} <= 0; end"
+            )
+        if not names:
+            names = ["r_none"]
+            yield "  logic r_none = 1; initial begin wait (running); repeat (4) @(posedge reference); r_none <= 0; end"
+        yield f"  wire rst = {' | '.join(names)};"
+
+    def _clock(self, name: str) -> str:
+        return f"c_{_plain(name)}" if name else "c_none"
+
+    # The design and its ports as vectors.
+
+    def _design(self, top: Top) -> Iterator[str]:
+        for port in top.ports:
+            name = f"p_{port.name}"
+            array = "".join(f" [0:{n - 1}]" for n in port.array)
+            if port.interface:
+                yield f"  {port.interface} {name}{array} ();"
+            else:
+                kind = "wire" if port.direction == "inout" else "logic"
+                yield f"  {kind} [{max(1, port.width) - 1}:0] {name}{array};"
+        for port in top.ports:
+            for leaf in port.leaves:
+                if leaf.width:
+                    yield from self._leaf(port, leaf)
+        values = ", ".join(f".{name}({value})" for name, value in self._work.parameters.items())
+        connections = ",\n    ".join(f".{p.name}(p_{p.name})" for p in top.ports)
+        yield f"  {top.name}{f' #({values})' if values else ''} dut (\n    {connections});"
+
+    def _leaf(self, port: TopPort, leaf: Leaf) -> Iterator[str]:
+        """The net of a leaf, all its elements side by side, the first one lowest."""
+        net = self._net[leaf.path]
+        yield f"  logic [{leaf.width * leaf.count - 1}:0] {net};  // {leaf.path}"
+        if leaf.direction == "inout":
+            return
+        for n, (indices, places) in enumerate(product(_indices(port.array), product(*(range(c) for c, _ in leaf.strides)))):
+            offset = leaf.offset + sum(i * s for i, (_, s) in zip(places, leaf.strides, strict=True))
+            base = f"p_{port.name}" + "".join(f"[{i}]" for i in indices)
+            whole = leaf.width
+            if port.interface:
+                base += "." + leaf.fields[0]
+                whole = self._member_width(port, leaf)
+            else:
+                whole = port.width
+            place = base if leaf.width == whole else f"{base}[{offset} +: {leaf.width}]"
+            part = f"{net}[{n * leaf.width} +: {leaf.width}]"
+            yield f"  assign {part} = {place};" if leaf.direction == "out" else f"  assign {place} = {part};"
+
+    def _member_width(self, port: TopPort, leaf: Leaf) -> int:
+        return sum(x.width * prod(c for c, _ in x.strides) for x in port.leaves if x.fields[:1] == leaf.fields[:1])
+
+    def _single_lines(self) -> Iterator[str]:
+        work = self._work
+        for g in work.ports.groups:
+            if g.role != "subordinate" or g.protocol not in ("clock", "reset"):
+                continue
+            (path,) = g.paths()
+            source = f"c_{_plain(g.name)}" if g.protocol == "clock" else f"r_{_plain(g.name)}"
+            yield f"  assign {self._net[path]} = {'~' if path in self._low else ''}{source};"
+        for path, n in self._plan.ties.items():
+            leaf = next(x for x in self._leaves if x.path == path)
+            width = leaf.width * leaf.count
+            yield f"  logic [{width - 1}:0] t{n} = {width}'h{work.settings.ties[path]:x};"
+            yield f"  assign {self._net[path]} = t{n};"
+
+    # Protocols.
+
+    def _port(self, n: int, port: Port) -> Iterator[str]:
+        for name, paths in port.group.signals.items():
+            wire, width = f"g{n}_{name}", port.widths[name]
+            invert = "~" if name in port.group.low else ""
+            yield f"  wire [{width - 1}:0] {wire};"
+            slices: list[str] = []
+            for path in paths:
+                leaf = next(x for x in self._leaves if x.path == path)
+                w = leaf.width * leaf.count // port.group.lanes
+                slices.append(f"{self._net[path]}[{port.lane * w} +: {w}]")
+            joined = "{" + ", ".join(slices) + "}"
+            yield f"  assign {wire} = {invert}{joined};" if name in port.drives else f"  assign {joined} = {invert}{wire};"
+        player = next((i for i in self._plan.instances if i.port is port and not i.part.name.endswith("_monitor")), None)
+        outputs = player.part.outputs if player is not None else frozenset[str]()
+        for name in port.group.signals:
+            if name not in port.drives and name not in outputs:
+                yield f"  assign g{n}_{name} = '0;"
+
+    def _instance(self, n: int, i: Instance) -> Iterator[str]:
+        port, part = i.port, i.part
+        number = next(k for k, p in enumerate(self._plan.ports) if p is port)
+        clock = self._clock(port.settings.clock)
+        mine = port.group.role == "manager"
+        texts = {
+            "PORT": f'"{port.name}"', "OPW": "OPW", "LATENCY": str(port.settings.latency), "PAUSE": str(port.settings.pause),
+            "SPACE": str(port.settings.space + (port.lane if port.protocol.name == "sram" else 0)),
+            "SHIFT": str(port.settings.shift), "STABLE": str(int(port.settings.stable)),
+            "IS_LITE": str(int(port.protocol.name == "axi4_lite")),
+            "MANAGER": '"design"' if mine else '"bench"', "SUBORDINATE": '"bench"' if mine else '"design"',
+        }  # fmt: skip
+        for name in part.parameters:
+            if name.startswith("W_"):
+                texts[name] = str(port.width(name[2:]))
+            elif name.startswith("HAS_"):
+                texts[name] = str(int(name[4:].lower() in port.group.signals))
+        parameters = ", ".join(f".{name}({texts[name]})" for name in sorted(part.parameters))
+        wires = {"clk": clock, "rst": "rst"}
+        if i.index >= 0:
+            wires |= {
+                "go": f"go[{i.index}] && !fin[{i.index}]",
+                "op": "op",
+                "done": f"done[{i.index}]",
+                "result": f"result[{i.index}]",
+            }
+        for name in sorted(part.inputs - wires.keys()):
+            wires[name] = f"g{number}_{name}" if name in port.group.signals else port.absent(name)
+        for name in sorted(part.outputs - wires.keys()):
+            wires[name] = f"g{number}_{name}" if name in port.group.signals else ""
+        used = part.inputs | part.outputs
+        connections = ", ".join(f".{name}({wire})" for name, wire in wires.items() if name in used)
+        yield f"  {part.name} #({parameters}) u{n} ({connections});"
+        if i.index >= 0:
+            if not part.is_driven:
+                yield f"  assign done[{i.index}] = 0;"
+            if "result" not in part.outputs:
+                yield f"  assign result[{i.index}] = '0;"
+            yield (
+                f"  logic fin{i.index} = 0; always @(posedge {clock}) fin{i.index} <= !rst && (fin{i.index} ? go[{i.index}] "
+                f": done[{i.index}]); assign fin[{i.index}] = fin{i.index};"
+            )
+
+    # The script.
+
+    def _script(self) -> Iterator[str]:
+        watched = self._plan.watched
+        yield f"  wire [1023:0] watch [{max(1, len(watched))}];"
+        for path, n in watched.items():
+            yield f"  assign watch[{n}] = 1024'({'~' if path in self._low else ''}{self._net[path]});"
+        if not watched:
+            yield "  assign watch[0] = '0;"
+        if not self._plan.driven:
+            yield "  assign done = '0; assign fin = '0; assign result[0] = '0;"
+        cases = "".join(f"        {n}: t{n} <= $bits(t{n})'(b);\n" for n in self._plan.ties.values())
+        yield _SCRIPT.replace("@TIES@", cases or "        0: ;\n").replace("@TOP@", TOP)
+
+
+_SCRIPT = """
+  int script, image, code, number, fields, at = 0, k;
+  logic [63:0] a, limit, last, position;
+  logic [OPW-1:0] b, c;
+  string file;
+  bit over = 0, again, ended = 0;
+  task automatic finish(string what);
+    $fdisplay(results, "E|%0d|%s|%0d|%0d|%0d", cycle, what, at, violations, unwritten);
+    $fclose(results);
+    ended = 1;
+    $finish;
+  endtask
+  // One operation of a part; it has not ended when the limit is over.
+  task automatic drive(int unsigned n, logic [OPW-1:0] what);
+    op <= what;
+    go[n] <= 1;
+    last = cycle + limit;
+    while (!fin[n] && cycle < last) @(posedge reference);
+    over = !fin[n];
+    go[n] <= 0;
+    if (!over) while (fin[n]) @(posedge reference);
+  endtask
+  initial begin
+    results = $fopen("results.txt", "w");
+    script = $fopen("script.txt", "r");
+    if ($test$plusargs("wave")) begin
+      if ($value$plusargs("wave=%s", file)) $dumpfile(file);
+      $dumpvars(0, @TOP@);
+    end
+    while (!ended) begin
+      fields = $fscanf(script, "%h %h %h %h %h %h", code, k, a, b, c, limit);
+      if (fields != 6) finish("script");
+      else case (code)
+        0: finish("end");
+        1: begin drive(k, (OPW'(1) << 1088) | (OPW'(a) << 1024) | b); $fdisplay(results, "R|%0d|%0d|%h", at, cycle, result[k]); end
+        2: begin drive(k, OPW'(a) << 1024); $fdisplay(results, "R|%0d|%0d|%h", at, cycle, result[k]); end
+        3: begin
+          last = cycle + limit;
+          again = 1;
+          position = last;
+          while (again) begin
+            limit = position > cycle ? position - cycle : 0;
+            drive(k, OPW'(a) << 1024);
+            again = !over && (result[k] & b) != c && cycle < position;
+          end
+          over = over || (result[k] & b) != c;
+          $fdisplay(results, "R|%0d|%0d|%h", at, cycle, result[k]);
+        end
+        4: begin
+          last = cycle + limit;
+          while ((watch[k] & 1024'(b)) != 1024'(c) && cycle < last) @(posedge reference);
+          over = (watch[k] & 1024'(b)) != 1024'(c);
+          $fdisplay(results, "R|%0d|%0d|%h", at, cycle, watch[k]);
+        end
+        5: begin drive(k, b); $fdisplay(results, "R|%0d|%0d|0", at, cycle); end
+        6: begin
+          last = cycle + limit;
+          while (result[k][31:0] < a[31:0] && cycle < last) @(posedge reference);
+          over = result[k][31:0] < a[31:0];
+          $fdisplay(results, "R|%0d|%0d|%h", at, cycle, result[k]);
+        end
+        7: begin case (k)
+@TIES@          default: ;
+          endcase
+          @(posedge reference); $fdisplay(results, "R|%0d|%0d|0", at, cycle);
+        end
+        8: begin repeat (a[31:0]) @(posedge reference); $fdisplay(results, "R|%0d|%0d|0", at, cycle); end
+        9: begin
+          image = $fopen($sformatf("image%0d.bin", k), "rb");
+          position = a;
+          number = $fgetc(image);
+          while (number >= 0) begin put(8'(b), position[55:0], 8'(number)); position++; number = $fgetc(image); end
+          $fclose(image);
+        end
+        10: begin
+          image = $fopen($sformatf("dump%0d.txt", k), "w");
+          for (position = a; position < a + 64'(c); position++)
+            if (memory.exists({8'(b), position[55:0]}) != 0) $fdisplay(image, "%02h", memory[{8'(b), position[55:0]}]);
+            else $fdisplay(image, "--");
+          $fclose(image);
+        end
+        11: begin running = 1; @(posedge reference); while (rst) @(posedge reference); repeat (2) @(posedge reference); end
+        default: finish("script");
+      endcase
+      if (over && !ended) finish("limit");
+      at++;
+    end
+  end
+  longint unsigned most = 64'd1000000000;
+  initial if (!$value$plusargs("limit=%d", most)) most = 64'd1000000000;
+  always @(posedge reference) if (cycle > most && !ended) finish("limit");"""
+
+
+def _plain(name: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in name)
+
+
+def _indices(array: tuple[int, ...]) -> list[tuple[int, ...]]:
+    return list(product(*(range(n) for n in array)))

@@ -1,0 +1,267 @@
+"""The workspace of an adopted design: `adopt.toml` beside its port map, its registers and its tests.
+
+top = "npu"
+sources = ["../rtl/npu.f"]             # file lists, files, waivers: relative to this folder
+include_dirs = []
+substitutes = ["models/clock_gate.sv"] # in place of technology cells and black boxes; sources are never edited
+protocols = []                         # Python files with protocols of your own
+map = "ports.toml"
+registers = "registers.toml"           # optional
+reference = "clk_i"                    # the clock that cycles are counted in
+
+[parameters]
+W = "256"
+[defines]
+[clocks.clk_i]
+period = 4                             # in units that all clocks share; even
+phase = 0                              # when the first edge comes, 0 or more
+[resets.rst_ni]
+cycles = 16                            # of the reference clock
+clock = "clk_i"                        # with whose edge it ends
+[ties]
+scan_en_i = 0                          # inputs that no protocol drives; a test may set them
+[ports.m_axi]
+clock = "clk_i"
+latency = 2                            # cycles of a memory, 1 or more
+pause = 0                              # of so many cycles one is refused; 0: none
+space = 0                              # ports of one space see the same memory
+shift = 0                              # addresses count 2**shift bytes
+stable = true                          # a valid that waits may not change
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fleet.adopt.filelist import Sources, read_sources
+from fleet.adopt.map_file import read_map
+from fleet.adopt.own_protocols import known_protocols
+from fleet.adopt.port_map import Group, PortMap
+from fleet.adopt.ports import Top
+from fleet.adopt.registers import Register, registers_file
+from fleet.core.toml_file import TomlTable, read_toml
+from fleet.errors import DeviceError
+from fleet.sdk.ports import Protocol
+
+__all__ = ["Clock", "PortSettings", "Reset", "Settings", "Workspace", "open_workspace", "proposed", "settings_text"]
+
+MANIFEST = "adopt.toml"
+
+
+@dataclass(frozen=True)
+class Clock:
+    """period, phase: in units that all clocks share."""
+
+    period: int = 2
+    phase: int = 0
+
+
+@dataclass(frozen=True)
+class Reset:
+    """cycles: of the reference clock; clock: with whose edge it ends."""
+
+    clock: str
+    cycles: int = 16
+
+
+@dataclass(frozen=True)
+class PortSettings:
+    """How the bench plays a port; see the text of the module."""
+
+    clock: str
+    latency: int = 1
+    pause: int = 0
+    space: int = 0
+    shift: int = 0
+    stable: bool = True
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a person may edit. Names are those of the map's groups, `ties` of leaves."""
+
+    reference: str
+    clocks: Mapping[str, Clock]
+    resets: Mapping[str, Reset]
+    ties: Mapping[str, int]
+    ports: Mapping[str, PortSettings]
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """A workspace that was read, and its design as it is now."""
+
+    folder: Path
+    top: Top
+    sources: Sources
+    parameters: Mapping[str, str]
+    protocols: Mapping[str, Protocol]
+    ports: PortMap
+    settings: Settings
+    registers: tuple[Register, ...]
+
+    def group(self, name: str) -> Group | None:
+        """The group of a name."""
+        return next((g for g in self.ports.groups if g.name == name), None)
+
+
+_TIED = ("test", "clock_enable", "static", "debug", "interrupt_ack", "alert")
+
+
+def tied(ports: PortMap, top: Top) -> Iterator[tuple[str, int]]:
+    """(leaf, value) of the inputs that no protocol drives: what a design needs to work normally."""
+    leaves = {leaf.path: leaf for leaf in top.leaves()}
+    for g in ports.groups:
+        for name, paths in g.signals.items():
+            for path in paths:
+                if leaves[path].direction != "in":
+                    continue
+                if g.protocol in (*_TIED, "done", "interrupt"):
+                    active = g.protocol == "clock_enable"
+                    width = leaves[path].width * leaves[path].count
+                    ones = (1 << width) - 1
+                    yield path, ones if active != (name in g.low) else 0
+    yield from ((u.path, 0) for u in ports.unmapped if leaves[u.path].direction == "in")
+
+
+def proposed(top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Settings:
+    """Settings for a map: the clock of a port is the one whose name has most in common with it."""
+    clocks = [g.name for g in ports.groups if g.protocol == "clock" and g.role == "subordinate"]
+    resets = [g.name for g in ports.groups if g.protocol == "reset" and g.role == "subordinate"]
+    found: dict[str, PortSettings] = {}
+    space = 1
+    for g in ports.groups:
+        if protocols[g.protocol].single or g.protocol == "done":
+            continue
+        settings = PortSettings(_nearest(g.name, clocks), shift=_shift(g, top))
+        if g.protocol == "sram" and g.role == "manager":
+            settings = replace(settings, space=space)
+            space += g.lanes
+        found[g.name] = settings
+    return Settings(
+        clocks[0] if clocks else "",
+        {name: Clock() for name in clocks},
+        {name: Reset(_nearest(name, clocks)) for name in resets},
+        dict(tied(ports, top)),
+        found,
+    )
+
+
+def _nearest(name: str, clocks: list[str]) -> str:
+    return max(clocks, key=lambda c: (name.lower()[:2] == c.lower()[:2], -clocks.index(c)), default="")
+
+
+def _shift(g: Group, top: Top) -> int:
+    """Log 2 of the bytes that an address counts, as makers of that protocol do it."""
+    bits = {leaf.path: leaf.width * leaf.count // g.lanes for leaf in top.leaves()}
+    data = max((bits[g.signals[n][0]] for n in ("dat_r", "readdata", "rdata", "r_data") if n in g.signals), default=8)
+    words = (max(8, data) // 8).bit_length() - 1
+    if g.protocol == "wishbone":
+        return words if bits[g.signals["adr"][0]] + words in (30, 32, 48, 64) and bits[g.signals["adr"][0]] % 4 else 0
+    counts_words = g.protocol in ("csr_bus", "sram") or (g.protocol == "avalon_mm" and g.role == "subordinate")
+    return words if counts_words else 0
+
+
+def settings_text(
+    top: Top, sources: tuple[str, ...], given: Settings, *, include_dirs: tuple[str, ...] = (), parameters: Mapping[str, str],
+    defines: Mapping[str, str], protocols: tuple[str, ...] = (), registers: bool,
+) -> str:  # fmt: skip
+    """`adopt.toml`. sources, include_dirs, protocols: paths relative to its folder."""
+    lines = ["# How fleet drives this design: docs/adopting.md. Nothing of the design is changed."]
+    lines += [f"top = {json.dumps(top.name)}", f"sources = {json.dumps(list(sources))}"]
+    lines += [f"include_dirs = {json.dumps(list(include_dirs))}"] if include_dirs else []
+    missing = ", ".join(m.name for m in top.missing)
+    lines += [f"substitutes = []  # files with models of {missing}"] if missing else ["substitutes = []"]
+    lines += [f"protocols = {json.dumps(list(protocols))}"] if protocols else []
+    lines += ['map = "ports.toml"'] + (['registers = "registers.toml"'] if registers else [])
+    lines += [f"reference = {json.dumps(given.reference)}", "", "[parameters]"]
+    lines += [f"{name} = {json.dumps(value)}" for name, value in parameters.items()]
+    lines += ["", "[defines]", *(f"{name} = {json.dumps(value)}" for name, value in defines.items())]
+    for name, clock in given.clocks.items():
+        lines += ["", f"[clocks.{name}]", f"period = {clock.period}", f"phase = {clock.phase}"]
+    for name, reset in given.resets.items():
+        lines += ["", f"[resets.{name}]", f"clock = {json.dumps(reset.clock)}", f"cycles = {reset.cycles}"]
+    lines += ["", "[ties]", *(f"{json.dumps(path)} = {value:#x}" for path, value in given.ties.items())]
+    for name, p in given.ports.items():
+        lines += ["", f"[ports.{name}]", f"clock = {json.dumps(p.clock)}", f"latency = {p.latency}", f"pause = {p.pause}"]
+        lines += [f"space = {p.space}", f"shift = {p.shift}", f"stable = {str(p.stable).lower()}"]
+    return "\n".join(lines) + "\n"
+
+
+def open_workspace(folder: Path) -> Workspace:
+    """Read a workspace, and its design as it is now.
+
+    Raises DeviceError with file:line for what is wrong in a file of it, or in the design.
+    """
+    from fleet.adopt.top import read_top
+
+    table = read_toml(folder / MANIFEST, DeviceError)
+    table.only(
+        "top", "sources", "include_dirs", "substitutes", "protocols", "map", "registers", "reference", "parameters", "defines",
+        "clocks", "resets", "ties", "ports",
+    )  # fmt: skip
+
+    def paths(key: str) -> list[Path]:
+        return [Path(os.path.normpath(folder / p)) for p in (table.texts(key) if table.values.get(key) else ())]
+
+    sources = read_sources([*paths("sources"), *paths("substitutes")], include_dirs=paths("include_dirs"))
+    defines = _texts(table, "defines")
+    sources = replace(sources, defines=tuple({**dict(sources.defines), **defines}.items()))
+    parameters = _texts(table, "parameters")
+    protocols = known_protocols(paths("protocols"))
+    top = read_top(sources, table.text("top"), parameters)
+    ports = read_map(folder / table.text("map"), top, protocols)
+    registers = registers_file(folder / table.text("registers")) if "registers" in table else ()
+    return Workspace(folder, top, sources, parameters, protocols, ports, _settings(table, top, ports, protocols), registers)
+
+
+def _texts(table: TomlTable, key: str) -> dict[str, str]:
+    found = table.table(key) if key in table else None
+    return {} if found is None else {name: str(value) for name, value in found.values.items()}
+
+
+def _settings(table: TomlTable, top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Settings:
+    base = proposed(top, ports, protocols)
+    reference = table.chosen("reference", tuple(base.clocks), base.reference) if base.clocks else ""
+    clocks, resets, settings = dict(base.clocks), dict(base.resets), dict(base.ports)
+    for name, t in _named(table, "clocks", clocks):
+        t.only("period", "phase")
+        period = t.integer("period", 2) if "period" in t else 2
+        if period % 2:
+            raise t.wrong("period", f"a period is even, not {period}")
+        clocks[name] = Clock(period, t.integer("phase", 0) if "phase" in t else 0)
+    for name, t in _named(table, "resets", resets):
+        t.only("clock", "cycles")
+        clock = t.chosen("clock", tuple(clocks), resets[name].clock) if clocks else ""
+        resets[name] = Reset(clock, t.integer("cycles", 1) if "cycles" in t else 16)
+    for name, t in _named(table, "ports", settings):
+        t.only("clock", "latency", "pause", "space", "shift", "stable")
+        old = settings[name]
+        settings[name] = PortSettings(
+            t.chosen("clock", tuple(clocks), old.clock) if clocks else "",
+            t.integer("latency", 1) if "latency" in t else old.latency,
+            *(t.integer(k, 0) if k in t else v for k, v in (("pause", old.pause), ("space", old.space), ("shift", old.shift))),
+            stable=t.boolean("stable", old.stable),
+        )
+    ties = dict(base.ties)
+    if "ties" in table:
+        t = table.table("ties")
+        for path in t.values:
+            if path not in ties:
+                raise t.wrong(path, f"{path} is no input that is tied", hint=f"these are: {', '.join(ties) or 'none'}")
+            ties[path] = t.integer(path, 0)
+    return Settings(reference, clocks, resets, ties, settings)
+
+
+def _named(table: TomlTable, key: str, known: Mapping[str, object]) -> Iterator[tuple[str, TomlTable]]:
+    if key not in table:
+        return
+    found = table.table(key)
+    for name in found.values:
+        if name not in known:
+            raise found.wrong(name, f"{name} is none of the {key} of the port map", hint=f"these are: {', '.join(known) or 'none'}")
+        yield name, found.table(name)

@@ -56,7 +56,7 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
   initial begin awready = 0; wready = 0; arready = 0; bvalid = 0; rvalid = 0; end
   assign bresp = 0;
   assign rresp = 0;
-  wire pause = PAUSE != 0 && now % 64'(PAUSE) == 0;
+  wire pause = fleet_bench_pkg::refuses(PAUSE, now);
   always @(posedge clk) begin : step
     bit [63:0] line;
     now <= now + 1;
@@ -237,7 +237,8 @@ module fleet_axi4_monitor #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
         if (lengths.size() > 0 && !IS_LITE) begin
           if (wlast != (beats == lengths[0])) fleet_bench_pkg::violation(PORT, "wlast is not at the end of the burst", MANAGER);
         end
-        if (wlast) begin
+        // A burst ends where its address said so: a wlast that lacks is one fault, not a response too early as well.
+        if (lengths.size() > 0 ? beats >= lengths[0] : wlast) begin
           beats = 0;
           ended++;
           if (lengths.size() > 0) void'(lengths.pop_front());

@@ -16,6 +16,11 @@ package fleet_bench_pkg;
     memory[{space, address}] = value;
   endfunction
 
+  // Whether a part refuses in this cycle: of `pause` cycles one, not in step with anything; 0: never.
+  function automatic bit refuses(int pause, longint unsigned step);
+    return pause != 0 && ((step * 64'h9e3779b97f4a7c15) >> 40) % 64'(pause) == 0;
+  endfunction
+
   // blame: "design" or "bench".
   function automatic void violation(string port, string rule, string blame);
     violations++;

@@ -58,7 +58,7 @@ module fleet_obi_subordinate #(parameter int W_ADDR = 32, parameter int W_RDATA 
   int unsigned step = 0;
   assign err = 0;
   assign rid = ids[LATENCY-1];
-  assign gnt = req && !rst && (PAUSE == 0 || step % PAUSE != 0);
+  assign gnt = req && !rst && !fleet_bench_pkg::refuses(PAUSE, 64'(step));
   always @(posedge clk) begin
     step <= step + 1;
     for (int i = LATENCY - 1; i > 0; i--) ids[i] <= ids[i-1];

@@ -52,7 +52,7 @@ module fleet_sink #(parameter int W = 1, parameter string PORT = "", parameter i
   assign result = OPW'(taken);
   always @(posedge clk) begin
     step <= step + 1;
-    ready <= !rst && (PAUSE == 0 || step % PAUSE != 0);
+    ready <= !rst && !fleet_bench_pkg::refuses(PAUSE, 64'(step));
     if (!rst && valid && ready) begin
       taken <= taken + 1;
       $fdisplay(fleet_bench_pkg::results, "S|%0d|%s|%h", fleet_bench_pkg::cycle, PORT, payload);

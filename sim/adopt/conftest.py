@@ -1,0 +1,8 @@
+"""The designs are shared with the quick tests."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "adopt"))

@@ -1,0 +1,41 @@
+"""The small foreign designs of tests/fixtures/adopted and a workspace of each, as `fleet isa adopt -o` writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fleet.adopt.classify import classify
+from fleet.adopt.closure import closure_hash
+from fleet.adopt.filelist import read_sources
+from fleet.adopt.first import write_workspace
+from fleet.adopt.own_protocols import known_protocols
+from fleet.adopt.registers import read_registers, shipped
+from fleet.adopt.top import read_top
+
+__all__ = ["COPIER", "DOTTER", "SCALER", "workspace"]
+
+_FOLDER = Path(__file__).parents[1] / "fixtures" / "adopted"
+COPIER = _FOLDER / "apb_axi" / "copier.f"
+DOTTER = _FOLDER / "obi_rocc" / "dotter.f"
+SCALER = _FOLDER / "stream_if" / "scaler.f"
+
+
+def workspace(folder: Path, files: Path, *, own: Sequence[Path] = (), edits: Sequence[tuple[str, str]] = ()) -> Path:
+    """A workspace; edits: (text, text that replaces it) in adopt.toml."""
+    sources = read_sources([files])
+    top = read_top(sources)
+    protocols = known_protocols(own)
+    described = shipped([files.parent])
+    registers = [r for path in described for r in read_registers(path)]
+    write_workspace(
+        folder, top, classify(top, protocols), closure_hash(top, sources), protocols, registers, sources=[files], include_dirs=[],
+        parameters={}, defines={}, own=own, described=", ".join(p.name for p in described),
+    )  # fmt: skip
+    manifest = folder / "adopt.toml"
+    text = manifest.read_text()
+    for old, new in edits:
+        assert old in text, old
+        text = text.replace(old, new)
+    manifest.write_text(text)
+    return folder

@@ -1,0 +1,150 @@
+"""The bench of an adopted design: what drives and watches each port, its text (which slang elaborates), tests as files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyslang")
+
+from adopted import COPIER, DOTTER, SCALER, workspace
+
+from fleet.adopt.bench.library import part_files, parts
+from fleet.adopt.bench.plan import make_plan
+from fleet.adopt.bench.script import read_script
+from fleet.adopt.bench.text import TOP, bench_text
+from fleet.adopt.filelist import read_sources
+from fleet.adopt.protocols import PROTOCOLS
+from fleet.adopt.registers import read_registers
+from fleet.adopt.top import read_top
+from fleet.adopt.workspace import Workspace, open_workspace
+from fleet.errors import DeviceError
+
+HEADERS = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def works(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Workspace]:
+    """By name of the design."""
+    home = tmp_path_factory.mktemp("works")
+    return {p.stem: open_workspace(workspace(home / p.stem, p)) for p in (COPIER, DOTTER, SCALER)}
+
+
+def test_what_a_workspace_has(works: dict[str, Workspace]) -> None:
+    copier = works["copier"]
+    assert list(copier.settings.clocks) == ["clk_i", "slow_clk_i"]
+    assert copier.settings.ties == {"scan_en_i": 0, "fault_i": 0}
+    assert [r.name for r in copier.registers][-1] == "identity"
+    assert read_registers(copier.folder / "description.rdl")[-1].reset == 0xC0B1E500
+    assert (copier.folder / "smoke.toml").read_text().count("identity") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "driven", "monitors", "watched"),
+    [
+        ("copier", ["apb"], 2, ["irq_o", "slow_count_o"]),
+        ("dotter", ["io"], 3, []),
+        ("scaler", ["in", "out"], 2, ["counts"]),
+    ],
+)
+def test_what_drives_and_watches_the_ports(
+    works: dict[str, Workspace], name: str, driven: list[str], monitors: int, watched: list[str]
+) -> None:
+    plan = make_plan(works[name])
+    assert (list(plan.driven), plan.monitors(), list(plan.watched), plan.undriven) == (driven, monitors, watched, ())
+
+
+@pytest.mark.parametrize("name", ["copier", "dotter", "scaler"])
+def test_the_bench_is_systemverilog_that_another_reader_elaborates(works: dict[str, Workspace], tmp_path: Path, name: str) -> None:
+    work = works[name]
+    (tmp_path / "bench.sv").write_text(bench_text(work, make_plan(work)))
+    top = read_top(read_sources([*part_files(()), *work.top.files, tmp_path / "bench.sv"]), TOP)
+    assert top.missing == ()
+    assert name in top.modules
+
+
+_BENCHED = [
+    "axi_if_top", "ahb_npu", "avalon_copro", "edge_mac", "hls_kernel", "hwpe_top", "pulp_dma", "stream_filter", "tcdm_engine",
+    "TileLinkUH", "wb_accel", "tlul_block", "zip_unit", "RoccUnit", "SpinalNpu", "dla_style",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _BENCHED)
+def test_a_bench_fits_any_header(tmp_path: Path, name: str) -> None:
+    """Structures, vectors of ports, interfaces, widths of all kinds."""
+    (tmp_path / "t.f").write_text(f"{HEADERS / 'headers' / name}.sv\n--top {name}\n")
+    work = open_workspace(workspace(tmp_path / "w", tmp_path / "t.f"))
+    (tmp_path / "bench.sv").write_text(bench_text(work, make_plan(work)))
+    top = read_top(read_sources([*part_files(()), *work.top.files, tmp_path / "bench.sv"]), TOP)
+    assert name in top.modules
+
+
+def test_every_part_has_ports_that_its_protocol_has() -> None:
+    for part in parts(()).values():
+        name, _, role = part.name.removeprefix("fleet_").rpartition("_")
+        if name not in PROTOCOLS or role not in ("manager", "subordinate", "monitor"):
+            continue
+        known = {s.name for s in PROTOCOLS[name].signals} | {"clk", "rst", "go", "op", "done", "result"}
+        assert part.inputs | part.outputs <= known, part.name
+        for p in part.parameters:
+            assert not p.startswith("W_") or PROTOCOLS[name].signal(p[2:].lower()) is not None, (part.name, p)
+
+
+def errors(work: Workspace, text: str) -> Iterator[str]:
+    path = work.folder / "wrong.toml"
+    path.write_text(text)
+    try:
+        read_script(path, work, make_plan(work))
+    except DeviceError as error:
+        yield str(error).removeprefix(f"{path}:")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "copier",
+            '[[step]]\nwrite = "apb"\nregister = "no"\ndata = 1\n',
+            "3: there is no register no; registers are control",
+        ),
+        ("copier", '[[step]]\nwrite = "m"\naddress = 0\ndata = 1\n', "2: no port m is driven; these are: apb"),
+        ("copier", '[[step]]\nwait = "psel"\n', "2: psel is not an output that can be waited for; these are: irq_o, slow_count_o"),
+        ("copier", '[[step]]\nset = "psel"\nvalue = 1\n', "2: psel is not an input that is tied; these are: scan_en_i, fault_i"),
+        ("copier", '[[step]]\nidle = 1\nset = "x"\n', "a step has one of write, read"),
+        ("copier", '[[step]]\nsend = "apb"\ndata = [1]\n', "2: apb takes nothing that can be sent"),
+        ("scaler", '[[step]]\nsend = "in"\ndata = [0x100000000]\n', "3: 0x100000000 does not fit into tdata, which has 32 bits"),
+        ("scaler", '[[step]]\nsend = "in"\ndata = [{tdat = 1}]\n', "3: tdat is no field; fields are tlast, tkeep"),
+        ("scaler", '[[step]]\nread = "in"\naddress = 0\n', "2: in has no addresses"),
+        ("dotter", '[[memory]]\nport = "mem"\naddress = 0\nwords = [0x100000000]\n', "4: a word does not fit into 4 bytes"),
+        ("dotter", '[[memory]]\nport = "men"\naddress = 0\nwords = [1]\n', "2: there is no port men"),
+        ("dotter", '[[memory]]\naddress = 0\nfile = "no.bin"\n', "3: "),
+        ("dotter", '[[memory]]\naddress = 0\nbytes = "0x1"\n', "3: is no hexadecimal text"),
+    ],
+)
+def test_a_mistake_in_a_test_is_named_with_its_line(works: dict[str, Workspace], name: str, text: str, message: str) -> None:
+    [said] = errors(works[name], text)
+    assert said.startswith(message) or message in said, said
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("[clocks.clk_i]", "[clocks.clk]", "clk is none of the clocks of the port map; these are: clk_i, slow_clk_i"),
+        ("period = 2", "period = 3", "a period is even, not 3"),
+        ('"scan_en_i" = 0x0', '"psel" = 1', "psel is no input that is tied"),
+        ("latency = 1", "latency = 0", "ports.apb.latency is 0, expected an integer above 0"),
+        ('reference = "clk_i"', 'reference = "clk"', "reference is 'clk', expected clk_i or slow_clk_i"),
+        ("[ports.m]", "[ports.n]", "n is none of the ports of the port map"),
+    ],
+)
+def test_a_mistake_in_the_manifest_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    folder = workspace(tmp_path / "w", COPIER)
+    text = (folder / "adopt.toml").read_text()
+    assert old in text
+    (folder / "adopt.toml").write_text(text.replace(old, new, 1))
+    with pytest.raises(DeviceError) as caught:
+        open_workspace(folder)
+    assert message in str(caught.value)
+    assert str(folder / "adopt.toml") in str(caught.value)

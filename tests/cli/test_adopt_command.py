@@ -85,6 +85,32 @@ def test_bad_requests_are_one_line(design: Path, tmp_path: Path, refused: Refuse
     )
 
 
+def test_a_workspace_is_written_and_a_missing_module_is_said_before_anything_is_built(
+    design: Path, tmp_path: Path, fleet: Fleet, refused: Refused
+) -> None:
+    folder = tmp_path / "dut"
+    ran = fleet("isa", "adopt", str(design), "--top", "dut", "--parameter", "W=16", "-o", str(folder))
+    assert ran.code == 0, ran.err
+    assert {p.name for p in folder.iterdir()} == {"adopt.toml", "ports.toml", "description.rdl", "smoke.toml"}
+    manifest = tomllib.loads((folder / "adopt.toml").read_text())
+    assert (manifest["sources"], manifest["parameters"], manifest["reference"]) == (["../rtl/dut.f"], {"W": "16"}, "clk")
+    refused("isa", "adopt", str(design), "--top", "dut", "-o", str(folder), words=("is there already",))
+    refused("isa", "replay", str(folder), words=("dut.sv:4: RAM16 has no source (dut.ram)", "substitutes"))
+    refused("isa", "replay", str(tmp_path), words=("adopt.toml", "cannot be read"))
+    (folder / "bad.toml").write_text('[[step]]\nread = "s"\naddress = 0\n')
+    refused("isa", "replay", str(folder), str(folder / "bad.toml"), words=("bad.toml:2: s has no addresses",))
+
+
+def test_what_moved_is_an_exit_code(design: Path, tmp_path: Path, fleet: Fleet) -> None:
+    old = str(tmp_path / "ports.toml")
+    assert fleet("isa", "adopt", str(design), "--top", "dut", "-o", old).code == 0
+    same = fleet("isa", "adopt", str(design), "--top", "dut", "--diff", old)
+    assert (same.code, same.out.strip()) == (0, "0 differences; same sources")
+    moved = fleet("isa", "adopt", str(design), "--top", "dut", "--parameter", "W=64", "--diff", old, "--json")
+    assert moved.code == 1
+    assert json.loads(moved.out)["moved"] == ["port s_data has 64 bits, it had 32", "parameter W is 64, it was 32"]
+
+
 def test_without_slang_it_says_what_to_install(design: Path, refused: Refused) -> None:
     without = 'import sys; sys.modules["pyslang"] = None'
     refused("isa", "adopt", str(design), prelude=without, words=("needs pyslang", "pip install 'fleet-cosim[adopt]'"))

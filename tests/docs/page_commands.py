@@ -14,7 +14,7 @@ from pathlib import Path
 __all__ = ["ROOT", "Walk", "blocks", "commands"]
 
 ROOT = Path(__file__).resolve().parents[2]
-_BLOCK = re.compile(r"^```(sh|text|diff|python|toml|systemverilog)(?: (\S+))?\n(.*?)^```", re.M | re.S)
+_BLOCK = re.compile(r"^```(sh|text|diff|python|toml|systemverilog|systemrdl)(?: (\S+))?\n(.*?)^```", re.M | re.S)
 _EXIT = re.compile(r"\s+# exit code (\d)$")
 _SECONDS = re.compile(r"\s+\d+\.\d+$")
 

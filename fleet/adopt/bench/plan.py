@@ -21,24 +21,9 @@ REGISTER_OP = frozenset({
 """Protocols whose manager reads and writes addresses; that of any other sends what it is given."""
 
 _PARTS = {"axi4_lite": "axi4"}
-_ONES = (
-    "ready",
-    "rdy",
-    "gnt",
-    "be",
-    "strb",
-    "mask",
-    "sel",
-    "keep",
-    "cyc",
-    "stb",
-    "en",
-    "byteenable",
-    "last",
-    "enable",
-    "hreadyout",
-)
-
+_ONES = ("ready", "rdy", "byteenable", "be", "strb", "mask", "keep", "last")
+"""Ends of signals that are all ones where a design does not have them: it is always ready, takes all bytes, a beat is the last."""
+_ACTIVE = frozenset({"gnt", "sel", "cyc", "stb", "en", "psel", "penable", "hreadyout"})
 
 _BITS = ("'0", "'1")
 
@@ -77,7 +62,7 @@ class Port:
             return f"3'd{(max(1, self.width('wdata') // 8)).bit_length() - 1}"
         if name in ("awburst", "arburst"):
             return "2'd1"
-        return f"{self.width(name)}'({_BITS[name.endswith(_ONES)]})"
+        return f"{self.width(name)}'({_BITS[name.endswith(_ONES) or name in _ACTIVE]})"
 
 
 @dataclass(frozen=True)

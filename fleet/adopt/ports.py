@@ -53,6 +53,7 @@ class TopPort:
         direction: "inout" for an interface; its fields have their own.
         type: as slang writes the resolved type; `interface.modport` of an interface port.
         interface: name of the interface, "" for any other port; modport: "" where the port names none.
+        interface_inputs: names of the input ports of the interface itself (its clock, its reset).
         packed: whether one element is a vector of bits; an unpacked structure is not.
         array: unpacked dimensions (elements each), outermost first.
         where: file:line.
@@ -67,6 +68,7 @@ class TopPort:
     array: tuple[int, ...] = ()
     where: str = ""
     packed: bool = True
+    interface_inputs: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:

@@ -213,7 +213,10 @@ class _Run:
             symbol = next(iter(symbol.elements), None)
         name = "" if port.isInvalid or port.isGeneric else port.interfaceDef.name
         leaves: list[Leaf] = []
+        inputs: tuple[str, ...] = ()
         if isinstance(symbol, ast.InstanceSymbol):
+            ports = (p for p in symbol.body.portList if isinstance(p, ast.PortSymbol))
+            inputs = tuple(p.name for p in ports if p.direction == ast.ArgumentDirection.In)
             self._visit(symbol, walk)
             members = symbol.body if not port.modport else modport
             for member in members:
@@ -224,7 +227,7 @@ class _Run:
                     leaves += _leaves(Leaf(port.name, (member.name,), "inout", 0, prod(array), member=1), member.type)
         chosen = port.modport or ""
         text = f"{name}.{chosen}" if chosen else name or "interface"
-        return TopPort(port.name, "inout", text, tuple(leaves), name, chosen, array, where)
+        return TopPort(port.name, "inout", text, tuple(leaves), name, chosen, array, where, interface_inputs=inputs)
 
     def _visit(self, instance: ast.InstanceSymbol, walk: _Walk) -> None:
         """An instance and all below it; of instances with the same parameters one is looked into."""

@@ -109,22 +109,16 @@ class Workspace:
         return next((g for g in self.ports.groups if g.name == name), None)
 
 
-_TIED = ("test", "clock_enable", "static", "debug", "interrupt_ack", "alert")
-
-
-def tied(ports: PortMap, top: Top) -> Iterator[tuple[str, int]]:
-    """(leaf, value) of the inputs that no protocol drives: what a design needs to work normally."""
+def tied(ports: PortMap, top: Top, protocols: Mapping[str, Protocol]) -> Iterator[tuple[str, int]]:
+    """(leaf, value) of the inputs that no part drives: what a design needs to work normally."""
     leaves = {leaf.path: leaf for leaf in top.leaves()}
     for g in ports.groups:
+        if g.protocol in ("clock", "reset") or not (protocols[g.protocol].single or g.protocol == "done"):
+            continue
         for name, paths in g.signals.items():
-            for path in paths:
-                if leaves[path].direction != "in":
-                    continue
-                if g.protocol in (*_TIED, "done", "interrupt"):
-                    active = g.protocol == "clock_enable"
-                    width = leaves[path].width * leaves[path].count
-                    ones = (1 << width) - 1
-                    yield path, ones if active != (name in g.low) else 0
+            active = (g.protocol == "clock_enable") != (name in g.low)
+            for leaf in (leaves[p] for p in paths if leaves[p].direction == "in"):
+                yield leaf.path, (1 << leaf.width * leaf.count) - 1 if active else 0
     yield from ((u.path, 0) for u in ports.unmapped if leaves[u.path].direction == "in")
 
 
@@ -146,7 +140,7 @@ def proposed(top: Top, ports: PortMap, protocols: Mapping[str, Protocol]) -> Set
         clocks[0] if clocks else "",
         {name: Clock() for name in clocks},
         {name: Reset(_nearest(name, clocks)) for name in resets},
-        dict(tied(ports, top)),
+        dict(tied(ports, top, protocols)),
         found,
     )
 

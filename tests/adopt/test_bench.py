@@ -81,6 +81,17 @@ def test_a_bench_fits_any_header(tmp_path: Path, name: str) -> None:
     assert name in top.modules
 
 
+def test_an_interface_with_a_clock_and_a_reset_of_its_own_gets_them(tmp_path: Path) -> None:
+    (tmp_path / "t.sv").write_text(
+        "interface st_if (input logic clk, input logic rst_n, input logic spare); logic valid, ready; logic [7:0] data;\n"
+        "  modport src(output valid, data, input ready); endinterface\n"
+        "module t (input logic clk_i, input logic rst_ni, st_if.src o [2]); endmodule\n"
+    )
+    (tmp_path / "t.f").write_text("t.sv\n--top t\n")
+    work = open_workspace(workspace(tmp_path / "w", tmp_path / "t.f"))
+    assert "st_if p_o [0:1] (.clk(reference), .rst_n(~rst), .spare('0));" in bench_text(work, make_plan(work))
+
+
 def test_every_part_has_ports_that_its_protocol_has() -> None:
     for part in parts(()).values():
         name, _, role = part.name.removeprefix("fleet_").rpartition("_")

@@ -5,11 +5,13 @@ The design is an instance, so its interface ports, structures, parameters and un
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import product
 from math import prod
 
 from fleet.adopt.bench.plan import Instance, Plan, Port
+from fleet.adopt.names import tokens
 from fleet.adopt.ports import Leaf, Top, TopPort
 from fleet.adopt.workspace import Workspace
 
@@ -85,7 +87,8 @@ class _Writer:
             name = f"p_{port.name}"
             array = "".join(f" [0:{n - 1}]" for n in port.array)
             if port.interface:
-                yield f"  {port.interface} {name}{array} ();"
+                inputs = ", ".join(f".{n}({self._interface_input(n)})" for n in port.interface_inputs)
+                yield f"  {port.interface} {name}{array} ({inputs});"
             else:
                 kind = "wire" if port.direction == "inout" else "logic"
                 yield f"  {kind} [{max(1, port.width) - 1}:0] {name}{array};"
@@ -96,6 +99,17 @@ class _Writer:
         values = ", ".join(f".{name}({value})" for name, value in self._work.parameters.items())
         connections = ",\n    ".join(f".{p.name}(p_{p.name})" for p in top.ports)
         yield f"  {top.name}{f' #({values})' if values else ''} dut (\n    {connections});"
+
+    def _interface_input(self, name: str) -> str:
+        """What an input of an interface itself gets: by its name a clock or a reset, else 0."""
+        found = tokens(Leaf(name, (), "in", 1))
+        for protocol, source in (("clock", "reference"), ("reset", "rst")):
+            pattern = self._work.protocols[protocol].signals[0]
+            for word in found.words:
+                if re.fullmatch(pattern.pattern, word):
+                    low = found.low or (pattern.low and re.fullmatch(pattern.low, word))
+                    return f"{'~' if protocol == 'reset' and low else ''}{source}"
+        return "'0"
 
     def _leaf(self, port: TopPort, leaf: Leaf) -> Iterator[str]:
         """The net of a leaf, all its elements side by side, the first one lowest."""

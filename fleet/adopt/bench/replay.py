@@ -15,14 +15,14 @@ from fleet.adopt.workspace import Workspace
 from fleet.core.processes import start
 from fleet.errors import ExitCode, FleetError, SetupError
 
-__all__ = ["Outcome", "Violation", "replay"]
+__all__ = ["BenchError", "Outcome", "Violation", "judge", "replay"]
 
 _SHOWN = 10
 _SECONDS = 600.0
 
 
 class BenchError(FleetError):
-    """The bench failed, not the design."""
+    """The bench failed, not the design: exit code INTERNAL."""
 
     exit_code = ExitCode.INTERNAL
 
@@ -96,6 +96,11 @@ def replay(work: Workspace, test: Path) -> Outcome:
             code = process.wait(timeout=_SECONDS)
         except subprocess.TimeoutExpired as error:
             raise SetupError(f"the simulation took longer than {_SECONDS:.0f} s", where=str(test)) from error
+    return judge(plan, script, folder, wave, code)
+
+
+def judge(plan: Plan, script: Script, folder: Path, wave: Path, code: int) -> Outcome:
+    """What a run left in its folder. code: of the process. Raises BenchError where the run did not come to its end."""
     return _Judge(plan, script, folder).outcome(wave if wave.is_file() else None, code)
 
 

@@ -22,6 +22,7 @@ from fleet.isa.registry import find_device
 from fleet.llm import figures
 from fleet.llm.device_session import DeviceSession, Image, load_images
 from fleet.llm.generate import Contest, Outcome, Watch
+from fleet.llm.host_program import emit_host
 from fleet.llm.load import LoadedModel, TextModel
 from fleet.llm.models import ModelGraph, ModelOptions, build_model
 from fleet.llm.perplexity import bundled_text, score_logits
@@ -197,10 +198,8 @@ def generate(
         opened = _Opened(loaded, request, embedding, folder, stack, announce, watch or Watch())
         if request.host is not None:
             assert opened.compiled is not None
-            from fleet.llm.host_program import emit_host
-
             announce(f"writing the host program into {request.host}")
-            emit_host(loaded, opened.compiled, prompt, request.host)
+            emit_host(loaded, opened.compiled.module, opened.compiled.model.options, prompt, request.host)
         contest = Contest(opened.sessions, request.engines, weights.config.eos, text, request.sampling, watch, stop=request.stop)
         # What a cache holds was compared where it was made.
         calls = opened.model.calls() if request.on_device else ()

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from fleet.core.files import write_atomically
 from fleet.errors import DeviceError
 from fleet.llm.load import LoadedModel
-
-if TYPE_CHECKING:
-    from fleet.llm.contestants import Compiled
+from fleet.llm.models import ModelOptions
+from fleet.targets.graph.module import Module
 
 __all__ = ["emit_host"]
 
@@ -25,22 +23,22 @@ _MAIN = Path(__file__).parent / "host" / "answer.cpp"
 _PIXEL_BYTES = 64
 
 
-def emit_host(loaded: LoadedModel, compiled: Compiled, prompt: Sequence[int], folder: Path) -> list[Path]:
+def emit_host(loaded: LoadedModel, module: Module, options: ModelOptions, prompt: Sequence[int], folder: Path) -> list[Path]:
     """Writes the program's files into `folder`; returns them, the weights' apart.
 
     Args:
         loaded: gives embedding and vocabulary.
-        compiled: in Aux mode, its module called "model".
+        module: in Aux mode, called "model". options: what its graph was built with.
         prompt: tokens that it answers unless it is given others.
 
     Raises:
         DeviceError: the module is of another name or mode, or its input lies otherwise than the program writes it.
         FleetError: the folder cannot be written.
     """
-    module, config = compiled.module, loaded.weights.config
+    config = loaded.weights.config
     if module.name != "model" or not module.aux:
         raise DeviceError("a host program needs a module called 'model' with a binary", where=f"model '{module.name}'")
-    tokens = compiled.model.options.tokens
+    tokens = options.tokens
     for n in {1, tokens}:
         port = module.bound_port("x", token=n, last_token=0)
         if port.space != "ddr" or port.surface != n * _PIXEL_BYTES:
@@ -53,11 +51,11 @@ def emit_host(loaded: LoadedModel, compiled: Compiled, prompt: Sequence[int], fo
 
     write("answer.cpp", _MAIN.read_bytes())
     write("model.inc.h", module.get_source().encode())
-    write("sizes.h", _sizes(loaded, compiled).encode())
+    write("sizes.h", _sizes(loaded, options).encode())
     write("prompt.txt", (" ".join(map(str, prompt)) + "\n").encode())
     write("embedding.bin", np.ascontiguousarray(loaded.weights["embedding"], "<f4").tobytes())
     learned = config.learned_positions
-    rows = loaded.weights["position_embedding"][: compiled.model.options.positions] if learned else np.zeros((0, config.channels))
+    rows = loaded.weights["position_embedding"][: options.positions] if learned else np.zeros((0, config.channels))
     write("positions.bin", np.ascontiguousarray(rows, "<f4").tobytes())
     texts = [loaded.tokenizer.token_bytes(token) for token in range(config.vocabulary)]
     write("vocabulary.bin", b"".join(len(text).to_bytes(4, "little") + text for text in texts))
@@ -65,8 +63,8 @@ def emit_host(loaded: LoadedModel, compiled: Compiled, prompt: Sequence[int], fo
     return written
 
 
-def _sizes(loaded: LoadedModel, compiled: Compiled) -> str:
-    c, o = loaded.weights.config, compiled.model.options
+def _sizes(loaded: LoadedModel, o: ModelOptions) -> str:
+    c = loaded.weights.config
     positions = min(o.positions, c.context) if c.learned_positions else o.positions
     numbers = {
         "CHANNELS": c.channels, "SURFACES": -(-c.channels // 32), "VOCABULARY": c.vocabulary, "CHUNK": o.tokens,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import inf
 
-from fleet.symbols.expr import MAX_SHIFT, Expr, ExprError, If, Numb, Var, post_order
+from fleet.symbols.expr_tree import MAX_SHIFT, Expr, ExprError, If, Numb, Var, post_order
 
 __all__ = ["bounds", "infinite", "lower_bound", "upper_bound"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping, Sequence
 
-from fleet.symbols.expr import MAX_SHIFT, Expr, ExprError, If, Numb, Number, Operation, Var, as_expr, post_order
+from fleet.symbols.expr_tree import MAX_SHIFT, Expr, ExprError, If, Numb, Number, Operation, Var, as_expr, post_order
 
 __all__ = ["OPERATORS", "check_bound", "evaluate", "rebuild", "substitute"]
 

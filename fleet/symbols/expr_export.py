@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from fleet.symbols.expr import Expr, ExprError, If, Numb, Var, post_order
 from fleet.symbols.expr_bounds import bounds, infinite
+from fleet.symbols.expr_tree import Expr, ExprError, If, Numb, Var, post_order
 
 __all__ = ["MAX_DEPTH", "MAX_TEXT", "compile_python", "cpp_function", "python_function", "show", "to_cpp", "to_python"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fleet.symbols.expr import Expr, ExprError, If, Numb, Operation, post_order
 from fleet.symbols.expr_bounds import bounds
 from fleet.symbols.expr_evaluate import OPERATORS, rebuild
+from fleet.symbols.expr_tree import Expr, ExprError, If, Numb, Operation, post_order
 
 __all__ = ["simplify"]
 

@@ -54,7 +54,7 @@ def test_the_host_program_prints_the_same_tokens(sequence: ModelOptions, tmp_pat
     loaded = load_model("tiny")
     plan = ModelOptions(8, 64, sequence.fuse_qkv, sequence.join_rope, sequence.onchip)
     compiled = compile_model(loaded, plan, find_device("hbm_small")[1], PLAIN, aux=True)
-    emit_host(loaded, compiled, loaded.tokenizer.chat(PROMPT), tmp_path)
+    emit_host(loaded, compiled.module, compiled.model.options, loaded.tokenizer.chat(PROMPT), tmp_path)
     build_program([tmp_path / "answer.cpp"], tmp_path / "answer", folders=[tmp_path])
     run = run_program(
         tmp_path / "answer", [str(tmp_path), "3"], RunOptions(device="hbm_small", memory="timed"), engine="rtl", check=True,

@@ -28,7 +28,7 @@ PLAN = ModelOptions(tokens=4, positions=16)
 def emitted(spec: str, folder: Path, plan: ModelOptions = PLAN) -> tuple[LoadedModel, Compiled]:
     loaded = load_model(spec)
     compiled = compile_model(loaded, plan, find_device("hbm_small")[1], PLAIN, aux=True)
-    emit_host(loaded, compiled, loaded.tokenizer.chat("xyzxy"), folder)
+    emit_host(loaded, compiled.module, compiled.model.options, loaded.tokenizer.chat("xyzxy"), folder)
     build_program([folder / "answer.cpp"], folder / "answer", folders=[folder])
     return loaded, compiled
 
@@ -110,6 +110,6 @@ def test_a_module_without_a_binary_is_refused(tmp_path: Path) -> None:
     loaded = load_model("tiny")
     compiled = compile_model(loaded, PLAN, find_device("hbm_small")[1], PLAIN, aux=False)
     with pytest.raises(DeviceError, match="needs a module called 'model' with a binary"):
-        emit_host(loaded, compiled, [1], tmp_path)
+        emit_host(loaded, compiled.module, compiled.model.options, [1], tmp_path)
     with pytest.raises(FleetError, match="a host program needs a device"):
         Request("tiny", "a", 1, ("vm",), host=tmp_path)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from fleet.isa.codec import register_writes
 from fleet.isa.codec_binary import BEAT, BLOCK, TASKS, WORDS
+from fleet.sdk.tasks import Operand
 from fleet.symbols.expr import Expr, If, Number, Var, as_expr, differ, dim
 from fleet.targets.driver import statements as st
 from fleet.targets.driver.names import Names, identifier
 from fleet.targets.driver.pieces import fetch_binary, parameter_writes, wait_for
 from fleet.targets.graph.binary import AuxRun, Slot
+from fleet.targets.graph.compiled import CompiledGraph
 from fleet.targets.graph.emission import ConstantPlace, Instr, Loop, NodeInfo, address_of
 from fleet.targets.graph.lower import short
 from fleet.targets.graph.steps import BoundLoop
-
-if TYPE_CHECKING:
-    from fleet.sdk.tasks import Operand
-    from fleet.targets.graph.module import Module
 
 __all__ = ["driver"]
 
@@ -26,13 +23,13 @@ DEVICE, MEMORY, FOLDER = st.Parameter("device", "device"), st.Parameter("h2cx", 
 _LARGEST_INT = (1 << 31) - 1
 
 
-def driver(module: Module) -> st.Program:
+def driver(module: CompiledGraph) -> st.Program:
     """The program, in the order of seed 004's header."""
     return _Driver(module).program()
 
 
 class _Driver:
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: CompiledGraph) -> None:
         self.m = module
         self.names = Names(tuple(module.storage.storages))
         for parameter in (DEVICE, MEMORY, FOLDER):

@@ -1,0 +1,345 @@
+"""The trees of number expressions: building, interning, walking. Users import `fleet.symbols.expr`, which says what they mean.
+
+Bounds, evaluation, simplification and export are modules above this one; an expression's methods reach them through `METHODS`.
+"""
+
+from __future__ import annotations
+
+import keyword
+import operator
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, SupportsIndex, cast
+from weakref import WeakValueDictionary
+
+from fleet.errors import FleetError
+
+__all__ = [
+    "MAX_SHIFT", "METHODS", "Expr", "ExprError", "If", "Methods", "Numb", "Number", "Operation", "Var", "as_expr", "post_order",
+]  # fmt: skip
+
+MAX_SHIFT = 4096
+"""Shifts beyond are refused: their value would not fit any address, but would fill memory."""
+
+
+class ExprError(FleetError):
+    """An expression cannot be built, bounded, evaluated or exported."""
+
+
+_ARITY = {**dict.fromkeys(("+", "-", "*", "//", "%", "<<", ">>", "&", "|", "<", "<=", "==", "!="), 2), "neg": 1, "log2": 1}
+"""Operators and how many operands they take."""
+
+_INTERNED: WeakValueDictionary[tuple[Any, ...], Expr] = WeakValueDictionary()
+_LOCK = threading.RLock()
+
+
+class Expr:
+    """What all expressions have.
+
+    Attributes:
+        op: "var", "numb", "if", or the operator as Python spells it ("+", "//", "neg", "log2", ...).
+        args: operands.
+    """
+
+    __slots__ = ("__weakref__", "args", "known_bounds", "known_simple", "op")
+    op: str
+    args: tuple[Expr, ...]
+    known_bounds: tuple[float, float] | None  # kept by expr_bounds
+    known_simple: Expr | Literal[True] | None  # kept by expr_simplify; True: itself, without a reference to itself
+
+    # Building.
+    def __add__(self, other: Number) -> Expr:
+        return Operation("+", self, other)
+
+    def __radd__(self, other: Number) -> Expr:
+        return Operation("+", other, self)
+
+    def __sub__(self, other: Number) -> Expr:
+        return Operation("-", self, other)
+
+    def __rsub__(self, other: Number) -> Expr:
+        return Operation("-", other, self)
+
+    def __mul__(self, other: Number) -> Expr:
+        return Operation("*", self, other)
+
+    def __rmul__(self, other: Number) -> Expr:
+        return Operation("*", other, self)
+
+    def __floordiv__(self, other: Number) -> Expr:
+        return Operation("//", self, other)
+
+    def __rfloordiv__(self, other: Number) -> Expr:
+        return Operation("//", other, self)
+
+    __truediv__ = __floordiv__
+    __rtruediv__ = __rfloordiv__
+
+    def __mod__(self, other: Number) -> Expr:
+        return Operation("%", self, other)
+
+    def __rmod__(self, other: Number) -> Expr:
+        return Operation("%", other, self)
+
+    def __lshift__(self, other: Number) -> Expr:
+        return Operation("<<", self, other)
+
+    def __rlshift__(self, other: Number) -> Expr:
+        return Operation("<<", other, self)
+
+    def __rshift__(self, other: Number) -> Expr:
+        return Operation(">>", self, other)
+
+    def __rrshift__(self, other: Number) -> Expr:
+        return Operation(">>", other, self)
+
+    def __and__(self, other: Number) -> Expr:
+        return Operation("&", self, other)
+
+    def __rand__(self, other: Number) -> Expr:
+        return Operation("&", other, self)
+
+    def __or__(self, other: Number) -> Expr:
+        return Operation("|", self, other)
+
+    def __ror__(self, other: Number) -> Expr:
+        return Operation("|", other, self)
+
+    def __neg__(self) -> Expr:
+        return Operation("neg", self)
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __lt__(self, other: Number) -> Expr:
+        return Operation("<", self, other)
+
+    def __le__(self, other: Number) -> Expr:
+        return Operation("<=", self, other)
+
+    def __gt__(self, other: Number) -> Expr:
+        return Operation("<", other, self)
+
+    def __ge__(self, other: Number) -> Expr:
+        return Operation("<=", other, self)
+
+    def equals(self, other: Number) -> Expr:
+        """The expression that is 1 where both have the same value; `==` asks whether both are the same expression."""
+        return Operation("==", self, other)
+
+    # Asking.
+    def same(self, other: Number) -> bool:
+        """Whether both have the same structure."""
+        return self is as_expr(other)
+
+    def __bool__(self) -> bool:
+        low, high = METHODS[0].bounds(self)
+        if low > 0 or high < 0:
+            return True
+        if low == high == 0:
+            return False
+        raise ExprError(f"({self}) has no truth value before its variables are bound",
+                        hint="use If, minimum or maximum, or evaluate it first")  # fmt: skip
+
+    def __int__(self) -> int:
+        return self.evaluate({})
+
+    @property
+    def variables(self) -> tuple[Var, ...]:
+        """Its variables, each once, in the order of first appearance."""
+        return tuple(e for e in post_order((self,)) if isinstance(e, Var))
+
+    def evaluate(self, bindings: Mapping[str, int] | None = None, **named: int) -> int:
+        """Its value. Raises ExprError naming a variable that has no value or is out of its bounds, or a division by zero."""
+        return METHODS[0].evaluate((self,), {**(bindings or {}), **named})[0]
+
+    def substitute(self, bindings: Mapping[str, Number] | None = None, **named: Number) -> Expr:
+        """The same with variables replaced, by name. Raises ExprError for a number out of a variable's bounds."""
+        return METHODS[0].substitute(self, {**(bindings or {}), **named})
+
+    def simplify(self) -> Expr:
+        """A shorter expression of the same value, for every binding within the variables' bounds that gives this one a value."""
+        return METHODS[0].simplify(self)
+
+    def lower(self) -> int:
+        """A number that it never falls below. Raises ExprError naming a Var without a bound that this depends on."""
+        return METHODS[0].lower(self)
+
+    def upper(self) -> int:
+        """A number that it never exceeds, with every variable within its bounds; raises as `lower`."""
+        return METHODS[0].upper(self)
+
+    def to_python(self) -> str:
+        """Python text of the same value, over the variables' names."""
+        return METHODS[0].to_python(self)
+
+    def to_cpp(self, wide: Iterable[str] = ()) -> str:
+        """C++11 text of the same value in 64 bits; `wide`: variables declared as 64-bit, others are cast."""
+        return METHODS[0].to_cpp(self, wide)
+
+    def export(self, language: str) -> str:
+        """Text in a language: "cpp" or "python". Raises ExprError for another one."""
+        if language not in ("cpp", "python"):
+            raise ExprError(f"no text of an expression in {language!r}", hint="there are cpp and python")
+        return self.to_cpp() if language == "cpp" else self.to_python()
+
+    def __str__(self) -> str:
+        return METHODS[0].show(self)
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unflatten, (_flatten(self),)
+
+
+Number = int | Expr
+"""What stands for a number in a graph: known now, or an expression."""
+
+
+@dataclass(frozen=True)
+class Methods:
+    """What the methods of an expression of the same names do."""
+
+    bounds: Callable[[Expr], tuple[float, float]]
+    evaluate: Callable[[Sequence[Expr], Mapping[str, int]], list[int]]
+    substitute: Callable[[Expr, Mapping[str, Number]], Expr]
+    simplify: Callable[[Expr], Expr]
+    lower: Callable[[Expr], int]
+    upper: Callable[[Expr], int]
+    to_python: Callable[[Expr], str]
+    to_cpp: Callable[[Expr, Iterable[str]], str]
+    show: Callable[[Expr], str]
+
+
+METHODS: list[Methods] = []
+"""One: `fleet.symbols.expr` puts it here."""
+
+
+class Var(Expr):
+    """A variable between `min_data` and `max_data`, both included. max_data None (or -1): without a bound, such as an address."""
+
+    __slots__ = ("max_data", "min_data", "name")
+    name: str
+    max_data: int | None
+    min_data: int
+
+    def __new__(cls, name: str, max_data: int | None = None, min_data: int = 0) -> Var:
+        """Raises ExprError for a name that is none, or a maximum below the minimum."""
+        if not isinstance(cast("object", name), str) or not name.isidentifier() or keyword.iskeyword(name):
+            raise ExprError(f"{name!r} is no name of a variable", hint="use letters, digits and _, and no word of Python's")
+        try:
+            least = operator.index(min_data)
+            most = None if max_data is None or (max_data == -1 and least >= 0) else operator.index(max_data)
+        except TypeError:
+            raise ExprError(f"variable {name}: max_data {max_data!r} and min_data {min_data!r}, expected integers") from None
+        if most is not None and most < least:
+            raise ExprError(f"variable {name} has max_data {most} below min_data {least}")
+
+        def fill(e: Var) -> None:
+            e.name, e.max_data, e.min_data = name, most, least
+
+        return _intern(cls, "var", (), (name, most, least), fill)
+
+
+class Numb(Expr):
+    """A number."""
+
+    __slots__ = ("data",)
+    data: int
+
+    def __new__(cls, data: SupportsIndex) -> Numb:
+        """Raises TypeError for what is no integer."""
+        value = operator.index(data)
+
+        def fill(e: Numb) -> None:
+            e.data = value
+
+        return _intern(cls, "numb", (), value, fill)
+
+
+class If(Expr):
+    """`then` where `condition` is not 0, else `otherwise`."""
+
+    __slots__ = ()
+
+    def __new__(cls, condition: Number, then: Number, otherwise: Number) -> If:
+        """Numbers or expressions."""
+        return _intern(cls, "if", (as_expr(condition), as_expr(then), as_expr(otherwise)))
+
+
+class Operation(Expr):
+    """An operator on one or two operands; see `fleet.symbols.expr_evaluate.OPERATORS`."""
+
+    __slots__ = ()
+
+    def __new__(cls, op: str, *args: Number) -> Operation:
+        """Raises ExprError for an operator that there is not."""
+        if _ARITY.get(op) != len(args):
+            raise ExprError(f"no operator '{op}' of {len(args)} operands", hint=f"there are {' '.join(_ARITY)}")
+        return _intern(cls, op, tuple(as_expr(a) for a in args))
+
+
+def _intern(kind: type[Any], op: str, args: tuple[Expr, ...], data: Any = None, fill: Callable[[Any], None] | None = None) -> Any:
+    key = (op, args, data)
+    with _LOCK:
+        found = _INTERNED.get(key)
+        if found is None:
+            found = cast("Expr", object.__new__(kind))
+            found.op, found.args, found.known_bounds, found.known_simple = op, args, None, None
+            if fill:
+                fill(found)
+            _INTERNED[key] = found
+        return found
+
+
+def as_expr(value: Number) -> Expr:
+    """The number as an expression. Raises ExprError for what is no integer."""
+    if isinstance(value, Expr):
+        return value
+    try:
+        return Numb(value)
+    except TypeError:
+        raise ExprError(f"{value!r} is no integer and no expression") from None
+
+
+def post_order(roots: Iterable[Expr], enter: Callable[[Expr], Sequence[Expr]] | None = None) -> Iterator[Expr]:
+    """Every expression below the roots once, operands first. enter: the operands to descend into, of each; default all."""
+    seen: set[Expr] = set()
+    stack = [(r, False) for r in reversed(list(roots))]
+    while stack:
+        e, done = stack.pop()
+        if done:
+            yield e
+        elif e not in seen:
+            seen.add(e)
+            stack.append((e, True))
+            stack += [(a, False) for a in reversed(enter(e) if enter else e.args) if a not in seen]
+
+
+def _flatten(root: Expr) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
+    place: dict[Expr, int] = {}
+    for e in post_order((root,)):
+        place[e] = len(rows)
+        if isinstance(e, Var):
+            rows.append(("var", e.name, e.max_data, e.min_data))
+        elif isinstance(e, Numb):
+            rows.append(("numb", e.data))
+        else:
+            rows.append((e.op, *(place[a] for a in e.args)))
+    return rows
+
+
+def _unflatten(rows: Sequence[tuple[Any, ...]]) -> Expr:
+    made: list[Expr] = []
+    for op, *rest in rows:
+        if op == "var":
+            made.append(Var(*rest))
+        elif op == "numb":
+            made.append(Numb(rest[0]))
+        else:
+            args = [made[i] for i in rest]
+            made.append(If(*args) if op == "if" else Operation(op, *args))
+    return made[-1]

@@ -1,0 +1,292 @@
+"""A compiled graph: its instructions for every step, its inputs and outputs, memory images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fleet.errors import DeviceError, ModelError
+from fleet.isa.description import Description
+from fleet.isa.issue import Binary
+from fleet.sdk import Call, Device, InstructionSet, Memory
+from fleet.sdk.tasks import GraphTasks, Operand
+from fleet.symbols.expr import Number
+from fleet.targets.driver.cpp import Target
+from fleet.targets.graph.binary import AuxBinary
+from fleet.targets.graph.constants import Constants
+from fleet.targets.graph.emission import ConstantPlace, Emission, Loop
+from fleet.targets.graph.legality import smallest
+from fleet.targets.graph.settings import BuildConfig
+from fleet.targets.graph.steps import Round, Steps
+from fleet.targets.graph.storage import Plan
+
+__all__ = ["CompiledGraph", "NodePlace", "Port"]
+
+INSTS_FILE = "inst.bin"
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output.
+
+    Attributes:
+        shape: numbers or expressions of the dimensions. dtype: "float16", or "int32" of an argmax.
+        space, storage: where it stands. address: offset in the space; an expression where it depends on the step.
+        surface, line: strides, as `fleet.sdk.tasks.Operand` has them.
+    """
+
+    name: str
+    shape: tuple[Number, ...]
+    dtype: str
+    space: str
+    storage: str
+    address: Number
+    surface: Number
+    line: Number
+
+
+@dataclass(frozen=True)
+class NodePlace:
+    """A call of the graph: `count` instructions of a step's calls from `first` on, and where its results stand in that step."""
+
+    name: str
+    op: str
+    first: int
+    count: int
+    results: tuple[Operand, ...]
+
+
+@dataclass(frozen=True)
+class CompiledGraph:
+    """What `fleet.targets.graph.build` makes, but for the driver's source.
+
+    Attributes:
+        name: of the model. aux: whether the instructions stand in memory as a binary.
+        instruction_set, device, description, description_hash: what it is for.
+        config, options: of the build.
+        emission: the instructions with expressions in their fields. steps: what binds them.
+        storage: the memory plan. constants: what has to be in memory.
+        binary: in Aux mode. insts: the storage that it stands in. staging: the storage through which weights go to HBM, or "".
+        parameters: parameter register -> value, for the whole run.
+    """
+
+    name: str
+    aux: bool
+    instruction_set: InstructionSet
+    tasks: GraphTasks
+    device: Device
+    description: Description
+    description_hash: str
+    config: BuildConfig
+    options: Mapping[str, Any]
+    target: Target
+    emission: Emission
+    steps: Steps
+    storage: Plan
+    constants: Constants
+    binary: AuxBinary | None
+    insts: str
+    staging: str
+
+    # ---- what there is
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """A line a call: where it reads and writes (setting debug)."""
+        return self.emission.log
+
+    @property
+    def parameters(self) -> Mapping[str, int]:
+        """Parameter register ("eps") -> value."""
+        return self.emission.parameters
+
+    @property
+    def dims(self) -> dict[str, int]:
+        """Dynamic dimension -> its largest value."""
+        return {n: v.max_data or 0 for n, v in self.emission.dims.items()}
+
+    @cached_property
+    def inputs(self) -> dict[str, Port]:
+        """By name."""
+        return {n: self._port(n, o) for n, o in self.emission.inputs.items()}
+
+    @cached_property
+    def outputs(self) -> dict[str, Port]:
+        """ "output", or "output0", "output1", ... of a Tuple; indices of an argmax that is not alone: "output_argmax"."""
+        return {n: self._port(n, o) for n, o in self.emission.outputs.items()}
+
+    def _port(self, name: str, o: Operand) -> Port:
+        found = self.steps.operand(o)
+        return Port(name, o.shape, o.dtype, o.space, o.storage, found.address, found.surface, found.line)
+
+    @property
+    def insts_file(self) -> str:
+        """Name of the binary's file beside the constants'."""
+        return INSTS_FILE
+
+    @property
+    def bank_step(self) -> int:
+        """log2 of the distance of HBM banks as a host sees them."""
+        return self.device.parameters["Log2BankStep"]
+
+    @property
+    def argmax_register(self) -> int | None:
+        """Number of the register in which the last argmax leaves its result; None where the model has none."""
+        for node in reversed(self.emission.nodes):
+            if any(r.dtype != "float16" for r in node.results):
+                item = self.emission.items[node.end - 1]
+                made = item.body[-1] if isinstance(item, Loop) else item
+                unit = self.description.units[self.description.instructions[made.instruction].unit]
+                return None if unit.result is None else unit.result.number
+        return None
+
+    # ---- one step
+
+    @cached_property
+    def first_step(self) -> dict[str, int]:
+        """The smallest step: the one that the binary holds as it is."""
+        return smallest(self.steps, self.emission.dims)
+
+    def bind(self, given: Mapping[str, int]) -> dict[str, int]:
+        """All dimensions of a step: `token` is 1 and `last_token` 0 where it is not said. Raises ModelError beyond the plan."""
+        usual = {n: v for n, v in {"token": 1, "last_token": 0}.items() if n in self.emission.dims}
+        return self.steps.bind({**usual, **given})
+
+    def check(self, **dims: int) -> None:
+        """Raises ModelError for a step that was not planned: "a prompt longer than the plan"."""
+        self.bind(dims)
+
+    def _rounds(self, dims: Mapping[str, int]) -> list[Round]:
+        return list(self.steps.rounds(self.bind(dims)))
+
+    def calls(self, **dims: int) -> tuple[Call, ...]:
+        """The instructions of a step, in order; `ops` has the graph's node."""
+        return tuple(r.call for r in self._rounds(dims))
+
+    def patches(self, **dims: int) -> list[tuple[int, np.ndarray]]:
+        """(DDR offset, uint32 words) of the binary that depend on the step. Raises DeviceError without Aux mode."""
+        binary = self._aux()
+        base = self.storage.storages[self.insts].address
+        return [(base + offset, words) for offset, words in binary.patches(self._rounds(dims))]
+
+    def binaries(self, **dims: int) -> tuple[Binary, ...]:
+        """Where a step's calls stand in memory. Raises DeviceError without Aux mode."""
+        place = self.storage.storages[self.insts]
+        return self._aux().binaries(self._rounds(dims), place.address, place.space)
+
+    def runs_of(self, dims: Mapping[str, int]) -> list[int]:
+        """Tasks of every run of the binary in a step."""
+        return [b.count for b in self._aux().binaries(self._rounds(dims), 0, "ddr")]
+
+    def _aux(self) -> AuxBinary:
+        if self.binary is None:
+            raise DeviceError("it was built without a binary", where=f"model '{self.name}'", hint="build with aux=True")
+        return self.binary
+
+    def nodes(self, **dims: int) -> tuple[NodePlace, ...]:
+        """The calls of the graph that have instructions, as a step runs them."""
+        bound = self.bind(dims)
+        counts: dict[int, int] = {}
+        for r in self.steps.rounds(bound):
+            counts[r.item] = counts.get(r.item, 0) + 1
+        made: list[NodePlace] = []
+        first = 0
+        for node in self.emission.nodes:
+            count = sum(counts.get(i, 0) for i in range(node.first, node.end))
+            results = tuple(self.steps.bound_operand(r, bound) for r in node.results)
+            made.append(NodePlace(node.name, node.op, first, count, results))
+            first += count
+        return tuple(made)
+
+    # ---- inputs and outputs
+
+    def shape_of(self, name: str, **dims: int) -> tuple[int, ...]:
+        """Shape of an input or output in a step."""
+        return tuple(int(d) for d in self.bound_port(name, **dims).shape)
+
+    def bound_port(self, name: str, **dims: int) -> Operand:
+        """An input or output with numbers in it. Raises ModelError for a name that there is not."""
+        known = {**self.emission.inputs, **self.emission.outputs}
+        if name not in known:
+            raise ModelError(f"no input or output '{name}'", where=f"model '{self.name}'", hint=f"there are {', '.join(known)}")
+        return self.steps.bound_operand(known[name], self.bind(dims))
+
+    def write_input(self, memory: Memory, name: str, array: np.ndarray, **dims: int) -> None:
+        """Puts an input (heads, tokens, channels) into memory, rounded to FP16. Raises DeviceError for another shape."""
+        for write in self.tasks.store(self.device, self.bound_port(name, **dims), array):
+            memory.view(write.space, write.offset, write.data.size, write.bank)[:] = write.data
+
+    def read_output(self, memory: Memory, name: str, **dims: int) -> np.ndarray:
+        """An output as it stands in memory: float16 (heads, tokens, channels), or uint32 indices (1, tokens)."""
+        return self.tasks.load(self.device, self.bound_port(name, **dims), memory)
+
+    # ---- images
+
+    def images(self) -> Iterator[tuple[str, int, int, np.ndarray]]:
+        """(space, bank, offset, bytes) of what memory holds before the first step; constants are made one at a time.
+
+        Constants without data are left out. Raises ModelError for data that does not fit.
+        """
+        for place in self.constants.places:
+            if self.constants.has_data(place):
+                at = self.storage.storages[place.storage]
+                for bank, data in enumerate(self.constants.load(place)):
+                    yield place.space, bank, at.address, data
+        if self.binary is not None:
+            at = self.storage.storages[self.insts]
+            yield at.space, 0, at.address, np.frombuffer(self.get_insts_bin(), np.uint8)
+
+    def loads(self) -> Iterator[tuple[int, np.ndarray, Sequence[Call]]]:
+        """(DDR offset, bytes, copies): how the weights get into HBM through the device (setting wt2hbm), piece by piece.
+
+        The copies of a piece run before the next one is put there. Raises DeviceError without the setting.
+        """
+        if not self.staging:
+            raise DeviceError("it was built without wt2hbm", where=f"model '{self.name}'")
+        at = self.storage.storages[self.staging].address
+        for place in self.constants.places:
+            if place.space == "hbm" and self.constants.has_data(place):
+                for bank, data in enumerate(self.constants.load(place)):
+                    yield at, data, self.copies(place, bank)
+
+    def copies(self, place: ConstantPlace, bank: int) -> Sequence[Call]:
+        """The instructions that copy one bank of a constant from the staging storage."""
+        loader = self.instruction_set.loader
+        if loader is None or not self.staging:
+            raise DeviceError("its instructions cannot fill the HBM", where=self.instruction_set.name)
+        source, target = self.storage.storages[self.staging].address, self.storage.storages[place.storage].address
+        return loader(self.device, source, bank, target, place.packing.room.size)
+
+    def get_insts_bin(self) -> bytes:
+        """The binary with the words of `first_step`. Raises DeviceError without Aux mode."""
+        binary = self._aux()
+        return binary.words(list(self.steps.rounds(self.first_step))).tobytes()
+
+    def write_params(self, folder: str | Path) -> list[Path]:
+        """Writes the files that the driver's load function reads: constants bank by bank, and the binary.
+
+        Raises ModelError for a folder that cannot be written, and as `images`.
+        """
+        target = Path(folder)
+        try:
+            return self._write_params(target)
+        except OSError as error:
+            raise ModelError(f"cannot be written ({error.strerror or error})", where=str(target)) from error
+
+    def _write_params(self, target: Path) -> list[Path]:
+        target.mkdir(parents=True, exist_ok=True)
+        written: list[Path] = []
+        for place in self.constants.places:
+            if self.constants.has_data(place):
+                for file, data in zip(self.constants.files(place), self.constants.load(place), strict=True):
+                    (target / file).write_bytes(data.tobytes())
+                    written.append(target / file)
+        if self.binary is not None:
+            (target / INSTS_FILE).write_bytes(self.get_insts_bin())
+            written.append(target / INSTS_FILE)
+        return written

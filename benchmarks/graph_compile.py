@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fleet.dlavm import adr, ne, transform
-from fleet.ir.graph.nodes import Constant, Node
+from fleet.ir.accel.nodes import Constant, Node
 from fleet.isa.registry import find_device
 from fleet.targets.graph.build import build
 

@@ -198,8 +198,6 @@ def circles(imports: Mapping[str, Collection[str]]) -> list[list[str]]:
 
 
 KNOWN_CIRCLES = {
-    "fleet.ir.graph.attention": 5,
-    "fleet.ir.graph.nodes": 3,
 }
 """First module of a circle of imports -> how many modules are in it. It only shrinks: what is gone or smaller is so here too."""
 

@@ -17,7 +17,7 @@ from fleet.cosim.generation import GenerationIdentity, GenerationResult, Quantis
 from fleet.cosim.what_ran import DeviceFigures
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError
-from fleet.ir.graph.nodes import Constant
+from fleet.ir.accel.nodes import Constant
 from fleet.isa.registry import find_device
 from fleet.llm import figures
 from fleet.llm.device_session import DeviceSession, Image, load_images

@@ -19,7 +19,7 @@ from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
 from fleet.engines.trace import Commit
 from fleet.errors import DeviceError, ModelError
-from fleet.ir.graph.nodes import Node
+from fleet.ir.accel.nodes import Node
 from fleet.isa.issue import Binary
 from fleet.llm.device_session import device_memory
 from fleet.targets.graph.build import build as build_module

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fleet.ir.graph.walk import post_order
+from fleet.ir.accel.nodes import post_order
 
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", (Path(__file__).parent / "seed_script.md").read_text(), re.S)
 PYTHON = [text.replace("from dlavm", "from fleet.dlavm") for kind, text in BLOCKS if kind == "python"]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fleet.dlavm import adr
-from fleet.ir.graph import registry, tables
-from fleet.ir.graph.registry import operators
+from fleet.ir.accel import registry, tables
+from fleet.ir.accel.dialect import operators
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "dlavm.md"

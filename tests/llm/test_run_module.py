@@ -9,7 +9,7 @@ from fleet.dlavm import adr, ne
 from fleet.dlavm import backend as dlavm_backend
 from fleet.dlavm import runtime as dlavm_runtime
 from fleet.errors import DeviceError, ModelError
-from fleet.ir.graph.evaluate import evaluate
+from fleet.ir.accel.evaluate import evaluate
 from fleet.llm.models import ModelOptions, build_model
 from fleet.llm.run_module import RunnableModule, Runner, build
 from fleet.llm.tiny import tiny_model

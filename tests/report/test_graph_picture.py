@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet.dlavm import adr, ne, transform
-from fleet.ir.graph.rows import graph_rows
+from fleet.ir.accel.rows import graph_rows
 from fleet.report.frame.graph_layout import lay_out
 from fleet.report.run.graph_picture import MOST_BOXES, Repeat, graph_picture, repeats
 

@@ -1,4 +1,4 @@
-"""Nodes of graphs and the registration of operators; see `fleet.ir.graph`."""
+"""Nodes of graphs and the registration of operators; see `fleet.ir.accel`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fleet.errors import FleetError
-from fleet.ir.graph.errors import GraphError
-from fleet.ir.graph.nodes import HBM, Accelerator, Call, Constant, DataType, Node, Tensor, Tuple, TupleItem, Type, Var
-from fleet.ir.graph.registry import GraphOperator, Inference, find_operator, register
+from fleet.ir.accel.dialect import GraphOperator, find_operator, register
+from fleet.ir.accel.errors import GraphError
+from fleet.ir.accel.nodes import HBM, Accelerator, Call, Constant, DataType, Node, Tensor, Tuple, TupleItem, Type, Var
+from fleet.ir.accel.registry import Inference
 
 __all__ = [
     "HBM", "Accelerator", "Call", "Constant", "DataEnum", "DataType", "GraphError", "GraphOperator", "Node", "Op", "Tensor",
@@ -30,7 +31,7 @@ class Op:
     def Register(name: str, relation: Callable[[Sequence[Tensor], dict[str, Any]], tuple[bool, Any]]) -> GraphOperator:
         """Adds an operator. relation: (types of the arguments, attributes) -> (True, result's type) or (False, reason).
 
-        `fleet.ir.graph.registry.register` says more of an operator: what its arguments are, and what it computes.
+        `fleet.ir.accel.dialect.register` says more of an operator: what its arguments are, and what it computes.
         """
 
         def infer(call: Inference) -> Type:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fleet.errors import DeviceError
-from fleet.ir.graph.views import LANES
+from fleet.ir.accel.views import LANES
 from fleet.isa.registry import description_hash, instruction_sets
 from fleet.sdk import Device
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from fleet.cosim.models.loaded import load_model
 from fleet.dlavm.device.base_accel import Accel
 from fleet.frontend.source import load, sample_inputs, signature
-from fleet.ir.graph.nodes import Node
+from fleet.ir.accel.nodes import Node
 from fleet.isa.registry import find_device, instruction_sets
 from fleet.symbols.expr import Var
 from fleet.targets.accel.compile import lowered_program

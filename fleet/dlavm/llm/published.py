@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from fleet.dlavm.device.base_accel import Accel
-from fleet.ir.graph.nodes import Node, Tuple
-from fleet.ir.graph.walk import constants
+from fleet.ir.accel.nodes import Node, Tuple
+from fleet.ir.accel.walk import constants
 from fleet.llm.config import preset
 from fleet.llm.models import CLASSIC, build_model
 

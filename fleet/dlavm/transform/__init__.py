@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from fleet.dlavm._lazy import handing_on
 from fleet.dlavm.device.base_accel import Accel
-from fleet.ir.graph.nodes import Node
+from fleet.ir.accel.nodes import Node
 from fleet.sdk import Device
 from fleet.transforms.graph import fuse as fusion
 from fleet.transforms.graph import infer

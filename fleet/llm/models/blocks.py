@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fleet.ir.graph import attention, pointwise, products, views
-from fleet.ir.graph.nodes import Call, Constant, Node, Tuple, Var
+from fleet.ir.accel import attention, pointwise, products, views
+from fleet.ir.accel.nodes import Call, Constant, Node, Tuple, Var
 from fleet.llm.config import ModelConfig
 from fleet.llm.models.options import ModelOptions
 from fleet.symbols.expr import Expr

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fleet.ir.graph.nodes import Call, Node
-from fleet.ir.graph.registry import find_operator
-from fleet.ir.graph.walk import post_order
+from fleet.ir.accel.dialect import find_operator
+from fleet.ir.accel.nodes import Call, Node, post_order
 from fleet.llm.config import ModelConfig
 from fleet.llm.models.blocks import Blocks
 from fleet.llm.models.options import SHORT, ModelOptions

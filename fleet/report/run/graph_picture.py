@@ -15,7 +15,7 @@ from fleet.report.frame.style import PALETTE
 __all__ = ["Repeat", "graph_picture", "repeats"]
 
 Row = Mapping[str, Any]
-"""As `fleet.ir.graph.rows.graph_rows` gives it."""
+"""As `fleet.ir.accel.rows.graph_rows` gives it."""
 
 MOST_BOXES = 400
 """Further calls are left out, and counted."""
@@ -78,7 +78,7 @@ def graph_picture(rows: Sequence[Row], name: str = "graph") -> str:
     """The graph as SVG text.
 
     Args:
-        rows: of `fleet.ir.graph.rows.graph_rows`, at least one.
+        rows: of `fleet.ir.accel.rows.graph_rows`, at least one.
         name: prefix of the ids in the page.
     """
     shown, args, frames, left_out = _shown(rows)

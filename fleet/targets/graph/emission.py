@@ -57,7 +57,7 @@ class NodeInfo:
 
 @dataclass(frozen=True)
 class ConstantPlace:
-    """A constant and where it stands. data: as in `fleet.ir.graph.nodes.Constant`; files: unique beginning of its files' names."""
+    """A constant and where it stands. data: as in `fleet.ir.accel.nodes.Constant`; files: unique beginning of its files' names."""
 
     name: str
     data: object

@@ -14,9 +14,9 @@ from xdsl.ir import BlockArgument, SSAValue
 
 from fleet.errors import ModelError
 from fleet.ir import dialect as d
+from fleet.ir.accel import attention, pointwise, products
+from fleet.ir.accel.nodes import Constant, Node, Tuple
 from fleet.ir.constants import constant_value
-from fleet.ir.graph import attention, pointwise, products
-from fleet.ir.graph.nodes import Constant, Node, Tuple
 from fleet.ir.operation import FleetOp, attributes_of, kind_of, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, shape_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fleet.ir.graph.nodes import Call, Node
+from fleet.ir.accel.nodes import Call, Node
 from fleet.sdk.tasks import GraphTasks
 from fleet.targets.graph.lifetimes import Lifetimes
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import DeviceError, FleetError, ModelError
-from fleet.ir.graph.nodes import Call, Constant, Node, Tensor, Tuple, TupleItem, Var
-from fleet.ir.graph.walk import caches, post_order
+from fleet.ir.accel.nodes import Call, Constant, Node, Tensor, Tuple, TupleItem, Var, post_order
+from fleet.ir.accel.walk import caches
 from fleet.sdk import Device
 from fleet.sdk.tasks import GraphTasks, Operand, Packing, Room, TaskCall
 from fleet.symbols.expr import Expr, ExprError, Numb, Number, as_expr, dim, upper

@@ -12,10 +12,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from fleet.errors import ModelError
+from fleet.ir.accel.dialect import find_operator
+from fleet.ir.accel.nodes import Call, Constant, Node, TupleItem, Var
 from fleet.ir.build import make
 from fleet.ir.constants import constant
-from fleet.ir.graph.nodes import Call, Constant, Node, TupleItem, Var
-from fleet.ir.graph.registry import find_operator
 from fleet.ir.operation import FleetOp
 from fleet.ir.program import Argument, Program
 from fleet.ir.shapes import UNKNOWN, InferenceError

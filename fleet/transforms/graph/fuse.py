@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from fleet.ir.graph.errors import GraphError
-from fleet.ir.graph.nodes import Call, Constant, DataType, Node, Tensor, TupleItem
-from fleet.ir.graph.printing import describe
-from fleet.ir.graph.walk import arguments, caches, labels, post_order, uses, with_arguments
+from fleet.ir.accel.errors import GraphError
+from fleet.ir.accel.nodes import Call, Constant, DataType, Node, Tensor, TupleItem, arguments, describe, labels, post_order
+from fleet.ir.accel.walk import caches, uses, with_arguments
 
 __all__ = ["Fused", "Fusion", "Missed", "fuse"]
 

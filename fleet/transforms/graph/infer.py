@@ -7,11 +7,26 @@ from typing import Any, cast
 
 import numpy as np
 
-from fleet.ir.graph.errors import GraphError
-from fleet.ir.graph.nodes import Accelerator, Call, Constant, DataType, Dim, Node, Tensor, Tuple, TupleItem, Var
-from fleet.ir.graph.printing import describe
-from fleet.ir.graph.registry import Inference, check_arity, find_operator, show_shape
-from fleet.ir.graph.walk import arguments, labels, post_order, with_arguments
+from fleet.ir.accel.dialect import find_operator
+from fleet.ir.accel.errors import GraphError
+from fleet.ir.accel.nodes import (
+    Accelerator,
+    Call,
+    Constant,
+    DataType,
+    Dim,
+    Node,
+    Tensor,
+    Tuple,
+    TupleItem,
+    Var,
+    arguments,
+    describe,
+    labels,
+    post_order,
+)
+from fleet.ir.accel.registry import Inference, check_arity, show_shape
+from fleet.ir.accel.walk import with_arguments
 from fleet.isa.registry import find_device
 from fleet.sdk import Device
 from fleet.symbols.expr import Expr, ExprError, as_expr, dim
@@ -27,7 +42,7 @@ def infer_type(graph: Node, device: Device | str, attrs: Mapping[str, Any] | Non
     """A new graph in which every node has its `checked_type`; the one given is not touched.
 
     Args:
-        graph: what `fleet.ir.graph` builds.
+        graph: what `fleet.ir.accel` builds.
         device: what it is for, or its name.
         attrs: added to every call, where the call has none of the name (or None): {"last_token": last_token}.
 

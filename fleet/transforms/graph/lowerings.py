@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from fleet.ir.graph.nodes import Call, Constant, Node
+from fleet.ir.accel.nodes import Call, Constant, Node
 from fleet.ir.types import shape_of
 from fleet.transforms.graph.emitter import Emitter, Lowering
 

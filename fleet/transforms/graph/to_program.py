@@ -19,9 +19,8 @@ from __future__ import annotations
 import numpy as np
 
 from fleet.errors import ModelError
+from fleet.ir.accel.nodes import Node, Tuple, post_order
 from fleet.ir.expand import MASKED
-from fleet.ir.graph.nodes import Node, Tuple
-from fleet.ir.graph.walk import post_order
 from fleet.ir.shapes import UNKNOWN
 from fleet.transforms.graph.emitter import Emitter, StepProgram
 from fleet.transforms.graph.lowerings import LOWERINGS

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from fleet.errors import ModelError
-from fleet.ir.graph.nodes import Constant
+from fleet.ir.accel.nodes import Constant
 from fleet.ir.weights import Recipe
 
 __all__ = ["GraphWeights", "Matrix"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.dlavm import adr, ne, transform
 from fleet.engines.execute import execute_calls
-from fleet.ir.graph.nodes import Constant, Node
+from fleet.ir.accel.nodes import Constant, Node
 from fleet.isa.description import parameter_values
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call

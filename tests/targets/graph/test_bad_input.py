@@ -13,7 +13,7 @@ from small import CHANNELS, Weights, decoder, dims
 
 from fleet.dlavm import adr, ne, transform
 from fleet.errors import DeviceError, FleetError, ModelError
-from fleet.ir.graph.nodes import Node
+from fleet.ir.accel.nodes import Node
 from fleet.isa.registry import find_device
 from fleet.targets.graph.build import build
 from fleet.targets.graph.settings import DEFAULT_BLOCKS

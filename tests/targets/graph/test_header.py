@@ -15,7 +15,7 @@ import pytest
 from small import CHANNELS, Weights, decoder, dims, wide
 
 from fleet.dlavm import adr, ne, transform
-from fleet.ir.graph.nodes import Node
+from fleet.ir.accel.nodes import Node
 from fleet.isa.codec import register_writes
 from fleet.targets.graph.build import build
 from fleet.targets.graph.module import Module

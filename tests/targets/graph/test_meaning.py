@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from small import Machine, decoder, steps
 
-from fleet.ir.graph.evaluate import evaluate
-from fleet.ir.graph.nodes import Constant, Node
-from fleet.ir.graph.walk import constants, rewrite, with_arguments
+from fleet.ir.accel.evaluate import evaluate
+from fleet.ir.accel.nodes import Constant, Node
+from fleet.ir.accel.walk import constants, rewrite, with_arguments
 from fleet.targets.graph.build import build
 from fleet.transforms.quantise import QuantiseOptions, quantise
 

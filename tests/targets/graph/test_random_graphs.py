@@ -11,7 +11,7 @@ from hypothesis import strategies as s
 from small import Machine
 
 from fleet.dlavm import adr, ne, transform
-from fleet.ir.graph.nodes import Node
+from fleet.ir.accel.nodes import Node
 from fleet.targets.graph.build import build
 
 HEADS, CHANNELS = 4, 128

@@ -14,11 +14,10 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "ir" / "graph"))
 from graph_models import C, block, block_weights
 
 from fleet.dlavm import adr, ne
-from fleet.ir.graph.errors import GraphError
-from fleet.ir.graph.evaluate import evaluate
-from fleet.ir.graph.nodes import Call, Node
-from fleet.ir.graph.printing import print_graph
-from fleet.ir.graph.walk import constants, post_order
+from fleet.ir.accel.errors import GraphError
+from fleet.ir.accel.evaluate import evaluate
+from fleet.ir.accel.nodes import Call, Node, post_order, print_graph
+from fleet.ir.accel.walk import constants
 from fleet.transforms.graph.fuse import fuse
 from fleet.transforms.graph.infer import infer_type
 

@@ -9,9 +9,9 @@ import pytest
 
 from fleet.dlavm import adr, ne
 from fleet.errors import DeviceError
-from fleet.ir.graph.errors import GraphError
-from fleet.ir.graph.nodes import Call, Constant, Node
-from fleet.ir.graph.walk import constants, post_order
+from fleet.ir.accel.errors import GraphError
+from fleet.ir.accel.nodes import Call, Constant, Node, post_order
+from fleet.ir.accel.walk import constants
 from fleet.transforms.graph.infer import infer_type
 
 T = ne.Var("token", max_data=64)

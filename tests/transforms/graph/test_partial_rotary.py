@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fleet.ir.graph import attention, products
+from fleet.ir.accel import attention, products
 from fleet.symbols import expr as ne
 from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.bytecode.vm import VM

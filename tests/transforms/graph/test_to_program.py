@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fleet.errors import ModelError
-from fleet.ir.graph import attention, pointwise, products, views
-from fleet.ir.graph.nodes import Call, Node, Tuple
+from fleet.ir.accel import attention, pointwise, products, views
+from fleet.ir.accel.nodes import Call, Node, Tuple
 from fleet.symbols import expr as ne
 from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.bytecode.vm import VM

@@ -1,5 +1,5 @@
-"""Views: no instruction; see `fleet.ir.graph.views`."""
+"""Views: no instruction; see `fleet.ir.accel.views`."""
 
-from fleet.ir.graph.views import concat, gather, realloc, reshape, split, tuple
+from fleet.ir.accel.views import concat, gather, realloc, reshape, split, tuple
 
 __all__ = ["concat", "gather", "realloc", "reshape", "split", "tuple"]

@@ -1,6 +1,6 @@
-"""Operators of an accelerator with HBM; see `fleet.ir.graph`: products, attention, pointwise."""
+"""Operators of an accelerator with HBM; see `fleet.ir.accel`: products, attention, pointwise."""
 
-from fleet.ir.graph.attention import (
+from fleet.ir.accel.attention import (
     attention,
     cache,
     dat2hbm,
@@ -18,9 +18,9 @@ from fleet.ir.graph.attention import (
     trp_mvm,
     vcache2hbm,
 )
-from fleet.ir.graph.pointwise import activate, add, argmax, gelu, layer_norm, mul, rms_norm, silu, sub
-from fleet.ir.graph.products import const_ddr, const_hbm, conv2d, mvm, mvm_bn, mvm_bn_res, var_ddr
-from fleet.ir.graph.views import gather
+from fleet.ir.accel.pointwise import activate, add, argmax, gelu, layer_norm, mul, rms_norm, silu, sub
+from fleet.ir.accel.products import const_ddr, const_hbm, conv2d, mvm, mvm_bn, mvm_bn_res, var_ddr
+from fleet.ir.accel.views import gather
 
 __all__ = [
     "activate", "add", "argmax", "attention", "cache", "const_ddr", "const_hbm", "conv2d", "dat2hbm", "dat_hbm", "f2w_mvm",

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fleet.dlavm import adr, ne, transform
-from fleet.ir.graph.nodes import Node
+from fleet.ir.accel.nodes import Node
 from fleet.isa.codec import register_writes
 from fleet.targets.graph.build import build
 

@@ -9,7 +9,7 @@ import pytest
 
 from fleet.dlavm import adr, device, ne, transform
 from fleet.errors import FleetError
-from fleet.ir.graph.registry import operators
+from fleet.ir.accel.dialect import operators
 
 hbm = adr.hbm
 
@@ -30,7 +30,7 @@ def registered(name: str, found: Callable[..., Any]) -> Any:
 @pytest.fixture(autouse=True)
 def _forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Operators that a test registers are gone behind it."""
-    monkeypatch.setattr("fleet.ir.graph.registry._OPERATORS", operators())
+    monkeypatch.setattr("fleet.ir.accel.registry._OPERATORS", operators())
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ import pytest
 from graph_models import KV, LAST, TOKEN, C, D, block, block_reference, block_weights
 
 from fleet.dlavm import adr, ne, transform
-from fleet.ir.graph import registry
-from fleet.ir.graph.errors import GraphError
-from fleet.ir.graph.evaluate import evaluate
-from fleet.ir.graph.nodes import Call, Node
-from fleet.ir.graph.registry import GraphOperator, Inference, operators, register
-from fleet.ir.graph.walk import caches, constants, inputs, labels, post_order, rewrite, with_arguments
+from fleet.ir.accel import registry
+from fleet.ir.accel.dialect import GraphOperator, operators, register
+from fleet.ir.accel.errors import GraphError
+from fleet.ir.accel.evaluate import evaluate
+from fleet.ir.accel.nodes import Call, Node, labels, post_order
+from fleet.ir.accel.registry import Inference
+from fleet.ir.accel.walk import caches, constants, inputs, rewrite, with_arguments
 
 RNG = np.random.default_rng(5)
 ATTRS = {"last_token": LAST}

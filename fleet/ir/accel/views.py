@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from fleet.ir.graph.errors import GraphError
-from fleet.ir.graph.nodes import Call, Dim, Node, Tensor, Tuple, sizes
-from fleet.ir.graph.registry import GraphOperator, Inference, call, register, same_dim, show_shape
+from fleet.ir.accel.errors import GraphError
+from fleet.ir.accel.nodes import Call, Dim, Node, Tensor, Tuple, sizes
+from fleet.ir.accel.registry import GraphOperator, Inference, call, register, same_dim, show_shape
 from fleet.symbols.expr import as_expr, dim
 
 __all__ = ["concat", "gather", "realloc", "reshape", "split", "tuple"]

@@ -19,8 +19,8 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
-from fleet.ir.graph.errors import GraphError
-from fleet.ir.graph.nodes import Call, DataType, Dim, Node, Tensor, Type
+from fleet.ir.accel.errors import GraphError
+from fleet.ir.accel.nodes import Call, DataType, Dim, Node, Tensor, Type
 from fleet.symbols.expr import ExprError, as_expr, dim
 
 __all__ = ["FEATURE", "GraphOperator", "Inference", "Meaning", "find_operator", "operators", "register", "same_dim", "show_shape"]
@@ -121,7 +121,7 @@ class GraphOperator:
         name: "accel.hbm.mvm".
         roles: what the arguments are, in order ("data", "weight", "bn", ...); the last one stands for all further ones.
         infer: type of the result, or of the results; refuses with `Inference.fail`.
-        meaning: for `fleet.ir.graph.evaluate`; None: it cannot be evaluated.
+        meaning: for `fleet.ir.accel.evaluate`; None: it cannot be evaluated.
         view: no instruction: the result stands where the argument stands.
         many: takes one argument or more.
         attrs: attribute -> what it is.
@@ -151,13 +151,11 @@ def register(operator: GraphOperator, *, replace: bool = False) -> GraphOperator
 
 def operators() -> dict[str, GraphOperator]:
     """Name -> operator, in the order of registration."""
-    _load()
     return dict(_OPERATORS)
 
 
 def find_operator(name: str) -> GraphOperator:
     """The operator of a name. Raises GraphError naming those that are spelled alike."""
-    _load()
     if not isinstance(cast("object", name), str):
         raise GraphError(f"operator {name!r}, expected a name")
     if name not in _OPERATORS:
@@ -186,10 +184,3 @@ def call(name: str, args: Sequence[Any], attrs: Mapping[str, Any], prefix: str =
     check_arity(operator, len(args))
     kept = {key: value for key, value in attrs.items() if key != "prefix"}
     return Call(name, args, kept, str(attrs.get("prefix", prefix)))
-
-
-def _load() -> None:
-    """The built-in operators register when their modules are imported."""
-    from fleet.ir.graph import attention, pointwise, products, views
-
-    del attention, pointwise, products, views

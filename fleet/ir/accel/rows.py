@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from fleet.ir.graph.nodes import Call, Constant, Node, Tensor, Tuple, TupleItem, Var
-from fleet.ir.graph.registry import find_operator, show_shape
-from fleet.ir.graph.walk import labels, post_order
+from fleet.ir.accel.dialect import find_operator
+from fleet.ir.accel.nodes import Call, Constant, Node, Tensor, Tuple, TupleItem, Var, labels, post_order
+from fleet.ir.accel.registry import show_shape
 
 __all__ = ["graph_rows"]
 

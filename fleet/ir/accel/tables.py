@@ -1,4 +1,4 @@
-"""`python -m fleet.ir.graph.tables [--check]`: the tables of docs/dlavm.md, out of the registry and of what builds calls."""
+"""`python -m fleet.ir.accel.tables [--check]`: the tables of docs/dlavm.md, out of the registry and of what builds calls."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from fleet.ir.graph import attention, pointwise, products, views
-from fleet.ir.graph.registry import GraphOperator, operators
+from fleet.ir.accel import attention, pointwise, products, views
+from fleet.ir.accel.dialect import GraphOperator, operators
 from fleet.ir.tables import write_page
 
 __all__ = ["functions_table", "main", "operators_table"]

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from fleet.ir.graph.errors import GraphError
-from fleet.ir.graph.nodes import Call, Constant, Node, Tensor, Tuple, TupleItem, Var
-from fleet.ir.graph.printing import describe
-from fleet.ir.graph.registry import find_operator
-from fleet.ir.graph.walk import caches, labels, post_order
+from fleet.ir.accel.dialect import find_operator
+from fleet.ir.accel.errors import GraphError
+from fleet.ir.accel.nodes import Call, Constant, Node, Tensor, Tuple, TupleItem, Var, describe, labels, post_order
+from fleet.ir.accel.walk import caches
 from fleet.symbols.expr import Expr, ExprError, as_expr
 
 __all__ = ["Evaluation", "evaluate"]
@@ -30,7 +29,7 @@ class Evaluation:
     Attributes:
         result: of the graph's last node; several results as a tuple.
         values: of every node of the graph.
-        state: cache's name (`fleet.ir.graph.walk.caches`) -> all its positions (kv_heads, last_token + token, D).
+        state: cache's name (`fleet.ir.accel.walk.caches`) -> all its positions (kv_heads, last_token + token, D).
     """
 
     result: Value

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from fleet.ir.graph.nodes import Call, DataType, Dim, Node, Tensor
-from fleet.ir.graph.registry import GraphOperator, Inference, call, register, same_dim, show_shape
+from fleet.ir.accel.nodes import Call, DataType, Dim, Node, Tensor
+from fleet.ir.accel.registry import GraphOperator, Inference, call, register, same_dim, show_shape
 from fleet.symbols.expr import as_expr, dim
 
 __all__ = [

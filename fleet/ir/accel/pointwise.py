@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from fleet.ir.graph.errors import GraphError
-from fleet.ir.graph.nodes import Call, Constant, Node, Tensor
-from fleet.ir.graph.products import INDEX, coefficients, const_ddr, pair
-from fleet.ir.graph.registry import GraphOperator, Inference, call, register, same_dim, show_shape
-from fleet.ir.graph.views import gather
+from fleet.ir.accel.errors import GraphError
+from fleet.ir.accel.nodes import Call, Constant, Node, Tensor
+from fleet.ir.accel.products import INDEX, coefficients, const_ddr, pair
+from fleet.ir.accel.registry import GraphOperator, Inference, call, register, same_dim, show_shape
+from fleet.ir.accel.views import gather
 from fleet.symbols.expr import as_expr
 
 __all__ = ["FUNCTIONS", "activate", "add", "argmax", "gelu", "layer_norm", "mul", "rms_norm", "silu", "sub"]

@@ -1,21 +1,12 @@
-"""Ways through a graph, none of them recursive: a graph may be as deep as memory allows."""
+"""What passes ask of a graph, and how they make another."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from fleet.ir.graph.nodes import Call, Constant, Node, Tuple, TupleItem, Var
+from fleet.ir.accel.nodes import Call, Constant, Node, Tuple, TupleItem, Var, arguments, post_order
 
-__all__ = ["arguments", "caches", "constants", "inputs", "labels", "post_order", "rewrite", "uses", "with_arguments"]
-
-
-def arguments(node: Node) -> tuple[Node, ...]:
-    """The nodes that a node is made of, in order."""
-    if isinstance(node, Call):
-        return node.args
-    if isinstance(node, Tuple):
-        return node.fields
-    return (node.source,) if isinstance(node, TupleItem) else ()
+__all__ = ["caches", "constants", "inputs", "rewrite", "uses", "with_arguments"]
 
 
 def with_arguments(node: Node, args: Sequence[Node]) -> Node:
@@ -35,20 +26,6 @@ def with_arguments(node: Node, args: Sequence[Node]) -> Node:
             raise TypeError(f"no node: {node!r}")
     new.prefix, new.name = node.prefix, node.name
     return new
-
-
-def post_order(root: Node) -> Iterator[Node]:
-    """Every node once, arguments before what uses them, first arguments first."""
-    seen: set[Node] = set()
-    stack = [(root, False)]
-    while stack:
-        node, done = stack.pop()
-        if done:
-            yield node
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            stack += [(a, False) for a in reversed(arguments(node)) if a not in seen]
 
 
 def rewrite(root: Node, change: Callable[[Node, tuple[Node, ...]], Node]) -> Node:
@@ -85,21 +62,3 @@ def caches(root: Node, operators: Sequence[str] = ("accel.hbm.dat_hbm",)) -> dic
         if isinstance(node, Call) and node.op in operators:
             found[node.name or f"cache{len(found)}"] = node
     return found
-
-
-def labels(root: Node) -> dict[Node, str]:
-    """How every node is called in the printed graph: its name, "%3", "%3.0"; a Tuple by its fields."""
-    named: dict[Node, str] = {}
-    calls = 0
-    for node in post_order(root):
-        match node:
-            case Call():
-                named[node] = f"%{calls}"
-                calls += 1
-            case TupleItem():
-                named[node] = f"{named[node.source]}.{node.index}"
-            case Tuple():
-                named[node] = f"({', '.join(named[f] for f in node.fields)})"
-            case _:
-                named[node] = node.name or "?"
-    return named

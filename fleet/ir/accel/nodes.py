@@ -1,18 +1,18 @@
-"""Nodes of a graph: variables, constants, calls and parts of their results.
+"""Nodes of a graph: variables, constants, calls and parts of their results; the way through them, and their text.
 
 Nodes are immutable in what they mean; a graph is what can be reached from its last node. Two nodes are the same only if they
-are the same object. A pass makes new nodes (`fleet.ir.graph.walk`).
+are the same object. A pass makes new nodes (`fleet.ir.accel.walk`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
-from fleet.ir.graph.errors import GraphError
+from fleet.ir.accel.errors import GraphError
 from fleet.symbols.expr import Expr
 
 __all__ = [
@@ -29,6 +29,12 @@ __all__ = [
     "TupleItem",
     "Type",
     "Var",
+    "arguments",
+    "describe",
+    "labels",
+    "post_order",
+    "print_graph",
+    "show_type",
     "sizes",
 ]
 
@@ -129,8 +135,6 @@ class Node:
         raise TypeError("a node has no known number of results: take them by index")
 
     def __str__(self) -> str:
-        from fleet.ir.graph.printing import print_graph
-
         return print_graph(self)
 
 
@@ -183,3 +187,89 @@ class TupleItem(Node):
     def __init__(self, source: Node, index: int, checked_type: Type | None = None) -> None:
         super().__init__(source.prefix, checked_type)
         self.source, self.index = source, index
+
+
+# Ways through a graph, none of them recursive: a graph may be as deep as memory allows.
+
+
+def arguments(node: Node) -> tuple[Node, ...]:
+    """The nodes that a node is made of, in order."""
+    if isinstance(node, Call):
+        return node.args
+    if isinstance(node, Tuple):
+        return node.fields
+    return (node.source,) if isinstance(node, TupleItem) else ()
+
+
+def post_order(root: Node) -> Iterator[Node]:
+    """Every node once, arguments before what uses them, first arguments first."""
+    seen: set[Node] = set()
+    stack = [(root, False)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            yield node
+        elif node not in seen:
+            seen.add(node)
+            stack.append((node, True))
+            stack += [(a, False) for a in reversed(arguments(node)) if a not in seen]
+
+
+def labels(root: Node) -> dict[Node, str]:
+    """How every node is called in the printed graph: its name, "%3", "%3.0"; a Tuple by its fields."""
+    named: dict[Node, str] = {}
+    calls = 0
+    for node in post_order(root):
+        match node:
+            case Call():
+                named[node] = f"%{calls}"
+                calls += 1
+            case TupleItem():
+                named[node] = f"{named[node.source]}.{node.index}"
+            case Tuple():
+                named[node] = f"({', '.join(named[f] for f in node.fields)})"
+            case _:
+                named[node] = node.name or "?"
+    return named
+
+
+def print_graph(root: Node, name: str = "main") -> str:
+    """The graph as text.
+
+    Example:
+        >>> print(print_graph(c))  # doctest: +SKIP
+        def main(a) {
+          a = var()
+          b = constant()
+          %0 = accel.hbm.mvm(a, b)
+          return %0
+        }
+    """
+    named = labels(root)
+    lines = [f"def {name}({', '.join(named[v] for v in post_order(root) if isinstance(v, Var))}) {{"]
+    for node in post_order(root):
+        if isinstance(node, Var | Constant | Call):
+            checked = f" {show_type(node.checked_type)}" if node.checked_type is not None else ""
+            lines.append(f"  {named[node]} = {_right_side(node, named)}{checked}")
+    return "\n".join([*lines, f"  return {named[root]}", "}"])
+
+
+def _right_side(node: Node, named: dict[Node, str]) -> str:
+    if isinstance(node, Var):
+        return "var()"
+    if isinstance(node, Constant):
+        return "constant()"
+    assert isinstance(node, Call)
+    return f"{node.op}({', '.join(named[a] for a in node.args)})"
+
+
+def describe(node: Node, named: dict[Node, str]) -> str:
+    """A node for an error: "%3 = accel.hbm.mvm(%2, wq)"; calls with a name of their own have it behind."""
+    if not isinstance(node, Call):
+        return named[node]
+    return f"{named[node]} = {_right_side(node, named)}" + (f' "{node.name}"' if node.name else "")
+
+
+def show_type(checked: Type) -> str:
+    """A type as it stands behind a node; of several results one behind the other."""
+    return str(checked) if isinstance(checked, Tensor) else " ".join(map(str, checked))

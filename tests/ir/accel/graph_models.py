@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fleet.dlavm import adr, ne
-from fleet.ir.graph.nodes import Node
+from fleet.ir.accel.nodes import Node
 
 TOKEN, LAST = ne.Var("token", max_data=64), ne.Var("last_token", max_data=64)
 C, HEADS, KV, D, FF, VOCAB = 128, 4, 2, 32, 96, 50

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fleet.ir.graph.errors import GraphError
-from fleet.ir.graph.nodes import HBM, Accelerator, Call, Constant, Data, DataType, Dim, Node, Tensor, Type, Var
-from fleet.ir.graph.registry import GraphOperator, Inference, call, register, same_dim, show_shape
+from fleet.ir.accel.errors import GraphError
+from fleet.ir.accel.nodes import HBM, Accelerator, Call, Constant, Data, DataType, Dim, Node, Tensor, Type, Var
+from fleet.ir.accel.registry import GraphOperator, Inference, call, register, same_dim, show_shape
 from fleet.symbols.expr import dim
 
 __all__ = ["const_ddr", "const_hbm", "conv2d", "mvm", "mvm_bn", "mvm_bn_res", "var_ddr"]
@@ -45,7 +45,7 @@ def var_ddr(name: str, shape: Sequence[Dim], dtype: str = "float16", device: Acc
 def const_ddr(
     name: str, data: Data = None, shape: Sequence[Dim] | None = None, dtype: str = "float16", device: Accelerator | Named = HBM
 ) -> Constant:
-    """Coefficients in DDR: of norms, of bn, tables. See `fleet.ir.graph.nodes.Data` for what `data` may be."""
+    """Coefficients in DDR: of norms, of bn, tables. See `fleet.ir.accel.nodes.Data` for what `data` may be."""
     return Constant(name, data, shape, DataType(dtype, "ddr"), _accelerator(device), "weight")
 
 

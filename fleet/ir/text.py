@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
 from xdsl.dialects.func import Func
+from xdsl.ir import Dialect
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
@@ -33,11 +35,14 @@ def _check_strings(text: str, name: str) -> None:
             raise ModelError("not IR of this project (a string that does not end)", where=f"{name}:{line}")
 
 
-def parse_ir(text: str, name: str = "<ir>") -> ModuleOp:
-    """Reads what `print_ir` wrote and verifies it. Raises ModelError that names the line, or the operation at fault."""
+def parse_ir(text: str, name: str = "<ir>", dialects: Sequence[Dialect] = ()) -> ModuleOp:
+    """Reads what `print_ir` wrote and verifies it. Raises ModelError that names the line, or the operation at fault.
+
+    dialects: what there is in it besides `fleet`.
+    """
     _check_strings(text, name)
     context = Context()
-    for dialect in (Builtin, Func, FLEET):
+    for dialect in (Builtin, Func, FLEET, *dialects):
         context.load_dialect(dialect)
     try:
         module = Parser(context, text, name).parse_module()

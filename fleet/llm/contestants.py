@@ -203,7 +203,7 @@ def generate(
         contest = Contest(opened.sessions, request.engines, weights.config.eos, text, request.sampling, watch, stop=request.stop)
         # What a cache holds was compared where it was made.
         calls = opened.model.calls() if request.on_device else ()
-        names = [call.name for call in calls if call.name and not call.op.endswith("dat_hbm")]
+        names = [call.label for call in calls if call.label and not call.op.endswith("dat_hbm")]
         outcome = contest.run(prompt, request.tokens, names)
         opened.measured = _perplexities(loaded, request, opened, watch or Watch())
         return _result(weights, text, request, prompt, opened, outcome)

@@ -281,7 +281,7 @@ def test_a_wrong_layer_that_the_logits_hardly_show_fails_at_its_node(loaded: Loa
     damaged = replace(loaded, weights=loaded.weights.replaced({name: lambda: gamma}, "damaged"))
     good, bad = compiled(loaded), compiled(damaged)
     golden = VmSession(good.program, Embedding(loaded.weights), good.rounded, "vm-rounded")
-    names = [call.name for call in good.model.calls() if call.name and not call.op.endswith("dat_hbm")]
+    names = [call.label for call in good.model.calls() if call.label and not call.op.endswith("dat_hbm")]
     with opened(loaded, bad, tmp_path) as session:
         contest = Contest([session, golden], ["iss"], [2], loaded.tokenizer, Sampling())
         outcome = contest.run(loaded.tokenizer.chat("abcabcab"), 2, names)

@@ -12,6 +12,7 @@ from random_expressions import VARIABLES, bindings, expression, value
 from fleet.symbols.expr import Expr, ExprError, If, Var, ceil_div, log2, maximum, post_order
 from fleet.symbols.expr_bounds import bounds
 from fleet.symbols.expr_export import compile_python, cpp_function, python_function
+from fleet.symbols.expr_parse import parse_python
 
 token = Var("token", 2048)
 NAMES = [v.name for v in VARIABLES]
@@ -32,6 +33,25 @@ def test_python_text_of_random_expressions() -> None:
                 assert whole(bound) == [expected, expected + 1]
                 compared += 1
     assert compared > 1000
+
+
+def test_python_text_is_read_back() -> None:
+    rng = random.Random(9)
+    variables = {v.name: v for v in VARIABLES}
+    for _ in range(600):
+        e = expression(rng, rng.randint(0, 12))
+        again = parse_python(e.to_python(), variables)
+        assert again.to_python() == e.to_python()
+        assert again.simplify() is e.simplify()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "a +", "nothing", "a ** 2", "a.b", "f(a)", "a < 2", "int(a < 2 < 3)", "1.5", "True", "'a'", "a\0", "(" * 300 + ")" * 300],
+)
+def test_text_that_is_no_expression(text: str) -> None:
+    with pytest.raises(ExprError, match="is no"):
+        parse_python(text, {"a": VARIABLES[0]})
 
 
 def test_cpp_text_of_random_expressions(tmp_path: Path) -> None:

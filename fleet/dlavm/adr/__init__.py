@@ -8,7 +8,6 @@ from fleet.dlavm.adr.base import (
     DataEnum,
     DataType,
     GraphError,
-    GraphOperator,
     Node,
     Op,
     Tensor,
@@ -20,6 +19,6 @@ from fleet.dlavm.adr.op import general, hbm
 from fleet.dlavm.adr.op.general import concat, gather, realloc, reshape, split, tuple
 
 __all__ = [
-    "HBM", "Accelerator", "Call", "Constant", "DataEnum", "DataType", "GraphError", "GraphOperator", "Node", "Op", "Tensor",
+    "HBM", "Accelerator", "Call", "Constant", "DataEnum", "DataType", "GraphError", "Node", "Op", "Tensor",
     "Tuple", "TupleItem", "Var", "concat", "gather", "general", "hbm", "realloc", "reshape", "split", "tuple",
 ]  # fmt: skip

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from xdsl.irdl import var_operand_def
+
 from fleet.errors import FleetError
-from fleet.ir.accel.dialect import GraphOperator, find_operator, register
+from fleet.ir.accel.dialect import find_operator, register
 from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.nodes import HBM, Accelerator, Call, Constant, DataType, Node, Tensor, Tuple, TupleItem, Type, Var
-from fleet.ir.accel.registry import Inference
+from fleet.ir.accel.inference import Inference
+from fleet.ir.accel.nodes import Call, Constant, Node, Tuple, TupleItem, Var
+from fleet.ir.accel.types import HBM, Accelerator, DataType, Tensor, Type
 
 __all__ = [
-    "HBM", "Accelerator", "Call", "Constant", "DataEnum", "DataType", "GraphError", "GraphOperator", "Node", "Op", "Tensor",
+    "HBM", "Accelerator", "Call", "Constant", "DataEnum", "DataType", "GraphError", "Node", "Op", "Tensor",
     "Tuple", "TupleItem", "Var",
 ]  # fmt: skip
 
@@ -28,13 +31,13 @@ class Op:
     """Registration in dlavm's form."""
 
     @staticmethod
-    def Register(name: str, relation: Callable[[Sequence[Tensor], dict[str, Any]], tuple[bool, Any]]) -> GraphOperator:
+    def Register(name: str, relation: Callable[[Sequence[Tensor], dict[str, Any]], tuple[bool, Any]]) -> type[Call]:
         """Adds an operator. relation: (types of the arguments, attributes) -> (True, result's type) or (False, reason).
 
-        `fleet.ir.accel.dialect.register` says more of an operator: what its arguments are, and what it computes.
+        `fleet.ir.accel.nodes.register` says more of an operator: what its arguments are, and what it computes.
         """
 
-        def infer(call: Inference) -> Type:
+        def infer(_cls: type[Call], call: Inference) -> Type:
             try:
                 fits, found = relation(call.types, dict(call.attrs))
             except FleetError:
@@ -47,7 +50,8 @@ class Op:
                 call.fail(f"its relation gives {found!r}, expected a Tensor, or a tuple of them")
             return found
 
-        return register(GraphOperator(name, ("data",), infer, many=True, doc="registered by its relation"))
+        record = {"name": name, "data": var_operand_def(), "infer": classmethod(infer), "__doc__": "registered by its relation."}
+        return register(type("Registered", (Call,), {**record, "__annotations__": {}, "__module__": __name__}))
 
     @staticmethod
     def Get(name: str) -> str:

@@ -39,8 +39,8 @@ def published(name: str) -> Published:
         options = replace(CLASSIC, tokens=most, positions=most)
         root = build_model(replace(config, blocks=1) if debug else config, None, options).root
         for constant in constants(root):
-            if constant.data is None and not str(constant.name).startswith("table."):  # tables are the same for every model
-                constant.data = f"{path_prefix or '.'}/{constant.name}.bin"
+            if constant.data is None and not str(constant.label).startswith("table."):  # tables are the same for every model
+                constant.data = f"{path_prefix or '.'}/{constant.label}.bin"
         assert isinstance(root, Tuple)
         return root.fields[1]
 

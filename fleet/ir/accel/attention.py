@@ -9,14 +9,17 @@ then the sines. Row `last_token + t` turns token t.
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Mapping, Sequence
 from math import sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from xdsl.irdl import operand_def
 
-from fleet.ir.accel.nodes import Call, DataType, Dim, Node, Tensor
-from fleet.ir.accel.registry import GraphOperator, Inference, call, register, same_dim, show_shape
+from fleet.ir.accel.inference import Inference, same_dim
+from fleet.ir.accel.nodes import Call, Node, call, register
+from fleet.ir.accel.types import DataType, Dim, Tensor, show_shape
 from fleet.symbols.expr import as_expr, dim
 
 __all__ = [
@@ -96,7 +99,7 @@ def mvm_afterF2W(data: Node, weight: Node, padding: int = 0, **attrs: Any) -> Ca
 def cache(expr: Call) -> Call:
     """Marks a call's result as what the cache keeps (older form, with `mvm_afterTRP` and `mvm_afterF2W`)."""
     expr.prefix = "cache"
-    expr.attrs["padding"] = 1
+    expr.set(padding=1)
     return expr
 
 
@@ -115,9 +118,8 @@ def attention(q_data: Node, k_data: Node, v_data: Node, **attrs: Any) -> Call:
     return f2w_mvm(scores, dat_hbm(v_data, 0, **attrs), **attrs)
 
 
-# Types.
-
 _IN_HBM = {"accel.hbm.dat_hbm": "a cache", "accel.hbm.transpose": "a transpose", "accel.hbm.feature2weight": "a feature2weight"}
+_LAST = {"last_token": "position of the first token; usually given to `infer_type` for all calls"}
 
 
 def _pairs(c: Inference) -> tuple[Tensor, Dim]:
@@ -125,36 +127,6 @@ def _pairs(c: Inference) -> tuple[Tensor, Dim]:
     if len(table.shape) not in {2, 3}:
         c.fail(f"{c.role(1)} has shape {show_shape(table.shape)}, expected (1, 2 * positions, pairs)")
     return data, table.shape[-1]
-
-
-def _infer_pos_emb(c: Inference) -> Tensor:
-    data, pairs = _pairs(c)
-    c.agree(f"channels of {c.role(0)} {show_shape(data.shape)} and twice the pairs of {c.role(1)}", data.shape[2], pairs * 2)
-    return c.result(data.shape)
-
-
-def _infer_rope(c: Inference) -> Tensor:
-    if c.attrs.get("mode") == "qwen":
-        return _infer_pos_emb(c)
-    data, pairs = _pairs(c)
-    if (as_expr(data.shape[2]) - pairs * 2).simplify().lower() < 0:
-        c.fail(f"{c.role(1)} turns {dim(pairs * 2)} channels, {c.role(0)} has {data.shape[2]}")
-    return c.result(data.shape)
-
-
-def _infer_cache(c: Inference) -> Tensor:
-    heads, tokens, channels = c.feature(0).shape
-    if c.attrs.get("trp", 0) not in (0, 1):
-        c.fail(f"trp is {c.attrs['trp']!r}, expected 1 (keys) or 0 (values)")
-    return c.result((heads, tokens + c.number("last_token"), channels), CACHE)
-
-
-def _infer_move(c: Inference) -> Tensor:
-    return c.result(c.feature(0).shape, CACHE)
-
-
-def _infer_same(c: Inference) -> Tensor:
-    return c.result(c.feature(0).shape)
 
 
 def _cache_argument(c: Inference, keys: bool) -> tuple[Tensor, Tensor]:
@@ -168,22 +140,6 @@ def _cache_argument(c: Inference, keys: bool) -> tuple[Tensor, Tensor]:
     if not same_dim(data.shape[0] % cached.shape[0], 0):
         c.fail(f"{data.shape[0]} heads cannot share {cached.shape[0]} key/value heads")
     return data, cached
-
-
-def _infer_trp(c: Inference) -> Tensor:
-    data, cached = _cache_argument(c, True)
-    c.real("scale")
-    c.agree(f"channels of {c.role(0)} and {c.role(1)}", data.shape[2], cached.shape[2])
-    return c.result((*data.shape[:2], cached.shape[1]))
-
-
-def _infer_f2w(c: Inference) -> Tensor:
-    data, cached = _cache_argument(c, False)
-    c.agree(f"positions of {c.role(0)} and {c.role(1)}", data.shape[2], cached.shape[1])
-    return c.result((*data.shape[:2], cached.shape[2]))
-
-
-# Meanings. `last_token` has a number in it when they run.
 
 
 def _angles(table: np.ndarray, attrs: Mapping[str, Any], tokens: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -201,55 +157,175 @@ def _adjacent(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarra
     return x
 
 
-def _mean_rope(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
-    if attrs.get("mode") != "qwen":
-        return _adjacent(args, attrs)
-    cos, sin = _angles(args[1], attrs, args[0].shape[1], args[0].dtype)
-    first, second = np.split(args[0], 2, axis=-1)
-    return np.concatenate([first * cos - second * sin, first * sin + second * cos], axis=-1)
-
-
 def _shared(cached: np.ndarray, heads: int) -> np.ndarray:
     return np.repeat(cached, heads // cached.shape[0], axis=0)
 
 
-def _mean_trp(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
-    scale = attrs.get("scale")
-    keys = _shared(args[1], args[0].shape[0]).swapaxes(1, 2)
-    return args[0] @ keys * args[0].dtype.type(1 / sqrt(args[0].shape[2]) if scale is None else scale)
+# Operators. `last_token` has a number in it when they compute.
 
 
-def _mean_softmax(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
-    x = args[0]
-    if attrs.get("mask", 1):
-        seen = np.arange(x.shape[2]) <= np.arange(x.shape[1])[:, None] + (x.shape[2] - x.shape[1])
-        x = np.where(seen, x, -np.inf)
-    e = np.exp(x - x.max(axis=-1, keepdims=True))
-    return (e / e.sum(axis=-1, keepdims=True)).astype(args[0].dtype)
+class Rotary(Call, ABC):
+    """Rotary embedding; of adjacent channels, where nothing else is said."""
+
+    data = operand_def()
+    table = operand_def()
+    ATTRS: ClassVar = _LAST
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        data, pairs = _pairs(c)
+        c.agree(f"channels of {c.role(0)} {show_shape(data.shape)} and twice the pairs of {c.role(1)}", data.shape[2], pairs * 2)
+        return c.result(data.shape)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        return _adjacent(args, attrs)
 
 
-def _mean_cache(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
-    past = attrs["past"]
-    return args[0] if past is None else np.concatenate([past, args[0]], axis=1)
+@register
+class PosEmb(Rotary):
+    """rotary embedding of adjacent channels."""
+
+    name = "accel.hbm.pos_emb"
 
 
-_LAST = {"last_token": "position of the first token; usually given to `infer_type` for all calls"}
+@register
+class Rope(Rotary):
+    """rotary embedding of the newer family."""
 
-register(GraphOperator("accel.hbm.pos_emb", ("data", "table"), _infer_pos_emb, _adjacent, attrs=_LAST,
-                       doc="rotary embedding of adjacent channels"))  # fmt: skip
-register(GraphOperator("accel.hbm.rope", ("data", "table"), _infer_rope, _mean_rope,
-                       attrs={"mode": "glm: the first 2 * pairs channels, adjacent; qwen: halves", **_LAST},
-                       doc="rotary embedding of the newer family"))  # fmt: skip
-register(GraphOperator("accel.hbm.dat_hbm", ("data",), _infer_cache, _mean_cache,
-                       attrs={"trp": "1: keys, 0: values", **_LAST, "name": "the cache's name; else cache0, cache1, ..."},
-                       doc="appends T positions to a cache and gives all of them"))  # fmt: skip
-register(GraphOperator("accel.hbm.transpose", ("data",), _infer_move, lambda a, _: a[0], attrs={"trp": "1"},
-                       doc="keys of these tokens into HBM, kept for this step"))  # fmt: skip
-register(GraphOperator("accel.hbm.feature2weight", ("data",), _infer_move, lambda a, _: a[0], attrs={"trp": "0"},
-                       doc="values of these tokens into HBM, kept for this step"))  # fmt: skip
-register(GraphOperator("accel.hbm.trp_mvm", ("data", "cache"), _infer_trp, _mean_trp,
-                       attrs={"scale": "of the scores; default 1 / sqrt(D)"}, doc="scores of queries and cached keys"))  # fmt: skip
-register(GraphOperator("accel.hbm.softmax", ("data",), _infer_same, _mean_softmax,
-                       attrs={"mask": "1 (default): causal"}, doc="softmax over positions"))  # fmt: skip
-register(GraphOperator("accel.hbm.f2w_mvm", ("data", "cache"), _infer_f2w,
-                       lambda a, _: a[0] @ _shared(a[1], a[0].shape[0]), doc="cached values weighted by softmax"))  # fmt: skip
+    name = "accel.hbm.rope"
+    ATTRS: ClassVar = {"mode": "glm: the first 2 * pairs channels, adjacent; qwen: halves", **_LAST}
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        if c.attrs.get("mode") == "qwen":
+            return super().infer(c)
+        data, pairs = _pairs(c)
+        if (as_expr(data.shape[2]) - pairs * 2).simplify().lower() < 0:
+            c.fail(f"{c.role(1)} turns {dim(pairs * 2)} channels, {c.role(0)} has {data.shape[2]}")
+        return c.result(data.shape)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        if attrs.get("mode") != "qwen":
+            return _adjacent(args, attrs)
+        cos, sin = _angles(args[1], attrs, args[0].shape[1], args[0].dtype)
+        first, second = np.split(args[0], 2, axis=-1)
+        return np.concatenate([first * cos - second * sin, first * sin + second * cos], axis=-1)
+
+
+@register
+class DatHbm(Call):
+    """appends T positions to a cache and gives all of them."""
+
+    name = "accel.hbm.dat_hbm"
+    data = operand_def()
+    ATTRS: ClassVar = {
+        "trp": "1: keys, 0: values", **_LAST, "name": "the cache's name; else cache0, cache1, ...",
+    }  # fmt: skip
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        heads, tokens, channels = c.feature(0).shape
+        if c.attrs.get("trp", 0) not in (0, 1):
+            c.fail(f"trp is {c.attrs['trp']!r}, expected 1 (keys) or 0 (values)")
+        return c.result((heads, tokens + c.number("last_token"), channels), CACHE)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        past = attrs["past"]
+        return args[0] if past is None else np.concatenate([past, args[0]], axis=1)
+
+
+class Moved(Call, ABC):
+    """This step's own keys or values in HBM."""
+
+    data = operand_def()
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        return c.result(c.feature(0).shape, CACHE)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        return args[0]
+
+
+@register
+class Transpose(Moved):
+    """keys of these tokens into HBM, kept for this step."""
+
+    name = "accel.hbm.transpose"
+    ATTRS: ClassVar = {"trp": "1"}
+
+
+@register
+class Feature2Weight(Moved):
+    """values of these tokens into HBM, kept for this step."""
+
+    name = "accel.hbm.feature2weight"
+    ATTRS: ClassVar = {"trp": "0"}
+
+
+@register
+class TrpMvm(Call):
+    """scores of queries and cached keys."""
+
+    name = "accel.hbm.trp_mvm"
+    data = operand_def()
+    cache = operand_def()
+    ATTRS: ClassVar = {"scale": "of the scores; default 1 / sqrt(D)"}
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        data, cached = _cache_argument(c, True)
+        c.real("scale")
+        c.agree(f"channels of {c.role(0)} and {c.role(1)}", data.shape[2], cached.shape[2])
+        return c.result((*data.shape[:2], cached.shape[1]))
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        scale = attrs.get("scale")
+        keys = _shared(args[1], args[0].shape[0]).swapaxes(1, 2)
+        return args[0] @ keys * args[0].dtype.type(1 / sqrt(args[0].shape[2]) if scale is None else scale)
+
+
+@register
+class Softmax(Call):
+    """softmax over positions."""
+
+    name = "accel.hbm.softmax"
+    data = operand_def()
+    ATTRS: ClassVar = {"mask": "1 (default): causal"}
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        return c.result(c.feature(0).shape)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        x = args[0]
+        if attrs.get("mask", 1):
+            seen = np.arange(x.shape[2]) <= np.arange(x.shape[1])[:, None] + (x.shape[2] - x.shape[1])
+            x = np.where(seen, x, -np.inf)
+        e = np.exp(x - x.max(axis=-1, keepdims=True))
+        return (e / e.sum(axis=-1, keepdims=True)).astype(args[0].dtype)
+
+
+@register
+class F2wMvm(Call):
+    """cached values weighted by softmax."""
+
+    name = "accel.hbm.f2w_mvm"
+    data = operand_def()
+    cache = operand_def()
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        data, cached = _cache_argument(c, False)
+        c.agree(f"positions of {c.role(0)} and {c.role(1)}", data.shape[2], cached.shape[1])
+        return c.result((*data.shape[:2], cached.shape[2]))
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        return args[0] @ _shared(args[1], args[0].shape[0])

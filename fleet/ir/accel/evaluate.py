@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fleet.ir.accel.dialect import find_operator
 from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.nodes import Call, Constant, Node, Tensor, Tuple, TupleItem, Var, describe, labels, post_order
+from fleet.ir.accel.nodes import Call, Constant, Node, Tuple, TupleItem, Var, describe, labels, post_order
+from fleet.ir.accel.types import Tensor
 from fleet.ir.accel.walk import caches
 from fleet.symbols.expr import Expr, ExprError, as_expr
 
@@ -120,12 +120,12 @@ class _Run:
         return value
 
     def _input(self, node: Var) -> np.ndarray:
-        if node.name not in self.inputs:
+        if node.label not in self.inputs:
             raise GraphError("no array for this input", hint=f"given are {', '.join(self.inputs) or 'none'}")
-        return np.asarray(self.inputs[node.name], self.dtype)
+        return np.asarray(self.inputs[node.label], self.dtype)
 
     def _constant(self, node: Constant) -> np.ndarray:
-        data = self.constants.get(node.name or "", node.data)
+        data = self.constants.get(node.label or "", node.data)
         array = data() if callable(data) else data
         if isinstance(array, np.ndarray):
             shape = tuple(d for d in node.shape or () if isinstance(d, int))
@@ -134,17 +134,15 @@ class _Run:
         return np.empty(0, self.dtype)  # what needs it says so
 
     def _call(self, node: Call) -> Value:
-        operator = find_operator(node.op)
-        if operator.meaning is None:
-            raise GraphError(f"operator {node.op} has no meaning that could be evaluated")
+        roles = node.roles()
         args = [self.array(a) for a in node.args]
         for index, (a, source) in enumerate(zip(args, node.args, strict=True)):
-            if a.size == 0 and isinstance(source, Constant) and operator.roles[min(index, len(operator.roles) - 1)] != "act":
-                raise GraphError(f"constant {source.name} has no array", hint="give one in `constants`")
+            if a.size == 0 and isinstance(source, Constant) and roles[min(index, len(roles) - 1)] != "act":
+                raise GraphError(f"constant {source.label} has no array", hint="give one in `constants`")
         attrs = {name: self._number(value) for name, value in node.attrs.items()}
         if node in self.cache_names:
             attrs["past"] = self._past(node, int(attrs.get("last_token") or 0))
-        return operator.meaning(args, attrs)
+        return node.compute(args, attrs)
 
     def _number(self, value: Any) -> Any:
         if isinstance(value, Expr):

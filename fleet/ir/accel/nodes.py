@@ -1,90 +1,60 @@
-"""Nodes of a graph: variables, constants, calls and parts of their results; the way through them, and their text.
+"""Nodes of a graph as operations of the dialect `accel`: variables, constants, calls and parts of their results.
 
-Nodes are immutable in what they mean; a graph is what can be reached from its last node. Two nodes are the same only if they
-are the same object. A pass makes new nodes (`fleet.ir.accel.walk`).
+A graph is what can be reached from its last node; builders make operations in no block, `infer_type` puts those that it makes into
+a function. An operator's class is its record: operands, which give its arguments their roles, what it infers and what it computes.
+Two nodes are the same only if they are the same object. A pass makes new nodes (`fleet.ir.accel.walk`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+import difflib
+import inspect
+from abc import ABC
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, i64
+from xdsl.ir import Attribute, Operation
+from xdsl.irdl import (
+    IRDLOperation,
+    VarOperandDef,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    var_operand_def,
+)
+from xdsl.utils.exceptions import VerifyException
 
+from fleet.errors import FleetError
 from fleet.ir.accel.errors import GraphError
-from fleet.symbols.expr import Expr
+from fleet.ir.accel.inference import Inference
+from fleet.ir.accel.types import (
+    HBM,
+    Accelerator,
+    Content,
+    DataType,
+    Dim,
+    Held,
+    Size,
+    Tensor,
+    Type,
+    from_attribute,
+    show_type,
+    to_attribute,
+    to_type,
+    type_of,
+)
+from fleet.ir.walk import operands_first
+from fleet.symbols.expr import Expr, ExprError
 
 __all__ = [
-    "HBM",
-    "Accelerator",
-    "Call",
-    "Constant",
-    "Data",
-    "DataType",
-    "Dim",
-    "Node",
-    "Tensor",
-    "Tuple",
-    "TupleItem",
-    "Type",
-    "Var",
-    "arguments",
-    "describe",
-    "labels",
-    "post_order",
-    "print_graph",
-    "show_type",
-    "sizes",
-]
-
-Dim = int | Expr
-"""A size: a number, or an expression of dynamic dimensions."""
-
-Data = str | np.ndarray | Callable[[], np.ndarray] | None
-"""What a constant holds: a file of packed bytes, an array, what makes the array, or nothing (only the shape is known)."""
-
-
-@dataclass(frozen=True)
-class DataType:
-    """dtype: "float16", "int4", "int8", "int32"; mapped: the memory that holds it, "ddr", "hbm" or "onchip"."""
-
-    dtype: str
-    mapped: str
-
-    def __str__(self) -> str:
-        return f"({self.dtype}, {self.mapped})"
-
-
-@dataclass(frozen=True)
-class Accelerator:
-    """What a graph is for. kind: memory of its weights, as it is printed ("hbm"); name: of the device, "" before `infer_type`."""
-
-    kind: str
-    name: str = ""
-
-    def __str__(self) -> str:
-        return self.kind
-
-
-HBM = Accelerator("hbm")
-"""Any accelerator with HBM."""
-
-
-@dataclass(frozen=True)
-class Tensor:
-    """The type of a node. shape: (1, tokens, channels) or (heads, tokens, channels) of features; (CHin, CHout) of weights."""
-
-    shape: tuple[Dim, ...]
-    dtype: DataType
-    device: Accelerator
-
-    def __str__(self) -> str:
-        shape = ", ".join(str(d) for d in self.shape)
-        return f"/* ret=({shape}), dtype={self.dtype}, device={self.device} */"
-
-
-Type = Tensor | tuple[Tensor, ...]
+    "Call", "Constant", "Leaf", "Node", "Tuple", "TupleItem", "Var", "arguments", "call", "describe", "find_operator", "labels",
+    "post_order", "print_graph", "register", "single", "sizes",
+]  # fmt: skip
 
 
 def sizes(what: str, given: object) -> tuple[Dim, ...]:
@@ -94,36 +64,77 @@ def sizes(what: str, given: object) -> tuple[Dim, ...]:
     return tuple(cast("Iterable[Dim]", given))
 
 
-def _named(name: object) -> str | None:
-    if name is not None and not isinstance(name, str):
-        raise GraphError(f"{name!r} is no name of an input or a constant")
-    return name
-
-
-def _nodes(given: object, all_of_them: str, one: str) -> tuple[Node, ...]:
-    """Nodes as a tuple. Raises GraphError for anything else."""
+def _nodes(given: object, all_of_them: str, one: str) -> list[Node]:
+    """Nodes as a list. Raises GraphError for anything else."""
     if not isinstance(given, Iterable) or isinstance(given, Node | str):
-        raise GraphError(f"{all_of_them} {type(cast('object', given)).__name__}, expected a list of nodes")
-    found = tuple(cast("Iterable[Node]", given))
+        raise GraphError(f"{all_of_them} {type(given).__name__}, expected a list of nodes")
+    found = list(cast("Iterable[Node]", given))
     for index, node in enumerate(found):
         if not isinstance(cast("object", node), Node):
             raise GraphError(f"{one.format(index)} {node!r}, expected a node of a graph")
     return found
 
 
-class Node:
+class Node(IRDLOperation, ABC):
     """What all nodes have.
 
     Attributes:
         prefix: the memory block that its result is placed in ("runtime", "weight", "hbm", "hbm_cache", a user's own).
         checked_type: what `infer_type` found; None before.
-        name: for people and reports; calls have one only where the builder gave it (attribute "name").
+        label: its name for people and reports; calls have one only where the builder gave it (attribute "name").
     """
 
-    def __init__(self, prefix: str, checked_type: Type | None = None, name: str | None = None) -> None:
-        self.prefix = prefix
-        self.checked_type = checked_type
-        self.name = name
+    result = result_def()
+    prefix_attr = prop_def(StringAttr, prop_name="prefix")
+    label_attr = opt_prop_def(StringAttr, prop_name="label")
+
+    def _make(
+        self, operands: Sequence[Node], checked: Type | None, prefix: str, label: str | None, properties: Mapping[str, Attribute],
+        attributes: Mapping[str, Attribute] | None = None,
+    ) -> None:  # fmt: skip
+        named = {"prefix": StringAttr(prefix), **({} if label is None else {"label": StringAttr(label)}), **properties}
+        Operation.__init__(
+            self, operands=[n.results[0] for n in operands], result_types=[to_type(checked)], properties=named,
+            attributes=attributes or {},
+        )  # fmt: skip
+
+    @property
+    def prefix(self) -> str:
+        """See the class."""
+        return cast("StringAttr", self.properties["prefix"]).data
+
+    @prefix.setter
+    def prefix(self, block: str) -> None:
+        self.properties["prefix"] = StringAttr(block)
+
+    @property
+    def label(self) -> str | None:
+        """See the class."""
+        found = self.properties.get("label")
+        return found.data if isinstance(found, StringAttr) else None
+
+    @label.setter
+    def label(self, label: str | None) -> None:
+        if label is None:
+            self.properties.pop("label", None)
+        else:
+            self.properties["label"] = StringAttr(label)
+
+    @property
+    def checked_type(self) -> Type | None:
+        """See the class."""
+        return type_of(self.results[0].type)
+
+    @checked_type.setter
+    def checked_type(self, checked: Type | None) -> None:
+        self.results[0]._type = to_type(checked)  # pyright: ignore[reportPrivateUsage]  # a value's type has no other way to change
+
+    def with_arguments(self, args: Sequence[Node]) -> Self:
+        """A new node like this one with other arguments, in no block."""
+        return self.create(
+            operands=[n.results[0] for n in args], result_types=[self.results[0].type], properties=dict(self.properties),
+            attributes=dict(self.attributes),
+        )  # fmt: skip
 
     def __getitem__(self, index: int) -> TupleItem:
         if not isinstance(cast("object", index), int):
@@ -137,56 +148,283 @@ class Node:
     def __str__(self) -> str:
         return print_graph(self)
 
+    def __repr__(self) -> str:
+        return f"<{self.name} {self.label or ''}>"
 
-class Var(Node):
+
+class Leaf(Node, ABC):
+    """An input or a constant."""
+
+    shape_attr = opt_prop_def(ArrayAttr[Size], prop_name="shape")
+    dtype_attr = prop_def(StringAttr, prop_name="dtype")
+    mapped_attr = prop_def(StringAttr, prop_name="mapped")
+    device_attr = prop_def(StringAttr, prop_name="device")
+
+    def _leaf(
+        self, label: object, shape: Sequence[Dim] | None, dtype: DataType, device: Accelerator, prefix: str, checked: Type | None,
+        **properties: Attribute,
+    ) -> None:  # fmt: skip
+        if label is not None and not isinstance(label, str):
+            raise GraphError(f"{label!r} is no name of an input or a constant")
+        if shape is not None:
+            try:
+                properties["shape"] = ArrayAttr(list(map(Size, sizes(f"{label}: shape", shape))))
+            except ExprError as error:
+                raise GraphError(error.what, where=label) from None
+        words = {"dtype": dtype.dtype, "mapped": dtype.mapped, "device": device.kind}
+        self._make((), checked, prefix, label, {**properties, **{name: StringAttr(word) for name, word in words.items()}})
+
+    def resize(self, shape: Sequence[Dim]) -> None:
+        """Gives it another shape."""
+        self.properties["shape"] = ArrayAttr(list(map(Size, shape)))
+
+    @property
+    def dtype(self) -> DataType:
+        """Of its elements, and the memory that holds them."""
+        return DataType(self.dtype_attr.data, self.mapped_attr.data)
+
+    @property
+    def device(self) -> Accelerator:
+        """What it was built for."""
+        return Accelerator(self.device_attr.data)
+
+
+@irdl_op_definition
+class Var(Leaf):
     """An input: shape as (1, tokens, channels)."""
 
+    name = "accel.var"
+
     def __init__(
-        self, name: str, shape: Sequence[Dim], dtype: DataType, device: Accelerator = HBM, prefix: str = "runtime",
+        self, label: str, shape: Sequence[Dim], dtype: DataType, device: Accelerator = HBM, prefix: str = "runtime",
         checked_type: Type | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(prefix, checked_type, _named(name))
-        self.shape, self.dtype, self.device = sizes(f"{name}: shape", shape), dtype, device
+        self._leaf(label, sizes(f"{label}: shape", shape), dtype, device, prefix, checked_type)
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        """(heads, tokens, channels)."""
+        return () if (found := self.shape_attr) is None else tuple(size.data for size in found.data)
 
 
-class Constant(Node):
-    """Weights. shape None: taken from the data. See `Data`."""
+@irdl_op_definition
+class Constant(Leaf):
+    """Weights. See `fleet.ir.accel.types.Held` for what `data` may be."""
+
+    name = "accel.constant"
+    content = opt_prop_def(Content)
 
     def __init__(
-        self, name: str, data: Data, shape: Sequence[Dim] | None, dtype: DataType, device: Accelerator = HBM,
+        self, label: str, data: Held, shape: Sequence[Dim] | None, dtype: DataType, device: Accelerator = HBM,
         prefix: str = "weight", checked_type: Type | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(prefix, checked_type, _named(name))
-        self.data, self.shape = data, None if shape is None else sizes(f"{name}: shape", shape)
-        self.dtype, self.device = dtype, device
+        held = {} if data is None else {"content": Content(data)}
+        self._leaf(label, shape, dtype, device, prefix, checked_type, **held)
+
+    @property
+    def shape(self) -> tuple[Dim, ...] | None:
+        """(CHin, CHout) of weights; None: as the data has it."""
+        return None if (found := self.shape_attr) is None else tuple(size.data for size in found.data)
+
+    @property
+    def data(self) -> Held:
+        """What it holds."""
+        return None if (found := self.content) is None else found.held
+
+    @data.setter
+    def data(self, data: Held) -> None:
+        if data is None:
+            self.properties.pop("content", None)
+        else:
+            self.properties["content"] = Content(data)
 
 
-class Call(Node):
-    """An operator ("accel.hbm.mvm") on arguments. attrs: what else it needs."""
+class Call(Node, ABC):
+    """An operator on arguments: `Call("accel.hbm.mvm", (x, w), {"skip": 1})`.
+
+    A class of an operator states its operands, of which a variadic one takes one argument or more, its docstring says what it
+    computes, and besides it states what it has of these:
+        VIEW: no instruction: the result stands where the argument stands.
+        ATTRS: attribute -> what it is.
+    """
+
+    VIEW: ClassVar[bool] = False
+    ATTRS: ClassVar[Mapping[str, str]] = {}
+
+    OPERATORS: ClassVar[dict[str, type[Call]]] = {}
+    """Name -> operator, of all that are registered."""
+
+    def __new__(cls, *given: Any, **named: Any) -> Self:
+        """Raises GraphError for a name that no operator has."""
+        op = given[0] if given else named.get("op")
+        made = cls if op is None or "name" in vars(cls) else cast("type[Self]", find_operator(op))
+        return super().__new__(made)
 
     def __init__(
         self, op: str, args: Sequence[Node], attrs: Mapping[str, Any] | None = None, prefix: str = "runtime",
         checked_type: Type | None = None,
     ) -> None:  # fmt: skip
-        self.op, self.attrs = op, dict(attrs or {})
-        self.args = _nodes(args, f"arguments of {op} are", f"argument {{}} of {op} is")
-        super().__init__(prefix, checked_type, self.attrs.get("name"))
+        """attrs: numbers, expressions, texts and sequences of them; what is None is left out. Raises GraphError."""
+        del op
+        nodes = _nodes(args, f"arguments of {self.name} are", f"argument {{}} of {self.name} is")
+        self.check_arity(len(nodes))
+        given = {name: to_attribute(name, value) for name, value in (attrs or {}).items() if value is not None}
+        label = given.get("name")
+        self._make(nodes, checked_type, prefix, label.data if isinstance(label, StringAttr) else None, {}, given)
+
+    @property
+    def op(self) -> str:
+        """ "accel.hbm.mvm"."""
+        return self.name
+
+    @property
+    def args(self) -> tuple[Node, ...]:
+        """The arguments, in order."""
+        return arguments(self)
+
+    @property
+    def attrs(self) -> Mapping[str, Any]:
+        """The attributes as they were given, sequences as tuples; `set` changes them."""
+        return MappingProxyType({name: from_attribute(value) for name, value in self.attributes.items()})
+
+    def set(self, **attrs: Any) -> None:
+        """Gives attributes another value."""
+        self.attributes.update({name: to_attribute(name, value) for name, value in attrs.items()})
+
+    @classmethod
+    def roles(cls) -> tuple[str, ...]:
+        """What the arguments are, in order ("data", "weight", "bn", ...); a variadic one stands for all further ones."""
+        return tuple(name.rstrip("0123456789") for name, _ in cls.get_irdl_definition().operands)
+
+    @classmethod
+    def many(cls) -> bool:
+        """Whether it takes one argument or more."""
+        return any(isinstance(operand, VarOperandDef) for _, operand in cls.get_irdl_definition().operands)
+
+    @classmethod
+    def doc(cls) -> str:
+        """What it computes, one line."""
+        return (inspect.getdoc(cls) or "").partition("\n")[0].removesuffix(".")
+
+    @classmethod
+    def check_arity(cls, count: int) -> None:
+        """Raises GraphError where the operator does not take so many arguments."""
+        expected = len(cls.get_irdl_definition().operands)
+        if count != expected and not (count > expected and cls.many()):
+            least = f"at least {expected}" if cls.many() else str(expected)
+            raise GraphError(f"{cls.name} takes {least} ({', '.join(cls.roles())}), {count} given")
+
+    def inferred(self, limits: Mapping[str, int]) -> Type:
+        """The type that it has after its arguments'. Raises GraphError where they do not fit, or one has several results."""
+        args = self.args
+        return self.infer(Inference(self.roles(), tuple(map(single, args)), args, self.attrs, limits))
+
+    def verify_(self) -> None:
+        """Its type is the inferred one, once types are known. Raises VerifyException."""
+        if self.checked_type is not None:
+            try:
+                expected = self.inferred({})
+            except FleetError as error:
+                raise VerifyException(f"{self.name}: {error}") from None
+            if expected != self.checked_type:
+                raise VerifyException(f"{self.name}: type is {show_type(self.checked_type)}, expected {show_type(expected)}")
+
+    @classmethod
+    def infer(cls, c: Inference) -> Type:
+        """The type of the result, or of the results; refuses with `Inference.fail`."""
+        raise NotImplementedError(cls.name)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
+        """What it gives for these arrays, in their precision; attributes have numbers in them. Raises GraphError if it cannot."""
+        raise GraphError(f"operator {cls.name} has no meaning that could be evaluated")
 
 
+C = TypeVar("C", bound=Call)
+
+
+def single(node: Node) -> Tensor:
+    """The type of a node with one result. Raises GraphError for another."""
+    found = node.checked_type
+    if isinstance(found, Tensor):
+        return found
+    count = len(found or ())
+    raise GraphError(f"a node with {count} results is used as one", hint="take one of them: [0], [1], ...")
+
+
+def call(op: str, args: Sequence[Any], attrs: Mapping[str, Any], prefix: str = "runtime") -> Call:
+    """A call as builders make it: "prefix" among the attributes is the memory block of the result, in the place of `prefix`."""
+    kept = {name: value for name, value in attrs.items() if name != "prefix"}
+    return Call(op, args, kept, str(attrs.get("prefix", prefix)))
+
+
+@irdl_op_definition
 class Tuple(Node):
     """Several results of a graph."""
 
+    name = "accel.tuple"
+    parts = var_operand_def()
+
     def __init__(self, fields: Sequence[Node], checked_type: Type | None = None) -> None:
-        super().__init__("runtime", checked_type)
-        self.fields = _nodes(fields, "fields of a tuple are", "field {} of a tuple is")
+        self._make(_nodes(fields, "fields of a tuple are", "field {} of a tuple is"), checked_type, "runtime", None, {})
+
+    @property
+    def fields(self) -> tuple[Node, ...]:
+        """The results, in order."""
+        return arguments(self)
 
 
+@irdl_op_definition
 class TupleItem(Node):
     """One result of a node that has several."""
 
+    name = "accel.item"
+    several = operand_def()
+    index_attr = prop_def(IntegerAttr, prop_name="index")
+
     def __init__(self, source: Node, index: int, checked_type: Type | None = None) -> None:
-        super().__init__(source.prefix, checked_type)
-        self.source, self.index = source, index
+        self._make((source,), checked_type, source.prefix, None, {"index": IntegerAttr(index, i64)})
+
+    @property
+    def source(self) -> Node:
+        """The node."""
+        return arguments(self)[0]
+
+    @property
+    def index(self) -> int:
+        """Which of its results."""
+        return self.index_attr.value.data
+
+
+def find_operator(name: object) -> type[Call]:
+    """The operator of a name. Raises GraphError naming those that are spelled alike."""
+    if not isinstance(name, str):
+        raise GraphError(f"operator {name!r}, expected a name")
+    if name not in Call.OPERATORS:
+        near = difflib.get_close_matches(name, Call.OPERATORS, 3)
+        raise GraphError(f"no operator {name}", hint=f"did you mean {' or '.join(near)}" if near else "register it first")
+    return Call.OPERATORS[name]
+
+
+def register(operator: type[C], *, replace: bool = False) -> type[C]:
+    """Adds an operator: a decorator of its class. Raises GraphError where the name is taken and `replace` is not given.
+
+    Example:
+        >>> @register
+        ... class Halve(Call):
+        ...     "Every second channel."
+        ...     name = "my.halve"
+        ...     data = operand_def()
+        ...     @classmethod
+        ...     def infer(cls, c):
+        ...         heads, tokens, channels = c.feature(0).shape
+        ...         return c.result((heads, tokens, channels // 2))
+        >>> half = Call("my.halve", [x])  # doctest: +SKIP
+    """
+    if operator.name in Call.OPERATORS and not replace:
+        raise GraphError(f"operator {operator.name} is registered already", hint="give replace=True to put another in its place")
+    Call.OPERATORS[operator.name] = operator = irdl_op_definition(operator)
+    return operator
 
 
 # Ways through a graph, none of them recursive: a graph may be as deep as memory allows.
@@ -194,25 +432,12 @@ class TupleItem(Node):
 
 def arguments(node: Node) -> tuple[Node, ...]:
     """The nodes that a node is made of, in order."""
-    if isinstance(node, Call):
-        return node.args
-    if isinstance(node, Tuple):
-        return node.fields
-    return (node.source,) if isinstance(node, TupleItem) else ()
+    return cast("tuple[Node, ...]", tuple(value.owner for value in node.operands))
 
 
 def post_order(root: Node) -> Iterator[Node]:
     """Every node once, arguments before what uses them, first arguments first."""
-    seen: set[Node] = set()
-    stack = [(root, False)]
-    while stack:
-        node, done = stack.pop()
-        if done:
-            yield node
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            stack += [(a, False) for a in reversed(arguments(node)) if a not in seen]
+    return iter(operands_first(root, arguments))
 
 
 def labels(root: Node) -> dict[Node, str]:
@@ -229,12 +454,12 @@ def labels(root: Node) -> dict[Node, str]:
             case Tuple():
                 named[node] = f"({', '.join(named[f] for f in node.fields)})"
             case _:
-                named[node] = node.name or "?"
+                named[node] = node.label or "?"
     return named
 
 
 def print_graph(root: Node, name: str = "main") -> str:
-    """The graph as text.
+    """The graph as text, one line a node, with what `infer_type` found behind it.
 
     Example:
         >>> print(print_graph(c))  # doctest: +SKIP
@@ -267,9 +492,4 @@ def describe(node: Node, named: dict[Node, str]) -> str:
     """A node for an error: "%3 = accel.hbm.mvm(%2, wq)"; calls with a name of their own have it behind."""
     if not isinstance(node, Call):
         return named[node]
-    return f"{named[node]} = {_right_side(node, named)}" + (f' "{node.name}"' if node.name else "")
-
-
-def show_type(checked: Type) -> str:
-    """A type as it stands behind a node; of several results one behind the other."""
-    return str(checked) if isinstance(checked, Tensor) else " ".join(map(str, checked))
+    return f"{named[node]} = {_right_side(node, named)}" + (f' "{node.label}"' if node.label else "")

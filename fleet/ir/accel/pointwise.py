@@ -7,16 +7,19 @@ data, attribute `function` names the function ("silu", "gelu", ...), and whoever
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
 from math import erf
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from xdsl.irdl import operand_def
 
 from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.nodes import Call, Constant, Node, Tensor
+from fleet.ir.accel.inference import Inference, same_dim
+from fleet.ir.accel.nodes import Call, Constant, Node, call, register
 from fleet.ir.accel.products import INDEX, coefficients, const_ddr, pair
-from fleet.ir.accel.registry import GraphOperator, Inference, call, register, same_dim, show_shape
+from fleet.ir.accel.types import Tensor, show_shape
 from fleet.ir.accel.views import gather
 from fleet.symbols.expr import as_expr
 
@@ -82,50 +85,6 @@ def argmax(data: Node, **attrs: Any) -> Call:
     return call("accel.hbm.argmax", (data,), attrs)
 
 
-# Types.
-
-
-def _infer_argmax(c: Inference) -> Tensor:
-    data = c.feature(0)
-    c.agree("lines of an argmax and 1", data.shape[0], 1)
-    return c.result(data.shape[:2], INDEX)
-
-
-def _infer_two(c: Inference) -> Tensor:
-    a, b = c.feature(0), c.feature(1)
-    channels = isinstance(c.nodes[1], Constant) and b.shape[:2] == (1, 1)
-    if not all(map(same_dim, a.shape[2 * channels :], b.shape[2 * channels :])):
-        c.fail(f"{c.role(0)} has shape {show_shape(a.shape)}, {c.role(1)} {show_shape(b.shape)}: expected the same")
-    return c.result(a.shape)
-
-
-def _infer_norm(c: Inference) -> Tensor:
-    c.real("eps", 0)
-    data = c.feature(0)
-    coefficients(c, 1, data.shape[2], alone=True)
-    return c.result(data.shape)
-
-
-def _infer_activate(c: Inference) -> Tensor:
-    data, table = c.feature(0), c.types[1]
-    if table.dtype.mapped != "ddr":
-        c.fail(f"{c.role(1)} is {table.dtype}, expected a table in ddr")
-    count = as_expr(1)
-    for d in table.shape:
-        count = count * d
-    bytes_each = {"int8": 1}.get(table.dtype.dtype, 2)
-    if (count.simplify() * bytes_each).upper() < 3 * SEGMENTS * 2:
-        c.fail(f"{c.role(1)} has shape {show_shape(table.shape)}, expected at least {3 * SEGMENTS} elements: x, k and b of "
-               f"{SEGMENTS} segments")  # fmt: skip
-    function = c.attrs.get("function")
-    source = c.nodes[1]
-    if isinstance(source, Constant) and source.data is None and function is not None and function not in FUNCTIONS:
-        c.fail(f"function {function!r} is not known", hint=f"known are {', '.join(FUNCTIONS)}")
-    return c.result(data.shape)
-
-
-# Meanings.
-
 FUNCTIONS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
     "silu": lambda x: x / (1 + np.exp(-x)),
     "gelu": lambda x: x / 2 * (1 + np.vectorize(erf, otypes=[np.float64])(x / np.sqrt(2))),
@@ -137,41 +96,139 @@ FUNCTIONS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
 """Functions that a table without data may stand for."""
 
 
-def _mean_norm(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
-    x = args[0]
-    weight, bias = pair(args[1], x.shape[-1], x.dtype)
-    centred = x if attrs.get("rms") else x - x.mean(axis=-1, keepdims=True)
-    eps = attrs.get("eps")
-    scale = 1 / np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + (1e-5 if eps is None else eps))
-    return (centred * scale * weight + bias).astype(x.dtype)
+# Operators.
 
 
-def _mean_activate(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
-    x = args[0]
-    if len(args) < 2 or args[1].size == 0:  # no table: the function itself
-        function = str(attrs.get("function"))
-        if function not in FUNCTIONS:
-            raise GraphError("an activation whose table has no data and whose function is not named cannot be evaluated",
-                             hint=f'give the table an array, or function="..." of {", ".join(FUNCTIONS)}')  # fmt: skip
-        return FUNCTIONS[function](x).astype(x.dtype)
-    starts, slopes, offsets = args[1].reshape(-1)[: 3 * SEGMENTS].reshape(3, SEGMENTS).astype(x.dtype)
-    # The last segment that starts at or below x; below all of them the first.
-    reached = (x[..., None] >= starts)[..., ::-1]
-    segment = np.where(reached.any(axis=-1), SEGMENTS - 1 - reached.argmax(axis=-1), 0)
-    return slopes[segment] * x + offsets[segment]
+class TwoFeatures(Call, ABC):
+    """Elementwise on two features of one shape; the second may be a constant (1, 1, C), for `fuse`."""
+
+    data0 = operand_def()
+    data1 = operand_def()
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        a, b = c.feature(0), c.feature(1)
+        channels = isinstance(c.nodes[1], Constant) and b.shape[:2] == (1, 1)
+        if not all(map(same_dim, a.shape[2 * channels :], b.shape[2 * channels :])):
+            c.fail(f"{c.role(0)} has shape {show_shape(a.shape)}, {c.role(1)} {show_shape(b.shape)}: expected the same")
+        return c.result(a.shape)
 
 
-_TWO = ("data", "data")
-for _name, _function in (("add", np.add), ("sub", np.subtract), ("mul", np.multiply)):
-    register(GraphOperator(
-        f"accel.hbm.{_name}", _TWO, _infer_two, lambda a, _, f=_function: f(a[0], a[1]),
-        doc=f"elementwise {_name} of two features of one shape; the second may be a constant (1, 1, C), for `fuse`",
-    ))  # fmt: skip
-register(GraphOperator("accel.hbm.layer_norm", ("data", "norm"), _infer_norm, _mean_norm,
-                       attrs={"rms": "1: RMS norm, 0: layer norm", "eps": "default 1e-5"},
-                       doc="layer norm or RMS norm over the channels"))  # fmt: skip
-register(GraphOperator("accel.hbm.activate", ("data", "act"), _infer_activate, _mean_activate,
-                       attrs={"function": "what a table without data stands for"},
-                       doc="a function of every element, piecewise linear in 16 segments"))  # fmt: skip
-register(GraphOperator("accel.hbm.argmax", ("data",), _infer_argmax, lambda a, _: np.argmax(a[0], axis=-1).astype(np.int32),
-                       doc="index of the largest channel; only `fuse` finds an instruction for it"))  # fmt: skip
+@register
+class Add(TwoFeatures):
+    """elementwise add of two features of one shape; the second may be a constant (1, 1, C), for `fuse`."""
+
+    name = "accel.hbm.add"
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        return np.add(args[0], args[1])
+
+
+@register
+class Sub(TwoFeatures):
+    """elementwise sub of two features of one shape; the second may be a constant (1, 1, C), for `fuse`."""
+
+    name = "accel.hbm.sub"
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        return np.subtract(args[0], args[1])
+
+
+@register
+class Mul(TwoFeatures):
+    """elementwise mul of two features of one shape; the second may be a constant (1, 1, C), for `fuse`."""
+
+    name = "accel.hbm.mul"
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        return np.multiply(args[0], args[1])
+
+
+@register
+class LayerNorm(Call):
+    """layer norm or RMS norm over the channels."""
+
+    name = "accel.hbm.layer_norm"
+    data = operand_def()
+    norm = operand_def()
+    ATTRS: ClassVar = {"rms": "1: RMS norm, 0: layer norm", "eps": "default 1e-5"}
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        c.real("eps", 0)
+        data = c.feature(0)
+        coefficients(c, 1, data.shape[2], alone=True)
+        return c.result(data.shape)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        x = args[0]
+        weight, bias = pair(args[1], x.shape[-1], x.dtype)
+        centred = x if attrs.get("rms") else x - x.mean(axis=-1, keepdims=True)
+        eps = attrs.get("eps")
+        scale = 1 / np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + (1e-5 if eps is None else eps))
+        return (centred * scale * weight + bias).astype(x.dtype)
+
+
+@register
+class Activate(Call):
+    """a function of every element, piecewise linear in 16 segments."""
+
+    name = "accel.hbm.activate"
+    data = operand_def()
+    act = operand_def()
+    ATTRS: ClassVar = {"function": "what a table without data stands for"}
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        data, table = c.feature(0), c.types[1]
+        if table.dtype.mapped != "ddr":
+            c.fail(f"{c.role(1)} is {table.dtype}, expected a table in ddr")
+        count = as_expr(1)
+        for d in table.shape:
+            count = count * d
+        bytes_each = {"int8": 1}.get(table.dtype.dtype, 2)
+        if (count.simplify() * bytes_each).upper() < 3 * SEGMENTS * 2:
+            c.fail(f"{c.role(1)} has shape {show_shape(table.shape)}, expected at least {3 * SEGMENTS} elements: x, k and b of "
+                   f"{SEGMENTS} segments")  # fmt: skip
+        function = c.attrs.get("function")
+        source = c.nodes[1]
+        if isinstance(source, Constant) and source.data is None and function is not None and function not in FUNCTIONS:
+            c.fail(f"function {function!r} is not known", hint=f"known are {', '.join(FUNCTIONS)}")
+        return c.result(data.shape)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        x = args[0]
+        if len(args) < 2 or args[1].size == 0:  # no table: the function itself
+            function = str(attrs.get("function"))
+            if function not in FUNCTIONS:
+                raise GraphError("an activation whose table has no data and whose function is not named cannot be evaluated",
+                                 hint=f'give the table an array, or function="..." of {", ".join(FUNCTIONS)}')  # fmt: skip
+            return FUNCTIONS[function](x).astype(x.dtype)
+        starts, slopes, offsets = args[1].reshape(-1)[: 3 * SEGMENTS].reshape(3, SEGMENTS).astype(x.dtype)
+        # The last segment that starts at or below x; below all of them the first.
+        reached = (x[..., None] >= starts)[..., ::-1]
+        segment = np.where(reached.any(axis=-1), SEGMENTS - 1 - reached.argmax(axis=-1), 0)
+        return slopes[segment] * x + offsets[segment]
+
+
+@register
+class Argmax(Call):
+    """index of the largest channel; only `fuse` finds an instruction for it."""
+
+    name = "accel.hbm.argmax"
+    data = operand_def()
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        data = c.feature(0)
+        c.agree("lines of an argmax and 1", data.shape[0], 1)
+        return c.result(data.shape[:2], INDEX)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        return np.argmax(args[0], axis=-1).astype(np.int32)

@@ -7,13 +7,15 @@ CHout weights, then the CHout biases, in any shape of so many elements.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
+from xdsl.irdl import operand_def
 
 from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.nodes import HBM, Accelerator, Call, Constant, Data, DataType, Dim, Node, Tensor, Type, Var
-from fleet.ir.accel.registry import GraphOperator, Inference, call, register, same_dim, show_shape
+from fleet.ir.accel.inference import Inference, same_dim
+from fleet.ir.accel.nodes import Call, Constant, Node, Var, call, register
+from fleet.ir.accel.types import HBM, Accelerator, DataType, Dim, Held, Tensor, Type, show_shape
 from fleet.symbols.expr import dim
 
 __all__ = ["const_ddr", "const_hbm", "conv2d", "mvm", "mvm_bn", "mvm_bn_res", "var_ddr"]
@@ -43,14 +45,14 @@ def var_ddr(name: str, shape: Sequence[Dim], dtype: str = "float16", device: Acc
 
 
 def const_ddr(
-    name: str, data: Data = None, shape: Sequence[Dim] | None = None, dtype: str = "float16", device: Accelerator | Named = HBM
+    name: str, data: Held = None, shape: Sequence[Dim] | None = None, dtype: str = "float16", device: Accelerator | Named = HBM
 ) -> Constant:
-    """Coefficients in DDR: of norms, of bn, tables. See `fleet.ir.accel.nodes.Data` for what `data` may be."""
+    """Coefficients in DDR: of norms, of bn, tables. See `fleet.ir.accel.types.Held` for what `data` may be."""
     return Constant(name, data, shape, DataType(dtype, "ddr"), _accelerator(device), "weight")
 
 
 def const_hbm(
-    name: str, data: Data = None, shape: Sequence[Dim] | None = None, dtype: str = "int4", device: Accelerator | Named = HBM
+    name: str, data: Held = None, shape: Sequence[Dim] | None = None, dtype: str = "int4", device: Accelerator | Named = HBM
 ) -> Constant:
     """Weights (CHin, CHout) in HBM."""
     return Constant(name, data, shape, DataType(dtype, "hbm"), _accelerator(device), "hbm")
@@ -100,7 +102,8 @@ def _one_weight(skip: int, more: Sequence[Node]) -> None:
         raise GraphError(f"skip = {skip} and {len(more)} arguments too many: a product takes one weight, skip = 1")
 
 
-# Types.
+_COMMON = {"skip": "weights of a product; 1", "log2_step": "log2 of the bytes between HBM ports' banks"}
+_EPILOGUE = {"relu": "1: the positive part of the result", "arg_max": "1: a second result, the index of the largest channel"}
 
 
 def coefficients(c: Inference, index: int, channels: Dim, alone: bool = False) -> None:
@@ -132,43 +135,6 @@ def _ends(c: Inference, shape: tuple[Dim, Dim, Dim]) -> Type:
     return out, c.result(shape[:2], INDEX)
 
 
-def _infer_mvm(c: Inference) -> Type:
-    if c.attrs.get("arg_max"):
-        c.fail("mvm has no argmax", hint="use mvm_bn(..., arg_max=1)")
-    return c.result(_product(c))
-
-
-def _infer_bn(c: Inference) -> Type:
-    shape = _product(c)
-    coefficients(c, 2, shape[2])
-    return _ends(c, shape)
-
-
-def _infer_res(c: Inference) -> Type:
-    shape = _product(c)
-    coefficients(c, 2, shape[2])
-    residual = c.feature(3)
-    if not all(map(same_dim, residual.shape, shape)):
-        c.fail(f"{c.role(3)} has shape {show_shape(residual.shape)}, expected that of the product, {show_shape(shape)}")
-    return _ends(c, shape)
-
-
-def _infer_conv(c: Inference) -> Tensor:
-    data, weight = c.feature(0), c.typed(1, ("int4",), ("hbm",))
-    if len(weight.shape) != 4:
-        c.fail(f"{c.role(1)} has shape {show_shape(weight.shape)}, expected (KH, KW, CHin, CHout)")
-    c.agree(f"CHin of {c.role(0)} {show_shape(data.shape)} and of {c.role(1)} {show_shape(weight.shape)}",
-            data.shape[2], weight.shape[2])  # fmt: skip
-    sizes = [
-        (size + 2 * pad - kernel) // stride + 1
-        for size, kernel, stride, pad in zip(data.shape[:2], weight.shape[:2], c.attrs["strides"], c.attrs["padding"], strict=True)
-    ]
-    return c.result((*sizes, weight.shape[3]))
-
-
-# Meanings.
-
-
 def pair(array: np.ndarray, channels: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
     """Weights and biases; biases that are not there are 0."""
     rows = array.reshape(-1, channels).astype(dtype)
@@ -181,42 +147,105 @@ def _finish(y: np.ndarray, attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.nd
     return (y, np.argmax(y, axis=-1).astype(np.int32)) if attrs.get("arg_max") else y
 
 
-def _mean_bn(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
-    weight, bias = pair(args[2], args[1].shape[1], args[0].dtype)
-    return _finish(args[0] @ args[1] * weight + bias, attrs)
+# Operators.
 
 
-def _mean_res(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
-    weight, bias = pair(args[2], args[1].shape[1], args[0].dtype)
-    y = args[0] @ args[1] * weight + bias
-    return _finish(y * args[3] if attrs.get("res_mul") else y + args[3], attrs)
+@register
+class Mvm(Call):
+    """data (1, T, CHin) times weight (CHin, CHout)."""
+
+    name = "accel.hbm.mvm"
+    data = operand_def()
+    weight = operand_def()
+    ATTRS: ClassVar = {**_COMMON, "relu": _EPILOGUE["relu"]}
+
+    @classmethod
+    def infer(cls, c: Inference) -> Type:
+        if c.attrs.get("arg_max"):
+            c.fail("mvm has no argmax", hint="use mvm_bn(..., arg_max=1)")
+        return c.result(_product(c))
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
+        return _finish(args[0] @ args[1], attrs)
 
 
-def _mean_conv(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
-    (x, w), (sy, sx), (py, px) = args, attrs["strides"], attrs["padding"]
-    x = np.pad(x, ((py, py), (px, px), (0, 0)))
-    windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[:2], (0, 1))[::sy, ::sx]
-    return np.einsum("hwcyx,yxco->hwo", windows, w)
+@register
+class MvmBn(Call):
+    """mvm, times bn's weights plus its biases."""
+
+    name = "accel.hbm.mvm_bn"
+    data = operand_def()
+    weight = operand_def()
+    bn = operand_def()
+    ATTRS: ClassVar = {**_COMMON, **_EPILOGUE}
+
+    @classmethod
+    def infer(cls, c: Inference) -> Type:
+        shape = _product(c)
+        coefficients(c, 2, shape[2])
+        return _ends(c, shape)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
+        weight, bias = pair(args[2], args[1].shape[1], args[0].dtype)
+        return _finish(args[0] @ args[1] * weight + bias, attrs)
 
 
-_COMMON = {"skip": "weights of a product; 1", "log2_step": "log2 of the bytes between HBM ports' banks"}
-_EPILOGUE = {"relu": "1: the positive part of the result", "arg_max": "1: a second result, the index of the largest channel"}
+@register
+class MvmBnRes(Call):
+    """mvm_bn, plus or times a residual of the result's shape."""
 
-register(GraphOperator(
-    "accel.hbm.mvm", ("data", "weight"), _infer_mvm, lambda a, attrs: _finish(a[0] @ a[1], attrs),
-    attrs={**_COMMON, "relu": _EPILOGUE["relu"]},
-    doc="data (1, T, CHin) times weight (CHin, CHout)",
-))  # fmt: skip
-register(GraphOperator(
-    "accel.hbm.mvm_bn", ("data", "weight", "bn"), _infer_bn, _mean_bn, attrs={**_COMMON, **_EPILOGUE},
-    doc="mvm, times bn's weights plus its biases",
-))  # fmt: skip
-register(GraphOperator(
-    "accel.hbm.mvm_bn_res", ("data", "weight", "bn", "residual"), _infer_res, _mean_res,
-    attrs={**_COMMON, "res_mul": "1: times the residual, else plus", **_EPILOGUE},
-    doc="mvm_bn, plus or times a residual of the result's shape",
-))  # fmt: skip
-register(GraphOperator(
-    "accel.hbm.conv2d", ("data", "weight"), _infer_conv, _mean_conv, attrs={"strides": "(of H, of W)", "padding": "(of H, of W)"},
-    doc="convolution of (H, W, CHin) with (KH, KW, CHin, CHout)",
-))  # fmt: skip
+    name = "accel.hbm.mvm_bn_res"
+    data = operand_def()
+    weight = operand_def()
+    bn = operand_def()
+    residual = operand_def()
+    ATTRS: ClassVar = {**_COMMON, "res_mul": "1: times the residual, else plus", **_EPILOGUE}
+
+    @classmethod
+    def infer(cls, c: Inference) -> Type:
+        shape = _product(c)
+        coefficients(c, 2, shape[2])
+        residual = c.feature(3)
+        if not all(map(same_dim, residual.shape, shape)):
+            c.fail(f"{c.role(3)} has shape {show_shape(residual.shape)}, expected that of the product, {show_shape(shape)}")
+        return _ends(c, shape)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
+        weight, bias = pair(args[2], args[1].shape[1], args[0].dtype)
+        y = args[0] @ args[1] * weight + bias
+        return _finish(y * args[3] if attrs.get("res_mul") else y + args[3], attrs)
+
+
+@register
+class Conv2d(Call):
+    """convolution of (H, W, CHin) with (KH, KW, CHin, CHout)."""
+
+    name = "accel.hbm.conv2d"
+    data = operand_def()
+    weight = operand_def()
+    ATTRS: ClassVar = {"strides": "(of H, of W)", "padding": "(of H, of W)"}
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        data, weight = c.feature(0), c.typed(1, ("int4",), ("hbm",))
+        if len(weight.shape) != 4:
+            c.fail(f"{c.role(1)} has shape {show_shape(weight.shape)}, expected (KH, KW, CHin, CHout)")
+        c.agree(f"CHin of {c.role(0)} {show_shape(data.shape)} and of {c.role(1)} {show_shape(weight.shape)}",
+                data.shape[2], weight.shape[2])  # fmt: skip
+        sizes = [
+            (size + 2 * pad - kernel) // stride + 1
+            for size, kernel, stride, pad in zip(
+                data.shape[:2], weight.shape[:2], c.attrs["strides"], c.attrs["padding"], strict=True
+            )
+        ]
+        return c.result((*sizes, weight.shape[3]))
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        (x, w), (sy, sx), (py, px) = args, attrs["strides"], attrs["padding"]
+        x = np.pad(x, ((py, py), (px, px), (0, 0)))
+        windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[:2], (0, 1))[::sy, ::sx]
+        return np.einsum("hwcyx,yxco->hwo", windows, w)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fleet.ir.accel.dialect import find_operator
-from fleet.ir.accel.nodes import Call, Constant, Node, Tensor, Tuple, TupleItem, Var, labels, post_order
-from fleet.ir.accel.registry import show_shape
+from fleet.ir.accel.nodes import Call, Constant, Node, Tuple, TupleItem, Var, labels, post_order
+from fleet.ir.accel.types import Tensor, show_shape
 
 __all__ = ["graph_rows"]
 
@@ -25,7 +24,7 @@ def graph_rows(graph: Node) -> list[dict[str, Any]]:
         elif isinstance(node, Call):
             weights = [_constant(a) for a in node.args if isinstance(a, Constant)]
             args = [_source(a, named) for a in node.args if not isinstance(a, Constant)]
-            kind = "view" if find_operator(node.op).view else "call"
+            kind = "view" if node.VIEW else "call"
             rows.append(_row(named[node], kind, node.op.removeprefix("accel.").removeprefix("hbm."), node, args, weights))
     for n, result in enumerate(graph.fields if isinstance(graph, Tuple) else (graph,)):
         if not isinstance(result, Constant):
@@ -39,13 +38,13 @@ def _source(node: Node, named: dict[Node, str]) -> str:
 
 def _constant(node: Constant) -> str:
     shape = f" {show_shape(node.shape)}" if node.shape is not None else ""
-    return f"{node.name}{shape} {node.dtype.dtype}"
+    return f"{node.label}{shape} {node.dtype.dtype}"
 
 
 def _row(name: str, kind: str, op: str, node: Node, args: list[str], weights: list[str]) -> dict[str, Any]:
     types = node.checked_type if isinstance(node.checked_type, tuple) else (node.checked_type,)
     shapes = [show_shape(t.shape) for t in types if isinstance(t, Tensor)]
     return {
-        "id": name, "kind": kind, "op": op, "name": node.name or "", "shape": " ".join(shapes), "block": node.prefix,
+        "id": name, "kind": kind, "op": op, "name": node.label or "", "shape": " ".join(shapes), "block": node.prefix,
         "weights": weights, "args": list(dict.fromkeys(args)),
     }  # fmt: skip

@@ -9,7 +9,8 @@ from pathlib import Path
 from types import ModuleType
 
 from fleet.ir.accel import attention, pointwise, products, views
-from fleet.ir.accel.dialect import GraphOperator, operators
+from fleet.ir.accel.dialect import operators
+from fleet.ir.accel.nodes import Call
 from fleet.ir.tables import write_page
 
 __all__ = ["functions_table", "main", "operators_table"]
@@ -25,14 +26,14 @@ _FUNCTIONS: Sequence[tuple[str, ModuleType]] = (
 def operators_table() -> str:
     """Every operator that fleet registers."""
     rows = ["| operator | arguments | attributes | computes |", "|---|---|---|---|"]
-    ordered = sorted(operators().values(), key=lambda o: (o.view, o.name))  # registered in the order of imports
+    ordered = sorted(operators().values(), key=lambda o: (o.VIEW, o.name))  # registered in the order of imports
     return "\n".join([*rows, *map(_row, ordered)]) + "\n"
 
 
-def _row(operator: GraphOperator) -> str:
-    attrs = "; ".join(f"`{name}` {text}" for name, text in operator.attrs.items())
-    arguments = ", ".join(operator.roles) + (", ..." if operator.many else "")
-    doc = operator.doc + (" (view)" if operator.view else "")
+def _row(operator: type[Call]) -> str:
+    attrs = "; ".join(f"`{name}` {text}" for name, text in operator.ATTRS.items())
+    arguments = ", ".join(operator.roles()) + (", ..." if operator.many() else "")
+    doc = operator.doc() + (" (view)" if operator.VIEW else "")
     return f"| `{operator.name}` | {arguments} | {attrs} | {doc} |"
 
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from xdsl.irdl import operand_def, var_operand_def
 
 from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.nodes import Call, Dim, Node, Tensor, Tuple, sizes
-from fleet.ir.accel.registry import GraphOperator, Inference, call, register, same_dim, show_shape
+from fleet.ir.accel.inference import Inference, same_dim
+from fleet.ir.accel.nodes import Call, Node, Tuple, call, register, sizes
+from fleet.ir.accel.types import Dim, Tensor, show_shape
 from fleet.symbols.expr import as_expr, dim
 
 __all__ = ["concat", "gather", "realloc", "reshape", "split", "tuple"]
@@ -60,9 +62,6 @@ def tuple(exprs: Sequence[Node]) -> Tuple:
     return Tuple(exprs)
 
 
-# Types.
-
-
 def _whole_groups(c: Inference, shape: Sequence[Dim]) -> None:
     if not same_dim(shape[0], 1) and not same_dim(shape[2] % LANES, 0):
         c.fail(f"{show_shape(shape)}: channels of a head must be a multiple of {LANES}, or they do not stand apart in memory")
@@ -81,31 +80,6 @@ def _new_shape(c: Inference) -> list[Dim]:
     return new
 
 
-def _infer_reshape(c: Inference) -> Tensor:
-    old = c.feature(0).shape
-    new = _new_shape(c)
-    unknown = [i for i, d in enumerate(new) if isinstance(d, int) and d == -1]
-    if len(unknown) > 1:
-        c.fail(f"new shape {show_shape(new)}: only one size may be -1")
-    if unknown == [1]:
-        new[1] = old[1]
-    elif unknown:
-        (at,) = unknown
-        other = new[2 - at]
-        if isinstance(other, int) and other < 1:
-            c.fail(f"new shape {show_shape(new)}: sizes are above 0")
-        new[at] = as_expr(old[0]) * old[2] // other
-    if not same_dim(old[1], new[1]):
-        c.fail(f"{show_shape(old)} to {show_shape(new)}: a view keeps the tokens, {old[1]} and {new[1]} differ")
-    if not same_dim(as_expr(old[0]) * old[2], as_expr(new[0]) * new[2]):
-        c.fail(f"{show_shape(old)} to {show_shape(new)}: {dim(as_expr(old[0]) * old[2])} channels of all heads "
-               f"do not become {dim(as_expr(new[0]) * new[2])}")  # fmt: skip
-    if not same_dim(old[0], new[0]):
-        _whole_groups(c, old)
-        _whole_groups(c, new)
-    return c.result(new, c.types[0].dtype)
-
-
 def _axis(c: Inference, name: str) -> int:
     axis = c.attrs.get(name)
     if not isinstance(axis, int) or axis not in _AXES:
@@ -113,82 +87,151 @@ def _axis(c: Inference, name: str) -> int:
     return _AXES[axis]
 
 
-def _infer_split(c: Inference) -> builtins.tuple[Tensor, ...]:
-    shape = c.feature(0).shape
-    axis = _axis(c, "axis")
-    parts = _sizes(c, "new_chs")
-    if not parts or not same_dim(sum(parts, start=as_expr(0)), shape[axis]):
-        c.fail(f"parts {show_shape(parts)} of {show_shape(shape)}: their sum must be {shape[axis]}")
-    for part in parts[:-1] if axis == 2 else ():
-        if not same_dim(as_expr(part) % LANES, 0):
-            c.fail(f"parts {show_shape(parts)}: all but the last must be multiples of {LANES} channels")
-    return builtins.tuple(c.result((*shape[:axis], p, *shape[axis + 1 :]), c.types[0].dtype) for p in parts)
+# Operators.
 
 
-def _infer_realloc(c: Inference) -> Tensor:
-    new = _new_shape(c)
-    for size in new:
-        if as_expr(size).upper() < 1:
-            c.fail(f"new shape {show_shape(new)}: a size is {size}, expected at least 1")
-    return c.result(c.feature(0).shape, c.types[0].dtype)
+@register
+class Reshape(Call):
+    """heads and channels divided or joined, tokens kept."""
+
+    name = "accel.reshape"
+    data = operand_def()
+    VIEW: ClassVar = True
+    ATTRS: ClassVar = {"new_shape": "one size may be -1", "force": "there for the name"}
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        old = c.feature(0).shape
+        new = _new_shape(c)
+        unknown = [i for i, d in enumerate(new) if isinstance(d, int) and d == -1]
+        if len(unknown) > 1:
+            c.fail(f"new shape {show_shape(new)}: only one size may be -1")
+        if unknown == [1]:
+            new[1] = old[1]
+        elif unknown:
+            (at,) = unknown
+            other = new[2 - at]
+            if isinstance(other, int) and other < 1:
+                c.fail(f"new shape {show_shape(new)}: sizes are above 0")
+            new[at] = as_expr(old[0]) * old[2] // other
+        if not same_dim(old[1], new[1]):
+            c.fail(f"{show_shape(old)} to {show_shape(new)}: a view keeps the tokens, {old[1]} and {new[1]} differ")
+        if not same_dim(as_expr(old[0]) * old[2], as_expr(new[0]) * new[2]):
+            c.fail(f"{show_shape(old)} to {show_shape(new)}: {dim(as_expr(old[0]) * old[2])} channels of all heads "
+                   f"do not become {dim(as_expr(new[0]) * new[2])}")  # fmt: skip
+        if not same_dim(old[0], new[0]):
+            _whole_groups(c, old)
+            _whole_groups(c, new)
+        return c.result(new, c.types[0].dtype)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        x = args[0]
+        heads, tokens, channels = (int(d) for d in attrs["new_shape"])
+        flat = x.transpose(1, 0, 2).reshape(x.shape[1], -1)
+        if heads == -1:
+            heads = flat.shape[1] // channels
+        return flat.reshape(tokens if tokens != -1 else x.shape[1], heads, channels).transpose(1, 0, 2)
 
 
-def _infer_concat(c: Inference) -> Tensor:
-    shapes = [c.feature(i).shape for i in range(len(c.types))]
-    axis = _axis(c, "dim")
-    first = shapes[0]
-    for i, shape in enumerate(shapes):
-        if not all(same_dim(a, b) for k, (a, b) in enumerate(zip(shape, first, strict=True)) if k != axis):
-            c.fail(
-                f"argument {i} has shape {show_shape(shape)}, the first {show_shape(first)}: they may differ in dimension {axis}"
-            )
-    joined = list(first)
-    joined[axis] = sum((s[axis] for s in shapes), start=as_expr(0))
-    return c.result(joined, c.types[0].dtype)
+@register
+class Split(Call):
+    """parts along one dimension, as several results."""
+
+    name = "accel.split"
+    data = operand_def()
+    VIEW: ClassVar = True
+    ATTRS: ClassVar = {"axis": "0 heads, 1 tokens, 2 channels", "new_chs": "sizes"}
+
+    @classmethod
+    def infer(cls, c: Inference) -> builtins.tuple[Tensor, ...]:
+        shape = c.feature(0).shape
+        axis = _axis(c, "axis")
+        parts = _sizes(c, "new_chs")
+        if not parts or not same_dim(sum(parts, start=as_expr(0)), shape[axis]):
+            c.fail(f"parts {show_shape(parts)} of {show_shape(shape)}: their sum must be {shape[axis]}")
+        for part in parts[:-1] if axis == 2 else ():
+            if not same_dim(as_expr(part) % LANES, 0):
+                c.fail(f"parts {show_shape(parts)}: all but the last must be multiples of {LANES} channels")
+        return builtins.tuple(c.result((*shape[:axis], p, *shape[axis + 1 :]), c.types[0].dtype) for p in parts)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> builtins.tuple[np.ndarray, ...]:
+        ends = np.cumsum([int(p) for p in attrs["new_chs"]])[:-1]
+        return builtins.tuple(np.split(args[0], ends, axis=_AXES[attrs["axis"]]))
 
 
-def _infer_gather(c: Inference) -> Tensor:
-    heads, tokens, channels = c.feature(0).shape
-    if c.attrs.get("index") is not None:
-        index = as_expr(c.number("index"))
-        if index.upper() < 0 or (as_expr(tokens) - index).upper() < 1:
-            c.fail(f"index is {index}, expected a token of {show_shape(c.types[0].shape)}")
-    return c.result((heads, 1, channels), c.types[0].dtype)
+@register
+class Realloc(Call):
+    """the same tensor in larger memory."""
+
+    name = "accel.realloc"
+    data = operand_def()
+    VIEW: ClassVar = True
+    ATTRS: ClassVar = {"new_shape": "what memory is reserved for"}
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        new = _new_shape(c)
+        for size in new:
+            if as_expr(size).upper() < 1:
+                c.fail(f"new shape {show_shape(new)}: a size is {size}, expected at least 1")
+        return c.result(c.feature(0).shape, c.types[0].dtype)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        return args[0]
 
 
-# Meanings.
+@register
+class Concat(Call):
+    """tensors side by side in one storage."""
+
+    name = "accel.concat"
+    data = var_operand_def()
+    VIEW: ClassVar = True
+    ATTRS: ClassVar = {"dim": "0 heads, 1 tokens, 2 channels"}
+
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        shapes = [c.feature(i).shape for i in range(len(c.types))]
+        axis = _axis(c, "dim")
+        first = shapes[0]
+        for i, shape in enumerate(shapes):
+            if not all(same_dim(a, b) for k, (a, b) in enumerate(zip(shape, first, strict=True)) if k != axis):
+                c.fail(
+                    f"argument {i} has shape {show_shape(shape)}, the first {show_shape(first)}: "
+                    f"they may differ in dimension {axis}"
+                )
+        joined = list(first)
+        joined[axis] = sum((s[axis] for s in shapes), start=as_expr(0))
+        return c.result(joined, c.types[0].dtype)
+
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        return np.concatenate(args, axis=_AXES[attrs["dim"]])
 
 
-def _mean_reshape(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
-    x = args[0]
-    heads, tokens, channels = (int(d) for d in attrs["new_shape"])
-    flat = x.transpose(1, 0, 2).reshape(x.shape[1], -1)
-    if heads == -1:
-        heads = flat.shape[1] // channels
-    return flat.reshape(tokens if tokens != -1 else x.shape[1], heads, channels).transpose(1, 0, 2)
+@register
+class Gather(Call):
+    """one token of all."""
 
+    name = "accel.gather"
+    data = operand_def()
+    VIEW: ClassVar = True
+    ATTRS: ClassVar = {"index": "which token; default the last"}
 
-def _mean_split(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> builtins.tuple[np.ndarray, ...]:
-    ends = np.cumsum([int(p) for p in attrs["new_chs"]])[:-1]
-    return builtins.tuple(np.split(args[0], ends, axis=_AXES[attrs["axis"]]))
+    @classmethod
+    def infer(cls, c: Inference) -> Tensor:
+        heads, tokens, channels = c.feature(0).shape
+        if c.attrs.get("index") is not None:
+            index = as_expr(c.number("index"))
+            if index.upper() < 0 or (as_expr(tokens) - index).upper() < 1:
+                c.fail(f"index is {index}, expected a token of {show_shape(c.types[0].shape)}")
+        return c.result((heads, 1, channels), c.types[0].dtype)
 
-
-def _mean_gather(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
-    index = attrs.get("index")
-    at = args[0].shape[1] - 1 if index is None else int(index)
-    return args[0][:, at : at + 1]
-
-
-register(GraphOperator("accel.reshape", ("data",), _infer_reshape, _mean_reshape, view=True,
-                       attrs={"new_shape": "one size may be -1", "force": "there for the name"},
-                       doc="heads and channels divided or joined, tokens kept"))  # fmt: skip
-register(GraphOperator("accel.split", ("data",), _infer_split, _mean_split, view=True,
-                       attrs={"axis": "0 heads, 1 tokens, 2 channels", "new_chs": "sizes"},
-                       doc="parts along one dimension, as several results"))  # fmt: skip
-register(GraphOperator("accel.realloc", ("data",), _infer_realloc, lambda a, _: a[0], view=True,
-                       attrs={"new_shape": "what memory is reserved for"}, doc="the same tensor in larger memory"))  # fmt: skip
-register(GraphOperator("accel.concat", ("data",), _infer_concat,
-                       lambda a, attrs: np.concatenate(a, axis=_AXES[attrs["dim"]]), view=True, many=True,
-                       attrs={"dim": "0 heads, 1 tokens, 2 channels"}, doc="tensors side by side in one storage"))  # fmt: skip
-register(GraphOperator("accel.gather", ("data",), _infer_gather, _mean_gather, view=True,
-                       attrs={"index": "which token; default the last"}, doc="one token of all"))  # fmt: skip
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+        index = attrs.get("index")
+        at = args[0].shape[1] - 1 if index is None else int(index)
+        return args[0][:, at : at + 1]

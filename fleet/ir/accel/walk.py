@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from fleet.ir.accel.nodes import Call, Constant, Node, Tuple, TupleItem, Var, arguments, post_order
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region
 
-__all__ = ["caches", "constants", "inputs", "rewrite", "uses", "with_arguments"]
+from fleet.ir.accel.nodes import Call, Constant, Node, Var, arguments, post_order
 
-
-def with_arguments(node: Node, args: Sequence[Node]) -> Node:
-    """A new node like this one with other arguments; variables and constants, which have none, are copied."""
-    match node:
-        case Call():
-            new: Node = Call(node.op, args, node.attrs, node.prefix, node.checked_type)
-        case Tuple():
-            new = Tuple(args, node.checked_type)
-        case TupleItem():
-            new = TupleItem(args[0], node.index, node.checked_type)
-        case Var():
-            new = Var(node.name or "", node.shape, node.dtype, node.device, node.prefix, node.checked_type)
-        case Constant():
-            new = Constant(node.name or "", node.data, node.shape, node.dtype, node.device, node.prefix, node.checked_type)
-        case _:
-            raise TypeError(f"no node: {node!r}")
-    new.prefix, new.name = node.prefix, node.name
-    return new
+__all__ = ["caches", "constants", "function", "inputs", "rewrite"]
 
 
 def rewrite(root: Node, change: Callable[[Node, tuple[Node, ...]], Node]) -> Node:
@@ -36,13 +20,11 @@ def rewrite(root: Node, change: Callable[[Node, tuple[Node, ...]], Node]) -> Nod
     return new[root]
 
 
-def uses(root: Node) -> Mapping[Node, int]:
-    """How often every node is an argument; the root counts one."""
-    count: dict[Node, int] = {root: 1}
-    for node in post_order(root):
-        for a in arguments(node):
-            count[a] = count.get(a, 0) + 1
-    return count
+def function(nodes: Iterable[Node], root: Node) -> Node:
+    """The root, all nodes put into a function "main" of one block, in this order."""
+    block = Block([*nodes, ReturnOp(root.results[0])])
+    FuncOp("main", ((), (root.results[0].type,)), Region(block))
+    return root
 
 
 def inputs(root: Node) -> list[Var]:
@@ -60,5 +42,5 @@ def caches(root: Node, operators: Sequence[str] = ("accel.hbm.dat_hbm",)) -> dic
     found: dict[str, Call] = {}
     for node in post_order(root):
         if isinstance(node, Call) and node.op in operators:
-            found[node.name or f"cache{len(found)}"] = node
+            found[node.label or f"cache{len(found)}"] = node
     return found

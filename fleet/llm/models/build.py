@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fleet.ir.accel.dialect import find_operator
 from fleet.ir.accel.nodes import Call, Node, post_order
 from fleet.llm.config import ModelConfig
 from fleet.llm.models.blocks import Blocks
@@ -40,7 +39,7 @@ class ModelGraph:
     def calls(self) -> Iterator[Call]:
         """Its calls that are instructions, in order."""
         for node in post_order(self.root):
-            if isinstance(node, Call) and not find_operator(node.op).view:
+            if isinstance(node, Call) and not node.VIEW:
                 yield node
 
     def counts(self) -> Counter[str]:

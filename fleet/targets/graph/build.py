@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from fleet.errors import DeviceError, ModelError
-from fleet.ir.accel.nodes import Node, Tensor, post_order
+from fleet.ir.accel.nodes import Node, post_order
+from fleet.ir.accel.types import Tensor
 from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash, find_device, instruction_sets
 from fleet.sdk import Device, InstructionSet

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fleet.ir.accel.nodes import Call, Node, Tensor, Tuple, TupleItem
+from fleet.ir.accel.nodes import Call, Node, Tuple, TupleItem
+from fleet.ir.accel.types import Tensor
 from fleet.sdk.tasks import GraphTasks
 
 __all__ = ["Lifetimes"]

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import DeviceError, FleetError, ModelError
-from fleet.ir.accel.nodes import Call, Constant, Node, Tensor, Tuple, TupleItem, Var, post_order
+from fleet.ir.accel.nodes import Call, Constant, Node, Tuple, TupleItem, Var, post_order
+from fleet.ir.accel.types import Tensor
 from fleet.ir.accel.walk import caches
 from fleet.sdk import Device
 from fleet.sdk.tasks import GraphTasks, Operand, Packing, Room, TaskCall
@@ -165,7 +166,7 @@ class _Lowering:
         if join not in self.join_parts:
             (tensor,) = self._types(join)
             operand = self._operand(tensor, self._space(join, tensor))
-            name = self.names.unique(join.name or f"{short(join.op)}_{len(self.join_parts)}")
+            name = self.names.unique(join.label or f"{short(join.op)}_{len(self.join_parts)}")
             whole = self._placed(join, name, operand, self.tasks.room(self.device, operand, {}), step, avoid)
             args = tuple(self._operand(t, whole.space) for a in join.args for t in self._types(a))
             self.join_parts[join] = self.tasks.joins[join.op](TaskCall(join.op, name, args, (), join.attrs), whole)
@@ -174,7 +175,7 @@ class _Lowering:
     def _types(self, node: Node) -> tuple[Tensor, ...]:
         found = node.checked_type
         if found is None:
-            raise ModelError("it has no type", where=f"node '{node.name or type(node).__name__}'", hint="run infer_type first")
+            raise ModelError("it has no type", where=f"node '{node.label or type(node).__name__}'", hint="run infer_type first")
         types = (found,) if isinstance(found, Tensor) else tuple(found)
         for t in types:
             for size in t.shape:
@@ -187,13 +188,13 @@ class _Lowering:
         for variable in size.variables:
             if variable.max_data is None:
                 raise ModelError(
-                    f"dimension '{variable.name}' has no bound", where=f"node '{node.name or type(node).__name__}'",
+                    f"dimension '{variable.name}' has no bound", where=f"node '{node.label or type(node).__name__}'",
                     hint=f'give it one: ne.Var("{variable.name}", max_data=...)',
                 )  # fmt: skip
             if self.dims.setdefault(variable.name, variable) is not variable:
                 bounds = sorted({self.dims[variable.name].max_data or 0, variable.max_data})
                 what = f"two dimensions are called '{variable.name}', with the largest values {bounds[0]} and {bounds[-1]}"
-                raise ModelError(what, where=f"node '{node.name or type(node).__name__}'", hint="use one object")
+                raise ModelError(what, where=f"node '{node.label or type(node).__name__}'", hint="use one object")
 
     def _space(self, node: Node, tensor: Tensor) -> str:
         return "onchip" if node.prefix == "onchip" and tensor.dtype.dtype == "float16" else tensor.dtype.mapped
@@ -245,10 +246,10 @@ class _Lowering:
     def _input(self, node: Var) -> None:
         (tensor,) = self._types(node)
         if node.prefix == "onchip":
-            raise ModelError("it stands on chip, where no host can write it", where=f"input '{node.name}'")
-        name = self.input_names.unique(node.name or "input")
-        if name != node.name:
-            raise ModelError(f"two inputs are called '{node.name}'", where="graph", hint="give each its own name")
+            raise ModelError("it stands on chip, where no host can write it", where=f"input '{node.label}'")
+        name = self.input_names.unique(node.label or "input")
+        if name != node.label:
+            raise ModelError(f"two inputs are called '{node.label}'", where="graph", hint="give each its own name")
         operand = self._operand(tensor, self._space(node, tensor))
         try:
             room = self.tasks.room(self.device, operand, {})
@@ -260,15 +261,15 @@ class _Lowering:
     def _item(self, node: TupleItem) -> None:
         source = self.places[node.source]
         if not 0 <= node.index < len(source):
-            raise ModelError(f"result {node.index} of a node with {len(source)}", where=f"node '{node.source.name or 'tuple'}'")
+            raise ModelError(f"result {node.index} of a node with {len(source)}", where=f"node '{node.source.label or 'tuple'}'")
         self.places[node] = (source[node.index],)
         for size in source[node.index].shape:
-            self.context.require(1 - as_expr(size), 0, f"too few for result {node.index} of '{node.source.name or 'a split'}'")
+            self.context.require(1 - as_expr(size), 0, f"too few for result {node.index} of '{node.source.label or 'a split'}'")
 
     def _call(self, node: Call, step: int) -> int:
         """1 where it has instructions, 0 where it is a view."""
         view = self.tasks.views.get(node.op)
-        name = self.names.unique(node.name or f"{short(node.op)}_{step if view is None else f'view_{len(self.views)}'}")
+        name = self.names.unique(node.label or f"{short(node.op)}_{step if view is None else f'view_{len(self.views)}'}")
         types = self._types(node)
         attrs = dict(node.attrs)
         for value in attrs.values():
@@ -346,10 +347,10 @@ class _Lowering:
                 )
             return found[0]
         if node.op in self.tasks.views:
-            what = f"operand {index + 1} is the constant '{argument.name}', views are of computed tensors"
+            what = f"operand {index + 1} is the constant '{argument.label}', views are of computed tensors"
             raise DeviceError(what, where=f"{name} ({node.op})")
         (tensor,) = self._types(argument)
-        return replace(self._operand(tensor, tensor.dtype.mapped), name=argument.name or "constant")
+        return replace(self._operand(tensor, tensor.dtype.mapped), name=argument.label or "constant")
 
     def _constant(self, call: TaskCall, index: int, argument: Node) -> Operand:
         """The operand of an argument; a constant gets its place at its first use."""
@@ -380,7 +381,7 @@ class _Lowering:
         outputs: dict[str, Operand] = {}
         for n, node in enumerate(fields):
             if isinstance(node, (Constant, Var)):
-                raise ModelError(f"'{node.name}' is no result of a computation", where="graph", hint="return what a call gives")
+                raise ModelError(f"'{node.label}' is no result of a computation", where="graph", hint="return what a call gives")
             for i, operand in enumerate(self.places[node]):
                 if operand.space == "onchip":
                     raise ModelError(

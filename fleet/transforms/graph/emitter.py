@@ -12,7 +12,6 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from fleet.errors import ModelError
-from fleet.ir.accel.dialect import find_operator
 from fleet.ir.accel.nodes import Call, Constant, Node, TupleItem, Var
 from fleet.ir.build import make
 from fleet.ir.constants import constant
@@ -127,7 +126,7 @@ class Emitter:
         if not isinstance(node, Constant):
             raise self.failed("the second argument of a product must be a constant")
         recipe = self.weights.matrix(node)
-        name = node.name or "weight"
+        name = node.label or "weight"
         stored = self._argument(name, recipe.shape, _F32, "weight")
         self._entries[name] = recipe
         return self.emit("transpose", stored, permutation=[1, 0])
@@ -170,7 +169,7 @@ class Emitter:
             case TupleItem():
                 values = self._of[id(node.source)]
                 if not isinstance(values, tuple) or not 0 <= node.index < len(values):
-                    raise ModelError(f"no result {node.index}", where=f"{self.name}, node {node.source.name}")
+                    raise ModelError(f"no result {node.index}", where=f"{self.name}, node {node.source.label}")
                 self._of[id(node)] = values[node.index]
             case Call():
                 self._of[id(node)] = self._call(node, lowerings)
@@ -179,14 +178,14 @@ class Emitter:
 
     def _variable(self, node: Var) -> SSAValue:
         *lead, _, channels = node.shape
-        if not isinstance(channels, int) or not all(isinstance(d, int) for d in lead) or node.name is None:
-            raise ModelError("expected a name and a shape (heads, token, channels)", where=f"{self.name}, variable {node.name}")
+        if not isinstance(channels, int) or not all(isinstance(d, int) for d in lead) or node.label is None:
+            raise ModelError("expected a name and a shape (heads, token, channels)", where=f"{self.name}, variable {node.label}")
         heads = [d for d in lead if isinstance(d, int) and d != 1]
-        return self._argument(node.name, (*heads, self.tokens, channels), _F32, "input")
+        return self._argument(node.label, (*heads, self.tokens, channels), _F32, "input")
 
     def _call(self, node: Call, lowerings: dict[str, Lowering]) -> SSAValue | tuple[SSAValue, ...]:
         kind = node.op.rsplit(".", 1)[-1]
-        self._node, self._parts = node.name or f"{kind}.{self._count}", 0
+        self._node, self._parts = node.label or f"{kind}.{self._count}", 0
         self._count += 1
         if node.op not in lowerings:
             raise self.failed(f"operator {node.op} has no meaning in a program")
@@ -194,7 +193,7 @@ class Emitter:
         last = self.block.last_op
         result = lowerings[node.op](self, node, operands)
         made = self.block.last_op
-        main = result[0] if isinstance(result, tuple) and not find_operator(node.op).view else result
+        main = result[0] if isinstance(result, tuple) and not node.VIEW else result
         if isinstance(main, SSAValue) and made is not last and isinstance(main.owner, FleetOp):
             if self._node in self._names:
                 raise self.failed("two nodes of one name")

@@ -7,7 +7,8 @@ fused chain rounds once instead of after every operator.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.nodes import Call, Constant, DataType, Node, Tensor, TupleItem, arguments, describe, labels, post_order
-from fleet.ir.accel.walk import caches, uses, with_arguments
+from fleet.ir.accel.nodes import Call, Constant, Node, TupleItem, arguments, describe, labels, post_order
+from fleet.ir.accel.types import DataType, Tensor
+from fleet.ir.accel.walk import caches
 
 __all__ = ["Fused", "Fusion", "Missed", "fuse"]
 
@@ -80,10 +82,10 @@ def fuse(graph: Node) -> Fused:
 class _Fusing:
     def __init__(self, graph: Node) -> None:
         self.graph = graph
-        self.uses = uses(graph)
+        self.uses = _uses(graph)
         self.labels = labels(graph)
         self.cache_names: dict[Node, str] = {node: name for name, node in caches(graph).items()}
-        self.names = {n.name for n in post_order(graph) if n.name}
+        self.names = {n.label for n in post_order(graph) if n.label}
         self.argmaxed: set[Node] = {n.args[0] for n in post_order(graph) if isinstance(n, Call) and n.op == "accel.hbm.argmax"}
         self.new: dict[Node, Node] = {}
         self.made: list[Fusion] = []
@@ -104,9 +106,9 @@ class _Fusing:
             fused = self._followed(node)
             if fused is not None:
                 return fused
-        new = with_arguments(node, [self.new[a] for a in arguments(node)])
+        new = node.with_arguments([self.new[a] for a in arguments(node)])
         if isinstance(node, Call) and node in self.cache_names:
-            new.name = self.cache_names[node]  # the order of calls may change, their state must not
+            new.label = self.cache_names[node]  # the order of calls may change, their state must not
         return new
 
     # What may follow.
@@ -184,7 +186,7 @@ class _Fusing:
         new = Call(
             BN if product.op == MVM else product.op, (*product.args[:2], bn, *product.args[3:]), {**product.attrs, "arg_max": 1}
         )
-        new.prefix, new.name = product.prefix, product.name
+        new.prefix, new.label = product.prefix, product.label
         logits = product.checked_type
         assert isinstance(logits, Tensor)
         new.checked_type = logits, Tensor(logits.shape[:2], DataType("int32", "ddr"), logits.device)
@@ -196,7 +198,7 @@ class _Fusing:
             self.made.append(Fusion(describe(node, self.labels), self.labels[node.args[0]], "argmax"))
             return TupleItem(logits.source, 1, node.checked_type)
         self.missed.append(Missed(describe(node, self.labels), self.labels[node.args[0]], "its argument is no product"))
-        return with_arguments(node, [logits])
+        return node.with_arguments([logits])
 
     # bn.
 
@@ -221,13 +223,18 @@ class _Fusing:
             weights, biases = old().reshape(2, -1)
             return np.stack((weights, biases) if change is None else change(weights, biases))
 
-        name = f"{product.args[1].name or 'product'}_bn"
+        name = f"{product.args[1].label or 'product'}_bn"
         while name in self.names:
             name += "_"
         self.names.add(name)
         new = Constant(name, data if known and old is not None else None, (2 * chout,), DataType("float16", "ddr"), weight.device)
         new.checked_type = Tensor((2 * chout,), new.dtype, weight.device)
         return new
+
+
+def _uses(root: Node) -> Mapping[Node, int]:
+    """How often every node is an argument; the root counts one."""
+    return Counter([root, *(a for node in post_order(root) for a in arguments(node))])
 
 
 def _identity(chout: int) -> np.ndarray:
@@ -238,7 +245,7 @@ def _values(constant: Constant) -> Callable[[], np.ndarray] | None:
     """What makes the constant's numbers; None where only its shape is known."""
     data = constant.data
     if isinstance(data, str):
-        raise _Miss(f"{constant.name} is a file of packed bytes")
+        raise _Miss(f"{constant.label} is a file of packed bytes")
     return None if data is None else lambda: np.asarray(data() if callable(data) else data, np.float64).reshape(-1)
 
 
@@ -247,5 +254,5 @@ def _result(node: Call, op: str, args: tuple[Node, ...], attrs: dict[str, Any]) 
     kept = {k: v for k, v in attrs.items() if k != "name"}
     name = node.attrs.get("name") or attrs.get("name")
     new = Call(op, args, {**kept, **({"name": name} if name else {})}, node.prefix, node.checked_type)
-    new.name = node.name or name
+    new.label = node.label or name
     return new

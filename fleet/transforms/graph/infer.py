@@ -7,26 +7,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from fleet.ir.accel.dialect import find_operator
 from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.nodes import (
-    Accelerator,
-    Call,
-    Constant,
-    DataType,
-    Dim,
-    Node,
-    Tensor,
-    Tuple,
-    TupleItem,
-    Var,
-    arguments,
-    describe,
-    labels,
-    post_order,
-)
-from fleet.ir.accel.registry import Inference, check_arity, show_shape
-from fleet.ir.accel.walk import with_arguments
+from fleet.ir.accel.nodes import Call, Constant, Node, Tuple, TupleItem, Var, arguments, describe, labels, post_order, single
+from fleet.ir.accel.types import Accelerator, DataType, Dim, Tensor, show_shape, to_attribute
+from fleet.ir.accel.walk import function
 from fleet.isa.registry import find_device
 from fleet.sdk import Device
 from fleet.symbols.expr import Expr, ExprError, as_expr, dim
@@ -47,7 +31,7 @@ def infer_type(graph: Node, device: Device | str, attrs: Mapping[str, Any] | Non
         attrs: added to every call, where the call has none of the name (or None): {"last_token": last_token}.
 
     Returns:
-        The graph, of the same nodes in the same order; constants of one name and one content become one node.
+        The graph, of the same nodes in the same order, in a function; constants of one name and one content become one node.
 
     Raises:
         GraphError: naming the node and what is wrong with it: types or sizes that do not fit, a variable without a bound, two
@@ -64,11 +48,13 @@ def infer_type(graph: Node, device: Device | str, attrs: Mapping[str, Any] | Non
 
 class _Inferring:
     def __init__(self, graph: Node, device: Device, attrs: dict[str, Any]) -> None:
-        self.graph, self.device, self.attrs = graph, device, attrs
+        self.graph, self.device = graph, device
+        self.attributes = {name: to_attribute(name, value) for name, value in attrs.items() if value is not None}
         self.labels = labels(graph)
         self.new: dict[Node, Node] = {}
         self.variables: dict[str, Variable] = {}
         self.leaves: dict[str, Var | Constant] = {}
+        self.sizes: set[Dim] = set()
 
     def run(self) -> Node:
         for node in post_order(self.graph):
@@ -78,13 +64,13 @@ class _Inferring:
                 raise GraphError(error.what, where=describe(node, self.labels), hint=error.hint) from None
             except GraphError as error:
                 raise GraphError(error.what, where=error.where or describe(node, self.labels), hint=error.hint) from None
-        return self.new[self.graph]
+        return function(dict.fromkeys(self.new.values()), self.new[self.graph])
 
     def _node(self, node: Node) -> Node:
-        new = with_arguments(node, [self.new[a] for a in arguments(node)])
+        new = node.with_arguments([self.new[a] for a in arguments(node)])
         match new:
             case Var() | Constant():
-                return self._leaf(node, new)
+                return self._leaf(new)
             case Call():
                 self._call(new)
             case TupleItem():
@@ -95,13 +81,13 @@ class _Inferring:
                     raise GraphError(f"result {new.index} of {len(types)}")
                 new.checked_type = types[new.index]
             case Tuple():
-                new.checked_type = tuple(self._single(f) for f in new.fields)
+                new.checked_type = tuple(map(single, new.fields))
             case _:
                 raise GraphError(f"{type(node).__name__} is no kind of node")
         return new
 
-    def _leaf(self, old: Node, new: Var | Constant) -> Node:
-        name = new.name or ""
+    def _leaf(self, new: Var | Constant) -> Node:
+        name = new.label or ""
         if not name:
             raise GraphError("an input or a constant without a name")
         known = self.leaves.get(name)
@@ -114,18 +100,19 @@ class _Inferring:
             raise GraphError(f"type {new.dtype}, expected one of {', '.join(sorted(_DTYPES))} in {', '.join(sorted(_SPACES))}")
         if new.device.kind not in self.device.memory:
             raise GraphError(f"built for an accelerator with {new.device.kind}, device {self.device.name} has none")
-        shape = _constant_shape(new) if isinstance(new, Constant) else new.shape
-        new.shape = tuple(self._size(d) for d in shape)
-        new.checked_type = Tensor(new.shape, new.dtype, Accelerator(new.device.kind, self.device.name))
+        shape = tuple(self._size(d) for d in (_constant_shape(new) if isinstance(new, Constant) else new.shape))
+        new.resize(shape)
+        new.checked_type = Tensor(shape, new.dtype, Accelerator(new.device.kind, self.device.name))
         return new
 
     def _size(self, size: Dim) -> Dim:
-        self._bounded([size])
-        simple = dim(size)
-        low = simple if isinstance(simple, int) else simple.upper()  # of a dynamic dimension only the most is known to count
-        if low < 1:
-            raise GraphError(f"a size is {simple}, expected at least 1")
-        return simple
+        if size not in self.sizes:
+            self._bounded([size])
+            low = size if isinstance(size, int) else size.upper()  # of a dynamic dimension only the most is known to count
+            if low < 1:
+                raise GraphError(f"a size is {size}, expected at least 1")
+            self.sizes.add(size)
+        return size
 
     def _bounded(self, values: Iterable[Any]) -> None:
         """Every variable has a bound, and one bound only."""
@@ -138,21 +125,11 @@ class _Inferring:
                     raise GraphError(f"variable {v.name} has two bounds: {known.min_data} to {known.max_data} and "
                                      f"{v.min_data} to {v.max_data}")  # fmt: skip
 
-    def _single(self, node: Node) -> Tensor:
-        found = node.checked_type
-        if isinstance(found, Tensor):
-            return found
-        count = len(found or ())
-        raise GraphError(f"a node with {count} results is used as one", hint="take one of them: [0], [1], ...")
-
     def _call(self, call: Call) -> None:
-        operator = find_operator(call.op)
-        check_arity(operator, len(call.args))
-        call.attrs = {**self.attrs, **{k: v for k, v in call.attrs.items() if v is not None or k not in self.attrs}}
+        call.attributes = {**self.attributes, **call.attributes}
         for value in call.attrs.values():
-            self._bounded(value if isinstance(value, tuple | list) else [value])
-        types = tuple(self._single(a) for a in call.args)
-        found = operator.infer(Inference(operator, types, call.args, call.attrs, self.device.parameters))
+            self._bounded(value if isinstance(value, tuple) else [value])
+        found = call.inferred(self.device.parameters)
         for result in found if isinstance(found, tuple) else (found,):
             for size in result.shape:
                 self._size(size)

@@ -40,7 +40,7 @@ def _mvm_bn(e: Emitter, call: Call, values: _Values) -> SSAValue | tuple[SSAValu
     residual = values[3] if len(values) > 3 else None
     multiplied = residual is not None and bool(call.attrs.get("res_mul", 0))
     relu = bool(call.attrs.get("relu", 0))
-    name = call.args[2].name or ""
+    name = call.args[2].label or ""
     operands = [_rows(e, values[0]), e.matrix(call.args[1])]
     plain = bool(np.all(weight == 1))
     has_bias = bool(np.any(bias)) and plain
@@ -65,7 +65,7 @@ def _pairs(e: Emitter, node: Node) -> np.ndarray:
     """Two numbers a channel: [2, channels], weights and biases."""
     array = e.array(node)
     if array.size % 2:
-        raise e.failed(f"constant {node.name} of shape {list(array.shape)}, expected two numbers a channel")
+        raise e.failed(f"constant {node.label} of shape {list(array.shape)}, expected two numbers a channel")
     return array.reshape(2, -1)
 
 
@@ -129,7 +129,7 @@ def _rope(e: Emitter, call: Call, values: _Values) -> SSAValue:
     """
     x, table = values[0], e.array(call.args[1])
     pairs = table.shape[-1]
-    cos, sin = e.angles(call.args[1].name or "table", table.reshape(2, -1, pairs))
+    cos, sin = e.angles(call.args[1].label or "table", table.reshape(2, -1, pairs))
     shape = shape_of(x.type)
     halves = call.attrs.get("mode") == "qwen"
     if 2 * pairs == shape[-1]:
@@ -148,7 +148,7 @@ def _binary(name: str) -> Lowering:
     def lower(e: Emitter, call: Call, values: _Values) -> SSAValue:
         other = call.args[1]
         if isinstance(other, Constant):  # one number a channel
-            return e.emit(name, values[0], e.weight(other.name or "", e.array(other).reshape(-1)))
+            return e.emit(name, values[0], e.weight(other.label or "", e.array(other).reshape(-1)))
         return e.emit(name, values[0], values[1])
 
     return lower
@@ -162,8 +162,8 @@ def _norm(e: Emitter, call: Call, values: _Values) -> SSAValue:
     x = values[0]
     gamma, beta = _pairs(e, call.args[1])
     if len(gamma) != shape_of(x.type)[-1]:
-        raise e.failed(f"constant {call.args[1].name} is of {len(gamma)} channels, expected {shape_of(x.type)[-1]}")
-    name, eps = call.args[1].name or "", call.attrs.get("eps")
+        raise e.failed(f"constant {call.args[1].label} is of {len(gamma)} channels, expected {shape_of(x.type)[-1]}")
+    name, eps = call.args[1].label or "", call.attrs.get("eps")
     eps = 1e-5 if eps is None else float(eps)
     scale = e.weight(f"{name}.gamma", gamma)
     if call.attrs.get("rms", 0):
@@ -182,7 +182,7 @@ def _activate(e: Emitter, call: Call, values: _Values) -> SSAValue:
         return e.emit("maximum", values[0], e.number(0.0))
     if function is not None:
         raise e.failed(f"no activation {function}; known are {', '.join(_ACTIVATIONS)} and relu")
-    x, name = values[0], call.args[1].name or ""
+    x, name = values[0], call.args[1].label or ""
     knots, slopes, offsets = e.array(call.args[1]).reshape(3, -1)
     above = e.emit(
         "greater_equal", e.emit("reshape", x, shape=[*shape_of(x.type), 1]), e.weight(f"{name}.x", knots.astype(np.float32))

@@ -29,7 +29,7 @@ class Matrix(Recipe):
     def digest(self) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Of the label where the weights have one, else of the data."""
         if self._label:
-            return hashlib.sha256(f"{self._label}:{self.constant.name}:transposed".encode()).hexdigest()
+            return hashlib.sha256(f"{self._label}:{self.constant.label}:transposed".encode()).hexdigest()
         return hashlib.sha256(self.array.tobytes()).hexdigest()
 
     def compute(self) -> np.ndarray:
@@ -57,7 +57,7 @@ class GraphWeights:
         if id(constant) not in self._matrices:
             shape = constant.shape if constant.shape is not None else self._data(constant).shape
             if len(shape) != 2 or not all(isinstance(d, int) for d in shape):
-                raise ModelError(f"shape {list(shape)}, expected (CHin, CHout)", where=f"constant {constant.name}")
+                raise ModelError(f"shape {list(shape)}, expected (CHin, CHout)", where=f"constant {constant.label}")
             inputs, outputs = (int(str(d)) for d in shape)
             made = Matrix(constant, (outputs, inputs), self._label, lambda: self._data(constant))
             self._matrices[id(constant)] = made
@@ -73,7 +73,7 @@ class GraphWeights:
 
     def _data(self, constant: Constant) -> np.ndarray:
         data = constant.data() if callable(constant.data) else constant.data
-        where = f"constant {constant.name}"
+        where = f"constant {constant.label}"
         if data is None:
             raise ModelError("it has no data, only a shape", where=where, hint="give the model its weights")
         if isinstance(data, str):

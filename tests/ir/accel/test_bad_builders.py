@@ -10,6 +10,7 @@ import pytest
 from fleet.dlavm import adr, device, ne, transform
 from fleet.errors import FleetError
 from fleet.ir.accel.dialect import operators
+from fleet.ir.accel.nodes import Call
 
 hbm = adr.hbm
 
@@ -30,7 +31,7 @@ def registered(name: str, found: Callable[..., Any]) -> Any:
 @pytest.fixture(autouse=True)
 def _forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Operators that a test registers are gone behind it."""
-    monkeypatch.setattr("fleet.ir.accel.registry._OPERATORS", operators())
+    monkeypatch.setattr(Call, "OPERATORS", operators())
 
 
 @pytest.mark.parametrize(
@@ -54,13 +55,16 @@ def _forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda: typed(adr.realloc(given(), (1, -8, 64))), "new shape .1, -8, 64.: a size is -8"),
         (lambda: typed(adr.realloc(given(), (8, 64))), "new shape .8, 64., expected .heads, tokens, channels."),
         (lambda: typed(adr.realloc(given(), (1, "a", 64))), "'a' is no integer"),
-        (lambda: typed(adr.split(given(), [2], (32, 32))), r"axis is \[2\], expected 0"),
+        (lambda: typed(adr.split(given(), [2], (32, 32))), r"axis is \(2,\), expected 0"),
         (lambda: adr.split(given(), 2, (32, 32))["a"], "result 'a' of a node, expected a number"),
         (lambda: adr.concat(given()), "arguments of accel.concat are .*, expected a list of nodes"),
         (lambda: adr.tuple([None]), "field 0 of a tuple is None, expected a node of a graph"),
         (lambda: adr.tuple(given()), "fields of a tuple are .*, expected a list of nodes"),
         (lambda: adr.Call("accel.hbm.mvm", [given(), None]), "argument 1 of accel.hbm.mvm is None, expected a node of a graph"),
-        (lambda: typed(adr.Call(5, [given()])), "operator 5"),
+        (lambda: adr.Call(5, [given()]), "operator 5"),
+        (lambda: adr.Call("accel.hbm.mvn", [given()]), "no operator accel.hbm.mvn; did you mean accel.hbm.mvm"),
+        (lambda: adr.Call("accel.hbm.mvm", [given()]), r"accel.hbm.mvm takes 2 \(data, weight\), 1 given"),
+        (lambda: hbm.add(given(), given(), scale=object()), "attribute scale is <object .*>, expected a number"),
         (lambda: typed(adr.Call("accel.reshape", [given()])), "%0 = accel.reshape.x.: attribute new_shape is missing"),
         (lambda: typed(adr.Call("accel.split", [given()], {"axis": 2})), "%0 = accel.split.x.: attribute new_chs is missing"),
         (lambda: typed(hbm.dat_hbm(given(), "x", 0)), "trp is 'x', expected 1 .keys. or 0 .values."),

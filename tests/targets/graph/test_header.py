@@ -149,8 +149,7 @@ def strange() -> Node:
     """Names that C++ does not take."""
     size = ne.Var("int", max_data=8)
     x = adr.hbm.var_ddr("class", (1, size, CHANNELS))
-    y = adr.hbm.mvm(x, Weights(data=False).matrix("2 weights::of mine", CHANNELS, 64))
-    y.attrs["name"] = "device"
+    y = adr.hbm.mvm(x, Weights(data=False).matrix("2 weights::of mine", CHANNELS, 64), name="device")
     return transform.infer_type(y, "hbm_small")
 
 

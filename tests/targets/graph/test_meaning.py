@@ -10,7 +10,7 @@ from small import Machine, decoder, steps
 
 from fleet.ir.accel.evaluate import evaluate
 from fleet.ir.accel.nodes import Constant, Node
-from fleet.ir.accel.walk import constants, rewrite, with_arguments
+from fleet.ir.accel.walk import constants, rewrite
 from fleet.targets.graph.build import build
 from fleet.transforms.quantise import QuantiseOptions, quantise
 
@@ -20,15 +20,19 @@ def as_stored(graph: Node, group: int) -> dict[str, np.ndarray]:
     rounded: dict[str, np.ndarray] = {}
     for c in constants(graph):
         if c.dtype.dtype == "int4":
-            rounded[str(c.name)] = quantise(np.asarray(c.data), group=group, levels=7, options=QuantiseOptions()).values(np.float64)
+            rounded[str(c.label)] = quantise(np.asarray(c.data), group=group, levels=7, options=QuantiseOptions()).values(
+                np.float64
+            )
     return rounded
 
 
 def with_weights(graph: Node, weights: dict[str, np.ndarray]) -> Node:
     def change(node: Node, args: tuple[Node, ...]) -> Node:
-        if isinstance(node, Constant) and node.name in weights:
-            return Constant(str(node.name), weights[node.name], node.shape, node.dtype, node.device, node.prefix, node.checked_type)
-        return with_arguments(node, args)
+        if isinstance(node, Constant) and node.label in weights:
+            return Constant(
+                str(node.label), weights[node.label], node.shape, node.dtype, node.device, node.prefix, node.checked_type
+            )
+        return node.with_arguments(args)
 
     return rewrite(graph, change)
 

@@ -182,7 +182,7 @@ def test_weights_as_something_else_stores_them() -> None:
 @pytest.mark.parametrize(
     ("graph", "words"),
     [
-        (Call("accel.hbm.nothing", [var(32)], {"name": "odd"}), "node odd: operator accel.hbm.nothing has no meaning"),
+        (Call("accel.hbm.conv2d", [var(32), var(32)], {"name": "odd"}), "node odd: operator accel.hbm.conv2d has no meaning"),
         (products.mvm(var(32), products.const_hbm("w", None, (32, 8)), name="wq"), "constant w: it has no data"),
         (products.mvm(var(32), products.const_hbm("w", "w.bin", (32, 8))), "a file of packed bytes"),
         (products.mvm(var(32), products.const_hbm("w", np.ones((16, 8)), (16, 8)), name="wq"), "node wq: matmul of shapes"),

@@ -1,0 +1,302 @@
+"""Attributes of the dialect: sizes, which may depend on dynamic dimensions, the tensors that have them, and what constants hold.
+
+A size is printed with the bounds of its variables, read back, and equal to another one by its normal form.
+
+Example:
+    >>> from fleet.symbols.expr import Var
+    >>> token = Var("token", max_data=64)
+    >>> str(Size((token + 1) * 2))
+    '#accel.size<"token * 2 + 2", "token", 0, 64>'
+    >>> Size((token + 1) * 2) == Size(token + token + 2)
+    True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, SupportsFloat, SupportsIndex, cast, overload
+
+import numpy as np
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, FloatAttr, IntAttr, IntegerAttr, IntegerType, StringAttr, TupleType, f64, i64
+from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from fleet.ir.accel.errors import GraphError
+from fleet.symbols.expr import Expr, Var, dim
+from fleet.symbols.expr_parse import parse_python
+
+__all__ = [
+    "HBM", "UNKNOWN", "Accelerator", "Content", "DataType", "Dim", "Held", "Size", "Tensor", "Type", "Unknown", "from_attribute",
+    "show_shape", "show_type", "to_attribute", "to_type", "type_of",
+]  # fmt: skip
+
+Dim = int | Expr
+"""A size: a number, or an expression of dynamic dimensions."""
+
+Held = str | np.ndarray | Callable[[], np.ndarray] | None
+"""What a constant holds: a file of packed bytes, an array, what makes the array, or nothing (only the shape is known)."""
+
+
+@dataclass(frozen=True)
+class DataType:
+    """dtype: "float16", "int4", "int8", "int32"; mapped: the memory that holds it, "ddr", "hbm" or "onchip"."""
+
+    dtype: str
+    mapped: str
+
+    def __str__(self) -> str:
+        return f"({self.dtype}, {self.mapped})"
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """What a graph is for. kind: memory of its weights, as it is printed ("hbm"); name: of the device, "" before `infer_type`."""
+
+    kind: str
+    name: str = ""
+
+    def __str__(self) -> str:
+        return self.kind
+
+
+HBM = Accelerator("hbm")
+"""Any accelerator with HBM."""
+
+
+def show_shape(shape: Sequence[Dim]) -> str:
+    """(1, token, 4096)."""
+    return f"({', '.join(map(str, shape))})"
+
+
+def _normal(size: Dim) -> Dim:
+    return size if type(size) is int or (isinstance(size, Expr) and size.known_simple is True) else dim(size)
+
+
+@irdl_attr_definition
+class Size(Data[Dim]):
+    """A number of the run. Raises ExprError for what is none."""
+
+    name = "accel.size"
+
+    def __init__(self, size: Dim) -> None:
+        super().__init__(_normal(size))
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Dim:
+        """A number, or a text and (name, least, most) of each of its variables; most is `?` without a bound."""
+        with parser.in_angle_brackets():
+            number = parser.parse_optional_integer()
+            if number is not None:
+                return number
+            text, variables = parser.parse_str_literal(), dict[str, Var]()
+            while parser.parse_optional_punctuation(",") is not None:
+                name = parser.parse_str_literal()
+                parser.parse_punctuation(",")
+                least = parser.parse_integer()
+                parser.parse_punctuation(",")
+                most = None if parser.parse_optional_punctuation("?") is not None else parser.parse_integer()
+                variables[name] = Var(name, most, least)
+            return dim(parse_python(text, variables))
+
+    def print_parameter(self, printer: Printer) -> None:
+        """See `parse_parameter`."""
+        with printer.in_angle_brackets():
+            if not isinstance(self.data, Expr):
+                printer.print_string(str(self.data))
+                return
+            printer.print_string_literal(self.data.to_python())
+            for v in self.data.variables:
+                printer.print_string(f', "{v.name}", {v.min_data}, {"?" if v.max_data is None else v.max_data}')
+
+
+Parts = tuple[tuple[Dim, ...], DataType, Accelerator]
+
+
+@irdl_attr_definition
+class Tensor(Data[Parts], TypeAttribute):
+    """The type of a node.
+
+    Attributes:
+        shape: (1, tokens, channels) or (heads, tokens, channels) of features, (CHin, CHout) of weights; in normal form.
+        dtype, device: of its elements and its memory, and what it is for.
+    """
+
+    name = "accel.tensor"
+
+    @overload
+    def __init__(self, shape: Sequence[Dim], dtype: DataType, device: Accelerator) -> None: ...
+
+    @overload
+    def __init__(self, shape: Parts) -> None: ...
+
+    def __init__(self, shape: Sequence[Dim] | Parts, dtype: DataType | None = None, device: Accelerator | None = None) -> None:
+        """The parts alone, or together as xDSL's parser gives them."""
+        if dtype is None or device is None:
+            shape, dtype, device = cast("Parts", shape)
+        super().__init__((tuple(map(_normal, cast("Sequence[Dim]", shape))), dtype, device))
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        """See the class."""
+        return self.data[0]
+
+    @property
+    def dtype(self) -> DataType:
+        """See the class."""
+        return self.data[1]
+
+    @property
+    def device(self) -> Accelerator:
+        """See the class."""
+        return self.data[2]
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Parts:
+        """[sizes], dtype, memory, kind of accelerator, device."""
+        with parser.in_angle_brackets():
+            sizes = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_attribute)
+            words: list[str] = []
+            while parser.parse_optional_punctuation(",") is not None:
+                words.append(parser.parse_str_literal())
+            if len(words) != 4 or not all(isinstance(s, Size) for s in sizes):
+                parser.raise_error("a tensor is [sizes], dtype, memory, accelerator, device")
+            return tuple(s.data for s in sizes if isinstance(s, Size)), DataType(*words[:2]), Accelerator(*words[2:])
+
+    def print_parameter(self, printer: Printer) -> None:
+        """See `parse_parameter`."""
+        with printer.in_angle_brackets():
+            with printer.in_square_brackets():
+                printer.print_list(list(map(Size, self.shape)), printer.print_attribute)
+            for word in (self.dtype.dtype, self.dtype.mapped, self.device.kind, self.device.name):
+                printer.print_string(", ")
+                printer.print_string_literal(word)
+
+    def __str__(self) -> str:
+        return f"/* ret={show_shape(self.shape)}, dtype={self.dtype}, device={self.device} */"
+
+
+Type = Tensor | tuple[Tensor, ...]
+"""Of a result, or of several."""
+
+
+def show_type(checked: Type) -> str:
+    """A type as it stands behind a node; of several results one behind the other."""
+    return str(checked) if isinstance(checked, Tensor) else " ".join(map(str, checked))
+
+
+@irdl_attr_definition
+class Unknown(ParametrizedAttribute, TypeAttribute):
+    """The type of a node before `infer_type`."""
+
+    name = "accel.unknown"
+
+
+UNKNOWN = Unknown()
+
+
+def to_type(checked: Type | None) -> Attribute:
+    """A node's type as the one of its value: several results are one tuple."""
+    if checked is None:
+        return UNKNOWN
+    return checked if isinstance(checked, Tensor) else TupleType(checked)
+
+
+def type_of(attribute: Attribute) -> Type | None:
+    """The way back."""
+    if isinstance(attribute, Tensor):
+        return attribute
+    return tuple(t for t in attribute.types.data if isinstance(t, Tensor)) if isinstance(attribute, TupleType) else None
+
+
+@irdl_attr_definition
+class Content(Data[object]):
+    """What a constant holds. Text has no more of it than a file's name."""
+
+    name = "accel.content"
+
+    def __init__(self, held: Held) -> None:
+        super().__init__(held)
+
+    @property
+    def held(self) -> Held:
+        """As it was given."""
+        return cast("Held", self.data)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Content) and (other.data is self.data or (isinstance(self.data, str) and other.data == self.data))
+
+    def __hash__(self) -> int:
+        return hash(self.data) if isinstance(self.data, str) else id(self.data)
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> Held:
+        """The name of a file; nothing where an array was."""
+        with parser.in_angle_brackets():
+            return parser.parse_optional_str_literal()
+
+    def print_parameter(self, printer: Printer) -> None:
+        """See `parse_parameter`."""
+        with printer.in_angle_brackets():
+            if isinstance(self.data, str):
+                printer.print_string_literal(self.data)
+
+
+# Attributes of calls.
+
+
+@lru_cache(maxsize=1024)
+def _number(value: int) -> Attribute:
+    return IntegerAttr(value, i64) if -1 << 63 <= value < 1 << 63 else IntAttr(value)
+
+
+@lru_cache(maxsize=1024)
+def _text(value: str) -> Attribute:
+    return StringAttr(value)
+
+
+def to_attribute(name: str, value: object) -> Attribute:
+    """A number, an expression, a text or a sequence of them. Raises GraphError naming the attribute for anything else."""
+    match value:
+        case bool():
+            return BoolAttr.from_bool(value)
+        case int():
+            return _number(value)
+        case str():
+            return _text(value)
+        case Expr():
+            return Size(value)
+        case float():
+            return FloatAttr(value, f64)
+        case list() | tuple():
+            parts: Sequence[object] = value
+            return ArrayAttr([to_attribute(name, part) for part in parts])
+        case SupportsIndex():
+            return to_attribute(name, int(value))
+        case SupportsFloat():
+            return FloatAttr(float(value), f64)
+        case _:
+            raise GraphError(f"attribute {name} is {value!r}, expected a number, an expression, a text or a list of them")
+
+
+def _integer(attribute: IntegerAttr) -> int:
+    truth = isinstance(attribute.type, IntegerType) and attribute.type.width.data == 1
+    return bool(attribute.value.data) if truth else attribute.value.data
+
+
+_FROM: Mapping[type[Attribute], Callable[[Any], Any]] = {
+    IntegerAttr: _integer,
+    IntAttr: lambda a: a.data,
+    Size: lambda a: a.data,
+    StringAttr: lambda a: a.data,
+    FloatAttr: lambda a: a.value.data,
+    ArrayAttr: lambda a: tuple(map(from_attribute, a.data)),
+}
+
+
+def from_attribute(attribute: Attribute) -> Any:
+    """What `to_attribute` was given; of a sequence a tuple. Raises KeyError for another attribute."""
+    return _FROM[type(attribute)](attribute)

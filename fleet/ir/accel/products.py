@@ -6,6 +6,7 @@ CHout weights, then the CHout biases, in any shape of so many elements.
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
@@ -150,8 +151,12 @@ def _finish(y: np.ndarray, attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.nd
 # Operators.
 
 
+class Product(Call, ABC):
+    """Features (1, T, CHin) by weights (CHin, CHout), the first two operands."""
+
+
 @register
-class Mvm(Call):
+class Mvm(Product):
     """data (1, T, CHin) times weight (CHin, CHout)."""
 
     name = "accel.hbm.mvm"
@@ -171,7 +176,7 @@ class Mvm(Call):
 
 
 @register
-class MvmBn(Call):
+class MvmBn(Product):
     """mvm, times bn's weights plus its biases."""
 
     name = "accel.hbm.mvm_bn"
@@ -193,7 +198,7 @@ class MvmBn(Call):
 
 
 @register
-class MvmBnRes(Call):
+class MvmBnRes(Product):
     """mvm_bn, plus or times a residual of the result's shape."""
 
     name = "accel.hbm.mvm_bn_res"

@@ -7,24 +7,27 @@ fused chain rounds once instead of after every operator.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriteWalker,
+    RewritePattern,
+    op_type_rewrite_pattern,
+)
 
 from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.nodes import Call, Constant, Node, TupleItem, arguments, describe, labels, post_order
+from fleet.ir.accel.nodes import Call, Constant, Node, TupleItem, arguments, describe, labels
+from fleet.ir.accel.pointwise import Activate, Argmax, Mul, Sub, TwoFeatures
+from fleet.ir.accel.products import Mvm, MvmBn, MvmBnRes, Product
 from fleet.ir.accel.types import DataType, Tensor
-from fleet.ir.accel.walk import caches
+from fleet.ir.accel.walk import caches, function
 
 __all__ = ["Fused", "Fusion", "Missed", "fuse"]
-
-MVM, BN, RES = "accel.hbm.mvm", "accel.hbm.mvm_bn", "accel.hbm.mvm_bn_res"
-_TWO = {"accel.hbm.add": "add", "accel.hbm.sub": "sub", "accel.hbm.mul": "mul"}
-_FOLLOWERS = (*_TWO, "accel.hbm.activate")
 
 Pair = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """(weights, biases) -> (weights, biases)."""
@@ -76,144 +79,60 @@ def fuse(graph: Node) -> Fused:
     """
     if graph.checked_type is None:
         raise GraphError("the graph's types are not known", hint="call infer_type first")
-    return _Fusing(graph).run()
+    fusing = _Fusing(graph)
+    PatternRewriteWalker(GreedyRewritePatternApplier([_Follower(fusing), _Argmax(fusing)]), apply_recursively=False).rewrite_region(
+        fusing.region
+    )
+    (root,) = fusing.returned.operands
+    assert isinstance(root.owner, Node)
+    return Fused(root.owner, tuple(fusing.made), tuple(fusing.missed))
 
 
 class _Fusing:
+    """The copy of a graph that is rewritten, and what is said of it."""
+
     def __init__(self, graph: Node) -> None:
-        self.graph = graph
-        self.uses = _uses(graph)
-        self.labels = labels(graph)
-        self.cache_names: dict[Node, str] = {node: name for name, node in caches(graph).items()}
-        self.names = {n.label for n in post_order(graph) if n.label}
-        self.argmaxed: set[Node] = {n.args[0] for n in post_order(graph) if isinstance(n, Call) and n.op == "accel.hbm.argmax"}
-        self.new: dict[Node, Node] = {}
+        named = labels(graph)
+        cached: dict[Node, str] = {node: name for name, node in caches(graph).items()}
+        copies: dict[Node, Node] = {}
+        for node in named:
+            copies[node] = copy = node.with_arguments([copies[a] for a in arguments(node)])
+            copy.label = cached.get(node, node.label)  # the order of calls may change, their state must not
+        root = function(copies.values(), copies[graph])
+        assert root.parent is not None
+        assert root.parent.parent is not None
+        assert root.parent.last_op is not None
+        self.region, self.returned = root.parent.parent, root.parent.last_op
+        self.labels = {copy: named[node] for node, copy in copies.items()}
+        self.described = {copy: describe(node, named) for node, copy in copies.items() if isinstance(node, Call)}
+        self.names = {node.label for node in named if node.label}
         self.made: list[Fusion] = []
         self.missed: list[Missed] = []
 
-    def run(self) -> Fused:
-        for node in post_order(self.graph):
-            new = self._node(node)
-            if node in self.argmaxed and isinstance(new, Call) and new.op in {MVM, BN, RES}:
-                new = TupleItem(self._with_argmax(new), 0, new.checked_type)
-            self.new[node] = new
-        return Fused(self.new[self.graph], tuple(self.made), tuple(self.missed))
+    def replace(self, node: Node, product: Node, what: str, new: Sequence[Node], rewriter: PatternRewriter) -> None:
+        """Puts new nodes, of which the last has the result, in the place of one that went into a product."""
+        self.made.append(Fusion(self.described[node], self.labels[product], what))
+        self.labels[new[-1]] = self.labels[node]
+        args = arguments(node)
+        rewriter.replace(node, new)
+        _sweep(args, rewriter)
 
-    def _node(self, node: Node) -> Node:
-        if isinstance(node, Call) and node.op == "accel.hbm.argmax":
-            return self._argmax(node)
-        if isinstance(node, Call) and node.op in _FOLLOWERS:
-            fused = self._followed(node)
-            if fused is not None:
-                return fused
-        new = node.with_arguments([self.new[a] for a in arguments(node)])
-        if isinstance(node, Call) and node in self.cache_names:
-            new.label = self.cache_names[node]  # the order of calls may change, their state must not
-        return new
+    def miss(self, node: Node, product: Node, reason: str) -> None:
+        """Says why a node stays."""
+        self.missed.append(Missed(self.described[node], self.labels[product], reason))
 
-    # What may follow.
-
-    def _followed(self, node: Call) -> Call | None:
-        why: Missed | None = None
-        for index, old in enumerate(node.args[: 2 if node.op in _TWO else 1]):
-            product = self.new[old]
-            if isinstance(product, Call) and product.op in {MVM, BN, RES}:
-                try:
-                    fused, what = self._follow(node, index, product)
-                except _Miss as miss:
-                    why = why or Missed(describe(node, self.labels), self.labels[old], str(miss))
-                else:
-                    self.made.append(Fusion(describe(node, self.labels), self.labels[old], what))
-                    return fused
-        self.missed += [why] if why else []
-        return None
-
-    def _follow(self, node: Call, index: int, product: Call) -> tuple[Call, str]:
-        old = node.args[index]
-        if self.uses[old] != 1 or old is self.graph:
-            raise _Miss(f"the product's result is used {self.uses[old]} times")
-        if product.prefix not in {"runtime", "onchip"}:  # these two only say where a passing result would stand
-            raise _Miss(f"the product's result was placed in {product.prefix}")
-        if product.attrs.get("relu"):
-            raise _Miss("ReLU comes last in the product's instruction")
-        if node.op == "accel.hbm.activate":
-            return self._relu(node, product), "ReLU"
-        other = node.args[1 - index]
-        if index == 0 and isinstance(other, Constant) and other.shape is not None and other.shape[:2] == (1, 1):
-            return self._channels(node, product, other)
-        return self._residual(node, index, product, self.new[other])
-
-    def _relu(self, node: Call, product: Call) -> Call:
-        table = node.args[1]
-        if node.attrs.get("function") != "relu" or not isinstance(table, Constant) or table.data is not None:
-            raise _Miss("the product's instruction has no activation but ReLU")
-        return _result(node, product.op, product.args, {**product.attrs, "relu": 1})
-
-    def _channels(self, node: Call, product: Call, constant: Constant) -> tuple[Call, str]:
-        kind = _TWO[node.op]
-        if product.op == RES and (kind == "mul" or product.attrs.get("res_mul")):
-            raise _Miss("behind the residual a product's instruction has neither factor nor bias")
-        values = _values(constant)
-        sign = -1 if kind == "sub" else 1
-
-        def change(weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            assert values is not None
-            c = values()
-            return (weight * c, bias * c) if kind == "mul" else (weight, bias + sign * c)
-
-        bn = self._bn(product, change, known=values is not None)
-        op = RES if product.op == RES else BN
-        return _result(node, op, (*product.args[:2], bn, *product.args[3:]), product.attrs), "factor" if kind == "mul" else "bias"
-
-    def _residual(self, node: Call, index: int, product: Call, other: Node) -> tuple[Call, str]:
-        kind = _TWO[node.op]
-        if product.op == RES:
-            raise _Miss("the product has a residual already")
-        if kind == "sub" and index == 0:
-            raise _Miss("the product's instruction adds or multiplies a residual, it does not subtract one")
-        if isinstance(other, Constant):
-            raise _Miss("a constant of several tokens is no residual")
-        bn = self._bn(product, (lambda w, b: (-w, -b)) if kind == "sub" else None)
-        attrs = {**product.attrs, "res_mul": int(kind == "mul")}
-        return _result(
-            node, RES, (*product.args[:2], bn, other), attrs
-        ), "factor from another node" if kind == "mul" else "residual"
-
-    # argmax.
-
-    def _with_argmax(self, product: Call) -> Call:
-        bn = product.args[2] if product.op != MVM else self._bn(product, None)
-        new = Call(
-            BN if product.op == MVM else product.op, (*product.args[:2], bn, *product.args[3:]), {**product.attrs, "arg_max": 1}
-        )
-        new.prefix, new.label = product.prefix, product.label
-        logits = product.checked_type
-        assert isinstance(logits, Tensor)
-        new.checked_type = logits, Tensor(logits.shape[:2], DataType("int32", "ddr"), logits.device)
-        return new
-
-    def _argmax(self, node: Call) -> Node:
-        logits = self.new[node.args[0]]
-        if isinstance(logits, TupleItem) and isinstance(logits.source, Call) and logits.source.attrs.get("arg_max"):
-            self.made.append(Fusion(describe(node, self.labels), self.labels[node.args[0]], "argmax"))
-            return TupleItem(logits.source, 1, node.checked_type)
-        self.missed.append(Missed(describe(node, self.labels), self.labels[node.args[0]], "its argument is no product"))
-        return node.with_arguments([logits])
-
-    # bn.
-
-    def _bn(self, product: Call, change: Pair | None, known: bool = True) -> Node:
-        """The product's bn, changed; one that changes nothing where it has none. known: there are numbers, not only shapes."""
+    def bn(self, product: Product, change: Pair | None, known: bool = True) -> Constant | None:
+        """A new bn for the product, its own changed; None where it stays. known: there are numbers, not only shapes."""
         weight = product.args[1].checked_type
         assert isinstance(weight, Tensor)
         chout = weight.shape[1]
         if not isinstance(chout, int):
             raise _Miss("the number of output channels is not known")
         old: Callable[[], np.ndarray] | None = partial(_identity, chout)
-        if product.op != MVM:
+        if not isinstance(product, Mvm):
             bn = product.args[2]
             if change is None:
-                return bn
+                return None
             if not isinstance(bn, Constant):
                 raise _Miss("the product's bn is no constant")
             old = _values(bn)
@@ -227,14 +146,133 @@ class _Fusing:
         while name in self.names:
             name += "_"
         self.names.add(name)
-        new = Constant(name, data if known and old is not None else None, (2 * chout,), DataType("float16", "ddr"), weight.device)
-        new.checked_type = Tensor((2 * chout,), new.dtype, weight.device)
-        return new
+        checked = Tensor((2 * chout,), DataType("float16", "ddr"), weight.device)
+        return Constant(
+            name, data if known and old is not None else None, (2 * chout,), checked.dtype, weight.device, checked_type=checked
+        )
 
 
-def _uses(root: Node) -> Mapping[Node, int]:
-    """How often every node is an argument; the root counts one."""
-    return Counter([root, *(a for node in post_order(root) for a in arguments(node))])
+class _Follower(RewritePattern):
+    """A factor, a bias, a residual or a ReLU goes into the product before it."""
+
+    def __init__(self, fusing: _Fusing) -> None:
+        self.fusing = fusing
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: TwoFeatures | Activate, rewriter: PatternRewriter) -> None:
+        """Rewrites one that follows a product; notes why, where it stays."""
+        why: tuple[Node, str] | None = None
+        for index, product in enumerate(op.args if isinstance(op, TwoFeatures) else op.args[:1]):
+            if isinstance(product, Product) and not _chosen(product):
+                try:
+                    new, what = self._follow(op, index, product)
+                except _Miss as miss:
+                    why = why or (product, str(miss))
+                else:
+                    self.fusing.replace(op, product, what, new, rewriter)
+                    return
+        if why is not None:
+            self.fusing.miss(op, *why)
+
+    def _follow(self, node: TwoFeatures | Activate, index: int, product: Product) -> tuple[Sequence[Node], str]:
+        uses = sum(1 for _ in product.results[0].uses)
+        if uses != 1:
+            raise _Miss(f"the product's result is used {uses} times")
+        if product.prefix not in {"runtime", "onchip"}:  # these two only say where a passing result would stand
+            raise _Miss(f"the product's result was placed in {product.prefix}")
+        if product.attrs.get("relu"):
+            raise _Miss("ReLU comes last in the product's instruction")
+        if isinstance(node, Activate):
+            return self._relu(node, product), "ReLU"
+        other = node.args[1 - index]
+        if index == 0 and isinstance(other, Constant) and other.shape is not None and other.shape[:2] == (1, 1):
+            return self._channels(node, product, other)
+        return self._residual(node, index, product, other)
+
+    def _relu(self, node: Activate, product: Product) -> Sequence[Node]:
+        table = node.args[1]
+        if node.attrs.get("function") != "relu" or not isinstance(table, Constant) or table.data is not None:
+            raise _Miss("the product's instruction has no activation but ReLU")
+        return [_result(node, product.op, product.args, product, relu=1)]
+
+    def _channels(self, node: TwoFeatures, product: Product, constant: Constant) -> tuple[Sequence[Node], str]:
+        scales = isinstance(node, Mul)
+        if isinstance(product, MvmBnRes) and (scales or product.attrs.get("res_mul")):
+            raise _Miss("behind the residual a product's instruction has neither factor nor bias")
+        values = _values(constant)
+        sign = -1 if isinstance(node, Sub) else 1
+
+        def change(weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            assert values is not None
+            c = values()
+            return (weight * c, bias * c) if scales else (weight, bias + sign * c)
+
+        bn = self.fusing.bn(product, change, known=values is not None)
+        assert bn is not None
+        op = MvmBnRes if isinstance(product, MvmBnRes) else MvmBn
+        args = (*product.args[:2], bn, *product.args[3:])
+        return [bn, _result(node, op.name, args, product)], "factor" if scales else "bias"
+
+    def _residual(self, node: TwoFeatures, index: int, product: Product, other: Node) -> tuple[Sequence[Node], str]:
+        if isinstance(product, MvmBnRes):
+            raise _Miss("the product has a residual already")
+        if isinstance(node, Sub) and index == 0:
+            raise _Miss("the product's instruction adds or multiplies a residual, it does not subtract one")
+        if isinstance(other, Constant):
+            raise _Miss("a constant of several tokens is no residual")
+        new = self.fusing.bn(product, (lambda w, b: (-w, -b)) if isinstance(node, Sub) else None)
+        args = (*product.args[:2], new or product.args[2], other)
+        fused = _result(node, MvmBnRes.name, args, product, res_mul=int(isinstance(node, Mul)))
+        return [fused] if new is None else [new, fused], "factor from another node" if isinstance(node, Mul) else "residual"
+
+
+class _Argmax(RewritePattern):
+    """An argmax becomes the second result of the product before it."""
+
+    def __init__(self, fusing: _Fusing) -> None:
+        self.fusing = fusing
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: Argmax, rewriter: PatternRewriter) -> None:
+        """Rewrites one behind a product; notes why, where it stays."""
+        (logits,) = op.args
+        if isinstance(logits, Product):
+            try:
+                logits = self._with_argmax(logits, rewriter)
+            except _Miss as miss:
+                self.fusing.miss(op, logits, str(miss))
+                return
+        if isinstance(logits, TupleItem) and isinstance(logits.source, Call) and logits.source.attrs.get("arg_max"):
+            self.fusing.replace(op, logits, "argmax", [TupleItem(logits.source, 1, op.checked_type)], rewriter)
+        else:
+            self.fusing.miss(op, logits, "its argument is no product")
+
+    def _with_argmax(self, product: Product, rewriter: PatternRewriter) -> TupleItem:
+        bn = self.fusing.bn(product, None)
+        op = MvmBn.name if isinstance(product, Mvm) else product.op
+        args = (*product.args[:2], bn or product.args[2], *product.args[3:])
+        new = Call(op, args, {**product.attrs, "arg_max": 1}, product.prefix)
+        new.label, logits = product.label, product.checked_type
+        assert isinstance(logits, Tensor)
+        new.checked_type = logits, Tensor(logits.shape[:2], DataType("int32", "ddr"), logits.device)
+        item = TupleItem(new, 0, logits)
+        self.fusing.labels[item] = self.fusing.labels[product]
+        rewriter.replace(product, [new, item] if bn is None else [bn, new, item])
+        return item
+
+
+def _chosen(product: Product) -> bool:
+    """Whether an argmax takes its result, which stays what it is then."""
+    return any(isinstance(use.operation, Argmax) for use in product.results[0].uses)
+
+
+def _sweep(nodes: Sequence[Node], rewriter: PatternRewriter) -> None:
+    """Takes out products, their results and constants that nothing uses any more."""
+    for node in nodes:
+        if isinstance(node, Product | TupleItem | Constant) and node.results[0].first_use is None and node.parent is not None:
+            args = arguments(node)
+            rewriter.erase(node)
+            _sweep(args, rewriter)
 
 
 def _identity(chout: int) -> np.ndarray:
@@ -249,10 +287,10 @@ def _values(constant: Constant) -> Callable[[], np.ndarray] | None:
     return None if data is None else lambda: np.asarray(data() if callable(data) else data, np.float64).reshape(-1)
 
 
-def _result(node: Call, op: str, args: tuple[Node, ...], attrs: dict[str, Any]) -> Call:
-    """A call in the place of `node`."""
-    kept = {k: v for k, v in attrs.items() if k != "name"}
-    name = node.attrs.get("name") or attrs.get("name")
-    new = Call(op, args, {**kept, **({"name": name} if name else {})}, node.prefix, node.checked_type)
+def _result(node: Call, op: str, args: Sequence[Node], product: Product, **attrs: int) -> Call:
+    """A product in the place of `node`."""
+    kept = {k: v for k, v in product.attrs.items() if k != "name"}
+    name = node.attrs.get("name") or product.attrs.get("name")
+    new = Call(op, args, {**kept, **attrs, "name": name}, node.prefix, node.checked_type)
     new.label = node.label or name
     return new

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from xdsl.dialects.func import FuncOp
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "ir" / "graph"))
 from graph_models import C, block, block_weights
@@ -35,7 +36,11 @@ def ops(graph: Node) -> list[str]:
 
 
 def same_values(before: Node, after: Node, x: np.ndarray, last: int = 0) -> None:
-    """Both graphs give the same results and caches."""
+    """Both graphs give the same results and caches, and the second one's function is whole, with nothing that is not needed."""
+    function = after.parent_op()
+    assert isinstance(function, FuncOp)
+    function.verify()
+    assert set(list(function.body.block.ops)[:-1]) == set(post_order(after))
     bound = {"token": x.shape[1], "last_token": last}
     one, two = (evaluate(g, {"x": x}, bound) for g in (before, after))
     pairs = zip(*(r if isinstance(r, tuple) else (r,) for r in (one.result, two.result)), strict=True)
@@ -133,6 +138,8 @@ def test_argmax() -> None:
     check(adr.tuple([logits, hbm.argmax(logits), hbm.argmax(logits)]), ["mvm_bn"], ["argmax", "argmax"])
     check(hbm.argmax(hbm.add(hbm.mvm(v, w()), v)), ["mvm_bn_res"], ["residual", "argmax"])
     check(hbm.argmax(hbm.add(v, v)), ["add", "argmax"], [], ["no product"])
+    unknown = fuse(infer(hbm.argmax(hbm.mvm(v, hbm.const_hbm("w", None, (64, T))))))
+    assert [m.reason for m in unknown.missed] == ["the number of output channels is not known"]
 
 
 def test_files_of_packed_bytes_take_no_bias_and_shapes_alone_do() -> None:

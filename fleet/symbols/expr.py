@@ -46,6 +46,8 @@ METHODS.append(
 
 def dim(value: Number) -> Number:
     """Simplified; an int where it is one."""
+    if type(value) is int:
+        return value
     simple = as_expr(value).simplify()
     return simple.data if isinstance(simple, Numb) else simple
 

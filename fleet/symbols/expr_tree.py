@@ -160,7 +160,8 @@ class Expr:
 
     def simplify(self) -> Expr:
         """A shorter expression of the same value, for every binding within the variables' bounds that gives this one a value."""
-        return METHODS[0].simplify(self)
+        known = self.known_simple
+        return METHODS[0].simplify(self) if known is None else self if known is True else known
 
     def lower(self) -> int:
         """A number that it never falls below. Raises ExprError naming a Var without a bound that this depends on."""

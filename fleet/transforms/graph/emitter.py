@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,7 +160,7 @@ class Emitter:
 
     # ---- nodes
 
-    def add(self, node: Node, lowerings: dict[str, Lowering]) -> None:
+    def add(self, node: Node, lowerings: Mapping[type[Call], Lowering]) -> None:
         """Lowers one node, whose arguments are lowered."""
         self._keep.append(node)
         match node:
@@ -183,15 +183,15 @@ class Emitter:
         heads = [d for d in lead if isinstance(d, int) and d != 1]
         return self._argument(node.label, (*heads, self.tokens, channels), _F32, "input")
 
-    def _call(self, node: Call, lowerings: dict[str, Lowering]) -> SSAValue | tuple[SSAValue, ...]:
+    def _call(self, node: Call, lowerings: Mapping[type[Call], Lowering]) -> SSAValue | tuple[SSAValue, ...]:
         kind = node.op.rsplit(".", 1)[-1]
         self._node, self._parts = node.label or f"{kind}.{self._count}", 0
         self._count += 1
-        if node.op not in lowerings:
+        if type(node) not in lowerings:
             raise self.failed(f"operator {node.op} has no meaning in a program")
         operands = [self._operand(a) for a in node.args]
         last = self.block.last_op
-        result = lowerings[node.op](self, node, operands)
+        result = lowerings[type(node)](self, node, operands)
         made = self.block.last_op
         main = result[0] if isinstance(result, tuple) and not node.VIEW else result
         if isinstance(main, SSAValue) and made is not last and isinstance(main.owner, FleetOp):

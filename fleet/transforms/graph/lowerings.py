@@ -1,4 +1,4 @@
-"""What each operator of a graph computes, in float32: operator name -> how it is emitted (`to_program`)."""
+"""What each operator of a graph computes, in float32: operator -> how it is emitted (`to_program`)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
+from fleet.ir.accel import attention, pointwise, products, views
 from fleet.ir.accel.nodes import Call, Constant, Node
 from fleet.ir.types import shape_of
 from fleet.transforms.graph.emitter import Emitter, Lowering
@@ -261,28 +262,28 @@ def _concat(e: Emitter, call: Call, values: _Values) -> SSAValue:
     return e.emit("concat", *values, axis=axis if rank == 3 else axis - 1 if axis > 0 else axis)
 
 
-LOWERINGS: dict[str, Lowering] = {
-    "accel.hbm.mvm": _mvm,
-    "accel.hbm.mvm_bn": _mvm_bn,
-    "accel.hbm.mvm_bn_res": _mvm_bn,
-    "accel.hbm.trp_mvm": _scores,
-    "accel.hbm.f2w_mvm": _mix,
-    "accel.hbm.dat_hbm": _cache,
-    "accel.hbm.transpose": _own,
-    "accel.hbm.feature2weight": _own,
-    "accel.hbm.softmax": _softmax,
-    "accel.hbm.pos_emb": _rope,
-    "accel.hbm.rope": _rope,
-    "accel.hbm.layer_norm": _norm,
-    "accel.hbm.activate": _activate,
-    "accel.hbm.add": _binary("add"),
-    "accel.hbm.argmax": _argmax,
-    "accel.hbm.sub": _binary("sub"),
-    "accel.hbm.mul": _binary("mul"),
-    "accel.reshape": _reshape,
-    "accel.split": _split,
-    "accel.gather": _gather,
-    "accel.realloc": _same,
-    "accel.concat": _concat,
+LOWERINGS: dict[type[Call], Lowering] = {
+    products.Mvm: _mvm,
+    products.MvmBn: _mvm_bn,
+    products.MvmBnRes: _mvm_bn,
+    attention.TrpMvm: _scores,
+    attention.F2wMvm: _mix,
+    attention.DatHbm: _cache,
+    attention.Transpose: _own,
+    attention.Feature2Weight: _own,
+    attention.Softmax: _softmax,
+    attention.PosEmb: _rope,
+    attention.Rope: _rope,
+    pointwise.LayerNorm: _norm,
+    pointwise.Activate: _activate,
+    pointwise.Add: _binary("add"),
+    pointwise.Argmax: _argmax,
+    pointwise.Sub: _binary("sub"),
+    pointwise.Mul: _binary("mul"),
+    views.Reshape: _reshape,
+    views.Split: _split,
+    views.Gather: _gather,
+    views.Realloc: _same,
+    views.Concat: _concat,
 }
 """What a user's operator needs to be lowered: an entry here."""

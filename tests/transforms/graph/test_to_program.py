@@ -9,10 +9,12 @@ import pytest
 
 from fleet.errors import ModelError
 from fleet.ir.accel import attention, pointwise, products, views
+from fleet.ir.accel.dialect import operators
 from fleet.ir.accel.nodes import Call, Node, Tuple
 from fleet.symbols import expr as ne
 from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.bytecode.vm import VM
+from fleet.transforms.graph.lowerings import LOWERINGS
 from fleet.transforms.graph.to_program import mask_of, to_program
 from fleet.transforms.graph.weights import GraphWeights
 
@@ -191,3 +193,7 @@ def test_weights_as_something_else_stores_them() -> None:
 def test_what_cannot_be_lowered_is_named(graph: Node, words: str) -> None:
     with pytest.raises(ModelError, match=words):
         run(graph, {"x": array(1, 32)}, 1)
+
+
+def test_every_operator_has_a_meaning_but_those_that_only_a_device_could_have() -> None:
+    assert {name for name, operator in operators().items() if operator not in LOWERINGS} == {"accel.hbm.conv2d"}

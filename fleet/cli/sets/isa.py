@@ -391,8 +391,8 @@ def adopt(
     name="replay",
     epilog="\b\nExamples:\n  fleet isa replay npu\n  fleet isa replay npu npu/copy.toml",
 )
-@click.argument("folder", metavar="WORKSPACE", type=click.Path(path_type=Path, file_okay=False, exists=True))
-@click.argument("test", required=False, type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.argument("folder", metavar="WORKSPACE", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("test", required=False, type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
 def replay(folder: Path, test: Path | None, machine: bool) -> int:
     """Run a test on hardware that was adopted, in a bench made from its port map. TEST: a script (TOML); default: the smoke test.

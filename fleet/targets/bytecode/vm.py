@@ -22,7 +22,10 @@ from fleet.targets.bytecode.operators import Kernel, Operator
 from fleet.targets.bytecode.profile import Profile
 from fleet.targets.bytecode.steps import Run, closure
 
-__all__ = ["MAX_STEPS", "VM", "check_dimensions"]
+__all__ = ["MAX_STEPS", "TARGET", "VM", "check_dimensions"]
+
+TARGET = "python"
+"""What a module says that this VM runs."""
 
 MAX_STEPS = 100_000_000
 """Steps after which a run counts as endless."""
@@ -36,10 +39,16 @@ class VM:
         operators: entries that come before the project's table (name -> Operator).
         echo: called instead of `print` by the program's print; takes `print`'s `end`.
 
-    Raises ModelError for code that is not well formed, with the offset.
+    Raises ModelError for a module for another target, and for code that is not well formed, with the offset.
     """
 
     def __init__(self, bc: ByteCodeModule, operators: Mapping[str, Operator] | None = None, echo: Kernel = print) -> None:
+        if bc.target != TARGET:
+            raise ModelError(
+                f"a module for the target {bc.target[:40]!r}; the NumPy VM runs modules for {TARGET!r}",
+                where="bytecode",
+                hint="compile the model again, or run it where it belongs (c-vm: fleet-vm)",
+            )
         self.bc = bc
         code = decode(bc, operators or {}, echo)
         self._frame = code.frame

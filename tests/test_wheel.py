@@ -38,7 +38,7 @@ def test_every_file_of_the_sets_is_in_the_wheel() -> None:
 
 def test_nothing_that_the_wheel_needs_is_ignored_by_git() -> None:
     """The build leaves out what git ignores: templates, styles, C++, generated hardware."""
-    kinds = {".j2", ".rdl", ".toml", ".sv", ".vlt", ".cpp", ".h", ".f", ".txt", ".typed"}
+    kinds = {".j2", ".rdl", ".toml", ".sv", ".vlt", ".c", ".cpp", ".h", ".f", ".txt", ".typed"}
     there = {p for folder in ("fleet", "rtl_models") for p in (ROOT / folder).rglob("*") if p.suffix in kinds and p.is_file()}
     assert {p.suffix for p in there} >= kinds - {".typed"}
     ignored = subprocess.run(

@@ -66,7 +66,7 @@ def _nothing(*_values: object) -> None:
     "engine",
     default="vm",
     show_default=True,
-    help="One of vm, interp, cpython, onnxruntime, iss, rtl, riscv, llvm-cpu, mlir; `fleet cosim` compares several.",
+    help="One of vm, interp, cpython, onnxruntime, iss, rtl, riscv, llvm-cpu, cvm, cvm-riscv, mlir; `fleet cosim` takes several.",
 )
 @onnx_options
 @data_options

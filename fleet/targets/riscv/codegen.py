@@ -79,7 +79,7 @@ def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> 
         DeviceError: an operation, dtype or shape that the target lacks, named by its id and place.
     """
     check_known(program, "riscv")
-    plan, buffers = make_plan(program, lambda op, used: workspace(op, _arrays(op, used), isa), keep=keep)
+    plan, buffers = make_plan(program, lambda op, used: workspace(op, arrays_of(op, used), isa), keep=keep)
     module = ir.Module(name="fleet")
     module.triple = TRIPLE
     module.data_layout = DATA_LAYOUT
@@ -88,7 +88,7 @@ def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> 
     main = _function(module, ENTRY, 0)
     b = new_builder(main.append_basic_block("entry"), isa)
     code, views = _code(program, buffers)
-    kernels = _Kernels(module, isa)
+    kernels = Kernels(module, isa)
     absolute = {buffer.symbol: (buffer.extent[0], buffer.extent[1]) for buffer in plan.buffers()} | {_SCRATCH: plan.scratch}
     first = {buffer.symbol: buffer.address - buffer.extent[0] for buffer in plan.buffers()}
     places = {symbol: _external(module, symbol) for symbol in absolute}
@@ -104,7 +104,7 @@ def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> 
         inside.ret_void()
         b.call(stub, [])
         at = op.properties.get("at")
-        estimate, macs = work(op, _arrays(op, used))
+        estimate, macs = work(op, arrays_of(op, used))
         operations.append(OperationCode(id_, symbol, getattr(at, "data", None), estimate, kernel.name, macs))
     b.ret_void()
     return Module(str(module), plan, tuple(operations), absolute, views)
@@ -116,7 +116,7 @@ def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> st
     What lies between is in memory of the module's own, so that one thread at a time may call it. Raises DeviceError as `generate`.
     """
     check_known(program, "riscv")
-    plan, buffers = make_plan(program, lambda op, used: workspace(op, _arrays(op, used), isa), keep=False)
+    plan, buffers = make_plan(program, lambda op, used: workspace(op, arrays_of(op, used), isa), keep=False)
     module = ir.Module(name=name)
     fault: Value = ir.GlobalVariable(module, ir.ArrayType(I64, 3), FAULT_SYMBOL)
     fault.initializer = ir.Constant(fault.value_type, [0, 0, 0])
@@ -135,7 +135,7 @@ def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> st
                 return b.gep(pointer, [ir.Constant(I64, address - buffer.address)], source_etype=ir.IntType(8))
         return memory.gep([ir.Constant(I64, 0), ir.Constant(I64, address - lowest)])
 
-    kernels = _Kernels(module, isa)
+    kernels = Kernels(module, isa)
     for n, op, used in _code(program, buffers)[0]:
         b.call(kernels.of(n, op, used), [*(place(buffer.address) for buffer in used), place(plan.scratch[0])])
     for (_, buffer), pointer in zip(plan.outputs, main.args[len(arguments) :], strict=True):
@@ -147,7 +147,7 @@ def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> st
     return str(module)
 
 
-class _Kernels:
+class Kernels:
     """The functions that do the work, one for all operations that do the same on other arrays."""
 
     def __init__(self, module: Value, isa: Isa) -> None:
@@ -156,7 +156,7 @@ class _Kernels:
 
     def of(self, n: int, op: FleetOp, used: Sequence[Buffer]) -> Value:
         """The function of an operation, made with the first that needs it; arguments: result, operands, scratch."""
-        shape = describe(op, _arrays(op, used))
+        shape = describe(op, arrays_of(op, used))
         if shape not in self._made:
             name = f"{SHARED}{n}_{symbol_part(kind_of(op))}"
             self._made[shape] = _function(self._module, name, len(used) + 1)
@@ -179,7 +179,7 @@ def _code(program: Program, buffers: dict[Value, Buffer]) -> tuple[list[tuple[in
     return code, tuple(views)
 
 
-def _arrays(op: FleetOp, used: Sequence[Buffer], pointers: Sequence[Value] | None = None) -> list[Array]:
+def arrays_of(op: FleetOp, used: Sequence[Buffer], pointers: Sequence[Value] | None = None) -> list[Array]:
     """The result's array and the operands'; operands that are one number of the source are known."""
     given = pointers or [None] * len(used)
     arrays = [Array(given[0], used[0].dtype, used[0].shape, used[0].steps)]
@@ -192,7 +192,7 @@ def _arrays(op: FleetOp, used: Sequence[Buffer], pointers: Sequence[Value] | Non
 
 def _fill(function: Value, op: FleetOp, used: Sequence[Buffer], isa: Isa) -> None:
     b = new_builder(function.append_basic_block("entry"), isa)
-    out, *operands = _arrays(op, used, function.args)
+    out, *operands = arrays_of(op, used, function.args)
     if out.size or dialect.has_effects(op):
         emit(b, op, out, operands, function.args[-1])
     b.ret_void()

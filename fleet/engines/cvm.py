@@ -1,0 +1,119 @@
+"""Engines `cvm` and `cvm-riscv`: bytecode in `fleet-vm`, a process of its own, with kernels compiled ahead of time.
+
+Passes and kernels are those of `riscv` and `llvm-cpu`, so results equal theirs in every bit. What differs is everything around
+them: bytecode, the C VM's own views and copies, its print. `cvm-riscv` is the same, cross-compiled, under qemu-user.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from fleet.core.processes import run
+from fleet.core.scratch import Scratch
+from fleet.engines.base import RunOptions
+from fleet.engines.trace import Trace
+from fleet.errors import FleetError, ModelError, SetupError
+from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.program import Program
+from fleet.ir.regions import all_operations
+from fleet.targets.cvm.build import Toolchain, build_kernels, build_vm, host_toolchain, riscv_toolchain
+from fleet.targets.cvm.compile import VmProgram, compile_vm
+
+__all__ = ["ENGINE", "RISCV", "CvmEngine"]
+
+_PREFIX = "fleet-vm: "
+
+
+class CvmEngine:
+    """See `fleet.engines.base.Engine`."""
+
+    target = "c-vm"
+
+    def __init__(self, name: str, tools: Callable[[], Toolchain]) -> None:
+        """name: the engine's; tools: what builds and runs programs."""
+        self.name = name
+        self._tools = tools
+
+    def available(self) -> str | None:
+        """None where the compiler (and for another machine the emulator) is installed."""
+        return self._tools().missing
+
+    def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
+        """See `Engine.run`. Raises SetupError without a compiler, DeviceError for what has no code, ModelError for bad data."""
+        from fleet.ir.composite import entering
+        from fleet.targets.riscv.prepare import prepared
+
+        tools = self._tools()
+        if tools.missing is not None:
+            raise SetupError(tools.missing, where=f"engine {self.name}")
+        changed = prepared(program, "riscv")
+        compiled = compile_vm(changed)
+        vm, kernels = build_vm(tools), build_kernels(compiled, tools)
+        with Scratch("cvm") as folder:
+            trace = _run(compiled, [*tools.launcher, str(vm)], kernels, inputs, folder, keep=options.keep_tensors)
+        trace.engine, trace.program_hash = self.name, program.hash
+        known = {op_id(op) for op in program.operations()}
+        trace.tensors = {id_: tensor for id_, tensor in trace.tensors.items() if id_ in known}
+        trace.meta |= {
+            "processor": tools.machine.cpu,
+            "numpy": np.__version__,
+            "fates": dict(changed.fates),
+            "composites": entering(changed.operations()),
+        }
+        if options.progress is not None:
+            options.progress(1.0, f"{len(compiled.module.invokes)} operations")
+        trace.complete = True
+        return trace
+
+
+def _run(
+    compiled: VmProgram, program: list[str], kernels: Path, inputs: Mapping[str, np.ndarray], folder: Path, *, keep: bool
+) -> Trace:
+    module, outputs, tensors, stats = folder / "model.fbc", folder / "outputs", folder / "tensors", folder / "stats.json"
+    tensors.mkdir()
+    compiled.module.save(module)
+    line = [*program, str(module), str(kernels), "-o", str(outputs), "--stats", str(stats)]
+    line += ["--tensors", str(tensors)] if keep else []
+    for n, argument in enumerate(a for a in compiled.program.arguments if a.kind == "input"):
+        if argument.name not in inputs:
+            raise ModelError(f'no input "{argument.name}"', hint=f"given are {', '.join(inputs) or 'none'}")
+        np.save(folder / f"{n}.npy", np.asarray(inputs[argument.name], order="C"))
+        line.append(f"{argument.name}={folder / f'{n}.npy'}")
+    done = run(line)
+    if done.returncode:
+        raise _failure(compiled.program, done.returncode, str(done.stderr))
+    found = json.loads(stats.read_text())
+    trace = Trace("", "", elapsed_s=float(found["seconds"]))
+    for n, name in enumerate(compiled.program.outputs):
+        (path,) = outputs.glob(f"{n}-*.npy")
+        trace.outputs[name] = np.load(path, allow_pickle=False)
+    for n, id_ in enumerate(compiled.module.invokes):
+        path = tensors / f"{n}.npy"
+        if path.exists():
+            trace.tensors[id_] = np.load(path, allow_pickle=False)
+    trace.counters = {"operations": float(len(compiled.module.invokes))}
+    trace.meta = {"stdout": str(done.stdout), "kernels": compiled.kernel_count, "peak_bytes": int(found["peak_bytes"])}
+    return trace
+
+
+def _failure(program: Program, code: int, said: str) -> FleetError:
+    """What the VM said, with the place of the operation that it names."""
+    if code != 2:
+        how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return FleetError(f"fleet-vm ended with {how}: {said.strip()[-300:] or 'without a word'}")
+    words = next((line for line in said.splitlines() if line.startswith(_PREFIX)), said.strip()).removeprefix(_PREFIX)
+    operations = (op for op in all_operations(program.function.body.block) if isinstance(op, FleetOp))
+    for op in operations:
+        if words.startswith(f"operation {op_id(op)}: "):
+            at = op.properties.get("at")
+            return ModelError(words, where=getattr(at, "data", None), hint="check the input data")
+    return ModelError(words)
+
+
+ENGINE = CvmEngine("cvm", host_toolchain)
+RISCV = CvmEngine("cvm-riscv", riscv_toolchain)

@@ -223,11 +223,21 @@ class _Meeting:
                     array.storage.outside |= storage.outside
                 joined_storage(array, memory.setdefault(id(storage), array))
 
-    def changed(self, tensor: Tensor, values: Sequence[SSAValue]) -> None:
-        """An array that ways change in place; values: of those after which it goes on."""
+    def seeing(self, changed: Tensor | Holder) -> list[int]:
+        """The ways after which somebody sees what is changed: the function itself, or who called it."""
+
+        def seen(behind: State | None) -> bool:
+            if behind is None:
+                return False
+            return changed in behind.tensors if isinstance(changed, Tensor) else id(changed) in behind.holders
+
+        return [i for i, w in enumerate(self.ways) if i in self.alive or seen(w.behind)]
+
+    def changed(self, tensor: Tensor, values: Sequence[SSAValue], having: Sequence[int]) -> None:
+        """An array that ways change in place; values: of those after which somebody sees it."""
         if len({v.type for v in values}) > 1:
             self.fail("an array that is changed in place", [Tensor(v) for v in values])
-        self._give(values, self.alive, lambda part: put(tensor, part, None))
+        self._give(values, having, lambda part: put(tensor, part, None))
 
     def _give(self, row: Sequence[SSAValue], having: Sequence[int], take: Callable[[SSAValue], None]) -> None:
         """A part of the result; ways that lack it give zeros."""
@@ -262,16 +272,18 @@ def same(a: Value, b: Value) -> bool:
 
 def _changes(before: State, meeting: _Meeting) -> list[Callable[[], None]]:
     """What has to be done, once the parts are there, for everything to hold what the ways made of it."""
-    ways = [meeting.ways[i] for i in meeting.alive]
     changes: list[Callable[[], None]] = []
     for tensor, held in before.tensors.items():
-        after = [w.state.tensors.get(tensor, held) for w in ways]
-        if any(a.differs(held) for a in after):
-            meeting.changed(tensor, [w.ssa(tensor) for w in ways])
+        having = meeting.seeing(tensor)
+        ways = [meeting.ways[i] for i in having]
+        if any(w.state.tensors.get(tensor, held).differs(held) for w in ways):
+            meeting.changed(tensor, [w.ssa(tensor) for w in ways], having)
     for key, (holder, content) in before.holders.items():
-        after = [w.state.holders[key][1] if key in w.state.holders else content for w in ways]
+        having = meeting.seeing(holder)
+        states = [meeting.ways[i].state for i in having]
+        after = [s.holders[key][1] if key in s.holders else content for s in states]
         if any(list(a) != list(content) or any(a[k] is not v for k, v in content.items()) for a in after):
-            changes.append(_filling(meeting.ev, holder, content, _met(meeting, holder, after)))
+            changes.append(_filling(meeting.ev, holder, content, _met(meeting, holder, after, having)))
     return changes
 
 
@@ -286,8 +298,8 @@ def _filling(ev: Evaluator, holder: Holder, before: Mapping[Any, Value], after: 
     return filling
 
 
-def _met(meeting: _Meeting, holder: Holder, after: Sequence[Mapping[Any, Value]]) -> dict[Any, Value]:
-    """What a holder holds after the ways. A variable without one value is an error when it is used."""
+def _met(meeting: _Meeting, holder: Holder, after: Sequence[Mapping[Any, Value]], having: Sequence[int]) -> dict[Any, Value]:
+    """What a holder holds where these ways meet. A variable without one value is an error when it is used."""
     ev, node = meeting.ev, meeting.node
     keys = dict.fromkeys(k for a in after for k in a)
     if not isinstance(holder, Frame) and any(list(a) != list(keys) for a in after):
@@ -298,7 +310,7 @@ def _met(meeting: _Meeting, holder: Holder, after: Sequence[Mapping[Any, Value]]
         try:
             if any(key not in a for a in after):
                 ev.fail("F202", node, f"`{key}` has a value only where the run decides so", "assign it before")
-            found[key] = meeting.value([a[key] for a in after], f"`{key}`", meeting.alive)
+            found[key] = meeting.value([a[key] for a in after], f"`{key}`", having)
         except SourceError as error:
             if not isinstance(holder, Frame):
                 raise

@@ -23,12 +23,16 @@ __all__ = ["Way", "added", "follow", "inside", "isolated"]
 
 @dataclass
 class Way:
-    """A way that was followed: its operations, ending, value, and the state after it."""
+    """A way that was followed: its operations, ending, value, and the state after it.
+
+    behind: what callers see of that if the function returns on this way; None if it does not, or if nobody calls it.
+    """
 
     block: Block
     flow: Flow
     value: Value
     state: State
+    behind: State | None = None
 
     def ssa(self, tensor: Tensor) -> SSAValue:
         """What an array was at the end of the way."""
@@ -53,7 +57,9 @@ def follow(ev: Evaluator, node: ast.AST, block: Block, way: Callable[[], tuple[F
                 flow, value = Flow("raise"), None
         if ev.random is not random:
             ev.fail("F511", node, "np.random is seeded in a part that only the run enters or repeats", "seed it before")
-        return Way(block, flow, value, State.of(ev))
+        called = bool(ev.calls or ev.generating)
+        behind = State.behind(ev, flow.value) if called and "return" in flow.kinds else None
+        return Way(block, flow, value, State.of(ev), behind)
     except BaseException as error:
         if isinstance(error, SourceError):
             ev.decided = error

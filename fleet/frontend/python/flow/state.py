@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeAlias
 
@@ -76,8 +76,18 @@ class State:
     @classmethod
     def of(cls, ev: Evaluator) -> State:
         """As it is now; who called the function that is followed is looked at too, for arrays that both know."""
+        return cls._from(ev, [ev.frame])
+
+    @classmethod
+    def behind(cls, ev: Evaluator, returned: Value) -> State:
+        """What is still seen when the function that is followed has returned this: all but its own variables."""
+        frame = ev.frame
+        return cls._from(ev, [returned, frame.parent, frame.receiver, frame.method_of])
+
+    @classmethod
+    def _from(cls, ev: Evaluator, roots: Sequence[Any]) -> State:
         found = cls(ev.frame)
-        work: list[Any] = [ev.frame, *ev.outer, *(on for _, on in ev.calls)]
+        work: list[Any] = [*roots, *ev.outer, *(on for _, on in ev.calls)]
         seen: set[int] = set()
         kept: list[Any] = []
         while work:

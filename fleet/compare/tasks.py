@@ -9,7 +9,7 @@ import math
 from statistics import NormalDist
 
 import numpy as np
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from fleet.compare.verdict import Flip, TaskMetric
 from fleet.engines.trace import Trace
@@ -19,7 +19,7 @@ from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
 from fleet.ir.types import shape_of
 
-__all__ = ["CONFIDENCE", "METRICS", "check_labels", "class_output", "paired_difference", "task_metric", "wilson"]
+__all__ = ["CONFIDENCE", "METRICS", "check_labels", "class_output", "class_scores", "paired_difference", "task_metric", "wilson"]
 
 CONFIDENCE = 0.95
 METRICS: tuple[str, ...] = ("accuracy",)
@@ -52,6 +52,18 @@ def class_output(program: Program) -> tuple[str, str] | None:
         if isinstance(op, d.ArgmaxOp):
             found = (name, op_id(op))
     return found
+
+
+def class_scores(program: Program) -> str | None:
+    """Operation whose value the predicted class is the argmax of, over its last axis of two; None where there is none."""
+    output = class_output(program)
+    if output is None:
+        return None
+    op = _through_movement(program.returned()[program.outputs.index(output[0])])
+    if not isinstance(op, d.ArgmaxOp) or len(shape_of(op.operand.type)) != 2 or op.axis.value.data not in (-1, 1):
+        return None
+    owner = op.operand.owner
+    return op_id(owner) if isinstance(owner, Operation) else None
 
 
 def _through_movement(value: SSAValue) -> object:

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from fleet.compare.compiled_stream import Stream, open_stream
-from fleet.compare.tasks import task_metric
+from fleet.compare.tasks import class_scores, task_metric
 from fleet.compare.verdict import Comparison, NotCompared, TaskMetric, Verdict
 from fleet.core.blas_threads import one_thread
 from fleet.core.scratch import Scratch
@@ -44,6 +44,8 @@ from fleet.transforms.simplify.infer_shapes import bound
 
 __all__ = ["cosim"]
 
+_FLIPPED = 256
+"""Samples whose scores are kept."""
 _NO_DIFFERENCE = frozenset({"pass", "not proved"})
 
 
@@ -204,6 +206,19 @@ class _Run:
         if rows.ndim and rows.shape[0] == task.samples:
             self.arrays[f"inputs/flipped/{task.engine}"] = rows[[f.index for f in task.flips]]
 
+    def _keep_scores(self) -> None:
+        """Every engine's scores of the samples that flipped anywhere, so that a report can show why."""
+        op = class_scores(self.program)
+        indexes = sorted({f.index for task in self.tasks for f in task.flips})[:_FLIPPED]
+        if op is None or not indexes:
+            return
+        self.arrays["flipped/index"] = np.asarray(indexes)
+        for name in self.outcomes:
+            trace = self._trace(name)
+            found = trace.tensors.get(op) if trace is not None and trace.complete else None
+            if found is not None and found.ndim == 2 and found.shape[0] > indexes[-1]:
+                self.arrays[f"flipped/scores/{name}"] = np.asarray(found[indexes])
+
     def _trace(self, name: str) -> Trace | None:
         outcome = self.outcomes.get(name)
         return outcome.trace if outcome else None
@@ -232,6 +247,7 @@ class _Run:
             if run.status != "ran"
         ]
         verdict, reasons = self._verdict(runs)
+        self._keep_scores()
         divergence = next((c.divergence for c in self.comparisons if c.kind == "bits" and c.divergence), None)
         divergence = divergence or next((c.divergence for c in self.comparisons if c.divergence), None)
         return CosimResult(

@@ -50,6 +50,8 @@ class CosimResult:
     """The whole outcome. `arrays` (not in the JSON, in the .npz) holds what pictures need:
 
     "inputs/flipped/<engine>"      input rows of the flipped samples, in the order of `TaskMetric.flips` (first model input)
+    "flipped/index"                samples that flipped on some engine, at most 256, ascending, int64
+    "flipped/scores/<engine>"      [samples, classes] of these: the values whose argmax is the predicted class
     "<comparison>/<op>/reference"  up to 4096 values of the reference (evenly spaced in C order), float64
     "<comparison>/<op>/other"      the same elements of the other engine, float64
     "<comparison>/<op>/bound"      the bound of the same elements, float64 (kind "bound" only)

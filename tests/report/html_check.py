@@ -43,7 +43,7 @@ class Page(HTMLParser):
                 pass
 
     def handle_data(self, data: str) -> None:
-        if not self.stack or self.stack[-1] != "style":
+        if not self.stack or self.stack[-1] not in ("style", "script"):
             self.texts.append(data)
 
     @property

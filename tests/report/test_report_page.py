@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import math
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +17,7 @@ from html_check import Page
 
 from fleet.cosim.result import CosimResult
 from fleet.errors import ModelError
+from fleet.report.frame.context import TABLE_ROWS
 from fleet.report.regression.junit import junit
 from fleet.report.run.page import report_json, write_report
 
@@ -27,7 +31,6 @@ SECTIONS = {
     "host",
     "reproduce",
     "provenance",
-    "changed",
     "not-compared",
 }
 KINDS = ["passing", "failing", "random_data", "empty", "hostile", "large"]
@@ -50,15 +53,20 @@ def test_page_is_well_formed_and_complete(page: tuple[str, Page, Path]) -> None:
         assert target[1:] in ids
 
 
-def test_page_asks_nothing_of_the_network_and_runs_nothing(page: tuple[str, Page, Path]) -> None:
+def test_page_asks_nothing_of_the_network_and_runs_nothing_but_its_own(page: tuple[str, Page, Path]) -> None:
     _, parsed, folder = page
     for name in ("href", "src", "xlink:href", "action", "data", "srcset"):
         for value in parsed.attributes(name):
-            assert value.startswith(("#", "data:")), (name, value)
+            link = name == "href" and value.startswith("../")  # to the model's file: followed, never loaded
+            assert link or value.startswith(("#", "data:")), (name, value)
     raw = (folder / "index.html").read_text()
     assert "url(http" not in raw
     assert "@import" not in raw
-    assert not {tag for tag, _ in parsed.tags} & {"script", "iframe", "object", "embed", "link"} - {"link"}
+    assert not {tag for tag, _ in parsed.tags} & {"iframe", "object", "embed"}
+    scripts = re.findall(r"<script>(.*?)</script>", raw, re.S)
+    assert sum(tag == "script" for tag, _ in parsed.tags) == len(scripts) == 1
+    digest = base64.b64encode(hashlib.sha256(scripts[0].encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in raw
     assert not [name for _, attrs in parsed.tags for name in attrs if name.startswith("on")]
 
 
@@ -67,8 +75,8 @@ def test_page_is_small_and_limits_long_tables(page: tuple[str, Page, Path]) -> N
     assert (folder / "index.html").stat().st_size < 3_000_000
     assert sum(tag == "tr" for tag, _ in parsed.tags) < 1200
     if kind == "large":
-        assert "80 of 1,500 operations shown" in parsed.text
-        assert "80 of 1,500 commits shown" in parsed.text
+        assert f"{TABLE_ROWS} of 1,500 operations shown" in parsed.text
+        assert f"{TABLE_ROWS} of 1,500 commits shown" in parsed.text
         stored = json.loads((folder / "report.json").read_text())
         assert len(stored["operations"]) == 1500
 
@@ -77,7 +85,7 @@ def test_verdict_comes_first(page: tuple[str, Page, Path]) -> None:
     kind, parsed, _ = page
     result: CosimResult = getattr(synthetic, kind)()
     main = parsed.text
-    assert result.verdict in main[: main.index("What changed")]
+    assert result.verdict in main[: main.index("Engines side by side", main.index("Provenance"))]
     for reason in result.reasons:
         assert " ".join(reason.split()) in main
 
@@ -85,7 +93,8 @@ def test_verdict_comes_first(page: tuple[str, Page, Path]) -> None:
 def test_hostile_names_stay_text(tmp_path: Path) -> None:
     files = write_report(synthetic.hostile(), tmp_path, synthetic.hostile())
     raw = files.html.read_text()
-    assert "<script>" not in raw
+    assert raw.count("<script>") == 1
+    assert "<script>alert" not in raw
     assert "<script>" in Page(raw).text
     assert "<script>" not in files.summary.read_text().split("```sh")[0]
     assert ET.fromstring(files.junit.read_text()).get("failures") != "0"
@@ -114,7 +123,7 @@ def test_random_data_raises_a_banner(tmp_path: Path) -> None:
     result = synthetic.random_data()
     text = Page.read(write_report(result, tmp_path).html).text
     assert result.data.banner is not None
-    assert text.index(result.data.banner) < text.index("What changed")
+    assert text.index(result.data.banner) < text.index("Engines side by side", text.index("Provenance"))
     assert result.data.banner in (tmp_path / "summary.md").read_text()
 
 

@@ -50,7 +50,7 @@ def test_pictures_are_well_formed_and_carry_nothing_foreign() -> None:
 def test_the_bound_stands_in_its_bucket() -> None:
     def position(bound: float) -> float:
         svg = ulp_distribution([0, 1, 2, 4, 8], {"x": [1, 1, 1, 1, 1]}, bound)
-        dashed = list(re.finditer(r'd="M ([\d.]+) ([\d.]+) \nL \1 [\d.]+ \n"[^>]*stroke-dasharray[^>]*#d55e00', svg))
+        dashed = list(re.finditer(r'd="M([\d.]+) ([\d.]+)L\1 [\d.]+"[^>]*stroke-dasharray[^>]*#d55e00', svg))
         assert dashed, svg
         return float(dashed[0].group(1))
 

@@ -22,18 +22,22 @@ from fleet.report.regression.changes import Change, changes, compared_with
 from fleet.report.run import accuracy, error_causes, performance
 from fleet.report.run.accuracy_pictures import sqnr_by_depth, ulp_distribution
 from fleet.report.run.diff import Figure, diff
-from fleet.report.run.gaps import gaps
+from fleet.report.run.gaps import gaps, grouped
 from fleet.report.run.headline import engine_title, headline, worst_operation
 from fleet.report.run.performance_pictures import RooflinePoint, bars, port_balance, roofline, stacked_bars
 from fleet.report.run.proved import proved
+from fleet.report.run.scores import scores
+from fleet.report.run.source_lines import anchors, case_file, model_file, sources
 from fleet.report.run.timeline import spans_of, timeline
 
 __all__ = ["context"]
 
-TABLE_ROWS = 80
+TABLE_ROWS = 50
 """Longest table of a page; the whole is in report.json."""
+PASSED_ROWS = 20
+"""Longest table of a comparison in which nothing failed; it is folded."""
 PICTURE_ROWS = 30
-DEPTH_POINTS = 200
+DEPTH_POINTS = 100
 FLIPS_SHOWN = 24
 MOVED_ROWS = 20
 _BOTH = "both causes together, against golden"
@@ -54,6 +58,10 @@ class _Cut:
 def context(result: CosimResult, previous: CosimResult | None) -> dict[str, Any]:
     """The whole page's values. `previous`: the run that this one is compared with, if any."""
     differences = changes(previous, result) if previous else ()
+    shown, found = _performance(result), scores(result, FLIPS_SHOWN)
+    numbers = {op: shown["numbers"][c.op] for c in shown["costs"].rows for op in c.ops} | {
+        c.op: shown["numbers"][c.op] for c in shown["costs"].rows
+    }
     return {
         "result": result,
         "title": result.identity.case or result.identity.model,
@@ -65,12 +73,21 @@ def context(result: CosimResult, previous: CosimResult | None) -> dict[str, Any]
         "moved": _moved(previous, result) if previous else None,
         "proved": proved(result),
         "gaps": gaps(result),
+        "gap_groups": grouped(result),
         "norm": NORM,
         "accuracy": _accuracy(result),
         "flips": _all_flips(result),
         "agreeing": [task for task in result.tasks if not task.flips],
-        "performance": _performance(result),
+        "performance": shown,
         "bits": [_bits(c) for c in result.comparisons if c.kind == "bits"],
+        "numbers": numbers,
+        "first_commit": _first_commits(result),
+        "lines": anchors(result),
+        "sources": sources(result),
+        "model_file": model_file(result),
+        "case_file": case_file(result),
+        "scores": found,
+        "sampled": {s.index for s in found},
         "source": defaultdict(str, {row.op: row.at for c in result.comparisons for row in c.operations}),
         "names": _register_names(result),
         "host": _host(result),
@@ -170,7 +187,8 @@ def _by_cause(rows: Sequence[accuracy.ErrorByCause]) -> _Cut:
 
 
 def _operations(comparison: Comparison) -> dict[str, Any]:
-    rows = accuracy.selected(comparison.operations, TABLE_ROWS)
+    red = any(r.verdict in ("fail", "not proved") for r in comparison.operations)
+    rows = accuracy.selected(comparison.operations, TABLE_ROWS if red else PASSED_ROWS)
     return {
         "comparison": comparison,
         "rows": _Cut(rows, len(comparison.operations)),
@@ -316,6 +334,15 @@ def _bits(comparison: Comparison) -> dict[str, Any]:
         "rows": _Cut(_around(comparison.commits, wrong), len(comparison.commits)),
         "wrong": len(wrong),
     }
+
+
+def _first_commits(result: CosimResult) -> dict[str, int]:
+    """Operation -> the first of its commits that the first table of commits shows."""
+    first = next((c for c in result.comparisons if c.kind == "bits"), None)
+    found: dict[str, int] = {}
+    for row in _bits(first)["rows"].rows if first is not None else ():
+        found.setdefault(row.ops[-1] if row.ops else row.instruction, row.seq)
+    return found
 
 
 def _register_names(result: CosimResult) -> tuple[str, ...]:

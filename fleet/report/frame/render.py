@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fleet.report.frame import text as _text
+from fleet.report.frame.place import TEMPLATES, Frame
 from fleet.report.run.accuracy import has_ulps
 from fleet.report.run.headline import engine_title
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-TEMPLATES = Path(__file__).parent / "templates"
 
 
 @cache
@@ -46,6 +44,6 @@ def _environment() -> Environment:
     return made
 
 
-def render(template: str, context: dict[str, Any]) -> str:
-    """The template as text, every value escaped unless it is a picture of ours (`markupsafe.Markup`)."""
-    return _environment().get_template(template).render(context)
+def render(template: str, context: dict[str, Any], frame: Frame) -> str:
+    """The template as text, every value escaped unless it is a picture of ours (`markupsafe.Markup`). frame: of the page."""
+    return _environment().get_template(template).render({**context, "frame": frame})

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +59,16 @@ _RC: dict[str, Any] = {
 
 
 _GEOMETRY = re.compile(r'(\b(?:d|x|y|width|height|transform)=)("[^"]*")')
+_STYLE_SPACE = re.compile(r"([:;]) ")
+_RUN = re.compile(
+    r'<(path|use) (?:d|href)="[^"]*"(?: x="[^"]*" y="[^"]*")?((?: (?:clip-path|style)="[^"]*")+)/>'
+    r'(?:<\1 (?:d|href)="[^"]*"(?: x="[^"]*" y="[^"]*")?\2/>)+'
+)
+"""Elements one after the other with the same attributes: they go to a group around them."""
+_N = r"(-?[\d.]+)"
+_BOX = re.compile(rf"M {_N} {_N} L {_N} \2 L \3 {_N} L \1 \4(?: L \1 \2)? z")
+_UPRIGHT_BOX = re.compile(rf"M {_N} {_N} L \1 {_N} L {_N} \3 L \4 \2(?: L \1 \2)? z")
+_WRAPPED = re.compile(r"<g>((?:<(?!g\b|/g>|title)[^>]*>[^<]*)*)</g>")
 _DECIMALS = re.compile(r"(\.\d{2})\d+")
 """A hundredth of a point is enough: halves the size of a picture."""
 
@@ -76,11 +86,12 @@ def canvas(width: float, height: float) -> Generator[tuple[Figure, Axes]]:
         yield figure, figure.add_subplot()
 
 
-def to_svg(figure: Figure, name: str, description: str) -> str:
+def to_svg(figure: Figure, name: str, description: str, titles: Mapping[str, str] | None = None) -> str:
     """The figure as an `<svg>` element for a page. Call it inside `canvas`.
 
     name: unique in the page, letters and dashes: prefixes every id, so that pictures do not share them.
     description: what a reader who cannot see it is told.
+    titles: id of an artist -> what a pointer over it shows.
     """
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
@@ -96,11 +107,42 @@ def to_svg(figure: Figure, name: str, description: str) -> str:
     body = re.sub(r'xlink:href="#', f'href="#{name}-', body)
     body = body.replace(INK, "currentColor")
     body = _GEOMETRY.sub(lambda m: m.group(1) + _DECIMALS.sub(r"\1", m.group(2)), body)
+    for key, said in (titles or {}).items():
+        group = f'<g id="{name}-{key}">'
+        body = body.replace(group, f"{group}<title>{_attribute(said)}</title>", 1)
+    body = _smaller(body)
     width = figure.get_figwidth() * 96
     return (
         f'<svg role="img" aria-label="{_attribute(description)}" viewBox="{viewbox.group(1)}" '
         f'style="width:{width:.0f}px" preserveAspectRatio="xMinYMin meet">{body.strip()}'
     )
+
+
+def _smaller(body: str) -> str:
+    """The same picture in half the text: matplotlib indents, and names every group."""
+    used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', body))
+    body = re.sub(r' id="([^"]*)"', lambda m: m[0] if m[1] in used else "", body)
+    body = re.sub(r' transform="rotate\(-?0(?:\.0*)? [^)]*\)"', "", body)
+    body = re.sub(r'( style="|\bd=")([^"]*)"', lambda m: m[1] + re.sub(r"\s*\n\s*", " ", m[2]).strip() + '"', body)
+    body = re.sub(r' style="([^"]*)"', lambda m: f' style="{_STYLE_SPACE.sub(_no_space, m[1])}"', body)
+    body = re.sub(r">\s+<", "><", body)
+    while (fewer := _WRAPPED.sub(r"\1", body)) != body:
+        body = fewer
+    body = re.sub(r'\bd="([^"]*)"', lambda m: f'd="{_shorter(m[1])}"', body)
+    return _RUN.sub(lambda m: f"<g{m[2]}>{m[0].replace(m[2] + '/>', '/>')}</g>", body)
+
+
+def _shorter(path: str) -> str:
+    """The same path: sides of boxes as H and V, no zeros behind the point."""
+    path = re.sub(r"(\.\d*?)0+(?!\d)", r"\1", path)
+    path = re.sub(r"\.(?!\d)", "", path)
+    path = _BOX.sub(lambda m: f"M{m[1]} {m[2]}H{m[3]}V{m[4]}H{m[1]}z", path)
+    path = _UPRIGHT_BOX.sub(lambda m: f"M{m[1]} {m[2]}V{m[3]}H{m[4]}V{m[2]}z", path)
+    return re.sub(r" ?([A-Za-z]) ?", r"\1", path)
+
+
+def _no_space(found: re.Match[str]) -> str:
+    return found[1]
 
 
 def standalone(svg: str) -> str:

@@ -11,6 +11,9 @@ from typing import Any
 
 from fleet.core.files import write_together
 from fleet.cosim.result import CosimResult, load_result
+from fleet.report.frame.index import published
+from fleet.report.frame.place import About, frame_of
+from fleet.report.frame.render import render
 from fleet.report.regression.junit import JunitDocument
 from fleet.report.run.headline import engine_title, headline
 from fleet.report.run.page import ReportFiles, write_report
@@ -119,7 +122,6 @@ def write_campaign(
         ModelError: a stored result is damaged or missing.
         FleetError: the folder cannot be written.
     """
-    from fleet.report.frame.render import render
 
     folder = Path(out_dir)
     entries = [e if isinstance(e, CampaignEntry) else _entry(e) for e in results]
@@ -128,6 +130,7 @@ def write_campaign(
     names = _distinct([re.sub(r"[^A-Za-z0-9_-]+", "-", title).strip("-")[:80] or "run" for title in titles])
     runs: dict[str, ReportFiles] = {}
     rows: list[_Row] = []
+    loaded: list[CosimResult] = []
     document = JunitDocument("campaign")
     for entry, name in zip(entries, names, strict=True):
         result = None if entry.result is None else load_result(entry.result)
@@ -135,6 +138,7 @@ def write_campaign(
         shown = result is not None and (pages or row.verdict != "pass")
         rows.append(row if shown else replace(row, page=None))
         if result is not None:
+            loaded.append(result)
             if shown:
                 runs[entry.name] = write_report(result, folder / "runs" / name)
             document.add_result(result, entry.name, entry.file or result.identity.model.partition(":")[0], entry.error)
@@ -164,14 +168,17 @@ def write_campaign(
         "seconds": sum(row.seconds for row in cases),
         "beside": [name for name in _BESIDE if (folder / name / "index.html").is_file()],
     }
+    dates = [load.identity.date for load in loaded]
+    about = About("campaign", f"Campaign {folder.absolute().name}", verdict, _said(cases, kinds), max(dates, default=""))
     write_together(
         {
             files.json: json.dumps(_json(rows, verdict), indent=1, allow_nan=False) + "\n",
             files.junit: document.text(),
             files.summary: _summary(cases, kinds, failed, verdict),
-            files.html: render("campaign.html.j2", table),
+            files.html: render("campaign.html.j2", table, frame_of(files.html, about)),
         }
     )
+    published(files.html)
     return files
 
 

@@ -5,13 +5,17 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from markupsafe import Markup
+
 from fleet.core.files import write_atomically
+from fleet.report.frame.index import published
+from fleet.report.frame.place import About, frame_of
+from fleet.report.frame.render import render
 from fleet.report.frame.style import INK, MARKERS, PALETTE, canvas, plain_formatter, to_svg
 from fleet.verify.conformance.coverage import Account, CostPoint
 
@@ -87,7 +91,15 @@ def write_conformance(account: Account, folder: Path) -> Path:
     blocks = list(_blocks(account))
     write_atomically(folder / "README.md", _markdown(account, blocks).encode())
     page = folder / "index.html"
-    write_atomically(page, _page(account, blocks).encode())
+    title = "every run agreed" if not account.failures else f"{len(account.failures)} runs differ"
+    shown = {
+        "heading": "Conformance", "title": title, "topic": "instruction-sets", "bad": bool(account.failures), "tables": blocks,
+        "pictures": [Markup(_scatter(account, memory)) for memory in GATES if gate(account, memory) is not None],
+    }  # fmt: skip
+    verdict = "fail" if account.failures else "pass" if account.cases else "nothing compared"
+    about = About("conformance", f"Conformance {folder.absolute().name}", verdict, f"{account.runs:,} runs")
+    write_atomically(page, render("tables.html.j2", shown, frame_of(page, about)).encode())
+    published(page)
     return page
 
 
@@ -97,13 +109,24 @@ class _Table:
     text: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    numbers: frozenset[int] = frozenset()
+    code: frozenset[int] = frozenset()
+    commands: frozenset[int] = frozenset()
 
 
 def _blocks(a: Account) -> list[_Table]:
     blocks = [_summary(a)]
     if a.failures:
         rows = tuple((f.name, f.setting, f.reason, f.replay) for f in a.failures[:200])
-        blocks.append(_Table("Failures", "Each is played again by its command.", ("case", "setting", "why", "again"), rows))
+        blocks.append(
+            _Table(
+                "Failures",
+                "Each is played again by its command.",
+                ("case", "setting", "why", "again"),
+                rows,
+                commands=frozenset({3}),
+            )
+        )
     rows = tuple(
         (name, f"{i.cases:,}", f"{i.executed:,}", f"{i.refused:,}", _counts(i.modes), _counts(i.causes))
         for name, i in sorted(a.instructions.items())
@@ -226,27 +249,6 @@ def _markdown(a: Account, blocks: Sequence[_Table]) -> str:
         lines += [f"## {b.title}", "", b.text, "", "| " + " | ".join(b.head) + " |", "|" + "---|" * len(b.head)]
         lines += ["| " + " | ".join(c.replace("|", "\\|") for c in row) + " |" for row in b.rows] + [""]
     return "\n".join(lines)
-
-
-_STYLE = """:root{color-scheme:light dark}body{font:15px/1.45 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;margin:.6rem 0 1.6rem}td,th{border-bottom:1px solid #8885;padding:.25rem .7rem;text-align:left;
-vertical-align:top}h2{margin-top:2.2rem}.bad{color:#d33}svg{max-width:100%;height:auto}.wide{overflow-x:auto}"""
-
-
-def _page(a: Account, blocks: Sequence[_Table]) -> str:
-    e = html.escape
-    title = "Conformance: " + ("every run agreed" if not a.failures else f"{len(a.failures)} runs differ")
-    parts = [
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{e(title)}</title>',
-        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style><body>',
-        f"<h1{' class=bad' if a.failures else ''}>{e(title)}</h1>",
-    ]
-    for b in blocks:
-        parts.append(f'<h2>{e(b.title)}</h2><p>{e(b.text)}</p><div class="wide"><table><tr>')
-        parts += [f"<th>{e(h)}</th>" for h in b.head]
-        parts += ["</tr>"] + ["<tr>" + "".join(f"<td>{e(c)}</td>" for c in row) + "</tr>" for row in b.rows] + ["</table></div>"]
-    parts += [_scatter(a, memory) for memory in GATES if gate(a, memory) is not None]
-    return "\n".join(parts) + "\n</body></html>\n"
 
 
 def _scatter(account: Account, memory: str) -> str:

@@ -13,7 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from fleet.core.files import write_together
+from fleet.report.frame.index import published
+from fleet.report.frame.place import About, frame_of
+from fleet.report.frame.render import render
 from fleet.report.frame.style import MARKERS, PALETTE, canvas, thousands_formatter, to_svg
+from fleet.report.frame.text import percent
 from fleet.verify.coverage.account import Account, Point
 from fleet.verify.coverage.bins import DISTANCES, FAMILIES, NO_MODE, Space, family
 from fleet.verify.coverage.rtl import Missed, RtlCoverage
@@ -80,7 +84,6 @@ def write_coverage(
     space: Space, account: Account, rtl: RtlCoverage | None, folder: Path, beside: Mapping[str, Sequence[Point]] | None = None
 ) -> Path:
     """Writes the page and its figures; returns the page's path. beside: further curves, by name. Raises FleetError."""
-    from fleet.report.frame.render import render
 
     page = folder / "index.html"
     context = _context(space, account, rtl, beside or {})
@@ -100,9 +103,16 @@ def write_coverage(
         "failures": account.failures,
         "hardware": {k: rtl.total(k) for k in ("lines", "branches", "toggles", "assertions")} if rtl is not None else None,
     }
-    write_together(
-        {page: render("coverage.html.j2", context), folder / "summary.json": json.dumps(figures, indent=1) + "\n"}
-    )  # fmt: skip
+    total = context["total"]
+    about = About(
+        "coverage", f"{context['set_name']} on {context['device']}", context["verdict"], f"{percent(total.fraction, 1)} of the bins"
+    )
+    texts = {
+        page: render("coverage.html.j2", context, frame_of(page, about)),
+        folder / "summary.json": json.dumps(figures, indent=1) + "\n",
+    }
+    write_together(texts)
+    published(page)
     return page
 
 

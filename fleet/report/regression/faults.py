@@ -17,6 +17,9 @@ from typing import Any
 
 from fleet.core.files import write_together
 from fleet.errors import ModelError
+from fleet.report.frame.index import published
+from fleet.report.frame.place import About, frame_of
+from fleet.report.frame.render import render
 
 __all__ = ["FaultClass", "classes_of", "write_faults_report"]
 
@@ -70,7 +73,6 @@ def write_faults_report(
     Raises:
         ModelError: a row lacks a key. FleetError: the folder cannot be written.
     """
-    from fleet.report.frame.render import render
 
     for row in rows:
         if missing := [key for key in _KEYS if key not in row]:
@@ -92,5 +94,8 @@ def write_faults_report(
         "verdict": "pass" if rows and found == len(rows) else "fail",
         "seconds": sum(float(row["seconds"]) for row in rows),
     }
-    write_together({page: render("faults.html.j2", context), page.with_name("faults.json"): json.dumps(table, indent=1) + "\n"})
+    about = About("planted faults", "Planted faults", str(context["verdict"]), f"{found} of {len(rows)} found")
+    text = render("faults.html.j2", context, frame_of(page, about))
+    write_together({page: text, page.with_name("faults.json"): json.dumps(table, indent=1) + "\n"})
+    published(page)
     return page

@@ -5,26 +5,23 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.core.files import write_atomically
+from fleet.report.frame.index import published
+from fleet.report.frame.place import About, frame_of
+from fleet.report.frame.render import render
 from fleet.verify.mutation.mutant import shown
 from fleet.verify.mutation.store import Record, Report
 
 __all__ = ["write_mutants"]
 
-_STYLE = """:root{color-scheme:light dark}body{font:15px/1.45 system-ui,sans-serif;max-width:80rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;margin:.6rem 0 1.6rem}td,th{border-bottom:1px solid #8885;padding:.25rem .7rem;text-align:left;
-vertical-align:top}td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}code{font-size:.92em;overflow-wrap:anywhere}
-h2{margin-top:2.2rem}.bad{color:#d33}.wide{overflow-x:auto}"""
-
 
 @dataclass(frozen=True)
 class _Table:
-    """numbers: columns that are set to the right; code: columns that are program text."""
+    """numbers: columns that are set to the right; code: columns that are program text; commands: those to type."""
 
     title: str
     text: str
@@ -32,6 +29,7 @@ class _Table:
     rows: tuple[tuple[str, ...], ...]
     numbers: frozenset[int] = frozenset()
     code: frozenset[int] = frozenset()
+    commands: frozenset[int] = frozenset()
 
 
 def write_mutants(report: Report, folder: Path) -> Path:
@@ -40,7 +38,12 @@ def write_mutants(report: Report, folder: Path) -> Path:
     title = _title(report)
     write_atomically(folder / "README.md", _markdown(title, tables).encode())
     page = folder / "index.html"
-    write_atomically(page, _page(title, tables, bad=any(r.hole for r in report.records)).encode())
+    bad = any(r.hole for r in report.records)
+    shown = {"heading": "Mutants", "title": title, "topic": "mutants", "bad": bad, "tables": tables, "pictures": ()}
+    figures = title.partition(": ")[2]
+    text = render("tables.html.j2", shown, frame_of(page, About("mutants", "Mutants", "fail" if bad else "pass", figures)))
+    write_atomically(page, text.encode())
+    published(page)
     return page
 
 
@@ -85,7 +88,8 @@ def _tables(report: Report) -> Iterator[_Table]:
     )  # fmt: skip
     yield _Table(
         "What was drawn", "Each draw is made again by its command; seconds are wall time, summed over its mutants.",
-        ("device", "place", "seed", "mutants there are", "drawn", "seconds", "again"), rows, frozenset(range(2, 6)), frozenset({6}),
+        ("device", "place", "seed", "mutants there are", "drawn", "seconds", "again"), rows,
+        frozenset(range(2, 6)), frozenset({6}), frozenset({6}),
     )  # fmt: skip
     holes = [r for r in report.records if r.hole]
     if holes:
@@ -182,24 +186,3 @@ def _markdown(title: str, tables: Sequence[_Table]) -> str:
             lines.append("| " + " | ".join(f"`{c}`" if i in t.code else c for i, c in enumerate(cells)) + " |")
         lines.append("")
     return "\n".join(lines)
-
-
-def _page(title: str, tables: Sequence[_Table], *, bad: bool) -> str:
-    e = html.escape
-    parts = [
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{e(title)}</title>',
-        f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style><body>',
-        f"<h1{' class=bad' if bad else ''}>{e(title)}</h1>",
-    ]
-    for t in tables:
-        parts.append(f'<h2>{e(t.title)}</h2><p>{e(t.text)}</p><div class="wide"><table><tr>')
-        parts += [f"<th>{e(h)}</th>" for h in t.head]
-        parts.append("</tr>")
-        for row in t.rows:
-            cells = (
-                f"<td{' class=n' if i in t.numbers else ''}>{f'<code>{e(c)}</code>' if i in t.code else e(c)}</td>"
-                for i, c in enumerate(row)
-            )
-            parts.append("<tr>" + "".join(cells) + "</tr>")
-        parts.append("</table></div>")
-    return "\n".join(parts) + "\n</body></html>\n"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import datetime
-import hashlib
 import json
 import shlex
 from collections.abc import Mapping, Sequence
@@ -22,7 +20,9 @@ from fleet.night.gates import Move
 from fleet.night.history import headline_cycles
 from fleet.regress.night_records import NightRecord
 from fleet.report.frame import text as _text
-from fleet.report.frame.render import TEMPLATES, render
+from fleet.report.frame.index import published
+from fleet.report.frame.place import About, frame_of
+from fleet.report.frame.render import render
 from fleet.report.regression.junit import JunitDocument
 
 __all__ = ["NightFiles", "markdown_of", "write_night"]
@@ -30,7 +30,7 @@ __all__ = ["NightFiles", "markdown_of", "write_night"]
 _MOST_MOVES, _MOST_CAUSES, _MOST_KEYS, _MOST_TITLES, _MOST_NOTES = 200, 50, 8, 60, 100
 _WIDTH, _HEIGHT = 150, 24
 _CELL = 11
-_SCRIPT = TEMPLATES / "night.js"
+_VERDICTS = {"pass": "pass", "fail": "fail"}
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,10 @@ def write_night(judged: Judged, folder: Path) -> NightFiles:
             files.json: json.dumps(_json(judged), indent=1, allow_nan=False) + "\n",
             files.junit: _junit(judged),
             files.summary: markdown_of(judged),
-            files.html: _page(judged),
+            files.html: _page(judged, files.html),
         }
     )
+    published(files.html)
     return files
 
 
@@ -156,9 +157,7 @@ def _shown(value: float | None) -> str:
 # -- the page
 
 
-def _page(judged: Judged) -> str:
-    script = _SCRIPT.read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+def _page(judged: Judged, page: Path) -> str:
     moves = [m for m in judged.moves if m.state != "warning"]
     context = {
         "judged": judged,
@@ -176,11 +175,12 @@ def _page(judged: Judged) -> str:
         "notes": [note for note in judged.reading.notes if note.kind != "dashboard"][-_MOST_NOTES:],
         "machines": _machines(judged),
         "rows": Markup(_table(judged)),
-        "script": Markup(script),
-        "script_hash": digest,
         "shown": _shown,
     }
-    return render("night.html.j2", context)
+    about = About(
+        "night", f"Night {judged.night.id}", _VERDICTS.get(judged.verdict, "not proved"), judged.headline, judged.night.at
+    )
+    return render("night.html.j2", context, frame_of(page, about, "night.js"))
 
 
 def _card(cause: Cause) -> dict[str, Any]:

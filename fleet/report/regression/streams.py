@@ -13,6 +13,9 @@ from typing import Any
 
 from fleet.compare.diverged import CommitRow
 from fleet.core.files import write_together
+from fleet.report.frame.index import published
+from fleet.report.frame.place import About, frame_of
+from fleet.report.frame.render import render
 
 __all__ = ["StreamReport", "StreamRun", "write_stream_report"]
 
@@ -105,11 +108,14 @@ def write_stream_report(report: StreamReport, folder: Path | str) -> Path:
 
     Raises FleetError where the folder cannot be written.
     """
-    from fleet.report.frame.render import render
 
     page = Path(folder) / "index.html"
     table = {**asdict(report), "verdict": report.verdict, "class_cycles": [asdict(row) for row in class_rows(report)]}
-    write_together({page: render("streams.html.j2", _context(report)), page.with_name("report.json"): _json(table)})
+    cycles = [run.cycles for run in report.runs if run.cycles]
+    about = About("instruction streams", report.title, report.verdict, f"{min(cycles):,} cycles" if cycles else "")
+    text = render("streams.html.j2", _context(report), frame_of(page, about))
+    write_together({page: text, page.with_name("report.json"): _json(table)})
+    published(page)
     return page
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from xml.sax.saxutils import escape
 
 from fleet.errors import ModelError
 from fleet.report.frame.style import HATCHES, INK, PALETTE, canvas, standalone, to_svg
@@ -101,11 +100,8 @@ def draw(found: AddressMap, space: str, name: str = "map") -> str:
         axes.set_ylabel(f"address in {space}{', every port' if space == 'hbm' else ''} [{called}]")
         handles = [Rectangle((0, 0), 1, 1, linewidth=0.5, **styles[block]) for block in blocks]
         axes.legend(handles, blocks, loc="center left", bbox_to_anchor=(1.0, 0.5))
-        svg = to_svg(figure, name, describe(found, space))
-    for n, p in enumerate(pieces):  # what a pointer over it shows
-        group = f'<g id="{name}-piece-{n}">'
-        svg = svg.replace(group, f"{group}<title>{escape(p.key)}: {p.size:,} bytes at {p.address:#x}</title>", 1)
-    return svg
+        titles = {f"piece-{n}": f"{p.key}: {p.size:,} bytes at {p.address:#x}" for n, p in enumerate(pieces)}
+        return to_svg(figure, name, describe(found, space), titles)
 
 
 def picture_file(found: AddressMap, space: str) -> str:

@@ -11,6 +11,8 @@ from fleet.compare.account import Account, CommitSpan, Link
 from fleet.compare.diverged import Divergence
 from fleet.core.files import write_atomically
 from fleet.errors import ModelError
+from fleet.report.frame.index import published
+from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
 from fleet.report.run.why import Failure, sections
 
@@ -35,8 +37,10 @@ def write_divergence(failure: Failure, path: Path) -> Path:
             "rows": [(name, lines) for name, lines in sections(failure) if name != "chain"],
             "around": _around(account), "timeline": _timeline(account.near, d.seq), "chain": _chain(d, account.chain),
         },
+        frame_of(path, About("divergence", failure.title, "fail", d.what[:80], failure.when)),
     )  # fmt: skip
     write_atomically(path, page.encode())
+    published(path)
     return path
 
 

@@ -10,9 +10,10 @@ from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import EngineRun
 from fleet.report.run.headline import engine_title
 
-__all__ = ["Gap", "fused_into", "gaps"]
+__all__ = ["Gap", "GapGroup", "fused_into", "gaps", "grouped"]
 
-_NAMES = 6
+NOT_ASKED = "not asked for"
+_NAMES, _LINES = 6, 6
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class Gap:
     def where(self) -> str:
         """The comparisons in words, "" for the run as a whole."""
         return ", ".join(self.comparisons)
+
+    @property
+    def size(self) -> int:
+        """How many things."""
+        return len(self.things)
 
     @property
     def cut(self) -> bool:
@@ -65,6 +71,27 @@ def gaps(result: CosimResult) -> tuple[Gap, ...]:
         for why, things in _by_reason(c.not_compared):
             shared.setdefault((things, why), []).append(f"{engine_title(c.other)} against {engine_title(c.reference)}")
     return (*found, *(Gap(tuple(comparisons), things, why) for (things, why), comparisons in shared.items()))
+
+
+@dataclass(frozen=True)
+class GapGroup:
+    """Gaps of one place in the page. folded: whether a reader opens it first: many lines, or what nobody asked for."""
+
+    title: str
+    gaps: tuple[Gap, ...]
+    folded: bool
+
+
+def grouped(result: CosimResult) -> tuple[GapGroup, ...]:
+    """The gaps of a result: those of the run, engines that nobody asked for, then a group a set of comparisons."""
+    found = gaps(result)
+    run = tuple(g for g in found if not g.comparisons and g.why != NOT_ASKED)
+    unasked = tuple(g for g in found if not g.comparisons and g.why == NOT_ASKED)
+    made = [GapGroup("", run, False)] if run else []
+    for where in dict.fromkeys(g.where for g in found if g.comparisons):
+        mine = tuple(g for g in found if g.where == where)
+        made.append(GapGroup(where, mine, len(mine) > _LINES))
+    return (*made, *([GapGroup("Engines that were not asked for", unasked, True)] if unasked else []))
 
 
 def _by_reason(missing: list[NotCompared] | tuple[NotCompared, ...]) -> list[tuple[str, tuple[str, ...]]]:

@@ -9,6 +9,9 @@ from typing import Any
 
 from fleet.core.files import write_together
 from fleet.cosim.generation import EngineFigures, GenerationResult, KindCost, StepFigures
+from fleet.report.frame.index import published
+from fleet.report.frame.place import About, frame_of
+from fleet.report.frame.render import render
 
 __all__ = ["engine_row", "store_generation", "summary", "write_generation"]
 
@@ -21,18 +24,26 @@ def write_generation(result: GenerationResult | Path | str, folder: Path | str) 
     found = result if isinstance(result, GenerationResult) else GenerationResult.load(Path(result))
     texts = _texts(found, Path(folder))
     write_together(texts)
-    return Path(folder) / "index.html"
+    page = Path(folder) / "index.html"
+    published(page)
+    return page
 
 
 def store_generation(result: GenerationResult, folder: Path | str) -> tuple[Path, Path]:
     """Writes the result and its page as one: all of it replaces what was there, or nothing does. Returns both paths."""
-    return result.save(Path(folder), _texts(result, Path(folder))), Path(folder) / "index.html"
+    stored, page = result.save(Path(folder), _texts(result, Path(folder))), Path(folder) / "index.html"
+    published(page)
+    return stored, page
 
 
 def _texts(result: GenerationResult, folder: Path) -> dict[Path, str]:
-    from fleet.report.frame.render import render
 
-    return {folder / "index.html": render("generation.html.j2", context(result)), folder / "summary.md": summary(result)}
+    shown, page = context(result), folder / "index.html"
+    cycles = next((r.token_cycles for r in shown["rows"] if r.token_cycles and not r.estimate), None)
+    about = About(
+        "language model", result.model.name, result.verdict, f"{cycles:,} cycles a token" if cycles else "", result.identity.date
+    )
+    return {page: render("generation.html.j2", shown, frame_of(page, about)), folder / "summary.md": summary(result)}
 
 
 @dataclass(frozen=True)

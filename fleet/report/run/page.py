@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fleet.core.files import write_together
 from fleet.cosim.result import CosimResult, load_result
+from fleet.report.frame.index import published
+from fleet.report.frame.place import INDEX, About, frame_of
+from fleet.report.frame.render import render
 from fleet.report.regression.changes import changes, compared_with
 from fleet.report.regression.junit import junit
 from fleet.report.run import performance
@@ -21,6 +26,8 @@ __all__ = ["REPORT_SCHEMA", "ReportFiles", "report_json", "store_report", "write
 
 REPORT_SCHEMA = 1
 """Version of report.json's form."""
+PREVIOUS = "previous.html"
+"""Beside a page, the page of the run that it replaced."""
 
 
 @dataclass(frozen=True)
@@ -50,33 +57,55 @@ def write_report(
         ModelError: the stored result is damaged or missing.
         FleetError: the folder cannot be written.
     """
-    files, texts = _pages(load_result(result), Path(out_dir), None if previous is None else load_result(previous))
+    files, texts = _pages(load_result(result), Path(out_dir), previous)
     write_together(texts)
+    published(files.html)
     return files
 
 
 def store_report(result: CosimResult, out_dir: Path | str, previous: CosimResult | None = None) -> tuple[Path, ReportFiles]:
     """Writes the result (`CosimResult.save`) and its report as one: all of it replaces what was there, or nothing does.
 
-    Two runs that store into one folder take turns. Returns result.json's path and the report's files.
+    The page that stood there is kept as `PREVIOUS` if the run is compared with an earlier one. Two runs that store into one
+    folder take turns. Returns result.json's path and the report's files.
     Raises FleetError where the folder cannot be written.
     """
-    files, texts = _pages(result, Path(out_dir), previous)
-    return result.save(Path(out_dir), texts), files
+    replaced = Path(out_dir) / INDEX
+    kept: dict[Path, str] = {}
+    if previous is not None and replaced.is_file():
+        with contextlib.suppress(OSError, ValueError):  # a page of others, or one that is being replaced
+            kept[replaced.with_name(PREVIOUS)] = replaced.read_text(encoding="utf-8")
+    files, texts = _pages(result, Path(out_dir), previous, PREVIOUS if kept else None)
+    stored = result.save(Path(out_dir), {**kept, **texts})
+    published(files.html)
+    return stored, files
 
 
-def _pages(found: CosimResult, folder: Path, before: CosimResult | None) -> tuple[ReportFiles, dict[Path, str]]:
-    """The files and their texts; nothing is written."""
+def _pages(
+    found: CosimResult, folder: Path, previous: CosimResult | Path | str | None, page: str | None = None
+) -> tuple[ReportFiles, dict[Path, str]]:
+    """The files and their texts; nothing is written. page: address of the earlier run's page, where it is known."""
+    before = None if previous is None else load_result(previous)
+    if isinstance(previous, Path | str):
+        there = (Path(previous) if Path(previous).is_dir() else Path(previous).parent) / INDEX
+        page = os.path.relpath(there.absolute(), folder.absolute()) if there.is_file() and there.parent != folder else None
     from fleet.report.frame.context import context
-    from fleet.report.frame.render import render
 
-    files = ReportFiles(folder / "index.html", folder / "report.json", folder / "junit.xml", folder / "summary.md")
+    shown = context(found, before)
+    files = ReportFiles(folder / INDEX, folder / "report.json", folder / "junit.xml", folder / "summary.md")
     return files, {
         files.json: json.dumps(report_json(found, before), indent=1, allow_nan=False) + "\n",
         files.junit: junit(found),
         files.summary: summary(found, before),
-        files.html: render("page.html.j2", context(found, before)),
+        files.html: render("page.html.j2", {**shown, "previous_page": page}, frame_of(files.html, _about(found))),
     }
+
+
+def _about(result: CosimResult) -> About:
+    i = result.identity
+    clock = performance.clocked(result)
+    figure = f"{clock.cycles:,} cycles" if clock is not None and clock.cycles is not None else ""
+    return About("run", i.case or i.model, result.verdict, figure, i.date)
 
 
 def report_json(result: CosimResult, previous: CosimResult | None = None) -> dict[str, Any]:

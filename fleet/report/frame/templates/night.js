@@ -1,4 +1,3 @@
-"use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const [KEY, KIND, OUTCOME, STATE, DEVICE, MEMORY, CYCLES, SECONDS, FILE, REPLAY] = Array(10).keys();
 const NAMES = { [KIND]: "kind", [OUTCOME]: "outcome", [STATE]: "state", [DEVICE]: "device", [MEMORY]: "memory", [FILE]: "file" };
@@ -62,31 +61,6 @@ function draw() {
   document.getElementById("more").hidden = rows.length <= shown;
 }
 
-function copier(text, title) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.textContent = title;
-  button.title = text;
-  button.addEventListener("click", () => copy(button, text));
-  return button;
-}
-
-async function copy(button, text) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const area = document.createElement("textarea");
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    document.execCommand("copy");
-    area.remove();
-  }
-  const before = button.textContent;
-  button.textContent = "copied";
-  setTimeout(() => { button.textContent = before; }, 1500);
-}
-
 function age() {
   const place = document.getElementById("age"), hours = (Date.now() - Date.parse(place.dataset.at)) / 3.6e6;
   const said = hours < 1 ? "less than an hour old" : hours < 48 ? `${Math.round(hours)} hours old` : `${Math.round(hours / 24)} days old`;
@@ -110,7 +84,6 @@ for (const button of document.querySelectorAll("#runs thead button")) {
 for (const [id, words] of [["outcome", data.words.outcome], ["state", data.words.state]]) {
   for (const w of words.filter(Boolean)) document.getElementById(id).add(new Option(w, w));
 }
-for (const pre of document.querySelectorAll("pre[data-copy]")) pre.after(copier(pre.textContent, "copy"));
 document.getElementById("tools").hidden = false;
 for (const heat of document.querySelectorAll(".heat")) heat.scrollLeft = heat.scrollWidth; // the last nights
 age();

@@ -1,0 +1,131 @@
+"""`reports/index.html`: all reports of a working folder in one list, made of what the pages say of themselves; and the pages of the
+documentation that they refer to, beside it.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import cast
+
+from markupsafe import Markup
+
+import fleet
+from fleet.core.files import write_atomically
+from fleet.report.frame.place import HELP, INDEX, About, frame_of, root_of
+from fleet.report.frame.render import render
+
+__all__ = ["TOPICS", "published"]
+
+TOPICS = (
+    "reading-a-report", "accuracy", "nights", "language-models", "coverage", "mutants", "faults", "first-divergence",
+    "instruction-sets", "performance", "glossary", "running",
+)  # fmt: skip
+"""The pages of the documentation that reports refer to."""
+
+_DEEPEST = 3
+_HEAD = 4096
+_ABOUT = re.compile(r'<meta name="fleet-page" content="([^"]*)">')
+_NAMES = {f.name for f in fields(About)}
+
+
+@dataclass(frozen=True)
+class _Listed:
+    about: About
+    address: str
+
+
+def published(page: Path) -> None:
+    """Called when a page has been written: lists it where reports are listed. Does nothing outside of a folder `reports`.
+
+    Raises FleetError where the list cannot be written.
+    """
+    root = root_of(page)
+    if root is None or "runs" in page.absolute().relative_to(root).parts:
+        return
+    _write_help(root)
+    listed = sorted(_listed(root), key=lambda p: p.about.date, reverse=True)
+    listed.sort(key=lambda p: p.about.verdict in ("pass", ""))
+    index = root / INDEX
+    text = render("index.html.j2", {"pages": listed}, frame_of(index, About("index", "Reports")))
+    write_atomically(index, text.encode())
+
+
+def _listed(root: Path) -> list[_Listed]:
+    """The pages below a folder that say what they are, campaigns' runs and pages far below left out."""
+    found: list[_Listed] = []
+    folders = [root]
+    for depth in range(_DEEPEST):
+        folders = [
+            f
+            for above in folders
+            for f in sorted(above.iterdir())
+            if f.is_dir() and not (f.name == "runs" or (depth == 0 and f.name == HELP))
+        ]
+        for path in (p for f in folders for p in sorted(f.glob("*.html")) if p.name != "previous.html"):
+            if (about := _about(path)) is not None:
+                found.append(_Listed(about, path.relative_to(root).as_posix()))
+    return found
+
+
+def _about(path: Path) -> About | None:
+    """What a page says of itself in its head; None for a page of others."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            found = _ABOUT.search(file.read(_HEAD))
+        table: object = json.loads(html.unescape(found[1])) if found else None
+    except (OSError, ValueError):
+        return None
+    if not isinstance(table, dict):
+        return None
+    said = {str(k): str(v) for k, v in cast("dict[object, object]", table).items()}
+    return About(**said) if said.keys() == _NAMES else None
+
+
+def _write_help(root: Path) -> None:
+    """The pages of the documentation, written where those of this version are not there yet."""
+    package = Path(fleet.__file__).parent
+    docs = next((f for f in (package / "_docs", package.parent / "docs") if f.is_dir()), None)
+    for topic in TOPICS if docs is not None else ():
+        source = (docs / f"{topic}.md").read_text(encoding="utf-8")
+        page = root / HELP / f"{topic}.html"
+        about = About("documentation", source.partition("\n")[0].removeprefix("# "))
+        text = render("help.html.j2", {"topic": topic, **_help(source)}, frame_of(page, about))
+        if not page.is_file() or page.read_text(encoding="utf-8") != text:
+            write_atomically(page, text.encode())
+
+
+def _help(source: str) -> dict[str, object]:
+    """A page of Markdown as HTML; its sections by title and anchor."""
+    from markdown_it import MarkdownIt
+
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = reader.parse(re.sub(r"^<!--.*?-->$", "", source, flags=re.M | re.S))
+    sections: list[tuple[str, str]] = []
+    for i, token in enumerate(tokens):
+        if token.type == "heading_open":
+            title = re.sub(r"[`*_]", "", tokens[i + 1].content)
+            anchor = re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+            token.attrSet("id", anchor)
+            if token.tag == "h2":
+                sections.append((title, anchor))
+        for child in token.children or ():
+            if child.type == "link_open":
+                child.attrSet("href", _address(str(child.attrGet("href"))))
+            elif child.type == "image":
+                child.type, child.tag, child.content = "text", "", child.content
+    body = reader.renderer.render(tokens, reader.options, {})
+    body = body.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
+    return {"body": Markup(body), "sections": sections}
+
+
+def _address(to: str) -> str:
+    """A link of the Markdown, from a page in `HELP`: to another page there, else to the top of this one."""
+    if re.match(r"https?://|#", to):
+        return to
+    path, _, anchor = to.partition("#")
+    name = path.rpartition("/")[2].removesuffix(".md")
+    return f"{name}.html" + (f"#{anchor}" if anchor else "") if name in TOPICS else f"#{name}"

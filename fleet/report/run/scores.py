@@ -1,0 +1,44 @@
+"""What every engine gave as scores (logits) for the samples whose predicted class changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fleet.cosim.result import CosimResult
+from fleet.report.run.headline import engine_title
+
+__all__ = ["Scores", "scores"]
+
+_CLASSES = 12
+"""Classes of a table; of more, the highest of any engine."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """One sample. classes: of the columns; rows: engine's title, its score of each class, and the class that it predicts."""
+
+    index: int
+    label: int | None
+    classes: tuple[int, ...]
+    rows: tuple[tuple[str, tuple[float, ...], int], ...]
+
+
+def scores(result: CosimResult, most: int) -> tuple[Scores, ...]:
+    """At most `most` samples, in order; empty for results that do not hold them."""
+    indexes = result.arrays.get("flipped/index")
+    if indexes is None:
+        return ()
+    labels = {f.index: f.label for task in result.tasks for f in task.flips}
+    engines = {e.name: a for e in result.engines if (a := result.arrays.get(f"flipped/scores/{e.name}")) is not None}
+    made: list[Scores] = []
+    for i, index in enumerate(int(n) for n in indexes[:most]):
+        values = {name: np.asarray(array[i], dtype=np.float64) for name, array in engines.items()}
+        if not values:
+            break
+        highest = np.max([np.nan_to_num(v, nan=-np.inf) for v in values.values()], axis=0)
+        classes = sorted(int(c) for c in np.argsort(-highest, kind="stable")[:_CLASSES])
+        rows = tuple((engine_title(n), tuple(float(v[c]) for c in classes), int(np.argmax(v))) for n, v in values.items())
+        made.append(Scores(index, labels.get(index), tuple(classes), rows))
+    return tuple(made)

@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 from fleet.cli.sets import init
 from fleet.isa.scaffold.render import TEMPLATES
 
+ROOT = Path(__file__).parents[2]
 FILES = {
     "github": ".github/workflows/nightly.yml",
     "gitlab": ".gitlab-ci.yml",
@@ -106,3 +108,66 @@ def test_a_night_that_is_ended_is_collected(tmp_path: Path) -> None:
     assert night.wait(30) == 4
     assert (workspace / "ran").read_text() == "partial\n"
     assert (workspace / "collected").exists()
+
+
+CASE = """
+name = "tiny"
+model = "../../models/example.py:forward"
+golden = false
+engines = ["vm", "cpython"]
+[[runs]]
+seeds = [0]
+"""
+NOTHING = "#!/bin/sh\nexit 0\n"
+
+
+def small(folder: Path, kind: str) -> Path:
+    """A workspace with a case that needs no hardware, and the environment's own programs where the job finds them."""
+    workspace = made(folder, kind)
+    (workspace / "sim" / "test_conformance.py").unlink()
+    (workspace / "sim" / "cases" / "example.toml").write_text(CASE)
+    tools = workspace / ".venv" / "bin"
+    tools.mkdir(parents=True)
+    for name, module in (("pytest", "pytest -p no:cacheprovider"), ("fleet", "fleet.cli.main")):
+        text = f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {shlex.quote(sys.executable)} -m {module} "$@"\n'
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+    return workspace
+
+
+def steps(workspace: Path, kind: str) -> list[str]:
+    """The lines of shell that the service would run, in order."""
+    text = (workspace / FILES[kind]).read_text()
+    if kind == "cron":
+        command = text.splitlines()[-1].removeprefix("0 2 * * * ")
+        return [command.replace("\\%", "%")]
+    yaml = pytest.importorskip("yaml")
+    found = yaml.safe_load(text)
+    if kind == "gitlab":
+        return [*found["nightly"]["before_script"], *found["nightly"]["script"]]
+    return [step["run"] for step in found["jobs"]["nightly"]["steps"] if "run" in step]
+
+
+@pytest.mark.parametrize("kind", ["cron", *(pytest.param(k, marks=pytest.mark.nightly) for k in ("github", "gitlab"))])
+def test_the_job_runs(tmp_path: Path, kind: str) -> None:
+    """As the service does: its own folder, a bare environment. What installs is there and does nothing."""
+    workspace = small(tmp_path / "my work", kind)
+    stubs = tmp_path / "stubs"
+    stubs.mkdir()
+    for name in ("sudo", "apt-get", "pip"):
+        (stubs / name).write_text(NOTHING)
+        (stubs / name).chmod(0o755)
+    summary = tmp_path / "summary.md"
+    environment = {
+        "PATH": f"{stubs}:/usr/bin:/bin", "HOME": str(tmp_path), "SHELL": "/bin/sh", "JOBS": "1",
+        "GITHUB_STEP_SUMMARY": str(summary), "FLEET_CACHE": str(tmp_path / "cache"),
+    }  # fmt: skip
+    place = tmp_path if kind == "cron" else workspace
+    for step in steps(workspace, kind):
+        done = subprocess.run(["sh", "-c", step], cwd=place, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{step}\n{done.stdout}{done.stderr}"
+    assert "✔ pass" in (workspace / "reports" / "sim" / "night" / "summary.md").read_text()
+    if kind == "cron":
+        assert "1 passed" in (workspace / "reports" / "nightly.log").read_text()
+    if kind == "github":
+        assert "✔ pass" in summary.read_text()

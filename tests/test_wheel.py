@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tomllib
 from pathlib import Path
@@ -9,8 +10,10 @@ from pathlib import Path
 import fleet
 from fleet.engines.rtl_sim.tools import rtl_models
 from fleet.isa.registry import instruction_sets
+from fleet.isa.scaffold.workspace import EXAMPLES
 
 ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BUILD = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
 
 
@@ -21,7 +24,26 @@ def tracked() -> set[Path]:
 
 def test_the_build_takes_the_package_the_hardware_and_the_documentation() -> None:
     assert BUILD["packages"] == ["fleet"]
-    assert BUILD["force-include"] == {"rtl_models": "fleet/_rtl_models", "docs": "fleet/_docs"}
+    examples = {f"examples/{name}": f"fleet/_examples/{name}" for name in EXAMPLES}
+    assert BUILD["force-include"] == {"rtl_models": "fleet/_rtl_models", "docs": "fleet/_docs", **examples}
+    assert {ROOT / name for name in examples} <= tracked()
+
+
+def test_what_only_developers_need_stays_out() -> None:
+    """Of what a plain install brings; pytest, its plug-in and what `fleet isa` needs are there."""
+    names = {re.split(r"[<>=~ ;\[]", line)[0] for line in PROJECT["dependencies"]}
+    assert not names & {"ruff", "pyright", "pyslang", "hypothesis", "mpmath", "safetensors", "sphinx", "scikit-learn"}
+    assert names >= {"pytest", "pytest-xdist", "systemrdl-compiler", "peakrdl-regblock", "click"}
+    assert "fleet" in PROJECT["entry-points"]["pytest11"]
+    assert not [p for p in tracked() if p.is_relative_to(ROOT / "fleet") and {"corpus", "corpora", "planted"} & set(p.parts)]
+
+
+def test_the_versions_of_python_are_said_alike() -> None:
+    listed = [line.rpartition(" ")[2] for line in PROJECT["classifiers"] if "Python :: 3." in line]
+    assert listed == ["3.11", "3.12", "3.13"]
+    assert PROJECT["requires-python"] == ">=3.11,<3.14"
+    assert "(3, 11) <= sys.version_info < (3, 14)" in (ROOT / "scripts" / "setup").read_text()
+    assert "urls" not in PROJECT, "an address that nobody serves is worse than none"
 
 
 def test_every_file_of_the_sets_is_in_the_wheel() -> None:

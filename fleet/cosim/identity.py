@@ -157,7 +157,8 @@ def _file_of(module: str) -> Path | None:
 
 def _beside() -> list[Path]:
     """Files of the package that are no Python and that its code reads; pages, templates of workspaces and commands are not."""
-    not_read = {_PACKAGE / "report", _PACKAGE / "cli", _PACKAGE / "isa" / "templates", _PACKAGE / "_rtl_models"}
+    of_the_wheel = (_PACKAGE / name for name in ("_rtl_models", "_docs", "_examples"))  # a checkout has them elsewhere
+    not_read = {_PACKAGE / "report", _PACKAGE / "cli", _PACKAGE / "isa" / "templates", *of_the_wheel}
     return [
         p
         for p in sorted(_PACKAGE.rglob("*"))

@@ -139,7 +139,7 @@ def _plugins() -> list[Finding]:
 
 def examine() -> list[Finding]:
     """Looks at everything; runs a few `--version` commands, changes nothing."""
-    python_ok = sys.version_info >= (3, 11)
+    python_ok = (3, 11) <= sys.version_info < (3, 14)
     platform_ok = platform.system() == "Linux" and platform.machine() == "x86_64"
     return [
         Finding(
@@ -147,7 +147,7 @@ def examine() -> list[Finding]:
             "" if platform_ok else "tested on Linux x86_64 only; elsewhere bring your own Verilator",
         ),
         Finding("python", f"{platform.python_version()} ({sys.executable})", python_ok, "everything",
-                "" if python_ok else "install Python 3.11 or newer"),
+                "" if python_ok else "install Python 3.11, 3.12 or 3.13"),
         _tool("g++", "engine rtl", "g++"),
         _tool("make", "engine rtl", "make"),
         _tool("perl", "engine rtl", "perl"),

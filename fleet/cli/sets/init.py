@@ -14,7 +14,7 @@ _CI = ("github", "gitlab", "cron", "slurm")
 @click.option("--device", help="Device of the example; default: the installed one with the fewest ports.")
 @click.option("--ci", multiple=True, type=click.Choice(_CI), help="Add a nightly job for this service; may be given again.")
 def command(folder: Path, device: str | None, ci: tuple[str, ...]) -> int:
-    """Make a workspace in FOLDER (default: here): models/, sim/, golden/, reports/ and a README that says what to do next.
+    """Make a workspace in FOLDER (default: here): models/, examples/, sim/, golden/, reports/ and a README that says what is next.
 
     With --ci also nightly.sh and a job that runs it every night; in a workspace only these.
     """

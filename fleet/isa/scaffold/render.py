@@ -63,7 +63,7 @@ def render_folder(folder: str, values: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def write_all(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> list[Path]:
     """Writes new files below a folder. Raises FleetError, before anything is written, where one of them is there."""
     files = [folder / name for name in texts]
     for file in files:
@@ -73,7 +73,7 @@ def write_all(folder: Path, texts: Mapping[str, str]) -> list[Path]:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             temporary = file.with_name(f".{file.name}.tmp")
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_bytes(text.encode() if isinstance(text, str) else text)
             os.replace(temporary, file)
         except OSError as error:
             raise FleetError(f"cannot be written ({error.strerror or error})", where=str(file)) from error

@@ -89,7 +89,9 @@ def _write_help(root: Path) -> None:
     """The pages of the documentation, written where those of this version are not there yet."""
     package = Path(fleet.__file__).parent
     docs = next((f for f in (package / "_docs", package.parent / "docs") if f.is_dir()), None)
-    for topic in TOPICS if docs is not None else ():
+    if docs is None:
+        return
+    for topic in TOPICS:
         source = (docs / f"{topic}.md").read_text(encoding="utf-8")
         page = root / HELP / f"{topic}.html"
         about = About("documentation", source.partition("\n")[0].removeprefix("# "))

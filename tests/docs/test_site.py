@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 import pytest
+from browser import CHROMIUM, browser
 
 from fleet.cli.listing import page as commands_page
 from fleet.cli.looking.help import pages
@@ -164,3 +165,28 @@ def test_help_finds_pages_in_folders(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == (ROOT / "docs/tutorial/first-run.md").read_text()
     assert main(["help"]) == 0
     assert all(len(line.split(maxsplit=1)) == 2 for line in capsys.readouterr().out.splitlines())
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(bool(MISSING) or CHROMIUM is None, reason="the extra `docs` or chromium is not installed")
+def test_the_site_opens_and_searches_from_a_disk(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    done = subprocess.run([sys.executable, str(SCRIPT), str(site)], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with browser(tmp_path / "profile") as page:
+        page.open(site / "index.html")
+        page.ask(
+            "(() => { const f = document.querySelector('form.sidebar-search-container'); f.q.value = 'pytorch'; f.submit(); })()"
+        )
+        page.until("location.pathname.endsWith('/search.html') && document.querySelectorAll('ul.search li a').length > 0")
+        found = page.ask("[...document.querySelectorAll('ul.search li a')].map(a => a.getAttribute('href'))")
+        assert any(address.startswith("onnx.html") for address in found)
+        for width in (1300, 390):
+            for name in ("index.html", "tutorial/first-run.html", "questions.html", "reference/commands.html"):
+                page.open(site / name, width)
+                assert page.ask("document.documentElement.scrollWidth") <= width, name
+        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        paper = page.ask("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).slice(0, 3).map(Number)")
+        assert max(paper) < 64
+        assert not page.errors
+        assert not [url for url in page.requests if not url.startswith(("data:", site.as_uri()))]

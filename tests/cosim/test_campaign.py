@@ -196,6 +196,10 @@ def test_a_flip_must_not_be():
     (flip,) = result.task("riscv").flips
     assert (flip.index, flip.golden, flip.label) == (4, flip.label, flip.golden)
     assert result.arrays["inputs/flipped/riscv"].shape == (1, 16)
+    assert result.arrays["flipped/index"].tolist() == [4]
+    for name in ("vm", "riscv"):
+        (given,) = result.arrays[f"flipped/scores/{name}"]
+        assert int(np.argmax(given)) == flip.golden
     assert result.task("riscv").lost == pytest.approx(1 / 30)
 
 

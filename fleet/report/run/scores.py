@@ -17,7 +17,7 @@ _CLASSES = 12
 
 @dataclass(frozen=True)
 class Scores:
-    """One sample. classes: of the columns; rows: engine's title, its score of each class, and the class that it predicts."""
+    """One sample. classes: of the columns; rows: engine's title, its score of each class, and the class that it predicted."""
 
     index: int
     label: int | None
@@ -31,6 +31,8 @@ def scores(result: CosimResult, most: int) -> tuple[Scores, ...]:
     if indexes is None:
         return ()
     labels = {f.index: f.label for task in result.tasks for f in task.flips}
+    golden = {f.index: f.golden for task in result.tasks for f in task.flips}
+    flipped = {(task.engine, f.index): f.other for task in result.tasks for f in task.flips}
     engines = {e.name: a for e in result.engines if (a := result.arrays.get(f"flipped/scores/{e.name}")) is not None}
     made: list[Scores] = []
     for i, index in enumerate(int(n) for n in indexes[:most]):
@@ -39,6 +41,9 @@ def scores(result: CosimResult, most: int) -> tuple[Scores, ...]:
             break
         highest = np.max([np.nan_to_num(v, nan=-np.inf) for v in values.values()], axis=0)
         classes = sorted(int(c) for c in np.argsort(-highest, kind="stable")[:_CLASSES])
-        rows = tuple((engine_title(n), tuple(float(v[c]) for c in classes), int(np.argmax(v))) for n, v in values.items())
+        rows = tuple(
+            (engine_title(n), tuple(float(v[c]) for c in classes), flipped.get((n, index), golden.get(index, int(np.argmax(v)))))
+            for n, v in values.items()
+        )
         made.append(Scores(index, labels.get(index), tuple(classes), rows))
     return tuple(made)

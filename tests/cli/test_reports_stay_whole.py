@@ -38,7 +38,7 @@ def report(dense: Path, stored: Path) -> Path:
 
 
 def whole(folder: Path) -> dict[str, object]:
-    """The stored result, after checking that all in the folder is of one run; nothing else lies there but the page that it replaced."""
+    """The stored result, after checking that all in the folder is of one run, but for the page that it replaced."""
     assert CosimResult.load(folder).verdict == "pass"
     result = json.loads((folder / "result.json").read_text())
     arrays = result["arrays_file"]

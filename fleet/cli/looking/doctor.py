@@ -18,7 +18,7 @@ import sysconfig
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from fleet.core.verilator import MINIMUM, how_to_get
+from fleet.engines.rtl_sim.tools import MINIMUM, how_to_get
 
 
 @dataclass(frozen=True)

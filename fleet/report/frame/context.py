@@ -17,6 +17,7 @@ from fleet.compare.ways import NORM
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import EngineRun
 from fleet.report.frame import images
+from fleet.report.frame.source_lines import anchors, case_file, model_file, sources
 from fleet.report.frame.text import count, number, percent, times
 from fleet.report.regression.changes import Change, changes, compared_with
 from fleet.report.run import accuracy, error_causes, performance
@@ -27,7 +28,6 @@ from fleet.report.run.headline import engine_title, headline, worst_operation
 from fleet.report.run.performance_pictures import RooflinePoint, bars, port_balance, roofline, stacked_bars
 from fleet.report.run.proved import proved
 from fleet.report.run.scores import scores
-from fleet.report.run.source_lines import anchors, case_file, model_file, sources
 from fleet.report.run.timeline import spans_of, timeline
 
 __all__ = ["context"]

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from fleet.core.verilator import how_to_get
 from fleet.engines.rtl_sim import tools
+from fleet.engines.rtl_sim.tools import how_to_get
 from fleet.errors import SetupError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SIM = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["sim"]
 
 

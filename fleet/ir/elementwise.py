@@ -59,6 +59,9 @@ class DivOp(BinaryOp):
     PYTHON: ClassVar = operator.truediv
 
 
+_ROOTS = (np.dtype(np.float32), np.dtype(np.float64))
+
+
 @irdl_op_definition
 class PowOp(BinaryOp):
     """`lhs ** rhs`."""
@@ -74,7 +77,7 @@ class PowOp(BinaryOp):
         """
         base, power = (shape_of(v.type) for v in self.operands)
         dtype = numpy_dtype(self.results[0].type)
-        return exponent == 0.5 and dtype in (np.float32, np.float64) and bool(base) and math.prod(power) == 1 and base != power
+        return exponent == 0.5 and dtype in _ROOTS and bool(base) and math.prod(power) == 1 and base != power
 
 
 @irdl_op_definition

@@ -21,7 +21,7 @@ import numpy as np
 
 from fleet.cosim.models.loaded import load_model
 from fleet.targets.bytecode import ByteCodeModule
-from fleet.targets.bytecode.module import ArgumentSlot, OutputSlot
+from fleet.targets.bytecode.contents import ArgumentSlot, OutputSlot
 from fleet.targets.bytecode.opcodes import OpCode as Op
 from fleet.targets.cvm.build import build_kernels, build_vm, host_toolchain
 from fleet.targets.cvm.compile import TARGET, compile_vm

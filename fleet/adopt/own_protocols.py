@@ -44,7 +44,7 @@ def _add(found: dict[str, Protocol], protocol: Protocol, where: str) -> None:
     if protocol.name in found:
         faults.insert(0, f"there is a protocol {protocol.name} already")
     if faults:
-        raise DeviceError(faults[0], where=where, hint="see docs/adopting.md, A protocol of your own")
+        raise DeviceError(faults[0], where=where, hint="`fleet help adopting`, A protocol of your own, has an example")
     found[protocol.name] = protocol
 
 
@@ -63,5 +63,5 @@ def _of_file(path: Path) -> tuple[Protocol, ...]:
         raise DeviceError(f"cannot be run: {reason(error)}", where=str(path)) from error
     protocols = tuple(dict.fromkeys(v for v in vars(module).values() if isinstance(v, Protocol)))
     if not protocols:
-        raise DeviceError("has no Protocol", where=str(path), hint="see docs/adopting.md, A protocol of your own")
+        raise DeviceError("has no Protocol", where=str(path), hint="`fleet help adopting`, A protocol of your own, has an example")
     return protocols

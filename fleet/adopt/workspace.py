@@ -165,7 +165,7 @@ def settings_text(
     defines: Mapping[str, str], protocols: tuple[str, ...] = (), registers: bool,
 ) -> str:  # fmt: skip
     """`adopt.toml`. sources, include_dirs, protocols: paths relative to its folder."""
-    lines = ["# How fleet drives this design: docs/adopting.md. Nothing of the design is changed."]
+    lines = ["# How fleet drives this design: `fleet help adopting`. Nothing of the design is changed."]
     lines += [f"top = {json.dumps(top.name)}", f"sources = {json.dumps(list(sources))}"]
     lines += [f"include_dirs = {json.dumps(list(include_dirs))}"] if include_dirs else []
     missing = ", ".join(m.name for m in top.missing)

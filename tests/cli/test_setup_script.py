@@ -35,7 +35,8 @@ def project(tmp_path: Path) -> Path:
 @pytest.mark.skipif(any(shutil.which(p) is None for p in ("g++", "make", "perl")), reason="g++, make or perl is not installed")
 @pytest.mark.parametrize("command", [["scripts/setup", "demo"], ["make", "demo"]])
 def test_ctrl_c_ends_in_one_line(project: Path, command: list[str]) -> None:
-    environment = {**os.environ, "PATH": f"{project / 'tools'}:{os.environ['PATH']}"}
+    made = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS"}  # of the make that runs these tests
+    environment = {**{k: v for k, v in os.environ.items() if k not in made}, "PATH": f"{project / 'tools'}:{os.environ['PATH']}"}
     run = subprocess.Popen(
         command, cwd=project, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from fleet.core.cache import cache_root
 from fleet.core.processes import run
+from fleet.core.scratch import Scratch
 from fleet.core.sealed import BrokenSealError, check_folder, seal_folder
 from fleet.errors import FleetError, SetupError
 from fleet.targets.cvm.compile import MACHINES, Machine, VmProgram, kernels_object, native
@@ -146,17 +146,14 @@ def _kept(kind: str, key: str, make: Callable[[Path], None]) -> Path:
         pass
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        folder = Path(tempfile.mkdtemp(prefix=f".{kind}-", dir=home))
-        try:
+        with Scratch(kind, home) as scratch:
+            folder = scratch / "made"
+            folder.mkdir()
             make(folder)
             seal_folder(folder, key)
-            folder.chmod(0o755)
             if place.exists():
-                place.rename(folder.with_name(f"{folder.name}.old"))
+                place.rename(scratch / "replaced")
             folder.rename(place)
-        finally:
-            for left in (folder, folder.with_name(f"{folder.name}.old")):
-                shutil.rmtree(left, ignore_errors=True)
     except (OSError, subprocess.SubprocessError) as error:
         try:
             check_folder(place, key)  # another process made it in the meantime

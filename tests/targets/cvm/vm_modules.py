@@ -17,8 +17,8 @@ from xdsl.ir import Block, Region
 from fleet.core.processes import run
 from fleet.ir.program import Program
 from fleet.targets.bytecode import VM, ByteCodeModule
+from fleet.targets.bytecode.contents import ArgumentSlot
 from fleet.targets.bytecode.hints import DispatchInfo, print_hint
-from fleet.targets.bytecode.module import ArgumentSlot
 from fleet.targets.bytecode.opcodes import OpCode as Op
 from fleet.targets.cvm.build import build_kernels, build_vm, host_toolchain
 from fleet.targets.cvm.compile import TARGET, compile_vm

@@ -42,6 +42,19 @@ def test_reports_are_listed_what_is_not_green_first(tmp_path: Path) -> None:
     assert {p.stem for p in (reports / "help").iterdir()} == set(TOPICS)
 
 
+def test_pages_of_the_documentation_are_made_once(tmp_path: Path) -> None:
+    page = tmp_path / "reports" / "a" / "index.html"
+    write_report(quick(), page.parent)
+    help_page = tmp_path / "reports" / "help" / f"{TOPICS[0]}.html"
+    text = help_page.read_text()
+    help_page.write_text(f"kept {text}")
+    published(page)
+    assert help_page.read_text() == f"kept {text}"
+    help_page.write_text("of another version")
+    published(page)
+    assert help_page.read_text() == text
+
+
 def test_nothing_is_written_outside_of_reports(tmp_path: Path) -> None:
     write_report(quick(), tmp_path / "elsewhere")
     assert [p.name for p in tmp_path.iterdir()] == ["elsewhere"]

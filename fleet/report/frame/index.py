@@ -4,6 +4,7 @@ documentation that they refer to, beside it.
 
 from __future__ import annotations
 
+import hashlib
 import html
 import json
 import re
@@ -15,7 +16,7 @@ from markupsafe import Markup
 
 import fleet
 from fleet.core.files import write_atomically
-from fleet.report.frame.place import HELP, INDEX, About, frame_of, root_of
+from fleet.report.frame.place import HELP, INDEX, TEMPLATES, About, frame_of, root_of
 from fleet.report.frame.render import render
 
 __all__ = ["TOPICS", "published"]
@@ -91,13 +92,16 @@ def _write_help(root: Path) -> None:
     docs = next((f for f in (package / "_docs", package.parent / "docs") if f.is_dir()), None)
     if docs is None:
         return
+    frame = b"".join(f.read_bytes() for f in sorted(TEMPLATES.iterdir()) if f.is_file())
     for topic in TOPICS:
         source = (docs / f"{topic}.md").read_text(encoding="utf-8")
         page = root / HELP / f"{topic}.html"
+        made_of = f"<!-- {hashlib.sha256(frame + source.encode()).hexdigest()} -->\n"
+        if page.is_file() and page.read_text(encoding="utf-8").endswith(made_of):
+            continue
         about = About("documentation", source.partition("\n")[0].removeprefix("# "))
         text = render("help.html.j2", {"topic": topic, **_help(source)}, frame_of(page, about))
-        if not page.is_file() or page.read_text(encoding="utf-8") != text:
-            write_atomically(page, text.encode())
+        write_atomically(page, f"{text.rstrip()}\n{made_of}".encode())
 
 
 def _help(source: str) -> dict[str, object]:

@@ -332,7 +332,7 @@ class Call(Node, ABC):
     @classmethod
     def infer(cls, c: Inference) -> Type:
         """The type of the result, or of the results; refuses with `Inference.fail`."""
-        raise NotImplementedError(cls.name)
+        raise GraphError(f"operator {cls.name} has no rule for its type", hint="give its class an `infer`")
 
     @classmethod
     def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:

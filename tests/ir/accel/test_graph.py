@@ -286,6 +286,19 @@ def test_a_user_adds_an_operator() -> None:
 
 
 @pytest.mark.usefixtures("registered")
+def test_an_operator_without_a_rule_for_its_type_is_refused() -> None:
+    class Untyped(Call):
+        """Nobody knows its type."""
+
+        name = "my.untyped"
+        data = operand_def()
+
+    register(Untyped)
+    with pytest.raises(GraphError, match=r"my.untyped\(a\): operator my.untyped has no rule for its type"):
+        infer(Call("my.untyped", [adr.hbm.var_ddr("a", (1, TOKEN, 64))]))
+
+
+@pytest.mark.usefixtures("registered")
 def test_dlavms_form_of_registration() -> None:
     def relation(args: list[adr.Tensor], attrs: dict[str, object]) -> tuple[bool, object]:
         if len(args) != 2:

@@ -71,7 +71,7 @@ def _ports(old: Recorded, leaves: Mapping[str, Leaf], known: set[str]) -> Iterat
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether names share a beginning or an end of at least half."""
+    """True if the names share a prefix or suffix of at least half the longer one."""
     half = max(len(one), len(other)) // 2
     return one[:half] == other[:half] or one[-half:] == other[-half:]
 

@@ -257,5 +257,6 @@ def _named(table: TomlTable, key: str, known: Mapping[str, object]) -> Iterator[
     found = table.table(key)
     for name in found.values:
         if name not in known:
-            raise found.wrong(name, f"{name} is none of the {key} of the port map", hint=f"these are: {', '.join(known) or 'none'}")
+            what = f"the port map has no {name} among its {key}"
+            raise found.wrong(name, what, hint=f"choose among {', '.join(known) or 'none'}")
         yield name, found.table(name)

@@ -55,7 +55,7 @@ def class_output(program: Program) -> tuple[str, str] | None:
 
 
 def class_scores(program: Program) -> str | None:
-    """Operation whose value the predicted class is the argmax of, over its last axis of two; None where there is none."""
+    """Id of the operation whose [samples, classes] result the predicted class is the argmax of, or None."""
     output = class_output(program)
     if output is None:
         return None

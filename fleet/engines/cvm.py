@@ -30,7 +30,7 @@ _PREFIX = "fleet-vm: "
 
 
 class CvmEngine:
-    """See `fleet.engines.base.Engine`."""
+    """An engine that runs programs in `fleet-vm` on this machine, or on another one under an emulator."""
 
     target = "c-vm"
 
@@ -44,7 +44,10 @@ class CvmEngine:
         return self._tools().missing
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """See `Engine.run`. Raises SetupError without a compiler, DeviceError for what has no code, ModelError for bad data."""
+        """Compiles the program and its kernels, or takes them from the cache, and runs them once.
+
+        Raises SetupError without a compiler, DeviceError for what has no code, ModelError for bad data.
+        """
         from fleet.ir.composite import entering
         from fleet.targets.riscv.prepare import prepared
 

@@ -135,7 +135,7 @@ def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None
 
 
 def _interrupted(folder: Path, head: SessionHead) -> tuple[Reading | None, str]:
-    """(the last night if this session can resume it, else None; why not)."""
+    """(the last night, or None if this run cannot resume it; the reason)."""
     if not head.state:
         return None, "outside a checkout nothing says whether the files are the same"
     found = nights(folder)

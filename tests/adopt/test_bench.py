@@ -142,12 +142,12 @@ def test_a_mistake_in_a_test_is_named_with_its_line(works: dict[str, Workspace],
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("[clocks.clk_i]", "[clocks.clk]", "clk is none of the clocks of the port map; these are: clk_i, slow_clk_i"),
+        ("[clocks.clk_i]", "[clocks.clk]", "the port map has no clk among its clocks; choose among clk_i, slow_clk_i"),
         ("period = 2", "period = 3", "a period is even, not 3"),
         ('"scan_en_i" = 0x0', '"psel" = 1', "psel is no input that is tied"),
         ("latency = 1", "latency = 0", "ports.apb.latency is 0, expected an integer above 0"),
         ('reference = "clk_i"', 'reference = "clk"', "reference is 'clk', expected clk_i or slow_clk_i"),
-        ("[ports.m]", "[ports.n]", "n is none of the ports of the port map"),
+        ("[ports.m]", "[ports.n]", "the port map has no n among its ports"),
     ],
 )
 def test_a_mistake_in_the_manifest_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -32,7 +32,7 @@ class Part:
 
     @property
     def is_driven(self) -> bool:
-        """Whether a script has it do something."""
+        """True if a script can start operations on it."""
         return "go" in self.inputs
 
 

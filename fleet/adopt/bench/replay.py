@@ -17,7 +17,6 @@ from fleet.errors import ExitCode, FleetError, SetupError
 
 __all__ = ["BenchError", "Outcome", "Violation", "judge", "replay"]
 
-_SHOWN = 10
 _SECONDS = 600.0
 
 

@@ -81,7 +81,7 @@ class Builder:
         return list(islice(reversed(list(self.block.ops)), self._count - since))
 
     def too_many(self, since: int, times: int) -> bool:
-        """Whether the operations after the first `since`, repeated `times` times, are too many to be unrolled.
+        """True if repeating the operations after the first `since` for `times` rounds exceeds the limit for unrolling.
 
         Rounds with products are for devices, whose patterns do not look into bodies, and what is printed in a body not every
         target can show: they stay apart as long as they can.

@@ -56,7 +56,7 @@ def negated(ev: Evaluator, node: ast.AST, flag: SSAValue) -> SSAValue:
 
 
 def any_of(ev: Evaluator, node: ast.AST, flags: Iterable[SSAValue]) -> SSAValue:
-    """Whether one of these truth values of the run holds."""
+    """The logical or of run-time truth values."""
     builder = builder_of(ev)
 
     def either(a: SSAValue, b: SSAValue) -> SSAValue:

@@ -162,7 +162,7 @@ class LiveEvaluator(Evaluator):
         return found
 
     def _foreign(self, node: ast.expr) -> ModuleType | None:
-        """The module that a dotted name stands for, unless it is a library that the tables name."""
+        """The module that a dotted name refers to, or None if the handler tables cover it."""
         found: Any = MISSING
         space: Space | None = None
         if isinstance(node, ast.Name):

@@ -150,7 +150,7 @@ def snapshot(value: Any, depth: int = 0) -> Snapshot:
 
 
 def _frozen(array: np.ndarray) -> bool:
-    """Whether neither the array nor a base of it can be written to."""
+    """True if the array and all its bases are read-only."""
     owner: Any = array
     while isinstance(owner, np.ndarray):
         if owner.flags.writeable:

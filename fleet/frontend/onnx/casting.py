@@ -116,7 +116,7 @@ STEPWISE = frozenset({"Softmax", "LogSoftmax"})
 
 
 def has_narrow(values: Sequence[object]) -> bool:
-    """Whether one of them has a narrow type."""
+    """True if any value has a narrow dtype."""
     return any(isinstance(v, Array) and v.narrow is not None for v in values)
 
 

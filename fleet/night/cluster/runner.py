@@ -54,9 +54,13 @@ class Builds(Protocol):
     """A test that names the simulations it needs. `build` makes them."""
 
     @property
-    def builds(self) -> tuple[str, ...]: ...  # noqa: D102
+    def builds(self) -> tuple[str, ...]:
+        """Names of the simulations."""
+        ...
 
-    def build(self) -> None: ...  # noqa: D102
+    def build(self) -> None:
+        """Builds them, or finds them in the cache. Raises FleetError."""
+        ...
 
 
 class _WorkerConfig(Protocol):

@@ -25,7 +25,7 @@ def _binary(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _logical_xor(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    """Whether exactly one of the two is not 0."""
+    """`np.logical_xor`: exactly one operand is nonzero."""
     given = (array(ev, node, args["x1"]), array(ev, node, args["x2"]))
     truths = (x if x.dtype.kind == "b" else elementwise(ev, node, "not_equal", x, Number(0)) for x in given)
     return elementwise(ev, node, "not_equal", *truths)

@@ -52,7 +52,7 @@ def coarser_dtype(reference: np.dtype, other: np.dtype) -> np.dtype | None:
 def equal_elements(reference: Array, other: Array) -> Array:
     """Boolean array: equal in the sense of the module."""
     equal = np.asarray(reference == other)
-    if reference.dtype.kind == "f" and other.dtype.kind == "f":
+    if reference.dtype.kind in "fc" and other.dtype.kind in "fc":
         equal |= np.isnan(reference) & np.isnan(other)
     return equal
 
@@ -62,8 +62,9 @@ def absolute_error(reference: Array, other: Array) -> Array:
     _check(reference, other)
     if reference.dtype.kind in "iub" and other.dtype.kind in "iub":
         return _integer_distance(reference.astype(np.int64), other.astype(np.int64))
+    wide = np.complex128 if "c" in (reference.dtype.kind, other.dtype.kind) else np.float64
     with np.errstate(invalid="ignore", over="ignore"):
-        error = np.abs(other.astype(np.float64) - reference.astype(np.float64))
+        error = np.abs(other.astype(wide) - reference.astype(wide))
     error = np.asarray(error)
     error[np.isnan(error)] = np.inf
     error[equal_elements(reference, other)] = 0.0
@@ -73,6 +74,8 @@ def absolute_error(reference: Array, other: Array) -> Array:
 def ulp_distance(reference: Array, other: Array, dtype: np.dtype | None = None) -> Array:
     """float64 array of ULP distances in `dtype` (default: the coarser of both; of integers: the distance in units)."""
     _check(reference, other)
+    if "c" in (reference.dtype.kind, other.dtype.kind):
+        return np.asarray(ulp_distance(_parts(reference), _parts(other), dtype).max(axis=-1))
     if dtype is None:
         dtype = coarser_dtype(reference.dtype, other.dtype)
     if dtype is None:
@@ -101,6 +104,8 @@ def error_stats(
     error: what `absolute_error` gave of both, where that is known.
     """
     _check(reference, other)
+    if "c" in (reference.dtype.kind, other.dtype.kind):
+        return error_stats(_parts(reference), _parts(other), ulp_dtype, floor)
     dtype = ulp_dtype or coarser_dtype(reference.dtype, other.dtype)
     error = absolute_error(reference, other) if error is None else error
     n = int(error.size)
@@ -137,6 +142,7 @@ def error_stats(
 
 def root_mean_square(values: Array) -> float:
     """Of the finite elements; 0 without any."""
+    values = _parts(values) if values.dtype.kind == "c" else values
     finite = values[np.isfinite(values)].astype(np.float64) if values.dtype.kind == "f" else np.zeros(0)
     size = _norm(finite) / math.sqrt(finite.size) if finite.size else 0.0
     return size if math.isfinite(size) else float(np.finfo(np.float64).max)
@@ -144,6 +150,8 @@ def root_mean_square(values: Array) -> float:
 
 def value_counts(array: Array, dtype: np.dtype | None = None) -> ValueCounts:
     """Special values of an array, judged by `dtype` (default: its own; float16 for float16 values held in float32)."""
+    if array.dtype.kind == "c":
+        return value_counts(_parts(array))
     dtype = dtype or array.dtype
     if dtype.kind != "f" or array.dtype.kind != "f":
         return ValueCounts(int(array.size), 0, 0, 0, 0, int(np.count_nonzero(array == 0)))
@@ -162,11 +170,17 @@ def value_counts(array: Array, dtype: np.dtype | None = None) -> ValueCounts:
     )
 
 
+def _parts(array: Array) -> Array:
+    """Complex numbers as pairs of floats, along a last axis of two; a real array's imaginary parts are zeros."""
+    whole = array if array.dtype.kind == "c" else array.astype(np.complex128)
+    return np.stack([whole.real, whole.imag], axis=-1)
+
+
 def _check(reference: Array, other: Array) -> None:
     if reference.shape != other.shape:
         raise ComparisonFailure(f"shapes differ: reference {reference.shape}, other {other.shape}")
     for array in (reference, other):
-        if array.dtype.kind not in "fiub":
+        if array.dtype.kind not in "fiubc":
             raise ComparisonFailure(f"dtype {array.dtype} cannot be compared; expected float, integer or bool")
 
 

@@ -301,6 +301,11 @@ def _violations(stats: BoundStats, prefix: str, size: int, is_argmax: bool) -> l
     return []
 
 
+def _number(value: np.generic) -> float:
+    """The element; of a complex number its size."""
+    return float(np.abs(value) if np.iscomplexobj(value) else value)
+
+
 def _worst(reference: Array, other: Array, bound: Bound | None, error: Array) -> Worst | None:
     key = error
     if bound is not None and bound.candidates is None:
@@ -311,7 +316,7 @@ def _worst(reference: Array, other: Array, bound: Bound | None, error: Array) ->
     at = np.unravel_index(int(np.argmax(key)), reference.shape) if reference.ndim else ()
     index = tuple(int(i) for i in at)
     limit = float(bound.array[index]) if bound is not None and bound.candidates is None else None
-    return Worst(index, float(reference[index]), float(other[index]), float(error[index]), limit)
+    return Worst(index, _number(reference[index]), _number(other[index]), float(error[index]), limit)
 
 
 def text_of(op: FleetOp, name: str) -> str:

@@ -79,7 +79,8 @@ class Floors:
                 self._size[value] = abs(float(constant_value(owner)))
             else:
                 array = self._array(value)
-                self._size[value] = None if array is None else root_mean_square(np.asarray(array, np.float64))
+                dtype = np.complex128 if array is not None and np.iscomplexobj(array) else np.float64
+                self._size[value] = None if array is None else root_mean_square(np.asarray(array, dtype))
         return self._size[value]
 
     def _array(self, value: SSAValue) -> np.ndarray | None:

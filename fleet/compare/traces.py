@@ -377,6 +377,7 @@ def _samples(spec: ValueComparison, reference: Trace, other: Trace, name: str) -
         return {}
     bound = spec.bounds.get(name)
     pick = np.linspace(0, a.size - 1, min(a.size, 4096)).astype(np.int64)
+    a, b = (np.abs(v) if v.dtype.kind == "c" else v for v in (a, b))  # a picture shows sizes
     flat = a.reshape(-1)[pick].astype(np.float64)
     arrays = {f"{spec.name}/{name}/reference": flat, f"{spec.name}/{name}/other": b.reshape(-1)[pick].astype(np.float64)}
     if bound is not None:

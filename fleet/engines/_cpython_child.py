@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-_KINDS = "biuf"
+_KINDS = "biufc"
 
 
 def main(folder: Path) -> None:
@@ -155,7 +155,7 @@ def _store(job: dict[str, Any], folder: Path, outputs: list[Any], variables: dic
 
 
 def _numeric(value: Any) -> bool:
-    return isinstance(value, np.ndarray | np.generic | bool | int | float) and np.asarray(value).dtype.kind in _KINDS
+    return isinstance(value, np.ndarray | np.generic | bool | int | float | complex) and np.asarray(value).dtype.kind in _KINDS
 
 
 if __name__ == "__main__":

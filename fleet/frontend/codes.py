@@ -33,7 +33,7 @@ CODES: Mapping[str, Code] = {
         "a library that is not supported", "import os\nprint(os.getcwd())", "a model uses numpy, math and its own functions"
     ),
     "F205": Code(
-        "a function of NumPy or math that is not supported", _NP + "np.fft.fft(np.ones(3))", "see the tables of functions"
+        "a function of NumPy or math that is not supported", _NP + "np.ma.array(np.ones(3))", "see the tables of functions"
     ),
     "F206": Code("an attribute that is not supported", _X + "print(x.strides)", "see the tables of methods"),
     "F207": Code("a model's function that the file does not have", "path.py:absent", "name one of the file's functions"),
@@ -58,9 +58,7 @@ CODES: Mapping[str, Code] = {
     # F4: dtypes and types
     "F401": Code("an operation that NumPy lacks for the dtype", _NP + "print(-np.array([True]))", "convert with .astype(...)"),
     "F402": Code("a number that the dtype cannot hold", _NP + "print(np.ones(2, np.int8) + 300)", "use a wider dtype"),
-    "F403": Code(
-        "a dtype that is not supported", _NP + "print(np.ones(2, dtype='complex128'))", "use float, int or bool dtypes of the table"
-    ),
+    "F403": Code("a dtype that is not supported", _NP + "print(np.ones(2, dtype='longdouble'))", "use a dtype of the table"),
     "F404": Code("a number that must be known from the source", _X + "print(np.ones(x.sum()))", "use a number, or a shape"),
     "F405": Code(
         "an index of the wrong kind", _X + "print(x[0.5])", "index with integers, slices, None, ... or an array of integers"

@@ -22,6 +22,8 @@ def constant(number: bool | int | float, type_: Attribute) -> ConstantOp:
     """
     dtype = numpy_dtype(type_)
     element = element_type(dtype)
+    if dtype.kind == "c":
+        raise InferenceError(f"a constant of {dtype}: a complex array is a cast, or a weight")
     if dtype.kind == "f":
         with np.errstate(over="ignore"):
             return ConstantOp(FloatAttr(float(dtype.type(number)), cast("AnyFloat", element)), type_)

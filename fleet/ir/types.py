@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    ComplexType,
     IntegerType,
     Signedness,
     TensorType,
@@ -37,6 +38,8 @@ _PAIRS: tuple[tuple[str, Attribute, str], ...] = (
     ("uint16", IntegerType(16, Signedness.UNSIGNED), "u16"),
     ("uint32", IntegerType(32, Signedness.UNSIGNED), "u32"),
     ("uint64", IntegerType(64, Signedness.UNSIGNED), "u64"),
+    ("complex64", ComplexType(f32), "c64"),
+    ("complex128", ComplexType(f64), "c128"),
 )
 _TO_XDSL: dict[np.dtype, Attribute] = {np.dtype(name): attr for name, attr, _ in _PAIRS}
 _TO_NUMPY: dict[Attribute, np.dtype] = {attr: np.dtype(name) for name, attr, _ in _PAIRS}

@@ -205,7 +205,7 @@ def test_a_declared_tensor_checks_its_data() -> None:
         with pytest.raises(ModelError, match=r"declared float32\[2, 3\]"):
             tensor.data = wrong
     with pytest.raises(ModelError, match="cannot be had"):
-        Tensor((2,), "complex64")
+        Tensor((2,), "M8[s]")
     with pytest.raises(ModelError, match="no shape and dtype"):
         Tensor("ab")
 

@@ -17,9 +17,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from helpers_uses import drawn
+
+from fleet.frontend.source import load
+from fleet.targets.bytecode import VM, ByteCodeConverter
 
 FOLDER = Path(__file__).parent / "corpus"
 _HEAD = re.compile(r"# (\w+)\((.*)\)\Z")
@@ -50,9 +54,18 @@ class Program:
         return f"{self.path}:{self.function}" if self.function else str(self.path)
 
 
-def corpus() -> list[Program]:
-    """All programs, by name."""
-    return [_opened(path) for path in sorted(FOLDER.glob("*.py"))]
+def corpus(folder: Path = FOLDER) -> list[Program]:
+    """All programs of a folder, by name."""
+    return [_opened(path) for path in sorted(folder.glob("*.py"))]
+
+
+def by_vm(program: Program) -> tuple[list[np.ndarray], str]:
+    """What the VM returns, flat, and what it prints. SourceError if the front end refuses the program."""
+    compiled = load(program.spec, {}, program.inputs)
+    compiled.module.verify()
+    printed = io.StringIO()
+    vm = VM(ByteCodeConverter(compiled).convert(), echo=lambda *v, end="\n": print(*v, end=end, file=printed))
+    return list(vm.run(program.inputs).values()), printed.getvalue()
 
 
 def _opened(path: Path) -> Program:
@@ -66,15 +79,17 @@ def _opened(path: Path) -> Program:
 
 
 def by_python(program: Program) -> tuple[list[np.ndarray], str]:
-    """What CPython returns, flat, and what it prints; only for programs of this folder."""
+    """What CPython returns, flat, and what it prints, run without arguments; only for programs that are committed."""
     printed = io.StringIO()
     name = "corpus_program"
     namespace: dict[str, Any] = {"__name__": name if program.function else "__main__"}
     sys.modules[name] = types.ModuleType(name)  # dataclasses look it up
     code = compile(program.path.read_text(), program.path.name, "exec")
+    argv = [program.path.name]
     with contextlib.redirect_stdout(printed), warnings.catch_warnings(), np.errstate(all="ignore"), np.printoptions():
         warnings.simplefilter("ignore")
-        exec(code, namespace)
+        with patch.object(sys, "argv", argv):
+            exec(code, namespace)
         if program.function is None:
             return [], printed.getvalue()
         printed.seek(0)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers_corpus import Program, by_python, corpus
+from helpers_corpus import Program, by_python, by_vm, corpus
 from helpers_uses import corpus as corpus_of_uses
 from helpers_uses import difference
 
@@ -16,7 +15,6 @@ from fleet.engines.base import RunOptions
 from fleet.engines.riscv import ENGINE as RISCV
 from fleet.errors import DeviceError, SourceError
 from fleet.frontend.source import load
-from fleet.targets.bytecode import VM, ByteCodeConverter
 
 PROGRAMS = corpus()
 TAKEN = [p for p in PROGRAMS if not p.refused]
@@ -31,12 +29,8 @@ def test_most_programs_are_taken() -> None:
 @pytest.mark.parametrize("program", TAKEN, ids=lambda p: p.path.stem)
 def test_vm_gives_what_python_gives(program: Program) -> None:
     expected, text = by_python(program)
-    compiled = load(program.spec, {}, program.inputs)
-    compiled.module.verify()
-    printed = io.StringIO()
-    vm = VM(ByteCodeConverter(compiled).convert(), echo=lambda *v, end="\n": print(*v, end=end, file=printed))
-    found = list(vm.run(program.inputs).values())
-    assert printed.getvalue() == text
+    found, printed = by_vm(program)
+    assert printed == text
     assert len(found) == len(expected)
     assert not [d for f, e in zip(found, expected, strict=True) if (d := difference(f, e))]
 

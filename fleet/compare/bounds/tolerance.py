@@ -36,7 +36,7 @@ from fleet.compare.rules.table import (
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of, op_id
 from fleet.ir.program import Program
-from fleet.ir.types import is_tensor, shape_of
+from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.sdk.error_model import FixedPoint
 
 __all__ = ["bounded_operations", "cumulative_bounds", "last_readers", "local_bounds"]
@@ -136,6 +136,9 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
     moves = isinstance(op, MOVES)
     # Of what a body computed nothing is proved here.
     operands = [] if isinstance(op, d.ElementOp) else list(op.operands)
+    if any(numpy_dtype(v.type).kind == "c" for v in (*operands, op.results[0])):  # the rules are of real numbers
+        errors[op.results[0]] = np.full(shape, np.inf)
+        return Bound(errors[op.results[0]], None, "none")
     x = [values.of(v) if moves else _as_used(values.of(v), v, dtype) for v in operands]
     with np.errstate(all="ignore"):
         e = [_operand_error(op, v, xv, side, errors, local) for v, xv in zip(operands, x, strict=True)]

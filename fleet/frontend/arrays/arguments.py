@@ -74,7 +74,10 @@ def dtype_of(ev: Evaluator, node: ast.AST, value: Value) -> np.dtype:
     return found
 
 
-_PYTHON_DTYPES = {"builtins.float": np.dtype(float), "builtins.int": np.dtype(np.int64), "builtins.bool": np.dtype(bool)}
+_PYTHON_DTYPES = {
+    "builtins.float": np.dtype(float), "builtins.int": np.dtype(np.int64), "builtins.bool": np.dtype(bool),
+    "builtins.complex": np.dtype(complex),
+}  # fmt: skip
 
 
 def to_array(ev: Evaluator, node: ast.expr, value: Value) -> Value:

@@ -130,6 +130,7 @@ class Builder:
         weak = OPERATIONS[name].compute_types(scalars)[-1] == dtypes[-1]  # else the constant must be no Python number
         values = [
             v.ssa if isinstance(v, Tensor) else
+            self.number(node, v) if d.kind == "c" else
             self.number(node, v, element_type(d)) if weak or v.symbolic else self.filled(node, (), v.value, d).ssa
             for v, d in zip(operands, dtypes, strict=False)
         ]  # fmt: skip
@@ -206,6 +207,9 @@ class Builder:
         """A tensor filled with one number (rank 0: a NumPy scalar)."""
         if dtype.kind == "O":  # NumPy's dtype of an integer beyond 64 bits
             self.source.fail("F605", node, f"the integer {_short(int(value))} needs more than 64 bits")
+        if dtype.kind == "c":  # a constant of the IR is real
+            part = self.constant(node, value, tensor_type(shape, np.float64 if dtype.itemsize == 16 else np.float32))
+            return self.tensor(node, "cast", [part], dtype=dtype)
         return Tensor(self.constant(node, value, tensor_type(shape, dtype)))
 
     def arithmetic(self, node: ast.AST, name: str, operands: Sequence[Number], value: bool | int | float) -> Number:

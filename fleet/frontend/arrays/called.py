@@ -19,13 +19,14 @@ from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.memory import change, check_writable
 from fleet.frontend.arrays.operands import array
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Class, Field, Library, List, Named, Number, Range, Tensor, Value, words
+from fleet.frontend.reading.values import Class, Complex, Field, Library, List, Named, Number, Range, Tensor, Value, words
 from fleet.ir.library.call import Call, Operand, is_callable
 from fleet.ir.library.expand import has_sequence
 from fleet.ir.library.inference import CallError, Leaf, results
 from fleet.ir.shapes import UNKNOWN, InferenceError
+from fleet.ir.types import DTYPES
 
-__all__ = ["METHODS", "call", "checked", "function_of", "instead", "is_default", "prepared", "takes"]
+__all__ = ["METHODS", "as_tuple", "call", "checked", "decided", "function_of", "instead", "is_default", "prepared", "takes"]
 
 _INSTEAD = frozenset({"F208", "F302", "F401", "F404", "F405", "F501", "F506"})
 """Errors of a rule that covers less than NumPy's function: the function itself may take the call."""
@@ -48,7 +49,7 @@ def instead(error: SourceError, path: str) -> bool:
     return error.code in _INSTEAD and takes(path)
 
 
-_METHODS = """all any argmax argmin argpartition argsort choose clip compress cumprod cumsum diagonal dot flatten max
+_METHODS = """all any argmax argmin argpartition argsort choose clip compress conj conjugate cumprod cumsum diagonal dot flatten max
     mean min nonzero prod ravel repeat reshape round searchsorted squeeze std sum swapaxes take trace transpose var"""
 METHODS = frozenset(_METHODS.split())
 """Methods of arrays that are functions of NumPy with the array as the first argument."""
@@ -110,7 +111,8 @@ class _Arguments:
                 return value.value
             case List() | Range() | tuple():
                 parts = self.ev.sequence(value) or ()
-                if len(parts) > _MOST_WORDS and not any(isinstance(p, Tensor) for p in parts):
+                whole = len(parts) > _MOST_WORDS and not any(isinstance(p, Tensor) for p in parts)
+                if whole or any(isinstance(p, Complex) for p in parts):
                     made = to_array(self.ev, self.node, value)
                     assert isinstance(made, Tensor)
                     return self._operand(made)
@@ -118,7 +120,7 @@ class _Arguments:
                 return tuple(made) if isinstance(value, tuple) else made
             case None | str():
                 return value
-            case np.dtype() | Library(path="builtins.float" | "builtins.int" | "builtins.bool"):
+            case np.dtype() | Library(path="builtins.float" | "builtins.int" | "builtins.bool" | "builtins.complex"):
                 return dtype_of(self.ev, self.node, value).name
             case _:
                 return self.ev.fail("F408", self.node, f"an argument that is {words(value)}", "pass arrays and numbers")
@@ -153,7 +155,13 @@ def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywor
     if not operands:
         operands, found = _constants(ev, node, found)
     text = str(found)
-    structure = checked(ev, node, found, [o.ssa.type for o in operands])
+    try:
+        structure = checked(ev, node, found, [o.ssa.type for o in operands])
+    except SourceError:
+        known = [known_array(ev, o) for o in operands]
+        if into is not None or any(k is None for k in known) or (value := decided(found, known)) is None:
+            raise
+        return _made(ev, node, value)
     if into is None and (not has_sequence(found.function) or any(UNKNOWN in leaf.shape for leaf in _leaves(structure))):
         known = [known_array(ev, o) for o in operands]
         arrays = [k for k in known if k is not None]
@@ -164,6 +172,18 @@ def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywor
         change(ev, node, into, _emitted(ev, node, text, operands, 0))
         return into
     return _built(ev, node, text, operands, structure, [0])
+
+
+def decided(found: Call, arrays: Sequence[Any]) -> Any:
+    """What a call gives whose type these values decide; None if NumPy refuses them, or gives what is no array."""
+    try:
+        found.check(len(arrays))
+        value = found.run(arrays)
+    except Exception:  # the error of `checked` says it with its place
+        return None
+    parts = value if isinstance(value, tuple | list) else [value]
+    carried = all(np.asarray(p).dtype.name in DTYPES for p in parts)  # pyright: ignore[reportUnknownVariableType]
+    return value if carried else None
 
 
 def checked(ev: Evaluator, node: ast.expr, found: Call, types: Sequence[Attribute]) -> Any:
@@ -202,7 +222,7 @@ def _made(ev: Evaluator, node: ast.expr, value: Any) -> Value:
     """What a call gives while the source is read."""
     if isinstance(value, tuple | list):
         parts = [_made(ev, node, v) for v in value]  # pyright: ignore[reportUnknownVariableType]
-        return List(parts) if isinstance(value, list) else tuple(parts)
+        return List(parts) if isinstance(value, list) else as_tuple(parts, value)
     found = np.asarray(value)
     return static(ev, node, np.array(found, order="C"), "array", scalar=not isinstance(value, np.ndarray))
 
@@ -217,10 +237,15 @@ def _built(ev: Evaluator, node: ast.AST, text: str, operands: Sequence[Tensor], 
     parts = [_built(ev, node, text, operands, part, count) for part in structure]
     if isinstance(structure, list):
         return List(parts)
-    names = getattr(structure, "_fields", None)
+    return as_tuple(parts, structure)
+
+
+def as_tuple(parts: Sequence[Value], like: Any) -> Value:
+    """A tuple, or a named one with the fields of NumPy's."""
+    names = getattr(like, "_fields", None)
     if names is None:
         return tuple(parts)
-    return Named.of(Class(type(structure).__name__, kind="namedtuple", fields={n: Field() for n in names}), parts)
+    return Named.of(Class(type(like).__name__, kind="namedtuple", fields={n: Field() for n in names}), parts)
 
 
 def _emitted(ev: Evaluator, node: ast.AST, text: str, operands: Sequence[Tensor], output: int) -> Any:

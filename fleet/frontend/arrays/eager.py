@@ -29,6 +29,7 @@ from fleet.frontend.reading.keys import check_order
 from fleet.frontend.reading.static import Made, Static
 from fleet.frontend.reading.values import (
     ELLIPSIS,
+    Complex,
     Dict,
     Generator,
     Instance,
@@ -48,7 +49,7 @@ from fleet.frontend.reading.values import (
     words,
 )
 from fleet.ir.program_ops import read_options
-from fleet.ir.types import tensor_type
+from fleet.ir.types import DTYPES, tensor_type
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "pow": operator.pow,
@@ -108,7 +109,7 @@ class Eager(Domain):
         match value:
             case Concrete():
                 return value.array
-            case Number():
+            case Number() | Complex():
                 return value.value
             case List():
                 items = [self.plain(ev, node, v) for v in value.items]
@@ -130,7 +131,7 @@ class Eager(Domain):
                 return template.format(*(self.plain(ev, node, v) for v in values))
             case None | str() | np.dtype():
                 return value
-            case Library() if value.path in ("builtins.float", "builtins.int", "builtins.bool"):
+            case Library() if value.path in ("builtins.float", "builtins.int", "builtins.bool", "builtins.complex"):
                 return dtype_of(ev, node, value)
             case _ if value is ELLIPSIS:
                 return ...
@@ -144,15 +145,15 @@ class Eager(Domain):
     def wrapped(self, ev: Evaluator, node: ast.AST, value: Any) -> Value:
         """What NumPy gave, as a value of the source."""
         if isinstance(value, np.ndarray | np.generic):
-            if value.dtype.kind not in "fiub":
-                ev.fail("F403", node, f"an array of {value.dtype}", "arrays hold floats, ints and bools")
+            if value.dtype.name not in DTYPES:
+                ev.fail("F403", node, f"an array of {value.dtype}", "arrays hold numbers and truth values")
             self._account(ev, node, value)
             return self.concrete(value)
         if isinstance(value, list):
             return List([self.wrapped(ev, node, v) for v in value])  # pyright: ignore[reportUnknownVariableType]
         if isinstance(value, tuple):
-            return tuple(self.wrapped(ev, node, v) for v in value)  # pyright: ignore[reportUnknownVariableType]
-        return Number(value) if isinstance(value, bool | int | float) else value
+            return called.as_tuple([self.wrapped(ev, node, v) for v in value], value)  # pyright: ignore[reportUnknownVariableType]
+        return Complex(value) if isinstance(value, complex) else Number(value) if isinstance(value, bool | int | float) else value
 
     def _account(self, ev: Evaluator, node: ast.AST, value: np.ndarray | np.generic) -> None:
         """Refuses results that together would exhaust memory: a system that lends more than it has kills the process instead."""
@@ -201,6 +202,10 @@ class Eager(Domain):
         with self.numpy_errors(ev, node):
             return self.wrapped(ev, node, _OPERATORS[op](self.plain(ev, node, lhs), self.plain(ev, node, rhs)))
 
+    def scalar(self, ev: Evaluator, node: ast.AST, value: np.generic) -> Tensor:
+        """The scalar itself."""
+        return self.concrete(value)
+
     def unary(self, ev: Evaluator, node: ast.expr, op: str, value: Tensor) -> Value:
         """NumPy's operator."""
         with self.numpy_errors(ev, node):
@@ -240,9 +245,16 @@ class Eager(Domain):
     def _directly(self, ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
         """A function that programs call as it is: the same refusals, and the same results."""
         into, found, operands = called.prepared(ev, node, path, args, keywords)
-        called.checked(ev, node, found, [tensor_type(o.shape, o.dtype) for o in operands])
-        with self.numpy_errors(ev, node):
-            result = found.run([self.plain(ev, node, o) for o in operands])
+        arrays = [self.plain(ev, node, o) for o in operands]
+        try:
+            called.checked(ev, node, found, [tensor_type(o.shape, o.dtype) for o in operands])
+        except SourceError:
+            result = called.decided(found, arrays)  # where values decide the type, NumPy knows it
+            if result is None:
+                raise
+        else:
+            with self.numpy_errors(ev, node):
+                result = found.run(arrays)
         if not isinstance(into, Concrete):
             return self.wrapped(ev, node, result)
         self.store(ev, node, into, [ELLIPSIS], self.wrapped(ev, node, result))

@@ -10,7 +10,7 @@ import numpy as np
 
 from fleet.frontend.arrays.arguments import dtype_of
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Library, Number, Tensor, Value, words
+from fleet.frontend.reading.values import Complex, Library, Number, Tensor, Value, words
 
 __all__ = ["ABSTRACT", "FACTS", "call"]
 
@@ -57,11 +57,11 @@ def _broadcast_shapes(ev: Evaluator, node: ast.AST, args: Sequence[Value]) -> Va
 
 
 def _isscalar(_ev: Evaluator, _node: ast.AST, args: Sequence[Value]) -> Value:
-    return Number(isinstance(args[0], Number | str) or (isinstance(args[0], Tensor) and args[0].scalar))
+    return Number(isinstance(args[0], Number | Complex | str) or (isinstance(args[0], Tensor) and args[0].scalar))
 
 
 def _is_complex(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.dtype.kind == "c"
+    return isinstance(value, Complex) or (isinstance(value, Tensor) and value.dtype.kind == "c")
 
 
 FACTS: Mapping[str, tuple[Callable[[Evaluator, ast.AST, Sequence[Value]], Value], int, int]] = {

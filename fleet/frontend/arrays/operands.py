@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from fleet.frontend.arrays.complexes import beside
 from fleet.frontend.arrays.emitting import builder_of, cast, emit
 from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.sizes import dims_of, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
-from fleet.frontend.reading.values import List, Number, Operand, Range, Tensor, Value, words
+from fleet.frontend.reading.values import Complex, List, Number, Operand, Range, Tensor, Value, words
 from fleet.ir.promotion import common_dtype, loop_types
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import numpy_dtype
@@ -157,6 +158,8 @@ def _plain(ev: Evaluator, value: Value, *, texts: bool) -> Any:
         return value
     if isinstance(value, Static) and (small := value.small()) is not None:
         return small
+    if isinstance(value, Complex):
+        return value.value
     if not isinstance(value, Number) or value.symbolic:
         raise LookupError
     return value.value
@@ -168,8 +171,9 @@ def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) 
         plain = _plain(ev, value, texts=dtype is not None)
     except LookupError:
         parts = ev.sequence(value) or ()
-        if any(not isinstance(p, Tensor | Number | tuple | List) for p in parts):
+        if any(not isinstance(p, Tensor | Number | Complex | tuple | List) for p in parts):
             ev.fail("F408", node, f"an array made of {words(value)} is not supported", "its parts must be numbers or arrays")
+        parts = [beside(ev, node, p) for p in parts]
         arrays = [array(ev, node, p) if dtype is None else convert(ev, node, p, dtype) for p in parts]
         joined = stack(ev, node, arrays, 0)
         return joined if dtype is None else cast(ev, node, joined, dtype)

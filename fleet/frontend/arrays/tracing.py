@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import SSAValue
 
 from fleet.errors import SourceError
-from fleet.frontend.arrays import called, draws, handlers, indexing, sizes
+from fleet.frontend.arrays import called, complexes, draws, handlers, indexing, sizes
 from fleet.frontend.arrays.arguments import bind
 from fleet.frontend.arrays.emitting import Emitting, cast
 from fleet.frontend.arrays.functions import order, products
@@ -39,6 +39,8 @@ class Tracing(Emitting):
 
     def binary(self, ev: Evaluator, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
         """The operator as an operation; the value itself if both sides are scalars that are known."""
+        if complexes.any_complex((lhs, rhs)) and op in ("pow", "matmul"):
+            return self._of_complex(ev, node, op, lhs, rhs)
         if op == "matmul":
             return products.matmul(ev, node, lhs, rhs)
         op = bitwise(ev, node, op, lhs, rhs)
@@ -58,6 +60,21 @@ class Tracing(Emitting):
         if op == "pow" and any(isinstance(v, Tensor) and not v.scalar for v in (lhs, rhs)):
             return elementwise(ev, node, op, lhs, rhs)
         return self.builder.elementwise(node, op, [lhs, rhs])
+
+    def _of_complex(self, ev: Evaluator, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
+        """A power or product of complex numbers."""
+        if op == "matmul":
+            return called.call(ev, node, "numpy.matmul", [lhs, rhs], {})
+        name = complexes.power(lhs, rhs)
+        if name != "power":
+            return called.call(ev, node, f"numpy.{name}", [lhs], {})
+        if all(isinstance(v, Number) or v.scalar for v in (lhs, rhs)):
+            return self.builder.elementwise(node, op, [lhs, rhs])
+        return elementwise(ev, node, op, lhs, rhs)
+
+    def scalar(self, ev: Evaluator, node: ast.AST, value: np.generic) -> Tensor:
+        """A literal of the program."""
+        return literal(ev, node, value)
 
     def known_scalar(self, value: Operand) -> Any:
         """The number, or the NumPy scalar that costs nothing to make; None for anything else."""
@@ -129,7 +146,7 @@ class Tracing(Emitting):
         if path == "numpy.where" and len(args) == 1 and not keywords:
             return order.nonzero(ev, node, {"a": args[0]})
         given = {k: v for k, v in keywords.items() if not called.is_default(path, k, v)}
-        if path not in FUNCTIONS:
+        if path not in FUNCTIONS or complexes.by_numpy(path, args, given):
             return called.call(ev, node, path, args, given)
         try:
             bound = bind(ev, node, path.replace("numpy", "np", 1), FUNCTIONS[path], args, given)
@@ -143,7 +160,7 @@ class Tracing(Emitting):
         """As `call`, with the array as the function's first argument."""
         given = {k: v for k, v in keywords.items() if not called.is_default(name, k, v)}
         path, owned = called.function_of(name, owner, args)
-        if name not in METHODS:
+        if name not in METHODS or complexes.by_numpy(path, owned, given):
             return called.call(ev, node, path, owned, given)
         try:
             bound = bind(ev, node, f"`.{name}`", METHODS[name], [owner, *args], given)
@@ -194,8 +211,10 @@ class Tracing(Emitting):
                 return Number(owner.dtype.itemsize)
             case "dtype":
                 return owner.dtype
-            case "real":
+            case "real" if owner.dtype.kind != "c":
                 return owner
+            case "real":
+                return called.call(ev, node, "numpy.real", [owner], {})
             case "imag":
                 return called.call(ev, node, "numpy.imag", [owner], {})
             case "flat":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import cmath
 import copy
 import math
 from collections.abc import Mapping, Sequence
@@ -293,7 +294,7 @@ def _paths() -> dict[Any, str]:
 
 
 def _resolve(path: str) -> Any:
-    value: Any = {"numpy": np, "math": math}[path.split(".", maxsplit=1)[0]]
+    value: Any = {"numpy": np, "math": math, "cmath": cmath}[path.split(".", maxsplit=1)[0]]
     for part in path.split(".")[1:]:
         value = getattr(value, part, None)
     return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from fleet.frontend.arrays.complexes import beside
 from fleet.frontend.arrays.functions import shifts
 from fleet.frontend.python.attributes import attribute
 from fleet.frontend.python.classes import objects
@@ -53,6 +54,7 @@ def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
         case ast.Subscript():
             owner = ev.expression(target.value)
             if isinstance(owner, Tensor):
+                value = beside(ev, target, value, owner)
                 ev.domain.store(ev, target, owner, index_items(ev, target.slice), value)
                 _renamed(ev, target.value, owner)
             else:
@@ -117,7 +119,7 @@ def augmented(ev: Evaluator, node: ast.AugAssign) -> None:
             if isinstance(owner, Tensor):
                 items = index_items(ev, target.slice)
                 old = ev.domain.load(ev, place, owner, items)
-                right = ev.operand(node.value, _apart(ev.expression(node.value)))
+                right = ev.operand(node.value, _apart(beside(ev, node.value, ev.expression(node.value), old)))
                 new = binary(ev, place, node.op, ev.operand(target, old), right)
                 del old
                 ev.domain.store(ev, target, owner, items, new)
@@ -139,7 +141,7 @@ def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, rig
         old.items += added
         return old
     if isinstance(old, Tensor) and not old.scalar and op is not None:
-        operand = ev.operand(node.value, right)
+        operand = ev.operand(node.value, beside(ev, node.value, right, old))
         found: Value = old
         if op.startswith("shift") and isinstance(operand, Tensor):
             return _shifted(ev, node, op, old, operand)

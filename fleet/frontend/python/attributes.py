@@ -6,12 +6,14 @@ import ast
 
 import numpy as np
 
+from fleet.frontend.python import complexes
 from fleet.frontend.python.classes import objects, records
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.names import resolve
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     Class,
+    Complex,
     Dict,
     Function,
     Generator,
@@ -52,5 +54,9 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             return owner.title or (owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
         case Number() if node.attr in ("real",):
             return owner
+        case Complex() if node.attr != "conjugate":
+            return complexes.attribute(ev, node, owner, node.attr)
+        case Complex():
+            return Method(owner, node.attr)
         case _:
             return ev.fail("F206", node, f"{words(owner)} has no attribute `{node.attr}` here")

@@ -11,8 +11,9 @@ import numpy as np
 
 from fleet.frontend.arrays import facts
 from fleet.frontend.arrays.arguments import dtype_of
+from fleet.frontend.arrays.complexes import beside, scalars
 from fleet.frontend.arrays.functions import grids, mapped
-from fleet.frontend.python import calls
+from fleet.frontend.python import calls, complexes
 from fleet.frontend.python.builtins import registry
 from fleet.frontend.python.builtins.numbers import math_call
 from fleet.frontend.python.classes import objects, records
@@ -27,6 +28,7 @@ from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.values import (
     Bound,
     Class,
+    Complex,
     Function,
     Generator,
     Initialiser,
@@ -64,7 +66,10 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
         case Method(owner=Function() as owner):
             return mapped.vectorized(ev, node, owner, args, keywords)
         case Method(owner=Tensor() as owner):
+            args, keywords = scalars(ev, node, args, keywords)
             return ev.domain.method(ev, node, owner, function.name, args, keywords)
+        case Method(owner=Complex() as owner):
+            return complexes.method(ev, node, owner, function.name, args)
         case Method(owner=Generator() as owner):
             return ev.domain.draw(ev, node, owner, function.name, args, keywords)
         case Method():
@@ -76,7 +81,7 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
         case np.dtype():
             if len(args) != 1 or keywords:
                 ev.fail("F208", node, f"{function.name}(...) takes one argument")
-            return ev.domain.convert(ev, node, args[0], function)
+            return ev.domain.convert(ev, node, beside(ev, node, args[0]), function)
         case Library():
             return _of_library(ev, node, function.path, args, keywords)
         case _:
@@ -98,6 +103,8 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
     if not known(path):
         resolve(ev, node.func, path)
         ev.fail("F408", node, f"`{path}` cannot be called")
+    if root == "cmath":
+        return complexes.cmath_call(ev, node, name, args, keywords)
     if root == "math":
         return math_call(ev, node, name, args, keywords)
     if path in ("numpy.finfo", "numpy.iinfo"):
@@ -110,6 +117,7 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         return dtype_of(ev, node, args[0] if args else None)
     if path in OTHER or path in facts.ABSTRACT or path in grids.MAKERS:
         ev.fail("F408", node, f"`{path}` cannot be called")
+    args, keywords = scalars(ev, node, args, keywords)
     return ev.domain.call(ev, node, path, args, keywords)
 
 

@@ -24,6 +24,7 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.values import (
     ELLIPSIS,
+    Complex,
     Dict,
     Function,
     Lazy,
@@ -54,7 +55,9 @@ def _constant(ev: Evaluator, node: ast.Constant) -> Value:
         return node.value
     if node.value is ...:
         return ELLIPSIS
-    return ev.fail("F503", node, f"a {type(node.value).__name__} literal is not supported", "numbers are ints and floats")
+    if isinstance(node.value, complex):
+        return Complex(node.value)
+    return ev.fail("F503", node, f"a {type(node.value).__name__} literal is not supported", "numbers are ints, floats and complex")
 
 
 # ---- operators
@@ -174,7 +177,7 @@ def _subscript(ev: Evaluator, node: ast.Subscript) -> Value:
     if isinstance(owner, Tensor):
         return ev.domain.load(ev, node, owner, index_items(ev, node.slice))
     if isinstance(owner, Library) and owner.path in grids.MAKERS:
-        return grids.load(ev, node, owner.path, index_items(ev, node.slice))
+        return grids.load(ev, node, owner.path, index_items)
     return builtin.load(ev, node, owner, ev.expression(node.slice))
 
 

@@ -14,6 +14,7 @@ from fleet.frontend.arrays import facts
 from fleet.frontend.arrays.functions import grids, mapped
 from fleet.frontend.arrays.signatures import FUNCTIONS
 from fleet.frontend.python.builtins.numbers import MATH
+from fleet.frontend.python.complexes import CMATH
 from fleet.frontend.python.containers.collections import COLLECTIONS
 from fleet.frontend.python.containers.heaps import HEAPS
 from fleet.frontend.python.containers.itertools import ITERTOOLS
@@ -25,11 +26,14 @@ from fleet.ir.weights import DISTRIBUTIONS
 
 _NUMBERS: Mapping[str, float] = {
     "numpy.pi": math.pi, "numpy.euler_gamma": np.euler_gamma, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.nan": math.nan,
+    "cmath.pi": math.pi, "cmath.e": math.e, "cmath.inf": math.inf, "cmath.nan": math.nan,
     "math.pi": math.pi, "math.e": math.e, "math.inf": math.inf, "math.nan": math.nan, "math.tau": math.tau,
 }  # fmt: skip
 _DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in DTYPES} | {
     "numpy.bool_": np.dtype(bool), "numpy.double": np.dtype(float), "numpy.single": np.dtype(np.float32),
-    "numpy.half": np.dtype(np.float16), "numpy.int_": np.dtype(np.int64), "numpy.intp": np.dtype(np.int64),
+    "numpy.half": np.dtype(np.float16),
+    "numpy.cdouble": np.dtype(complex), "numpy.csingle": np.dtype(np.complex64),
+    "numpy.int_": np.dtype(np.int64), "numpy.intp": np.dtype(np.int64),
 }  # fmt: skip
 _MODULES = frozenset(
     {"numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.lib", "numpy.lib.stride_tricks"}
@@ -52,7 +56,7 @@ STANDARD = frozenset(
     }
 )
 """Functions of Python's library that are followed, besides `math`."""
-LIBRARIES = frozenset({"numpy", "math", "dataclasses", "collections", "functools", "heapq", "itertools", "typing", "abc"})
+LIBRARIES = frozenset({"numpy", "math", "cmath", "dataclasses", "collections", "functools", "heapq", "itertools", "typing", "abc"})
 """Modules that a source may import and use."""
 _RANDOM = frozenset({"numpy.random.seed", "numpy.random.shuffle", "numpy.random.default_rng", "numpy.random.RandomState"})
 
@@ -60,10 +64,12 @@ _RANDOM = frozenset({"numpy.random.seed", "numpy.random.shuffle", "numpy.random.
 def known(path: str) -> bool:
     """Whether a dotted path is a function or another object of a library that is known."""
     random = path.startswith("numpy.random.") and path.removeprefix("numpy.random.") in DRAWS
+    in_cmath = path.startswith("cmath.") and path.removeprefix("cmath.") in CMATH
     in_math = path.startswith("math.") and path.removeprefix("math.") in MATH
     called = path.startswith("numpy.") and is_callable(path.removeprefix("numpy."))
+    known_math = in_math or in_cmath
     special = path in facts.FACTS or path in facts.ABSTRACT or path in mapped.MAPPED or path in grids.MAKERS
-    return path in FUNCTIONS or called or special or path in OTHER or path in _RANDOM or path in STANDARD or random or in_math
+    return path in FUNCTIONS or called or special or path in OTHER or path in _RANDOM or path in STANDARD or random or known_math
 
 
 def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:

@@ -14,10 +14,11 @@ from fleet.frontend.arrays.arguments import to_array
 from fleet.frontend.arrays.functions.shifts import shift
 from fleet.frontend.arrays.operands import array
 from fleet.frontend.arrays.truths import condition, number_of
+from fleet.frontend.python import complexes
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import ELLIPSIS, Instance, Library, List, Number, Tensor, Value, words
+from fleet.frontend.reading.values import ELLIPSIS, Complex, Instance, Library, List, Number, Tensor, Value, words
 
 BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.FloorDiv: "floor_div", ast.Mod: "mod",
@@ -46,6 +47,8 @@ def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Val
         return objects.binary(ev, node, name, lhs, rhs)
     if not isinstance(lhs, Tensor | Number) or not isinstance(rhs, Tensor | Number):
         found = builtin.binary(ev, node, name, lhs, rhs)
+        if found is None:
+            found = complexes.binary(ev, node, name, lhs, rhs)
         if found is not None:
             return found
     left = node.left if isinstance(node, ast.BinOp) else node
@@ -84,7 +87,7 @@ def _numbers(ev: Evaluator, node: ast.expr, name: str, lhs: Number, rhs: Number)
     except (ArithmeticError, ValueError, TypeError) as error:
         ev.fail("F703", node, f"{a!r} and {b!r}: {error}")
     if isinstance(value, complex):
-        ev.fail("F403", node, f"{a!r} ** {b!r} is a complex number")
+        return Complex(value)
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:
         ev.fail("F605", node, "the result needs more than 64 bits")
     return ev.domain.arithmetic(node, name, [lhs, rhs], value) if name in _FORMULAS else Number(value)
@@ -109,6 +112,8 @@ def unary(ev: Evaluator, node: ast.UnaryOp, found: Value) -> Value:
         return negated(ev, node, condition(ev, node.operand, found))
     if isinstance(found, Instance):
         return objects.unary(ev, node, found)
+    if isinstance(found, Complex):
+        return complexes.unary(ev, node, node.op, found)
     value = ev.operand(node.operand, found)
     if isinstance(value, Tensor):
         if isinstance(node.op, ast.UAdd):
@@ -152,6 +157,9 @@ def compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, right
         found = objects.compared(ev, node, name, left, right)
         if found is not None:
             return found[0]
+    beside = complexes.compared(ev, node, name, left, right)
+    if beside is not None:
+        return beside
     a, b = _as_array(ev, node, left, right), _as_array(ev, node, right, left)
     if isinstance(a, Tensor | Number) and isinstance(b, Tensor | Number):
         if isinstance(a, Number) and isinstance(b, Number):

@@ -28,6 +28,7 @@ from fleet.frontend.reading.values import (
     NOT_IMPLEMENTED,
     Broken,
     Class,
+    Complex,
     Dict,
     Frame,
     Function,
@@ -108,6 +109,10 @@ class Domain(ABC):
     @abstractmethod
     def convert(self, ev: Evaluator, node: ast.expr, value: Value, dtype: np.dtype) -> Value:
         """`np.float32(x)`."""
+
+    @abstractmethod
+    def scalar(self, ev: Evaluator, node: ast.AST, value: np.generic) -> Tensor:
+        """A NumPy scalar that is known."""
 
     @abstractmethod
     def load(self, ev: Evaluator, node: ast.Subscript, owner: Tensor, index: Index) -> Value:
@@ -362,6 +367,8 @@ class Evaluator(Findings):
             case Number():
                 if value.symbolic:
                     self.unknown(node, "a size that only the run knows decides what is computed")
+                return bool(value.value)
+            case Complex():
                 return bool(value.value)
             case None:
                 return False

@@ -80,6 +80,13 @@ class Number:
         return self._value
 
 
+@dataclass(frozen=True, eq=False)
+class Complex:
+    """A Python complex number."""
+
+    value: complex
+
+
 @dataclass(frozen=True)
 class Library:
     """A name out of a library: "numpy", "numpy.maximum", "math.pi", "os.path", or a builtin "builtins.len"."""
@@ -403,7 +410,7 @@ class Marker:
 
 Value: TypeAlias = "Tensor | Number | Library | Function | Method | Slice | List | Dict | Range | Lazy | Generator | _Other"
 _Object: TypeAlias = "Class | Instance | Bound | Partial | Initialiser | Super | Descriptor | Field"
-_Other: TypeAlias = "_Object | Set | Text | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
+_Other: TypeAlias = "_Object | Complex | Set | Text | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
 Operand: TypeAlias = "Tensor | Number"
 TextPart: TypeAlias = "str | tuple[Tensor | Number, str, str]"
 """Text, or a value that only the run knows with its conversion and format."""
@@ -429,6 +436,8 @@ def words(value: Value) -> str:
                 if not value.symbolic
                 else f"a {'size' if value.sized else 'number'} that only the run knows"
             )
+        case Complex():
+            return f"the number {value.value!r}"
         case Library():
             return f"`{value.path.removeprefix('builtins.')}`"
         case Method():

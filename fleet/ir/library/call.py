@@ -35,16 +35,19 @@ FAMILIES: Mapping[str, str] = {
         nanvar percentile prod ptp quantile std sum var""",
     "differences, statistics and polynomials": """
         bincount convolve corrcoef correlate cov diff digitize ediff1d gradient histogram histogram2d histogram_bin_edges interp
-        linspace polyadd polyder polydiv polyfit polyint polymul polysub polyval trapezoid""",
+        linspace polyadd polyder polydiv polyfit polyint polymul polysub polyval roots trapezoid""",
     "order and sets": """
         argpartition argsort intersect1d isin lexsort partition searchsorted setdiff1d setxor1d sort union1d unique unique_all
         unique_counts unique_inverse unique_values""",
     "products and linear algebra": """
-        cross dot einsum inner kron linalg.cholesky linalg.cond linalg.cross linalg.det linalg.diagonal linalg.eigh linalg.eigvalsh
-        linalg.inv linalg.lstsq linalg.matmul linalg.matrix_norm linalg.matrix_power linalg.matrix_rank linalg.matrix_transpose
-        linalg.multi_dot linalg.norm linalg.outer linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.svdvals
-        linalg.tensordot linalg.tensorinv linalg.tensorsolve linalg.trace linalg.vecdot linalg.vector_norm outer tensordot trace
-        vdot""",
+        cross dot einsum inner kron linalg.cholesky linalg.cond linalg.cross linalg.det linalg.diagonal linalg.eig linalg.eigh
+        linalg.eigvals linalg.eigvalsh linalg.inv linalg.lstsq linalg.matmul linalg.matrix_norm linalg.matrix_power
+        linalg.matrix_rank linalg.matrix_transpose linalg.multi_dot linalg.norm linalg.outer linalg.pinv linalg.qr
+        linalg.slogdet linalg.solve linalg.svd linalg.svdvals linalg.tensordot linalg.tensorinv linalg.tensorsolve linalg.trace
+        linalg.vecdot linalg.vector_norm outer tensordot trace vdot""",
+    "Fourier transforms": """
+        fft.fft fft.fft2 fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2
+        fft.rfftn""",
 }
 """Functions that compute their result and nothing else: no file, no code of others, no change of an operand; by what they do.
 

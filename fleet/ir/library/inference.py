@@ -19,7 +19,9 @@ from fleet.ir.types import is_tensor, numpy_dtype, shape_of, spelling
 __all__ = ["CallError", "Leaf", "results"]
 
 _SIZED = """
-    bincount broadcast_to diag diagflat diff histogram histogram2d histogram_bin_edges insert linalg.matrix_power linspace pad
+    bincount broadcast_to diag diagflat diff fft.fft fft.fft2 fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft fft.irfft
+    fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn
+    histogram histogram2d histogram_bin_edges insert linalg.matrix_power linspace pad
     polyder polyfit polyint repeat resize tile unpackbits unravel_index vander"""
 _LARGE = frozenset(_SIZED.split())
 """Functions whose numbers say how large the result, or how long the way to it, is."""
@@ -215,7 +217,7 @@ def _agreed(call: Call, found: Sequence[Any]) -> Any:
 def _leaves(value: Any, operands: Sequence[np.ndarray]) -> Any:
     if isinstance(value, tuple | list):
         return _rebuilt(value, [_leaves(v, operands) for v in value])  # pyright: ignore[reportUnknownVariableType]
-    if not isinstance(value, np.ndarray | np.generic | bool | int | float):
+    if not isinstance(value, np.ndarray | np.generic | bool | int | float | complex):
         raise InferenceError(f"a result of the type {type(value).__name__}, which is no array")
     array = np.asarray(value)
     dtype = carried(array.dtype, "a result of dtype")
@@ -234,7 +236,9 @@ def _example(kind: str, number: int, shape: tuple[int, ...], dtype: np.dtype) ->
             return np.array(np.broadcast_to(np.eye(shape[-2], shape[-1]), shape), dtype)
         case "random":
             drawn = np.random.default_rng(number).standard_normal(shape)
+            if dtype.kind == "c":
+                return (drawn * (1 + 0.5j)).astype(dtype)
             return (drawn * 3).astype(np.int8).astype(dtype) if dtype.kind in "biu" else drawn.astype(dtype)
         case _:
-            ramp = np.arange(number, number + size) if dtype.kind == "f" else np.arange(size) % 3
+            ramp = np.arange(number, number + size) if dtype.kind in "fc" else np.arange(size) % 3
             return ramp.reshape(shape).astype(dtype)

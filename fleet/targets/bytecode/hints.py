@@ -28,9 +28,10 @@ _UNSIGNED = {"u8": "C", "u16": "S", "u32": "u", "u64": "U"}
 _ABI = {"f64": "d", "f32": "f", "f16": "h", "i64": "I", "i32": "i", "i1": "b", "i8": "c", "i16": "s", **_UNSIGNED}
 _DTYPES = {
     "f64": "float64", "f32": "float32", "f16": "float16", "i64": "int64", "i32": "int32", "i1": "bool", "i8": "int8",
-    "i16": "int16", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64",
+    "i16": "int16", "u8": "uint8", "u16": "uint16", "u32": "uint32", "u64": "uint64", "c64": "complex64",
+    "c128": "complex128",
 }  # fmt: skip
-_TYPE = re.compile(r"(?:(?:[0-9]+|\?)x)*(?:f64|f32|f16|i64|i32|i16|i1|i8|u8|u16|u32|u64)\Z")
+_TYPE = re.compile(r"(?:(?:[0-9]+|\?)x)*(?:f64|f32|f16|i64|i32|i16|i1|i8|u8|u16|u32|u64|c64|c128)\Z")
 _VALUE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|inf|nan)\Z|True\Z|False\Z|'[^_']*'\Z")
 _ESCAPES = {ord(c): f"%{ord(c):02X}" for c in "_'%"}
 _KEPT_IN_TYPES = frozenset({"shape", "dtype"})

@@ -25,6 +25,9 @@ Rule: TypeAlias = Callable[[Emitter, FleetOp, Sequence[SSAValue]], SSAValue]
 
 _IDENTITY = frozenset({"id", "var", "at", "covers"})
 
+_NOT_EXPORTED: Mapping[str, str] = {"u": "integers without a sign", "c": "complex numbers"}
+"""Kind of a dtype -> what the export lacks."""
+
 
 class Kernels:
     """Calls computations, making the function of each when it is first met."""
@@ -35,10 +38,9 @@ class Kernels:
 
     def apply(self, e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
         """The result of `op` on these values. Numbers, constants and reshapes (which move nothing) need no function."""
-        unsigned = [numpy_dtype(v.type) for v in (*op.operands, *op.results) if numpy_dtype(v.type).kind == "u"]
-        if unsigned:
-            name = kind_of(op)
-            raise refuse(op, f"{name} of {unsigned[0]}: integers without a sign are not exported")
+        foreign = [numpy_dtype(v.type) for v in (*op.operands, *op.results) if numpy_dtype(v.type).kind in _NOT_EXPORTED]
+        if foreign:
+            raise refuse(op, f"{kind_of(op)} of {foreign[0]}: {_NOT_EXPORTED[foreign[0].kind]} are not exported")
         if isinstance(op, ConstantOp | ReshapeOp) or not is_tensor(op.results[0].type):
             return self._emit(e, op, values)
         passed = [

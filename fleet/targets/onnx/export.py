@@ -189,6 +189,8 @@ class _Exporter:
         return str(getattr(op.properties.get("var"), "data", None) or op_id(op))
 
     def _rule(self, op: FleetOp, values: Sequence[Value]) -> Value:
+        if any(numpy_dtype(v.type).kind == "c" for v in (*op.operands, *op.results)):
+            raise Unsupported("of complex numbers has no operator of ONNX")
         whole = COMPOSITES.get(type(op))
         found = whole(self.emitter, op, values) if whole is not None else None
         if found is not None:

@@ -30,6 +30,8 @@ def _apply(edit: Edit) -> None:
 
 def fold(edit: Edit, op: FleetOp) -> bool:
     """Replaces one operation by the constant that it gives; whether it did."""
+    if op.results and numpy_dtype(op.results[0].type).kind == "c":
+        return False  # the IR has no such constant
     if isinstance(op, ConstantOp | PrintOp) or not op.operands or type(op) not in COMPUTED or _shown(op):
         return False
     numbers = [known_number(v) for v in op.operands]

@@ -1,4 +1,3 @@
-#! F503: complex numbers
 import numpy as np
 
 f = np.logspace(1, 5, 5)

@@ -1,4 +1,3 @@
-#! F503: complex numbers
 import numpy as np
 def dft(x):
     N = len(x)

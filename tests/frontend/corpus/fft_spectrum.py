@@ -1,5 +1,4 @@
 # spectrum(x: float64[64])
-#! F205: np.fft.rfft: complex numbers
 import numpy as np
 
 

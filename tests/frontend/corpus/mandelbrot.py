@@ -1,4 +1,3 @@
-#! F503: complex numbers
 import numpy as np
 x = np.linspace(-2, 1, 30); y = np.linspace(-1, 1, 12)
 c = x[None, :] + 1j * y[:, None]

@@ -1,4 +1,3 @@
-#! F205: np.linalg.eig: whether its result is complex, values decide
 import numpy as np
 
 states = ["sunny", "cloudy", "rainy"]

@@ -1,5 +1,4 @@
 # predict(u: float64[40])
-#! F205: np.linalg.eigvals: whether its result is complex, values decide
 import numpy as np
 
 

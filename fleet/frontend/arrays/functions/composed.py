@@ -15,7 +15,7 @@ from fleet.frontend.arrays.operands import array, bitwise, convert, elementwise,
 from fleet.frontend.arrays.parts import piece
 from fleet.frontend.arrays.sizes import broadcasted, dims_of, flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import List, Number, Operand, Tensor, Value, words
+from fleet.frontend.reading.values import Number, Operand, Tensor, Value, words
 
 
 def _angle(ufunc: np.ufunc) -> Handler:
@@ -184,7 +184,7 @@ def _meshgrid(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
             broadcasted(ev, node, own, shape)
         )  # fmt: skip
         found.append(wide)
-    return List(found)
+    return tuple(found)
 
 
 def _select(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:

@@ -4,30 +4,33 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from fleet.frontend.arrays.arguments import to_array
+from fleet.frontend.arrays.complexes import beside
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import List, Number, Slice, Tensor, Value, words
+from fleet.frontend.reading.values import Complex, List, Number, Tensor, Value, words
 
 __all__ = ["MAKERS", "load"]
 
 MAKERS = frozenset({"numpy.r_", "numpy.c_", "numpy.mgrid", "numpy.ogrid", "numpy.s_", "numpy.index_exp"})
 
 
-def load(ev: Evaluator, node: ast.Subscript, path: str, items: Sequence[Value]) -> Value:
-    """`np.r_[items]` and its like."""
+def load(ev: Evaluator, node: ast.Subscript, path: str, index_items: Callable[[Evaluator, ast.expr], list[Value]]) -> Value:
+    """`np.r_[items]` and its like. index_items: what reads an index."""
     name = path.removeprefix("numpy.")
     if name in ("s_", "index_exp"):
+        items = index_items(ev, node.slice)
         return tuple(items) if len(items) > 1 or name == "index_exp" else items[0]
+    own = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if name in ("mgrid", "ogrid"):
-        return _grid(ev, node, name, items)
-    parts = [_part(ev, node, item) for item in items]
+        return _grid(ev, node, name, own)
+    parts = [_part(ev, node, item) for item in own]
     dtypes = [p.dtype for p in parts if isinstance(p, Tensor)]
     numbers = [p.value for p in parts if isinstance(p, Number)]
     common = np.result_type(*dtypes, *numbers)
@@ -44,12 +47,13 @@ def _call(ev: Evaluator, node: ast.expr, path: str, args: list[Value], keywords:
     return ev.domain.call(ev, as_call(node), path, args, keywords or {})
 
 
-def _part(ev: Evaluator, node: ast.Subscript, item: Value) -> Tensor | Number:
-    if isinstance(item, Slice):
-        return _made(ev, node, _line(ev, node, item))
-    found = to_array(ev, node, item)
+def _part(ev: Evaluator, node: ast.Subscript, item: ast.expr) -> Tensor | Number:
+    if isinstance(item, ast.Slice):
+        return _made(ev, node, np.r_[_line(ev, node, item)])
+    value = ev.expression(item)
+    found = beside(ev, node, to_array(ev, node, value))
     if not isinstance(found, Tensor | Number) or (isinstance(found, Number) and found.symbolic):
-        ev.fail("F408", node.slice, f"{words(item)} in np.r_ or np.c_", "give slices, numbers and arrays")
+        ev.fail("F408", node.slice, f"{words(value)} in np.r_ or np.c_", "give slices, numbers and arrays")
     return found
 
 
@@ -63,23 +67,35 @@ def _nested(plain: Any) -> Value:
     return List([_nested(p) for p in plain]) if isinstance(plain, list) else Number(plain)  # pyright: ignore[reportUnknownVariableType]
 
 
-def _line(ev: Evaluator, node: ast.Subscript, item: Value) -> np.ndarray:
-    if not isinstance(item, Slice):
-        ev.fail("F405", node.slice, f"{words(item)} in a grid", "give slices with known bounds")
-    plain = item.plain
-    start, step = plain.start or 0, plain.step or 1
-    if plain.stop is None:
+def _line(ev: Evaluator, node: ast.Subscript, item: ast.expr) -> slice:
+    """A line of a grid: start and step of numbers, or as many points up to the end as the step's imaginary part says."""
+    if not isinstance(item, ast.Slice):
+        ev.fail("F405", item, "a grid has slices alone", "give slices with known bounds")
+    start, stop, step = (None if e is None else _number(ev, e) for e in (item.lower, item.upper, item.step))
+    if stop is None:
         ev.fail("F405", node.slice, "a slice without an end in a grid", "write start:stop")
-    check_size(ev, node, (max(0, math.ceil((plain.stop - start) / step)),), np.dtype(float))
-    return np.arange(start, plain.stop, step)
+    start, step = 0 if start is None else start, 1 if step is None else step
+    if isinstance(start, complex) or isinstance(stop, complex) or step == 0:
+        ev.fail("F405", node.slice, f"the slice {start}:{stop}:{step} in a grid", "its bounds are real, its step is not zero")
+    count = int(abs(step)) if isinstance(step, complex) else max(0, math.ceil((stop - start) / step))
+    check_size(ev, node, (count,), np.dtype(float))
+    return slice(start, stop, step)
 
 
-def _grid(ev: Evaluator, node: ast.Subscript, name: str, items: Sequence[Value]) -> Value:
+def _number(ev: Evaluator, node: ast.expr) -> int | float | complex:
+    value = ev.expression(node)
+    found = value.value if isinstance(value, Complex) else ev.static(value)
+    if found is None:
+        ev.fail("F404", node, f"a bound of a grid must be known from the source, found {words(value)}")
+    return found
+
+
+def _grid(ev: Evaluator, node: ast.Subscript, name: str, items: Sequence[ast.expr]) -> Value:
     lines = [_line(ev, node, item) for item in items]
-    if len(lines) == 1:
-        return _made(ev, node, lines[0])
+    index = tuple(lines) if isinstance(node.slice, ast.Tuple) else lines[0]
+    sizes = [len(np.r_[line]) for line in lines]
+    check_size(ev, node, (len(lines), *sizes) if name == "mgrid" else (sum(sizes),), np.dtype(float))
     if name == "mgrid":
-        check_size(ev, node, (len(lines), *(len(v) for v in lines)), np.dtype(np.int64))
-        return _made(ev, node, np.stack(np.meshgrid(*lines, indexing="ij")))
-    shapes = [[-1 if i == n else 1 for i in range(len(lines))] for n in range(len(lines))]
-    return tuple(_made(ev, node, v.reshape(s)) for v, s in zip(lines, shapes, strict=True))
+        return _made(ev, node, np.mgrid[index])
+    found = np.ogrid[index]
+    return tuple(_made(ev, node, v) for v in found) if isinstance(found, tuple) else _made(ev, node, found)

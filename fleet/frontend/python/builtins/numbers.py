@@ -11,10 +11,12 @@ import numpy as np
 
 from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.arrays.truths import condition
+from fleet.frontend.python import complexes
 from fleet.frontend.python.builtins.record import Builtin, Reader
 from fleet.frontend.python.operators import binary
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
+    Complex,
     Number,
     Tensor,
     Value,
@@ -22,7 +24,14 @@ from fleet.frontend.reading.values import (
 )
 
 
+def _complex(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    parts = [keywords.get("real", Number(0)), keywords.get("imag", Number(0))] if keywords else []
+    return complexes.made(ev, node, [*args, *parts[len(args) :]])
+
+
 def _abs(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    if isinstance(args[0], Complex):
+        return Number(abs(args[0].value))
     value = ev.operand(node, args[0])
     if isinstance(value, Tensor):
         return ev.domain.unary(ev, node, "abs", value)
@@ -34,6 +43,8 @@ def _number(kind: Callable[[Any], Any]) -> Reader:
         if not args:
             return Number(kind(0))
         value = args[0]
+        if kind is not bool and (isinstance(value, Complex) or (isinstance(value, Tensor) and value.dtype.kind == "c")):
+            ev.fail("F703", node, f"{kind.__name__} of {words(value)}", "take .real")
         if isinstance(value, Number) and value.symbolic and (kind is float or (kind is int and value.whole)):
             return value if kind is int else ev.domain.arithmetic(node, "mul", [value, Number(1.0)], None)
         if kind is bool:
@@ -157,6 +168,7 @@ NUMBERS: Mapping[str, Builtin] = {
     "float": Builtin(_number(float), 0, 1),
     "int": Builtin(_INT, 0, 1),
     "bool": Builtin(_number(bool), 0, 1),
+    "complex": Builtin(_complex, 0, 2, ("real", "imag")),
     "round": Builtin(_round, 1, 2, ("ndigits",)),
     "ord": Builtin(_ord, 1, 1),
     "chr": Builtin(_chr, 1, 1),

@@ -23,6 +23,7 @@ from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.values import (
     Bound,
     Class,
+    Complex,
     Dict,
     Function,
     Initialiser,
@@ -146,6 +147,7 @@ def _is_number(kind: type) -> Callable[[Value], bool]:
 _KINDS: Mapping[str, Callable[[Value], bool]] = {
     "builtins.int": _is_number(int), "builtins.bool": _is_number(bool),
     "builtins.float": lambda v: _is_number(float)(v) or (isinstance(v, Tensor) and v.scalar and v.dtype == np.float64),
+    "builtins.complex": lambda v: isinstance(v, Complex) or (isinstance(v, Tensor) and v.scalar and v.dtype == np.complex128),
     "builtins.list": lambda v: isinstance(v, List), "builtins.tuple": lambda v: isinstance(v, tuple),
     "builtins.dict": lambda v: isinstance(v, Dict), "builtins.str": lambda v: isinstance(v, str | Text),
     "numpy.ndarray": lambda v: isinstance(v, Tensor) and not v.scalar,

@@ -14,6 +14,7 @@ from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import check_order
 from fleet.frontend.reading.values import (
+    Complex,
     Dict,
     Instance,
     Library,
@@ -45,6 +46,8 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return [repr(value) if quoted else value]
         case Number():
             return [(value, "r" if quoted else "s", "") if value.symbolic else repr(value.value)]
+        case Complex():
+            return [repr(value.value)]
         case None:
             return ["None"]
         case Instance() | Named():
@@ -164,8 +167,8 @@ def converted(ev: Evaluator, node: ast.AST, value: Value, conversion: str, spec:
         if spec and isinstance(value, Tensor) and value.shape:
             ev.fail("F408", node, f"{words(value)} takes no format {spec!r}", "format single numbers")
         return [(value, conversion, spec)]
-    if isinstance(value, Number | str):
-        plain = value.value if isinstance(value, Number) else value
+    if isinstance(value, Number | Complex | str):
+        plain = value if isinstance(value, str) else value.value
         try:
             shown = format(repr(plain) if conversion == "r" else str(plain) if conversion == "s" else plain, spec)
         except (TypeError, ValueError) as error:

@@ -1,0 +1,61 @@
+"""Arrays of complex numbers: NumPy's own functions compute them, and the front end's rules only move them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import Complex, List, Number, Operand, Tensor, Value
+from fleet.ir.library.call import FAMILIES, is_callable
+
+__all__ = ["any_complex", "beside", "by_numpy", "power", "scalars"]
+
+_MOVES = frozenset(FAMILIES["shapes and joining"].split())
+"""Functions whose rules look at no element."""
+
+
+def any_complex(values: Iterable[Value]) -> bool:
+    """Whether an array of complex numbers is among them, or in a list of them."""
+    for v in values:
+        if isinstance(v, Tensor) and v.dtype.kind == "c":
+            return True
+        if isinstance(v, tuple | List) and any_complex(v if isinstance(v, tuple) else v.items):
+            return True
+    return False
+
+
+def by_numpy(path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> bool:
+    """Whether a call is NumPy's own function, and no rule's: the rules of arithmetic are for real numbers."""
+    name = path.removeprefix("numpy.")
+    return any_complex((*args, *keywords.values())) and is_callable(name) and name not in _MOVES
+
+
+def power(lhs: Operand, rhs: Operand) -> str:
+    """The function that `lhs ** rhs` is: NumPy's operator has others than np.power for some of Python's numbers."""
+    if not isinstance(lhs, Tensor) or lhs.scalar or lhs.dtype.kind != "c" or not isinstance(rhs, Number) or rhs.symbolic:
+        return "power"
+    number = rhs.value
+    if type(number) is int and number in (2, -1):
+        return "square" if number == 2 else "reciprocal"
+    return "sqrt" if type(number) is float and number == np.float64(0.5) else "power"
+
+
+def beside(ev: Evaluator, node: ast.AST, value: Value, *others: Value) -> Value:
+    """A complex number beside arrays: the NumPy scalar that takes part in their arithmetic. Any other value stays."""
+    if not isinstance(value, Complex):
+        return value
+    dtype = np.result_type(*(o.dtype for o in others if isinstance(o, Tensor)), 1j)
+    return ev.domain.scalar(ev, node, np.asarray(value.value, dtype)[()])
+
+
+def scalars(
+    ev: Evaluator, node: ast.expr, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> tuple[list[Value], Mapping[str, Value]]:
+    """A call's arguments with its complex numbers as NumPy scalars."""
+    values = (*args, *keywords.values())
+    if not any(isinstance(v, Complex) for v in values):
+        return list(args), keywords
+    return [beside(ev, node, a, *values) for a in args], {k: beside(ev, node, v, *values) for k, v in keywords.items()}

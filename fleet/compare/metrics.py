@@ -173,7 +173,7 @@ def value_counts(array: Array, dtype: np.dtype | None = None) -> ValueCounts:
 def _parts(array: Array) -> Array:
     """Complex numbers as pairs of floats, along a last axis of two; a real array's imaginary parts are zeros."""
     whole = array if array.dtype.kind == "c" else array.astype(np.complex128)
-    return np.stack([whole.real, whole.imag], axis=-1)
+    return np.stack([np.real(whole), np.imag(whole)], axis=-1)
 
 
 def _check(reference: Array, other: Array) -> None:

@@ -167,7 +167,9 @@ class GatherOp(ValueOp):
         return np.take(operands[0], operands[1], axis=attributes.get("axis", 0))
 
 
-_COMBINED = ("none", "add", "mul", "max", "min")
+_COMBINED: Mapping[str, np.ufunc | None] = {
+    "none": None, "add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum,
+}  # fmt: skip
 
 
 @irdl_op_definition
@@ -196,6 +198,16 @@ class ScatterOp(ValueOp):
         if attributes["reduction"] not in _COMBINED:
             raise InferenceError(f"scatter with the reduction {attributes['reduction']!r}, there are {', '.join(_COMBINED)}")
         return tensor_type(shape, dtype)
+
+    @classmethod
+    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+        found = np.array(operands[0])
+        combine = _COMBINED[attributes["reduction"]]
+        if combine is None:
+            found[operands[1]] = operands[2]
+        else:
+            combine.at(found, operands[1], operands[2])
+        return found
 
 
 @irdl_op_definition

@@ -70,6 +70,10 @@ class EinsumOp(ValueOp):
         shapes = [tensor_of(t, "einsum")[0] for t in operands]
         return tensor_type(result_shape(attributes["subscripts"], shapes), common_dtype(operands))
 
+    @classmethod
+    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+        return np.einsum(attributes["subscripts"], *operands)
+
 
 @irdl_op_definition
 class ReduceSumOp(ReduceOp):

@@ -26,7 +26,7 @@ _MAX_WORK = 1 << 25
 """Limit on the elements computed for one source."""
 _OTHERS = (
     d.CumsumOp, d.ArgmaxOp, d.ArgminOp, d.GatherOp, d.WhereOp, d.ClipOp, d.MatmulOp, d.ItemOp, d.CastOp, d.NumpyOp,
-    d.ArgsortOp,
+    d.ArgsortOp, d.EinsumOp, d.ScatterOp,
 )  # fmt: skip
 """Operations computed by their record, in addition to `COMPUTED`."""
 

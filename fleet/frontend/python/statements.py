@@ -279,7 +279,8 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
                 what = "a loop over these values has no way to end where the run decides"
                 ev.fail("F511", node, what, "loop over range(...), an array, or a list of numbers")
             return rolled(series, number, flow)
-        if series is not None and number == 1 and left > 1 and ev.domain.too_many(before, left * repeats):
+        # What begins as Python's number may be NumPy's after a round or two: it is tried again.
+        if series is not None and number <= _ROUNDS_APART and left > 1 and ev.domain.too_many(before, -(-left // number) * repeats):
             try:
                 return rolled(series, number, _END)
             except SourceError as error:
@@ -287,6 +288,8 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
     return block(ev, node.orelse)
 
 
+_ROUNDS_APART = 3
+"""Rounds behind each of which a long loop may become one of the run."""
 _LEAVING = frozenset({"break", "return"})
 _OUT = frozenset({"return", "raise"})
 
@@ -313,15 +316,15 @@ def _while(ev: Evaluator, node: ast.While) -> Flow:
         ev.step(node)
         return block(ev, node.body)
 
-    before, unrolled = ev.domain.operations(), False
+    before, tried = ev.domain.operations(), 0
     while True:
         taken = condition(ev, node.test, ev.expression(node.test))
         if not isinstance(taken, bool):
             return rolled(_END)
         if not taken:
             return block(ev, node.orelse)
-        if not unrolled and ev.domain.too_many(before, 1):
-            unrolled = True
+        if tried < _ROUNDS_APART and ev.domain.too_many(before, 1):
+            tried += 1
             try:
                 return rolled(_END)
             except SourceError as error:

@@ -136,7 +136,7 @@ RULES: Mapping[type[FleetOp], Operator] = {
     **SIZED,
     **COMPOSITES,
     d.NumpyOp: library,
-    **{op: _computed(op) for op in (d.CheckOp, d.ItemOp)},
+    **{op: _computed(op) for op in (d.CheckOp, d.ItemOp, d.ScatterOp, d.EinsumOp)},
     d.ElementOp: lambda _info: _identity,
     d.PrintOp: lambda _info: print,
 }

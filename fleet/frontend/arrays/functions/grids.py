@@ -97,5 +97,6 @@ def _grid(ev: Evaluator, node: ast.Subscript, name: str, items: Sequence[ast.exp
     check_size(ev, node, (len(lines), *sizes) if name == "mgrid" else (sum(sizes),), np.dtype(float))
     if name == "mgrid":
         return _made(ev, node, np.mgrid[index])
-    found = np.ogrid[index]
-    return tuple(_made(ev, node, v) for v in found) if isinstance(found, tuple) else _made(ev, node, found)
+    if isinstance(index, slice):
+        return _made(ev, node, np.mgrid[index])
+    return tuple(_made(ev, node, v) for v in np.ogrid[index])

@@ -83,23 +83,6 @@ def _gather(info: DispatchInfo) -> Kernel:
     return lambda x, indices: np.take(x, indices, axis)
 
 
-_COMBINE: dict[str, np.ufunc] = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}
-
-
-def _scatter(info: DispatchInfo) -> Kernel:
-    combine = _COMBINE.get(info.attrs["reduction"])
-
-    def run(x: Any, indices: Any, updates: Any) -> Any:
-        out = np.array(x)
-        if combine is None:
-            out[indices] = updates
-        else:
-            combine.at(out, indices, updates)
-        return out
-
-    return run
-
-
 def _concat(info: DispatchInfo) -> Kernel:
     axis = info.attrs["axis"]
     return lambda *parts: np.concatenate(parts, axis)
@@ -136,21 +119,14 @@ def splat(info: DispatchInfo) -> Kernel:
     return lambda x: np.full(shape, x, dtype)
 
 
-def _einsum(info: DispatchInfo) -> Kernel:
-    subscripts = info.attrs["subscripts"]
-    return lambda *operands: np.einsum(subscripts, *operands)
-
-
 MOVEMENT: Mapping[type[FleetOp], Callable[[DispatchInfo], Kernel]] = {
     d.TransposeOp: _transpose,
     d.ReshapeOp: _reshape,
     d.BroadcastToOp: _broadcast_to,
     d.SliceOp: _slice,
     d.GatherOp: _gather,
-    d.ScatterOp: _scatter,
     d.ConcatOp: _concat,
     d.PadOp: _pad,
     d.DimOp: _dim,
     d.CastOp: _cast,
-    d.EinsumOp: _einsum,
 }

@@ -22,6 +22,7 @@ import numpy as np
 __all__ = [
     "DISTRIBUTIONS",
     "GENERATORS",
+    "VECTORS",
     "Creation",
     "Derived",
     "Draw",
@@ -96,8 +97,13 @@ DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
     "lognormal": ("mean", "sigma", "size"), "triangular": ("left", "mode", "right", "size"), "weibull": ("a", "size"),
     **dict.fromkeys(("laplace", "logistic", "gumbel"), ("loc", "scale", "size")),
     **dict.fromkeys(("standard_exponential", "standard_cauchy"), ("size",)), "standard_t": ("df", "size"),
+    **dict.fromkeys(("pareto", "power"), ("a", "size")), "vonmises": ("mu", "kappa", "size"), "standard_gamma": ("shape", "size"),
+    "negative_binomial": ("n", "p", "size"), "wald": ("mean", "scale", "size"), "f": ("dfnum", "dfden", "size"),
+    "multivariate_normal": ("mean", "cov", "size"), "dirichlet": ("alpha", "size"), "multinomial": ("n", "pvals", "size"),
 }  # fmt: skip
 """Draws of both kinds of generators, with the same parameters."""
+VECTORS: Mapping[str, str] = {"multivariate_normal": "mean", "dirichlet": "alpha", "multinomial": "pvals"}
+"""Draws of vectors -> the parameter that is as long as they are."""
 _METHODS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "RandomState": {
         "randn": (), "rand": (), "standard_normal": ("size",), "random_sample": ("size",), "random": ("size",),
@@ -410,13 +416,19 @@ def _creation_shape(recipe: Creation) -> tuple[int, ...]:
     return (max(0, math.ceil((stop - start) / step)),)
 
 
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType]
+
+
 def _call(plain: Sequence[Any]) -> _Call:
     method, arguments, keywords, shape, dtype = plain
-    frozen = tuple(tuple(a) if isinstance(a, list) else a for a in arguments)
-    pairs = tuple((str(k), tuple(v) if isinstance(v, list) else v) for k, v in keywords)
+    frozen = tuple(_frozen(a) for a in arguments)
+    pairs = tuple((str(k), _frozen(v)) for k, v in keywords)
     call = _Call(str(method), frozen, pairs, tuple(int(d) for d in shape), str(dtype))
     given = dict(pairs)
-    drawn = given.get("size", (given["x"],) if "x" in given else frozen)
+    drawn: Any = given.get("size", (given["x"],) if "x" in given else frozen)
+    if call.method in VECTORS:
+        drawn = (*drawn, len(given[VECTORS[call.method]]))
     if call.method == "choice" and not 0 < int(str(given.get("a", 0))) <= _MAX_ELEMENTS:
         raise RecipeError("a choice of too many")
     if drawn != call.shape or min(call.shape, default=0) < 0 or math.prod(call.shape) > _MAX_ELEMENTS:

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from fleet.frontend.arrays.arguments import dtype_of
+from fleet.frontend.arrays.functions import texts
 from fleet.frontend.arrays.making import check_size, check_total
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.values import Generator, List, Number, Range, Tensor, Value, words
-from fleet.ir.weights import Draw, Stream, draw_method
+from fleet.ir.weights import VECTORS, Draw, Stream, draw_method
 
-_WHOLE = ("randint", "integers", "permutation", "choice", "poisson", "binomial", "geometric")
+_WHOLE = ("randint", "integers", "permutation", "choice", "poisson", "binomial", "geometric", "negative_binomial", "multinomial")
 """Methods that draw integers."""
 _OTHERS = "other draws are made beforehand and given as weights"
 
@@ -217,16 +218,52 @@ def _bound(
         elif parameter == "high" and value is None:
             continue
         else:
-            number = ev.static(value)
-            if number is None:
-                ev.fail("F404", node, f"{name}: {parameter} must be a number known from the source, found {words(value)}", _OTHERS)
-            options[parameter] = number
-    return [], options, shape
+            options[parameter] = _parameter(ev, node, name, parameter, value)
+    return [], options, _shape(ev, node, name, options, shape)
+
+
+def _parameter(ev: Evaluator, node: ast.Call, name: str, parameter: str, value: Value) -> Any:
+    """A number, or tuples of numbers for an array of them."""
+    number = ev.static(value)
+    if number is not None and (parameter != VECTORS.get(name) or not isinstance(value, Tensor)):
+        return number
+    several = isinstance(value, Tensor | List | tuple | Range) and name not in ("permutation", "choice", "randint", "integers")
+    array = texts.array_of(ev, node, value, f"{name}: {parameter}") if several else None
+    if array is None or array.size > _MOST_PARAMETERS or array.dtype.kind not in "iuf":
+        ev.fail("F404", node, f"{name}: {parameter} must be a number known from the source, found {words(value)}", _OTHERS)
+    return _nested(array.tolist())
+
+
+def _nested(plain: Any) -> Any:
+    return tuple(_nested(p) for p in plain) if isinstance(plain, list) else plain  # pyright: ignore[reportUnknownVariableType]
+
+
+_MOST_PARAMETERS = 1 << 12
+
+
+def _shape(ev: Evaluator, node: ast.Call, name: str, options: dict[str, Any], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a draw. Without a size it is that of its parameters, which the recipe then names."""
+    arrays = {k: np.shape(v) for k, v in options.items() if k != "size" and isinstance(v, tuple)}
+    if name in VECTORS:
+        options["size"] = shape
+        sizes = arrays.get(VECTORS[name], ())
+        if len(sizes) != 1:
+            ev.fail("F404", node, f"{name}: {VECTORS[name]} must be a vector known from the source")
+        return (*shape, *sizes)
+    if arrays and "size" not in options:
+        try:
+            shape = options["size"] = np.broadcast_shapes(*arrays.values())
+        except ValueError as error:
+            ev.fail("F301", node, f"{name}: {error}")
+    return shape
 
 
 def _bounds(ev: Evaluator, node: ast.Call, name: str, plain: list[Any], options: Mapping[str, Any], dtype: np.dtype) -> None:
     """SourceError F402 or F403 for arguments that NumPy refuses, found by drawing zero elements."""
-    small = {**options, **({"size": 0} if "size" in options else {})}
+    several = any(isinstance(v, tuple) for k, v in options.items() if k != "size")
+    small = (
+        {k: v for k, v in options.items() if k != "size"} if several else {**options, **({"size": 0} if "size" in options else {})}
+    )
     if "x" in small:
         return
     kind = np.random.RandomState if draw_method("default_rng", name) is None or "endpoint" not in small else np.random.default_rng

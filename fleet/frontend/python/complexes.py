@@ -10,9 +10,10 @@ from typing import Any
 
 from fleet.frontend.arrays.complexes import beside
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.plain import value_of
 from fleet.frontend.reading.values import Complex, List, Number, Operand, Value, words
 
-__all__ = ["CMATH", "attribute", "binary", "cmath_call", "compared", "made", "method", "unary", "value_of"]
+__all__ = ["CMATH", "attribute", "binary", "cmath_call", "compared", "made", "method", "unary"]
 
 _PYTHON: Mapping[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "pow": operator.pow,
@@ -21,14 +22,6 @@ _PYTHON: Mapping[str, Callable[[Any, Any], Any]] = {
 _CMATH = "acos asin atan cos cosh exp isclose isfinite isinf isnan log log10 phase polar rect sin sinh sqrt tan tanh"
 CMATH = frozenset(_CMATH.split())
 """Functions of `cmath`, computed while the source is read."""
-
-
-def value_of(plain: object) -> Value:
-    """What Python's arithmetic gave, as a value of the source."""
-    if isinstance(plain, tuple):
-        return tuple(value_of(p) for p in plain)  # pyright: ignore[reportUnknownVariableType]
-    assert isinstance(plain, bool | int | float | complex)
-    return Complex(plain) if isinstance(plain, complex) else Number(plain)
 
 
 def binary(ev: Evaluator, node: ast.expr, name: str, lhs: Value, rhs: Value) -> Value | None:

@@ -22,7 +22,8 @@ from fleet.frontend.python.containers.collections import COLLECTIONS
 from fleet.frontend.python.containers.heaps import HEAPS
 from fleet.frontend.python.containers.itertools import ITERTOOLS
 from fleet.frontend.python.flow import guards
-from fleet.frontend.python.names import OTHER, STANDARD, known, resolve
+from fleet.frontend.python.names import OTHER, SPECIAL, STANDARD, known, resolve
+from fleet.frontend.python.standard.table import CALLS
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.values import (
@@ -94,6 +95,8 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         return _set_plainly(ev, node, args)
     if path in facts.FACTS:
         return facts.call(ev, node, path, args, keywords)
+    if path in SPECIAL:
+        return SPECIAL[path](ev, node, args, keywords)
     if path in mapped.MAPPED:
         return mapped.call(ev, node, path, args, keywords)
     if path in STANDARD:
@@ -130,6 +133,8 @@ def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:
 
 
 def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    if path in CALLS:
+        return CALLS[path](ev, node, args, keywords)
     if path in COLLECTIONS:
         return collections.call(ev, node, path, args, keywords)
     if path in HEAPS:

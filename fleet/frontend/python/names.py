@@ -11,13 +11,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from fleet.frontend.arrays import facts
-from fleet.frontend.arrays.functions import grids, mapped
+from fleet.frontend.arrays.functions import grids, iteration, mapped, testing, texts
 from fleet.frontend.arrays.signatures import FUNCTIONS
 from fleet.frontend.python.builtins.numbers import MATH
 from fleet.frontend.python.complexes import CMATH
 from fleet.frontend.python.containers.collections import COLLECTIONS
 from fleet.frontend.python.containers.heaps import HEAPS
 from fleet.frontend.python.containers.itertools import ITERTOOLS
+from fleet.frontend.python.modules import INSTALLED, exists
+from fleet.frontend.python.standard.table import CALLS, CONSTANTS, MODULES
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Library, Number, Value
 from fleet.ir.library.call import callable_names, is_callable
@@ -36,7 +38,10 @@ _DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in DTYPES} | 
     "numpy.int_": np.dtype(np.int64), "numpy.intp": np.dtype(np.int64),
 }  # fmt: skip
 _MODULES = frozenset(
-    {"numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.lib", "numpy.lib.stride_tricks"}
+    {
+        *("numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.lib", "numpy.lib.stride_tricks"),
+        "numpy.testing",
+    }
 )
 OTHER = frozenset(
     f"numpy.{n}"
@@ -53,10 +58,15 @@ STANDARD = frozenset(
         *ITERTOOLS,
         *HEAPS,
         *COLLECTIONS,
+        *CALLS,
     }
 )
 """Functions of Python's library that are followed, besides `math`."""
-LIBRARIES = frozenset({"numpy", "math", "cmath", "dataclasses", "collections", "functools", "heapq", "itertools", "typing", "abc"})
+SPECIAL = {**texts.TEXTS, **testing.TESTING, **iteration.ITERATION}
+"""Functions of NumPy that are no operations."""
+LIBRARIES = frozenset(
+    {"numpy", "math", "cmath", "dataclasses", "collections", "functools", "heapq", "itertools", "typing", "abc", *MODULES}
+)
 """Modules that a source may import and use."""
 _RANDOM = frozenset({"numpy.random.seed", "numpy.random.shuffle", "numpy.random.default_rng", "numpy.random.RandomState"})
 
@@ -68,7 +78,7 @@ def known(path: str) -> bool:
     in_math = path.startswith("math.") and path.removeprefix("math.") in MATH
     called = path.startswith("numpy.") and is_callable(path.removeprefix("numpy."))
     known_math = in_math or in_cmath
-    special = path in facts.FACTS or path in facts.ABSTRACT or path in mapped.MAPPED or path in grids.MAKERS
+    special = path in facts.FACTS or path in facts.ABSTRACT or path in mapped.MAPPED or path in grids.MAKERS or path in SPECIAL
     return path in FUNCTIONS or called or special or path in OTHER or path in _RANDOM or path in STANDARD or random or known_math
 
 
@@ -78,6 +88,8 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
         return Number(_NUMBERS[path])
     if path in _DTYPES:
         return _DTYPES[path]
+    if path in CONSTANTS:
+        return CONSTANTS[path]
     if path == "numpy.newaxis":
         return None
     if path.startswith(_INFO):
@@ -87,19 +99,11 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
     root = path.split(".", maxsplit=1)[0]
     if path == "builtins.object.__setattr__":
         return Library(path)
-    if root not in ("numpy", "math"):
+    if root not in INSTALLED:
         ev.fail("F204", node, f"`{path}` is not supported", "a model uses numpy, math and functions of its own file")
     close = [] if exists(path) else difflib.get_close_matches(path, supported(), 1, 0.8)  # else it is no misspelling
     hint = f"did you mean {close[0]}? " if close else ""
     return ev.fail("F205", node, f"{path} is not supported", f"{hint}`fleet help numpy` lists what is")
-
-
-def exists(path: str) -> bool:
-    """Whether a dotted path that begins with `numpy` or `math` leads to an attribute."""
-    found: object = {"numpy": np, "math": math}[path.split(".", maxsplit=1)[0]]
-    for name in path.split(".")[1:]:
-        found = getattr(found, name, None)
-    return found is not None
 
 
 def is_module(path: str) -> bool:
@@ -116,7 +120,7 @@ def supported() -> list[str]:
     """Every dotted path of NumPy and math that is known."""
     called = {f"numpy.{n}" for n in callable_names()}
     drawn = {f"numpy.random.{d}" for d in DRAWS}
-    special = {*facts.FACTS, *facts.ABSTRACT, *mapped.MAPPED, *grids.MAKERS}
+    special = {*SPECIAL, *facts.FACTS, *facts.ABSTRACT, *mapped.MAPPED, *grids.MAKERS}
     functions = {*FUNCTIONS, *called, *special, *OTHER, *_RANDOM, *drawn, *(f"math.{m}" for m in MATH)}
     return sorted({*functions, *_DTYPES, *_NUMBERS, "numpy.newaxis"})
 

@@ -22,7 +22,9 @@ from fleet.frontend.python.flow.lost import lost
 from fleet.frontend.python.flow.meeting import decide
 from fleet.frontend.python.flow.rolling import Rounds, roll
 from fleet.frontend.python.flow.series import Series, compared, series_of
-from fleet.frontend.python.names import exists, is_module, resolve
+from fleet.frontend.python.modules import exists
+from fleet.frontend.python.names import is_module, resolve
+from fleet.frontend.python.standard.table import CONSTANTS
 from fleet.frontend.python.words import kind
 from fleet.frontend.reading.ending import Flow, Raised
 from fleet.frontend.reading.evaluator import Evaluator
@@ -187,7 +189,9 @@ def _import_from(ev: Evaluator, node: ast.ImportFrom) -> None:
     for alias in node.names:
         path = f"{'.' * node.level}{node.module or ''}.{alias.name}"
         value: Value = Library(path)
-        if path.startswith(("numpy.", "math.")):
+        if path in CONSTANTS:
+            value = CONSTANTS[path]
+        if path.startswith(("numpy.", "math.", "cmath.")):
             try:
                 value = resolve(ev, ast.copy_location(ast.Name(alias.name), node), path)
             except SourceError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
+import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -237,6 +238,8 @@ class Evaluator(Findings):
         """Statements and defaults so far that could not be evaluated: a statement around one of them is not whole."""
         self.random: Any = None
         """The stream behind `np.random`, once it is seeded; `lost`: the error that hides how much was drawn."""
+        self.python_random: random.Random | None = None
+        """Python's own generator, once it is seeded."""
         self.lost: SourceError | None = None
         self.printing = ""
         """The options of `np.set_printoptions` at present, as JSON; "" for NumPy's own."""

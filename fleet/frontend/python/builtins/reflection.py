@@ -12,6 +12,7 @@ from fleet.frontend.python.attributes import attribute
 from fleet.frontend.python.builtins.record import Builtin, Reader
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
+from fleet.frontend.python.modules import INSTALLED, exists
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     Class,
@@ -47,7 +48,10 @@ def _found(ev: Evaluator, node: ast.Call, owner: Value, name: str) -> tuple[Valu
     try:
         return (attribute(ev, place, owner),)
     except SourceError as error:
-        if error.code in _ABSENT and not isinstance(owner, Library) and not hasattr(_python_type(owner), name):
+        if isinstance(owner, Library) and owner.path.split(".", maxsplit=1)[0] in INSTALLED:
+            if not exists(f"{owner.path}.{name}"):
+                return None
+        elif error.code in _ABSENT and not isinstance(owner, Library) and not hasattr(_python_type(owner), name):
             return None
         raise
 

@@ -1,0 +1,129 @@
+"""NumPy's functions between text and arrays: of what is known while the source is read."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+
+from fleet.frontend.arrays.arguments import dtype_of, to_array
+from fleet.frontend.arrays.emitting import known_array
+from fleet.frontend.arrays.making import check_size, static
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.plain import known
+from fleet.frontend.reading.values import List, Tensor, Value, words
+from fleet.ir.program_ops import read_options
+
+__all__ = ["TEXTS"]
+
+_FORMATS = frozenset(
+    {"max_line_width", "precision", "suppress_small", "separator", "prefix", "suffix", "threshold", "edgeitems", "sign"}
+)
+_READERS = frozenset({"delimiter", "comments", "skiprows", "skip_header", "usecols", "dtype", "unpack", "ndmin", "missing_values",
+                      "filling_values", "max_rows"})  # fmt: skip
+_MOST_DIGITS = 1 << 12
+
+
+def array_of(ev: Evaluator, node: ast.Call, value: Value, what: str) -> np.ndarray:
+    """The elements of a known array. SourceError F404 for one of the run."""
+    found = to_array(ev, node, value)
+    plain = getattr(found, "array", None) if isinstance(found, Tensor) else None  # in the interpreter it is there
+    if plain is None and isinstance(found, Tensor):
+        plain = known_array(ev, found)
+    if plain is None:
+        ev.fail("F404", node, f"{what} of {words(value)}, whose elements only the run knows", "print the array itself")
+    return np.asarray(plain)
+
+
+def _shown(path: str) -> Callable[..., Value]:
+    def run(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        if not args or keywords.keys() - _FORMATS or (len(args) > 1 and path == "array2string"):
+            ev.fail("F506", node, f"{path} with these arguments is not supported", f"known are {', '.join(sorted(_FORMATS))}")
+        x = array_of(ev, node, args[0], path)
+        rest = [known(ev, node, a, f"an argument of {path}") for a in args[1:]]
+        options = {k: known(ev, node, v, k) for k, v in keywords.items()}
+        try:
+            with np.printoptions(**read_options(ev.printing)) if ev.printing else nullcontext():
+                return str(getattr(np, path)(x, *rest, **options))
+        except (TypeError, ValueError) as error:
+            return ev.fail("F703", node, f"{path}: {error}")
+
+    return run
+
+
+def _digits(path: str) -> Callable[..., Value]:
+    def run(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        given = [known(ev, node, a, f"an argument of {path}") for a in args]
+        named = {k: known(ev, node, v, k) for k, v in keywords.items()}
+        if any(isinstance(g, int) and abs(g) > _MOST_DIGITS for g in (*given[1:], *named.values())):
+            ev.fail("F607", node, f"{path} of more than {_MOST_DIGITS} digits")
+        try:
+            return getattr(np, path)(*given, **named)
+        except (TypeError, ValueError) as error:
+            return ev.fail("F703", node, f"{path}: {error}")
+
+    return run
+
+
+def _read(path: str) -> Callable[..., Value]:
+    """`loadtxt` and `genfromtxt` of known lines; a file is not opened."""
+
+    def run(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        lines = known(ev, node, args[0], f"the lines of {path}") if args else None
+        if not isinstance(lines, list) or len(args) > 1 or keywords.keys() - _READERS:
+            ev.fail("F506", node, f"{path} with these arguments is not supported", "give lines of text, or weights and inputs")
+        named: dict[str, Any] = {k: known(ev, node, v, k) for k, v in keywords.items() if k != "dtype"}
+        if "dtype" in keywords:
+            named["dtype"] = dtype_of(ev, node, keywords["dtype"])
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = getattr(np, path)(lines, **named)
+        except (TypeError, ValueError, IndexError) as error:
+            ev.fail("F703", node, f"{path}: {error}")
+        return static(ev, node, np.array(found, order="C"), "table", scalar=False)
+
+    return run
+
+
+def _fromstring(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """Numbers of a known text."""
+    given = dict(zip(("string", "dtype"), args, strict=False)) | dict(keywords)
+    text, separator = given.get("string"), given.get("sep")
+    if not isinstance(text, str) or not isinstance(separator, str) or not separator or given.keys() - {"string", "dtype", "sep"}:
+        ev.fail("F506", node, "fromstring with these arguments is not supported", "give a text, and sep=' '")
+    dtype = dtype_of(ev, node, given["dtype"]) if "dtype" in given else np.dtype(float)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DeprecationWarning)
+            found = np.fromstring(text, dtype, sep=separator)
+    except (TypeError, ValueError, DeprecationWarning) as error:
+        ev.fail("F703", node, f"fromstring: {error}")
+    return static(ev, node, found, "array", scalar=False)
+
+
+def _fromiter(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """An array of what an iterator gives."""
+    given = dict(zip(("iter", "dtype", "count"), args, strict=False)) | dict(keywords)
+    if given.keys() - {"iter", "dtype", "count"} or not {"iter", "dtype"} <= given.keys():
+        ev.fail("F506", node, "fromiter with these arguments is not supported", "np.fromiter(values, dtype)")
+    values = ev.collect(node, given["iter"])
+    count = ev.integer(node, given["count"], "count") if "count" in given else -1
+    if count > len(values):
+        ev.fail("F703", node, f"fromiter of {len(values)} values, {count} are asked for")
+    check_size(ev, node, (len(values),), np.dtype(float))
+    return ev.domain.call(ev, node, "numpy.array", [List(values if count < 0 else values[:count])], {"dtype": given["dtype"]})
+
+
+TEXTS: Mapping[str, Callable[..., Value]] = {
+    **{f"numpy.{n}": _shown(n) for n in ("array2string", "array_str", "array_repr")},
+    **{f"numpy.{n}": _digits(n) for n in ("binary_repr", "base_repr")},
+    **{f"numpy.{n}": _read(n) for n in ("loadtxt", "genfromtxt")},
+    "numpy.fromstring": _fromstring,
+    "numpy.fromiter": _fromiter,
+}
+"""Function -> what it does, of the evaluator, the call, its arguments and its keywords."""

@@ -151,6 +151,8 @@ def prepared(
 
 def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """The function's result: one operation an array of it. SourceError if NumPy refuses such operands."""
+    if path == "numpy.trim_zeros" and args and not isinstance(args[0], Tensor):
+        ev.fail("F506", node, f"trim_zeros of {words(args[0])} is not supported", "make it an array")
     into, found, operands = prepared(ev, node, path, args, keywords)
     if not operands:
         operands, found = _constants(ev, node, found)

@@ -48,7 +48,7 @@ def beside(ev: Evaluator, node: ast.AST, value: Value, *others: Value) -> Value:
     if not isinstance(value, Complex):
         return value
     dtype = np.result_type(*(o.dtype for o in others if isinstance(o, Tensor)), 1j)
-    return ev.domain.scalar(ev, node, dtype.type(value.value))
+    return ev.domain.literal(ev, node, dtype.type(value.value))
 
 
 def scalars(

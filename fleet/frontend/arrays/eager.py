@@ -202,8 +202,13 @@ class Eager(Domain):
         with self.numpy_errors(ev, node):
             return self.wrapped(ev, node, _OPERATORS[op](self.plain(ev, node, lhs), self.plain(ev, node, rhs)))
 
-    def scalar(self, ev: Evaluator, node: ast.AST, value: np.generic) -> Tensor:
-        """The scalar itself."""
+    def elements_of(self, value: Tensor) -> np.ndarray | None:
+        """The array itself."""
+        assert isinstance(value, Concrete)
+        return np.asarray(value.array)
+
+    def literal(self, ev: Evaluator, node: ast.AST, value: np.ndarray | np.generic) -> Tensor:
+        """The array itself."""
         return self.concrete(value)
 
     def unary(self, ev: Evaluator, node: ast.expr, op: str, value: Tensor) -> Value:

@@ -219,7 +219,7 @@ METHODS: Mapping[str, Signature] = {
     **{n: Signature("own", ("a",)) for n in ("conj", "conjugate")},
     "partition": Signature("partition", ("a", "kth"), ("axis", "kind")),
     "round": Signature("round", ("a", "decimals"), optional=1),
-    "item": Signature("item", ("a",)),
+    "item": Signature("item", ("a", "*args"), optional=1),
     "tolist": Signature("tolist", ("a",)),
     "fill": Signature("fill", ("a", "value")),
 }

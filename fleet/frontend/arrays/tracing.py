@@ -72,8 +72,12 @@ class Tracing(Emitting):
             return self.builder.elementwise(node, op, [lhs, rhs])
         return elementwise(ev, node, op, lhs, rhs)
 
-    def scalar(self, ev: Evaluator, node: ast.AST, value: np.generic) -> Tensor:
-        """A literal of the program."""
+    def elements_of(self, value: Tensor) -> np.ndarray | None:
+        """The elements, computed while the source is read; None also for more than 2^16."""
+        return self.values.array(value)
+
+    def literal(self, ev: Evaluator, node: ast.AST, value: np.ndarray | np.generic) -> Tensor:
+        """A weight of the program."""
         return literal(ev, node, value)
 
     def known_scalar(self, value: Operand) -> Any:

@@ -112,8 +112,12 @@ class Domain(ABC):
         """`np.float32(x)`."""
 
     @abstractmethod
-    def scalar(self, ev: Evaluator, node: ast.AST, value: np.generic) -> Tensor:
-        """A NumPy scalar that is known."""
+    def elements_of(self, value: Tensor) -> np.ndarray | None:
+        """The elements of an array if they are known while the source is read, or None."""
+
+    @abstractmethod
+    def literal(self, ev: Evaluator, node: ast.AST, value: np.ndarray | np.generic) -> Tensor:
+        """An array or NumPy scalar that is known."""
 
     @abstractmethod
     def load(self, ev: Evaluator, node: ast.Subscript, owner: Tensor, index: Index) -> Value:

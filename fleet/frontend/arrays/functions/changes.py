@@ -89,6 +89,16 @@ def _place(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     owner = _changed(ev, node, args["arr"])
     values = _cast_safely(ev, node, args["vals"], owner.dtype)
     mask = array(ev, node, args["mask"])
+    known = ev.domain.elements_of(mask) if mask.shape == owner.shape and math.prod(values.shape) > 1 else None
+    if known is not None:  # the values go to the places one by one, again from the first where they do not suffice
+        places = np.flatnonzero(known)
+        taken = np.arange(len(places)) % math.prod(values.shape)
+        index = [static(ev, node, v, "places", scalar=False) for v in (places, taken)]
+        flat_values = emit(ev, node, "gather", [reshaped(ev, node, values, [math.prod(values.shape)]), index[1]])
+        whole = reshaped(ev, node, owner, [math.prod(owner.shape)])
+        done = emit(ev, node, "scatter", [whole, index[0], flat_values], reduction="none")
+        change(ev, node, owner, reshaped(ev, node, done, owner.shape).ssa)
+        return None
     if math.prod(values.shape) != 1 or mask.shape != owner.shape:
         ev.fail("F506", node, "place of several values: which goes where, only the run knows", "use np.where(mask, new, old)")
     _masked(ev, node, owner, mask, reshaped(ev, node, values, []))

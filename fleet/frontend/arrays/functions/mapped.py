@@ -12,6 +12,7 @@ import numpy as np
 from fleet.frontend.arrays.arguments import to_array
 from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.plain import value_of
 from fleet.frontend.reading.values import Function, Library, List, Method, Number, Slice, Tensor, Value, words
 
 __all__ = ["MAPPED", "call", "vectorized"]
@@ -25,6 +26,8 @@ def _call(ev: Evaluator, node: ast.expr, path: str, args: list[Value], keywords:
 
 def _tensor(ev: Evaluator, node: ast.Call, value: Value) -> Tensor:
     found = to_array(ev, node, value)
+    if isinstance(found, Number):
+        found = _call(ev, node, "numpy.asarray", [found])
     if not isinstance(found, Tensor):
         ev.fail("F408", node, f"expected an array, found {words(value)}")
     return found
@@ -134,6 +137,8 @@ def vectorized(ev: Evaluator, node: ast.Call, function: Function, args: Sequence
     own = {a.arg for a in function.node.args.args}
     plain = plain and all(p.id in own for p in parts if isinstance(p, ast.Name))
     if not plain or not parts or keywords or any(a.dtype.kind != "f" for a in arrays):
+        if not keywords and (found := _one_by_one(ev, node, function, arrays)) is not None:
+            return found
         hint = "np.vectorize is a loop of Python's; write the function with np.where and arrays"
         ev.fail("F506", node, "vectorize of a function that is more than + - * / and comparisons of floats", hint)
     if any(0 in a.shape for a in arrays):
@@ -149,6 +154,32 @@ def vectorized(ev: Evaluator, node: ast.Call, function: Function, args: Sequence
         ev.fail("F506", node, "vectorize of a function that does not use each of its arguments")
     return _call(ev, node, "numpy.asarray", [found], {"dtype": kind.dtype})
 
+
+def _one_by_one(ev: Evaluator, node: ast.Call, function: Function, arrays: Sequence[Tensor]) -> Value:
+    """The function of each element, where all are known; None where they, or what it gives, are not."""
+    known = [ev.domain.elements_of(a) for a in arrays]
+    given = [k for k in known if k is not None]
+    if len(given) < len(known) or any(k.size == 0 for k in given):
+        return None
+    rows = np.broadcast_arrays(*given)
+    if rows[0].size > _MOST_CALLS:
+        return None
+    found: list[bool | int | float] = []
+    each = list(zip(*(r.ravel().tolist() for r in rows), strict=True))
+    for elements in (each[0], *each):  # NumPy asks for the first twice: once to see what it gives
+        value = ev.call(node, function, [value_of(e) for e in elements], {})
+        number = ev.static(value)
+        if number is None or isinstance(value, Tensor):
+            return None
+        found.append(number)
+    dtype = np.asarray(found[0]).dtype
+    try:
+        return ev.domain.literal(ev, node, np.array(np.array(found[1:], object), dtype).reshape(rows[0].shape))
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+_MOST_CALLS = 1 << 12
 
 MAPPED: Mapping[str, tuple[Callable[..., Value], tuple[str, ...]]] = {
     "numpy.apply_along_axis": (_apply_along_axis, ("func1d", "axis", "arr")),

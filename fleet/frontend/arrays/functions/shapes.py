@@ -20,6 +20,7 @@ from fleet.frontend.arrays.operands import array, joined, select, stack
 from fleet.frontend.arrays.parts import element, gather, piece, transposed
 from fleet.frontend.arrays.sizes import broadcasted, dims_of, element_count, flat, given_sizes, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.plain import value_of
 from fleet.frontend.reading.values import List, Number, Tensor, Value, dimension, words
 
 
@@ -340,7 +341,7 @@ def _diagonal(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def diagonal(ev: Evaluator, node: ast.AST, x: Tensor) -> Tensor:
     """A read-only view of the main diagonal of a matrix."""
     if len(x.shape) != 2:
-        ev.fail("F305", node, f"diagonal of {words(x)}", "it takes matrices")
+        ev.fail("F305" if len(x.shape) < 2 else "F506", node, f"diagonal of {words(x)}", "it takes matrices")
     if min(x.shape) < 0:
         ev.unknown(node, "the diagonal of a matrix whose size only the run knows")
     length, columns = min(x.shape), x.shape[1]
@@ -387,9 +388,16 @@ def _fill(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _item(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    known, x = ev.static(args["a"]), args["a"]
+    x, at = args["a"], args.get("args") or ()
+    if isinstance(x, Tensor) and isinstance(at, tuple) and at:
+        place = ast.copy_location(ast.Subscript(node.func, ast.copy_location(ast.Constant(0), node), ast.Load()), node)
+        index = list(at[0]) if len(at) == 1 and isinstance(at[0], tuple) else list(at)
+        x = ev.domain.load(ev, place, Tensor(flat(ev, node, x).ssa) if len(index) == 1 else x, index)
+    known = ev.static(x)
     if known is not None:
-        return Number(known)
+        return value_of(known)
+    if isinstance(x, Tensor) and x.dtype.kind == "c":
+        ev.fail("F407", node, f"a Python number out of {words(x)}", "keep it NumPy's")
     if not isinstance(x, Tensor) or any(d < 0 for d in x.shape) or math.prod(x.shape) != 1:
         ev.fail("F407", node, f"a Python number out of {words(x)}", "take one element of it first")
     number = {"b": "bool", "f": "float"}.get(x.dtype.kind, "int")

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from fleet.frontend.arrays.arguments import dtype_of, to_array
-from fleet.frontend.arrays.emitting import known_array
-from fleet.frontend.arrays.making import check_size, static
+from fleet.frontend.arrays.making import check_size
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known
 from fleet.frontend.reading.values import List, Tensor, Value, words
@@ -31,12 +30,10 @@ _MOST_DIGITS = 1 << 12
 def array_of(ev: Evaluator, node: ast.Call, value: Value, what: str) -> np.ndarray:
     """The elements of a known array. SourceError F404 for one of the run."""
     found = to_array(ev, node, value)
-    plain = getattr(found, "array", None) if isinstance(found, Tensor) else None  # in the interpreter it is there
-    if plain is None and isinstance(found, Tensor):
-        plain = known_array(ev, found)
+    plain = ev.domain.elements_of(found) if isinstance(found, Tensor) else None
     if plain is None:
         ev.fail("F404", node, f"{what} of {words(value)}, whose elements only the run knows", "print the array itself")
-    return np.asarray(plain)
+    return plain
 
 
 def _shown(path: str) -> Callable[..., Value]:
@@ -85,7 +82,7 @@ def _read(path: str) -> Callable[..., Value]:
                 found = getattr(np, path)(lines, **named)
         except (TypeError, ValueError, IndexError) as error:
             ev.fail("F703", node, f"{path}: {error}")
-        return static(ev, node, np.array(found, order="C"), "table", scalar=False)
+        return ev.domain.literal(ev, node, np.array(found, order="C"))
 
     return run
 
@@ -103,7 +100,7 @@ def _fromstring(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: 
             found = np.fromstring(text, dtype, sep=separator)
     except (TypeError, ValueError, DeprecationWarning) as error:
         ev.fail("F703", node, f"fromstring: {error}")
-    return static(ev, node, found, "array", scalar=False)
+    return ev.domain.literal(ev, node, found)
 
 
 def _fromiter(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

@@ -137,6 +137,7 @@ class _Body:
             self.start += self._values(c.before)
         self.given: list[SSAValue] = []
         self.way: Way | None = None
+        self.endless = False
 
     # ---- parts of values
 
@@ -295,7 +296,8 @@ class _Body:
         statement = flow.statement or self.entered.statement
         like = flow.value if "return" in flow.kinds else self.entered.value
         value = self._fresh(like, iter(parts[own + len(kinds) :])) if len(parts) > own + len(kinds) else like
-        return Flow("", statement, value, flags) if kinds else Flow()
+        # A loop that its own condition never ends is left by a return where there is no break.
+        return Flow("", statement, value, flags, self.endless and kinds == ["return"]) if kinds else Flow()
 
     def _after(self, way: Way, c: _Carried) -> list[SSAValue]:
         """What is carried, behind a round."""
@@ -317,7 +319,9 @@ class _Body:
         number = Number(None, block.args[0]) if self.numbered else Number(0)
 
         def own_test() -> Value:
-            return self._truth(self.rounds.test(number))
+            held = self.rounds.test(number)
+            self.endless = held is True
+            return self._truth(held)
 
         def way() -> tuple[Flow, Value]:
             self._place(block.args[self.numbered : own])

@@ -33,12 +33,13 @@ SPECIAL = {
     "f": [0.0, -0.0, 1.0, -2.5, 3.0, np.nan, np.inf, -np.inf, 60000.0, 1e-7],
     "i": [0, 1, 3, 2, -1, -7, "min", "max"],
     "u": [0, 1, 3, 2, 7, "max"],
+    "c": [0, 1 + 2j, -1.5, 2.5j, complex(-0.0, -0.0), complex(np.inf, 1), complex(np.nan, 2)],
 }
 
 
 def special(dtype: str) -> np.ndarray:
     d = np.dtype(dtype)
-    ends = {} if d.kind in "bf" else {"min": np.iinfo(d).min, "max": np.iinfo(d).max}
+    ends = {} if d.kind in "bfc" else {"min": np.iinfo(d).min, "max": np.iinfo(d).max}
     return np.array(
         [ends.get(v, v) if isinstance(v, str) else v for v in SPECIAL[d.kind]] + ([100000] if d.itemsize > 2 else []), d
     )
@@ -68,6 +69,8 @@ def compared(folder: Path, expressions: Sequence[str]) -> Iterator[str]:
 
 def same_bits(a: np.ndarray, b: np.ndarray) -> bool:
     """NaN equals NaN, 0.0 does not equal -0.0."""
+    if a.dtype.kind == "c":
+        return same_bits(a.real, b.real) and same_bits(a.imag, b.imag)
     if a.dtype.kind != "f":
         return bool((a == b).all())
     return bool((np.isnan(a) & np.isnan(b) | (a == b) & (np.signbit(a) == np.signbit(b))).all())

@@ -12,6 +12,7 @@ from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS, Signature
 from fleet.frontend.codes import table
 from fleet.frontend.python.builtins import registry
 from fleet.frontend.python.builtins.numbers import MATH
+from fleet.frontend.python.complexes import CMATH
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.expressions import EXPRESSIONS
 from fleet.frontend.python.names import DRAWS
@@ -41,6 +42,7 @@ def tables() -> Mapping[str, str]:
             [
                 ("builtins", _names(sorted(registry.BUILTINS))),
                 ("math", _names(sorted(MATH))),
+                ("cmath", _names(sorted(CMATH))),
                 *((f"methods of a {kind}", _names(sorted(methods))) for kind, methods in builtin.METHODS.items()),
                 ("dtypes", _names(DTYPES)),
             ],
@@ -70,7 +72,7 @@ def _draws(generator: str) -> list[str]:
 
 
 def _rows(left: str, right: str, rows: list[tuple[str, str]]) -> str:
-    body = [f"| {a if ' ' in a or a in ('builtins', 'math') or a.isalpha() else f'`{a}`'} | {b} |" for a, b in rows]
+    body = [f"| {a if ' ' in a or a.isalpha() else f'`{a}`'} | {b} |" for a, b in rows]
     return "\n".join([f"| {left} | {right} |", "|---|---|", *body])
 
 

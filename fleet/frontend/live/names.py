@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-import cmath
 import copy
-import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -18,6 +16,7 @@ from fleet.frontend.live.located import File, locate
 from fleet.frontend.live.places import Places
 from fleet.frontend.live.watch import MISSING, Array, Atom, Items, Live, Snapshot, Space, TooDeep, Watched, snapshot
 from fleet.frontend.python.builtins.registry import BUILTINS
+from fleet.frontend.python.modules import INSTALLED
 from fleet.frontend.python.names import resolve, supported
 from fleet.frontend.python.reader import PYTHON
 from fleet.frontend.reading.errors import Source, expression_at
@@ -27,8 +26,6 @@ from fleet.frontend.reading.scopes import Scope
 from fleet.frontend.reading.static import Made, Static
 from fleet.frontend.reading.values import Dict, Frame, Function, Library, List, Number, Range, Value
 from fleet.ir.types import DTYPES
-
-_LIBRARIES = ("numpy", "math")
 
 
 class LiveEvaluator(Evaluator):
@@ -171,7 +168,7 @@ class LiveEvaluator(Evaluator):
             found = MISSING if space is None else space.find(node.id)
         elif isinstance(node, ast.Attribute) and (outer := self._foreign(node.value)) is not None:
             found = vars(outer).get(node.attr)
-        if isinstance(found, ModuleType) and found.__name__.split(".")[0] not in _LIBRARIES:
+        if isinstance(found, ModuleType) and found.__name__.split(".")[0] not in INSTALLED:
             key = (id(space), node.id) if isinstance(node, ast.Name) else None
             if key is not None and space is not None and key not in self._seen_modules:
                 self._seen_modules.add(key)
@@ -252,7 +249,7 @@ class LiveEvaluator(Evaluator):
         kind = type(value).__name__
         hint = "use arrays, numbers, strings, lists, tuples, dicts, and functions of NumPy, math and Python source"
         if isinstance(value, ModuleType):
-            if value.__name__.split(".")[0] in _LIBRARIES:
+            if value.__name__.split(".")[0] in INSTALLED:
                 return resolve(self, ast.copy_location(ast.Name("x"), node), value.__name__)
             return self.fail("F204", node, f"the module `{value.__name__}` by itself is not supported", "use one of its names")
         if isinstance(value, BuiltinFunctionType | np.ufunc):
@@ -284,7 +281,7 @@ def _paths() -> dict[Any, str]:
         value = _resolve(path)
         if callable(value):
             found.setdefault(_key(value), path)
-    for name in ("numpy", "math", "numpy.random", "numpy.linalg", "numpy.typing"):
+    for name in (*INSTALLED, "numpy.random", "numpy.linalg", "numpy.typing"):
         value = _resolve(name)
         if value is not None:
             found[_key(value)] = name
@@ -294,7 +291,7 @@ def _paths() -> dict[Any, str]:
 
 
 def _resolve(path: str) -> Any:
-    value: Any = {"numpy": np, "math": math, "cmath": cmath}[path.split(".", maxsplit=1)[0]]
+    value: Any = INSTALLED[path.split(".", maxsplit=1)[0]]
     for part in path.split(".")[1:]:
         value = getattr(value, part, None)
     return value

@@ -117,11 +117,12 @@ def is_module(path: str) -> bool:
 
 
 def supported() -> list[str]:
-    """Every dotted path of NumPy and math that is known."""
+    """Every dotted path of NumPy, math and cmath that is known."""
     called = {f"numpy.{n}" for n in callable_names()}
     drawn = {f"numpy.random.{d}" for d in DRAWS}
     special = {*SPECIAL, *facts.FACTS, *facts.ABSTRACT, *mapped.MAPPED, *grids.MAKERS}
-    functions = {*FUNCTIONS, *called, *special, *OTHER, *_RANDOM, *drawn, *(f"math.{m}" for m in MATH)}
+    of_numbers = {*(f"math.{m}" for m in MATH), *(f"cmath.{m}" for m in CMATH)}
+    functions = {*FUNCTIONS, *called, *special, *OTHER, *_RANDOM, *drawn, *of_numbers}
     return sorted({*functions, *_DTYPES, *_NUMBERS, "numpy.newaxis"})
 
 

@@ -18,7 +18,7 @@ from axi_checker import STREAMS, seconds
 
 from fleet.engines.rtl import memory_timing
 from fleet.engines.rtl_sim.build import build, design_of
-from fleet.engines.rtl_sim.job import Status
+from fleet.engines.rtl_sim.job import JobStatus
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.isa.registry import find_device
 from fleet.streams.run import StreamRunner
@@ -51,7 +51,7 @@ def main() -> None:
                 for _ in range(options.rounds):
                     for which, executable in executables.items():
                         best[which] = min(seconds(executable, folder / "job file"), best.get(which, float("inf")))
-                cycles = Status.load(job.status).cycles
+                cycles = JobStatus.load(job.status).cycles
                 speeds = {which: cycles / taken for which, taken in best.items()}
                 ratio = speeds["with"] / speeds["without"]
                 print(f"{device:12} {memory:8} {cycles:10,} {speeds['with']:12,.0f} {speeds['without']:12,.0f} {ratio:7.3f}")

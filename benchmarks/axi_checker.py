@@ -20,7 +20,7 @@ from pathlib import Path
 from fleet.engines.rtl import memory_timing
 from fleet.engines.rtl_sim import build as building
 from fleet.engines.rtl_sim.build import build, design_of
-from fleet.engines.rtl_sim.job import Status
+from fleet.engines.rtl_sim.job import JobStatus
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.engines.rtl_sim.tools import rtl_models
 from fleet.isa.registry import find_device
@@ -82,7 +82,7 @@ def main() -> None:
                 for _ in range(options.rounds):
                     for which, executable in executables.items():
                         best[which] = min(seconds(executable, folder / "job file"), best.get(which, float("inf")))
-                cycles = Status.load(job.status).cycles
+                cycles = JobStatus.load(job.status).cycles
                 speeds = {which: cycles / taken for which, taken in best.items()}
                 cost = speeds["without"] / speeds["with"] - 1
                 print(f"{device:12} {memory:8} {cycles:10,} {speeds['with']:12,.0f} {speeds['without']:12,.0f} {100 * cost:6.1f} %")

@@ -22,7 +22,7 @@ from fleet.engines.accel import run_accel
 from fleet.engines.base import RunOptions
 from fleet.engines.rtl import RtlBackend
 from fleet.engines.rtl_sim.build import build, design_of
-from fleet.engines.rtl_sim.job import Job, Status
+from fleet.engines.rtl_sim.job import Job, JobStatus
 from fleet.engines.rtl_sim.process import Simulation
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.engines.trace import Commit
@@ -54,7 +54,7 @@ class Race(RtlBackend):
         jobs = {name: many.job(self._place / name, memory, "ideal") for name in ("plain", "burst")}
         plain_file = self._place / "plain job"
         jobs["plain"].save(plain_file)
-        best: dict[str, tuple[float, float, Status]] = {}
+        best: dict[str, tuple[float, float, JobStatus]] = {}
         with Simulation(self.executables["burst"], self._place / "burst simulation") as simulation:
             for _ in range(self._rounds):
                 for name, run in (
@@ -70,13 +70,13 @@ class Race(RtlBackend):
         self.rows = [(name, status.cycles, seconds, loop) for name, (seconds, loop, status) in best.items()]
         return commits["burst"][: len(calls)]
 
-    def _plain(self, file: Path, job: Job) -> tuple[float, Status]:
+    def _plain(self, file: Path, job: Job) -> tuple[float, JobStatus]:
         run = subprocess.run([str(self.executables["plain"]), str(file)], check=True, capture_output=True, text=True)
         # The last line: "<job>: <cycles> cycles in <seconds> s, <seconds> s with loading"
-        return float(run.stdout.rsplit(" s, ", 1)[1].split()[0]), Status.load(job.status)
+        return float(run.stdout.rsplit(" s, ", 1)[1].split()[0]), JobStatus.load(job.status)
 
     @staticmethod
-    def _burst(simulation: Simulation, job: Job) -> tuple[float, Status]:
+    def _burst(simulation: Simulation, job: Job) -> tuple[float, JobStatus]:
         before = time.perf_counter()
         status = simulation.run(job)
         return time.perf_counter() - before, status

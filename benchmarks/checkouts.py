@@ -20,7 +20,7 @@ from pathlib import Path
 from axi_checker import STREAMS, seconds
 
 from fleet.engines.rtl import memory_timing
-from fleet.engines.rtl_sim.job import Status
+from fleet.engines.rtl_sim.job import JobStatus
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.isa.registry import find_device
 from fleet.streams.run import StreamRunner
@@ -68,7 +68,7 @@ def main() -> None:
                 for _ in range(options.rounds):
                     for which, executable in executables.items():
                         taken[which].append(seconds(executable, folder / "job file"))
-                        cycles.add(Status.load(job.status).cycles)
+                        cycles.add(JobStatus.load(job.status).cycles)
                 if len(cycles) > 1:
                     sys.exit(f"{device}, {memory}: the cycles differ: {sorted(cycles)}")
                 (count,) = cycles

@@ -25,10 +25,10 @@ from planted_sources import STORE_BIT, STUCK_LANE, STUCK_TOKEN, Planted, long_st
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError
 from fleet.isa.registry import find_device
-from fleet.llm.contestants import Compiled, compile_model
+from fleet.llm.contestants import CompiledContestant, compile_model
 from fleet.llm.device_session import DeviceSession
-from fleet.llm.generate import Contest, Outcome, Watch
-from fleet.llm.load import LoadedModel, load_model
+from fleet.llm.generate import Contest, ContestOutcome, GenerationWatch
+from fleet.llm.load import LoadedLanguageModel, load_model
 from fleet.llm.models import ModelOptions
 from fleet.llm.quantisation import Quantisation
 from fleet.llm.run_module import device_backend
@@ -53,11 +53,11 @@ class Token:
     """One decoded token of a model on iss and rtl."""
 
     def __init__(self, name: str, device: str) -> None:
-        self.loaded: LoadedModel = load_model(name)
+        self.loaded: LoadedLanguageModel = load_model(name)
         self.device = find_device(device)[1]
         tiny = name == "tiny"
         plan = ModelOptions(tokens=8, positions=32) if tiny else ModelOptions()
-        self.compiled: Compiled = compile_model(self.loaded, plan, self.device, Quantisation(), aux=True)
+        self.compiled: CompiledContestant = compile_model(self.loaded, plan, self.device, Quantisation(), aux=True)
         calls = self.compiled.module.calls(token=1, last_token=8)
         weights = [c for c in calls if "mvm_wt_addr" in c.fields]
         self.call = next((c for c in reversed(weights) if c.ops and c.ops[-1].endswith("up")), weights[-2])
@@ -65,12 +65,12 @@ class Token:
         self.embedding = Embedding(self.loaded.weights)
         self.prompt = self.loaded.tokenizer.encode("abcabcab") if tiny else self.loaded.tokenizer.chat(PROMPT)
 
-    def run(self, memory: str, folder: Path, repeat: int) -> tuple[Outcome, float]:
+    def run(self, memory: str, folder: Path, repeat: int) -> tuple[ContestOutcome, float]:
         """What came of it, and seconds from the end of the prompt to the end of the report, of the fastest of several runs."""
-        best: tuple[Outcome, float] | None = None
+        best: tuple[ContestOutcome, float] | None = None
         for number in range(repeat):
             begun: list[float] = []
-            watch = Watch(token=lambda _row, _steps, begun=begun: begun.append(time.perf_counter()))
+            watch = GenerationWatch(token=lambda _row, _steps, begun=begun: begun.append(time.perf_counter()))
             with ExitStack() as stack:
                 sessions = [stack.enter_context(self._session(n, memory, folder / f"{n}{number}")) for n in ("iss", "rtl")]
                 contest = Contest(

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.verify.conformance.fuzz import fuzz, load_state, state_file
-from fleet.verify.conformance.fuzz_state import Ran
+from fleet.verify.conformance.fuzz_state import RanProgram
 
 SEED = 1
 
@@ -49,7 +49,7 @@ class Clock:
         self.instructions = self.executed = self.cycles = 0
         self.start = time.monotonic()
 
-    def __call__(self, ran: Ran) -> None:
+    def __call__(self, ran: RanProgram) -> None:
         self._left -= 1
         if self._left == 0:
             self.start = time.monotonic()

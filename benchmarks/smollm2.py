@@ -21,7 +21,7 @@ from fleet.cosim.generation import GenerationResult
 from fleet.errors import FleetError
 from fleet.isa.registry import find_device
 from fleet.llm.config import preset
-from fleet.llm.contestants import Request, compile_model, generate
+from fleet.llm.contestants import GenerateRequest, compile_model, generate
 from fleet.llm.figures import stored_bits
 from fleet.llm.load import load_model
 from fleet.llm.models import SHORT, ModelOptions, build_model
@@ -71,7 +71,7 @@ def compiling(device: str, group: int, rounding: str) -> None:
 
 def by_itself(tokens: int) -> None:
     """The golden with nothing beside it: between other engines its weights have left the processor's caches."""
-    result = generate(load_model("smollm2"), Request("smollm2", PROMPT, tokens, ("vm",)))
+    result = generate(load_model("smollm2"), GenerateRequest("smollm2", PROMPT, tokens, ("vm",)))
     (vm,) = result.engines
     token = statistics.median(s.seconds for s in vm.decode[1:] or vm.decode)
     row("vm by itself: decoded token", f"{token:.3f} s", f"{WANTED['vm']:.1f} s", token <= WANTED["vm"])
@@ -125,7 +125,7 @@ def main() -> None:
     given = parser.parse_args()
     row("figure", "measured", "wanted")
     compiling(given.device, given.group, given.rounding)
-    request = Request(
+    request = GenerateRequest(
         "smollm2", PROMPT, given.tokens, tuple(given.engines.split(",")), given.device, memory="timed",
         quantisation=Quantisation(given.group, given.rounding), command=" ".join(["python", *sys.argv]),
     )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from itertools import product
 
-from fleet.llm.contestants import Request, generate
+from fleet.llm.contestants import GenerateRequest, generate
 from fleet.llm.load import load_model
 from fleet.llm.quantisation import GROUPS, ROUNDINGS, Quantisation
 
@@ -28,7 +28,7 @@ def main() -> None:
     print("| head | group | rounding | perplexity, rounded golden | iss | answer of the rounded golden | answer of iss |")
     print("|---|---|---|---|---|---|---|", flush=True)
     for host, group, rounding in product(HOSTS, GROUPS[::-1], ROUNDINGS):
-        request = Request(
+        request = GenerateRequest(
             chosen.model, chosen.prompt, chosen.tokens, ("vm", "iss"), chosen.device,
             quantisation=Quantisation(group, rounding, host), perplexity=chosen.perplexity,
         )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 
 import fleet
 from fleet.errors import ModelError
-from fleet.frontend.onnx.choice import Choice
+from fleet.frontend.onnx.choice import ModelChoice
 from fleet.llm.cache import model_file
 
 TOLERANCE = 5e-5
@@ -30,7 +30,7 @@ def fetched(name: str) -> Path:
 
 def run(path: Path, output: str, inputs: Mapping[str, np.ndarray], engines: Sequence[str]) -> dict[str, np.ndarray]:
     """One output of the model by engine: "vm" always, fleet's others and "onnxruntime" (on one thread) as named."""
-    compiled = fleet.compile(Choice(str(path), last=(output,)).spec, inputs=inputs)
+    compiled = fleet.compile(ModelChoice(str(path), last=(output,)).spec, inputs=inputs)
     found = {"vm": compiled.run("vm", keep_tensors=False).outputs[output]}
     for name in engines:
         if name == "onnxruntime":

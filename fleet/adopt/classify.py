@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fleet.adopt.names import CONTAINERS, Tokens, tokens
-from fleet.adopt.port_map import Group, PortMap, Unmapped, lanes_of, problems
-from fleet.adopt.ports import Leaf, Top
+from fleet.adopt.port_map import PortGroup, PortMap, Unmapped, lanes_of, problems
+from fleet.adopt.ports import PortLeaf, Top
 from fleet.adopt.protocols import PROTOCOLS
 from fleet.core.unique import Taken
 from fleet.sdk.ports import Protocol, Role, Signal
@@ -89,7 +89,7 @@ def classify(top: Top, protocols: Mapping[str, Protocol] = PROTOCOLS) -> PortMap
 
 
 class _Classifier:
-    def __init__(self, leaves: tuple[Leaf, ...], protocols: Mapping[str, Protocol]) -> None:
+    def __init__(self, leaves: tuple[PortLeaf, ...], protocols: Mapping[str, Protocol]) -> None:
         self._leaves, self._protocols = leaves, protocols
         self._words = _words(protocols.values())
         self._patterns = tuple((p, s, re.compile(s.pattern)) for p in protocols.values() for s in p.signals if s.pattern)
@@ -231,7 +231,7 @@ class _Classifier:
 
     # What is said.
 
-    def _group(self, c: _Candidate, names: Taken, left: set[int]) -> Group:
+    def _group(self, c: _Candidate, names: Taken, left: set[int]) -> PortGroup:
         p = c.protocol
         low: list[str] = []
         notes: list[str] = []
@@ -254,7 +254,7 @@ class _Classifier:
         first = self._tokens[min(c.leaves)]
         text = self._leaves[min(c.leaves)].port if p.single else "_".join((*c.key[1], *c.key[2])) or first.words[0]
         wanted = text if p.single or c.key[1] or c.key[2] else p.name
-        return Group(
+        return PortGroup(
             names.unique(wanted, "_"), p.name, c.role,
             {name: tuple(leaf.path for leaf in found) for name, found in leaves.items()},
             tuple(low), lanes_of(p, leaves), tuple(notes),

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from fleet.adopt.map_file import Recorded
-from fleet.adopt.port_map import Group, PortMap, Unmapped, lanes_of, problems
-from fleet.adopt.ports import Leaf, Top
+from fleet.adopt.port_map import PortGroup, PortMap, Unmapped, lanes_of, problems
+from fleet.adopt.ports import PortLeaf, Top
 from fleet.adopt.registers import Register
 from fleet.sdk.ports import Protocol
 
@@ -27,7 +27,7 @@ def moved(old: Recorded, top: Top, now: PortMap, protocols: Mapping[str, Protoco
     leaves = {leaf.path: leaf for leaf in top.leaves()}
     known = {path for g in old.groups for path in g.paths()} | {u.path for u in old.unmapped}
     lines = [*_ports(old, leaves, known), *_parameters(old, top)]
-    kept: list[Group] = []
+    kept: list[PortGroup] = []
     for g in old.groups:
         reason = _broken(g, leaves, protocols)
         if reason:
@@ -54,7 +54,7 @@ def moved(old: Recorded, top: Top, now: PortMap, protocols: Mapping[str, Protoco
     return Moved(tuple(lines), PortMap(top.name, tuple(kept), unmapped))
 
 
-def _ports(old: Recorded, leaves: Mapping[str, Leaf], known: set[str]) -> Iterator[str]:
+def _ports(old: Recorded, leaves: Mapping[str, PortLeaf], known: set[str]) -> Iterator[str]:
     gone = [p for p in sorted(known) if p not in leaves]
     new = [p for p in leaves if p not in known]
     for path in gone:
@@ -87,7 +87,7 @@ def _parameters(old: Recorded, top: Top) -> Iterator[str]:
         yield from (f"parameter {name} is new: {value}" for name, value in now.items() if name not in old.parameters)
 
 
-def _broken(g: Group, leaves: Mapping[str, Leaf], protocols: Mapping[str, Protocol]) -> str:
+def _broken(g: PortGroup, leaves: Mapping[str, PortLeaf], protocols: Mapping[str, Protocol]) -> str:
     """Why a recorded group is no group of the top; empty where it is one."""
     protocol = protocols.get(g.protocol)
     if protocol is None:

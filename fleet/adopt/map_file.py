@@ -31,8 +31,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fleet.adopt.port_map import Group, PortMap, Unmapped, lanes_of, problems
-from fleet.adopt.ports import Leaf, Top
+from fleet.adopt.port_map import PortGroup, PortMap, Unmapped, lanes_of, problems
+from fleet.adopt.ports import PortLeaf, Top
 from fleet.adopt.protocols import PROTOCOLS
 from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import DeviceError
@@ -51,7 +51,7 @@ class Recorded:
     closure: str
     parameters: Mapping[str, str]
     bits: Mapping[str, int]
-    groups: tuple[Group, ...]
+    groups: tuple[PortGroup, ...]
     unmapped: tuple[Unmapped, ...]
 
 
@@ -96,7 +96,7 @@ def read_map(path: Path, top: Top, protocols: Mapping[str, Protocol] = PROTOCOLS
         raise table.wrong("top", f"the map is of {table.text('top')}, the top is {top.name}")
     leaves = {leaf.path: leaf for leaf in top.leaves()}
     used: set[str] = set()
-    groups: dict[str, Group] = {}
+    groups: dict[str, PortGroup] = {}
     for t in table.tables("group"):
         group = _group(t, leaves, used, protocols)
         if group.name in groups:
@@ -121,14 +121,14 @@ def read_recorded(path: Path) -> Recorded:
     table.only("top", "closure", "parameters", "bits", "group", "unmapped")
     parameters = table.table("parameters") if "parameters" in table else None
     bits = table.table("bits") if "bits" in table else None
-    groups: list[Group] = []
+    groups: list[PortGroup] = []
     for t in table.tables("group"):
         signals = t.table("signals")
         paths = {n: (signals.text(n),) if isinstance(v, str) else signals.texts(n) for n, v in signals.values.items()}
         low = t.texts("active_low") if t.values.get("active_low") else ()
         role = _ROLES[t.chosen("role", _ROLES, "manager")]
         lanes = t.integer("lanes", 1) if "lanes" in t else 1
-        groups.append(Group(t.text("name"), t.text("protocol"), role, paths, low, lanes))
+        groups.append(PortGroup(t.text("name"), t.text("protocol"), role, paths, low, lanes))
     return Recorded(
         table.text("top"),
         table.optional_text("closure") or "",
@@ -139,7 +139,7 @@ def read_recorded(path: Path) -> Recorded:
     )
 
 
-def _group(t: TomlTable, leaves: Mapping[str, Leaf], used: set[str], protocols: Mapping[str, Protocol]) -> Group:
+def _group(t: TomlTable, leaves: Mapping[str, PortLeaf], used: set[str], protocols: Mapping[str, Protocol]) -> PortGroup:
     t.only("name", "protocol", "role", "lanes", "active_low", "signals")
     t.need("name", "protocol", "role", "signals")
     protocol = protocols[t.chosen("protocol", protocols, "")]
@@ -155,11 +155,13 @@ def _group(t: TomlTable, leaves: Mapping[str, Leaf], used: set[str], protocols: 
     lanes = t.integer("lanes", 1) if "lanes" in t else 1
     if lanes != lanes_of(protocol, signals):
         raise t.wrong("lanes", f"lanes is {lanes}, the widths and arrays say {lanes_of(protocol, signals)}")
-    return Group(t.text("name"), protocol.name, role, {n: tuple(x.path for x in found) for n, found in signals.items()}, low, lanes)
+    return PortGroup(
+        t.text("name"), protocol.name, role, {n: tuple(x.path for x in found) for n, found in signals.items()}, low, lanes
+    )
 
 
-def _signals(t: TomlTable, protocol: Protocol, leaves: Mapping[str, Leaf], used: set[str]) -> dict[str, list[Leaf]]:
-    found: dict[str, list[Leaf]] = {}
+def _signals(t: TomlTable, protocol: Protocol, leaves: Mapping[str, PortLeaf], used: set[str]) -> dict[str, list[PortLeaf]]:
+    found: dict[str, list[PortLeaf]] = {}
     for name, value in t.values.items():
         signal = protocol.signal(name)
         if signal is None:
@@ -172,7 +174,7 @@ def _signals(t: TomlTable, protocol: Protocol, leaves: Mapping[str, Leaf], used:
     return found
 
 
-def _leaf(t: TomlTable, key: str, path: str, leaves: Mapping[str, Leaf], used: set[str]) -> Leaf:
+def _leaf(t: TomlTable, key: str, path: str, leaves: Mapping[str, PortLeaf], used: set[str]) -> PortLeaf:
     if path not in leaves:
         raise t.wrong(key, f"the top has no port {path}", value=path, hint="was it renamed? `fleet isa adopt` lists all")
     if path in used:

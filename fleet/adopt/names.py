@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from fleet.adopt.ports import Leaf
+from fleet.adopt.ports import PortLeaf
 
 __all__ = ["CONTAINERS", "Tokens", "tokens"]
 
@@ -39,7 +39,7 @@ class Tokens:
     port_words: int
 
 
-def tokens(leaf: Leaf) -> Tokens:
+def tokens(leaf: PortLeaf) -> Tokens:
     """The tokens of a leaf's path."""
     words: list[str] = []
     low, filled, port_words = False, -1, 0

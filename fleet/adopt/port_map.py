@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fleet.adopt.ports import Leaf
+from fleet.adopt.ports import PortLeaf
 from fleet.sdk.ports import Protocol, Role, Signal
 
-__all__ = ["Group", "PortMap", "Unmapped", "lanes_of", "problems"]
+__all__ = ["PortGroup", "PortMap", "Unmapped", "lanes_of", "problems"]
 
 _SHOWN = 4
 
 
 @dataclass(frozen=True)
-class Group:
+class PortGroup:
     """Ports that are one port of a protocol.
 
     Attributes:
@@ -54,11 +54,11 @@ class PortMap:
     """All leaves of a top, each in one group or unmapped."""
 
     top: str
-    groups: tuple[Group, ...]
+    groups: tuple[PortGroup, ...]
     unmapped: tuple[Unmapped, ...] = field(default_factory=tuple[Unmapped, ...])
 
 
-def lanes_of(protocol: Protocol, assigned: Mapping[str, Sequence[Leaf]]) -> int:
+def lanes_of(protocol: Protocol, assigned: Mapping[str, Sequence[PortLeaf]]) -> int:
     """How many ports of one kind the leaves hold side by side; 0 where the leaves do not agree about it."""
     leaves = [leaf for found in assigned.values() for leaf in found]
     counts = {leaf.count for leaf in leaves}
@@ -71,7 +71,7 @@ def lanes_of(protocol: Protocol, assigned: Mapping[str, Sequence[Leaf]]) -> int:
     return lanes * counts.pop()
 
 
-def problems(protocol: Protocol, role: Role, assigned: Mapping[str, Sequence[Leaf]]) -> Iterator[str]:
+def problems(protocol: Protocol, role: Role, assigned: Mapping[str, Sequence[PortLeaf]]) -> Iterator[str]:
     """Why leaves are not a port of a protocol: signals that lack, directions and widths that do not fit; nothing where they are."""
     lacks = sorted(protocol.form_of(assigned.keys()) - assigned.keys())
     if lacks:

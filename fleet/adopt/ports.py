@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["Direction", "Leaf", "Missing", "Parameter", "Top", "TopPort"]
+__all__ = ["Direction", "Missing", "PortLeaf", "Top", "TopParameter", "TopPort"]
 
 Direction = Literal["in", "out", "inout"]
 """Seen from the design."""
 
 
 @dataclass(frozen=True)
-class Leaf:
+class PortLeaf:
     """One signal of a port: the port itself, or a field of its structure or interface that is no structure.
 
     Attributes:
@@ -62,7 +62,7 @@ class TopPort:
     name: str
     direction: Direction
     type: str
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[PortLeaf, ...]
     interface: str = ""
     modport: str = ""
     array: tuple[int, ...] = ()
@@ -80,7 +80,7 @@ class TopPort:
 
 
 @dataclass(frozen=True)
-class Parameter:
+class TopParameter:
     """A parameter of the top. value: as SystemVerilog text, of a type parameter the type; given: not the default."""
 
     name: str
@@ -118,7 +118,7 @@ class Top:
 
     name: str
     where: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[TopParameter, ...]
     ports: tuple[TopPort, ...]
     modules: tuple[str, ...]
     files: tuple[Path, ...]
@@ -128,7 +128,7 @@ class Top:
     warnings: tuple[str, ...]
     tool: str
 
-    def leaves(self) -> Iterator[Leaf]:
+    def leaves(self) -> Iterator[PortLeaf]:
         """All signals, in the order of the ports."""
         for port in self.ports:
             yield from port.leaves

@@ -10,7 +10,7 @@ from math import prod
 from pathlib import Path
 
 from fleet.adopt.filelist import Sources
-from fleet.adopt.ports import Direction, Leaf, Missing, Parameter, Top, TopPort
+from fleet.adopt.ports import Direction, Missing, PortLeaf, Top, TopParameter, TopPort
 from fleet.core.scratch import Scratch
 from fleet.errors import DeviceError, SetupError
 
@@ -195,13 +195,13 @@ class _Run:
             elif isinstance(port, ast.PortSymbol):
                 direction = _DIRECTIONS.get(port.direction, "inout")
                 array, element = _unpacked(port.type)
-                leaves = tuple(_leaves(Leaf(port.name, (), direction, 0), port.type))
+                leaves = tuple(_leaves(PortLeaf(port.name, (), direction, 0), port.type))
                 packed = element.canonicalType.isIntegral
                 yield TopPort(port.name, direction, str(element), leaves, array=array, where=where, packed=packed)
             elif isinstance(port, ast.MultiPortSymbol):
                 direction = _DIRECTIONS.get(port.direction, "inout")
                 yield TopPort(
-                    port.name, direction, str(port.type), (Leaf(port.name, (), direction, port.type.bitWidth),), where=where
+                    port.name, direction, str(port.type), (PortLeaf(port.name, (), direction, port.type.bitWidth),), where=where
                 )
 
     def _interface(self, port: ast.InterfacePortSymbol, where: str, walk: _Walk) -> TopPort:
@@ -212,7 +212,7 @@ class _Run:
         while isinstance(symbol, ast.InstanceArraySymbol):
             symbol = next(iter(symbol.elements), None)
         name = "" if port.isInvalid or port.isGeneric else port.interfaceDef.name
-        leaves: list[Leaf] = []
+        leaves: list[PortLeaf] = []
         inputs: tuple[str, ...] = ()
         if isinstance(symbol, ast.InstanceSymbol):
             ports = (p for p in symbol.body.portList if isinstance(p, ast.PortSymbol))
@@ -222,9 +222,9 @@ class _Run:
             for member in members:
                 if isinstance(member, ast.ModportPortSymbol):
                     direction = _DIRECTIONS.get(member.direction, "inout")
-                    leaves += _leaves(Leaf(port.name, (member.name,), direction, 0, prod(array), member=1), member.type)
+                    leaves += _leaves(PortLeaf(port.name, (member.name,), direction, 0, prod(array), member=1), member.type)
                 elif isinstance(member, ast.NetSymbol | ast.VariableSymbol) and members is symbol.body:
-                    leaves += _leaves(Leaf(port.name, (member.name,), "inout", 0, prod(array), member=1), member.type)
+                    leaves += _leaves(PortLeaf(port.name, (member.name,), "inout", 0, prod(array), member=1), member.type)
         chosen = port.modport or ""
         text = f"{name}.{chosen}" if chosen else name or "interface"
         return TopPort(port.name, "inout", text, tuple(leaves), name, chosen, array, where, interface_inputs=inputs)
@@ -308,7 +308,7 @@ class _Run:
         return f"{self._manager.getFullPath(at.buffer)}:{self._manager.getLineNumber(at)}"
 
 
-def _leaves(leaf: Leaf, type_: ast.Type) -> Iterator[Leaf]:
+def _leaves(leaf: PortLeaf, type_: ast.Type) -> Iterator[PortLeaf]:
     """The signals of a type that are no structure. leaf: where the type stands; its width and dimensions do not count."""
     kind = type_.canonicalType
     if isinstance(kind, ast.PackedStructType | ast.UnpackedStructType):
@@ -357,10 +357,10 @@ def _size(bounds: pyslang.ConstantRange) -> int:
     return abs(bounds.left - bounds.right) + 1
 
 
-def _parameters(body: ast.InstanceBodySymbol, given: Mapping[str, str]) -> Iterator[Parameter]:
+def _parameters(body: ast.InstanceBodySymbol, given: Mapping[str, str]) -> Iterator[TopParameter]:
     for p in body.parameters:
         if not p.isLocalParam:
-            yield Parameter(p.name, _value(p), isinstance(p, ast.TypeParameterSymbol), p.name in given)
+            yield TopParameter(p.name, _value(p), isinstance(p, ast.TypeParameterSymbol), p.name in given)
 
 
 def _value(p: ast.ParameterSymbolBase) -> str:

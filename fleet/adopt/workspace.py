@@ -40,7 +40,7 @@ from pathlib import Path
 from fleet.adopt.filelist import Sources, read_sources
 from fleet.adopt.map_file import read_map
 from fleet.adopt.own_protocols import known_protocols
-from fleet.adopt.port_map import Group, PortMap
+from fleet.adopt.port_map import PortGroup, PortMap
 from fleet.adopt.ports import Top
 from fleet.adopt.registers import Register, registers_file
 from fleet.core.toml_file import TomlTable, read_toml
@@ -104,7 +104,7 @@ class Workspace:
     settings: Settings
     registers: tuple[Register, ...]
 
-    def group(self, name: str) -> Group | None:
+    def group(self, name: str) -> PortGroup | None:
         """The group of a name."""
         return next((g for g in self.ports.groups if g.name == name), None)
 
@@ -149,7 +149,7 @@ def _nearest(name: str, clocks: list[str]) -> str:
     return max(clocks, key=lambda c: (name.lower()[:2] == c.lower()[:2], -clocks.index(c)), default="")
 
 
-def _shift(g: Group, top: Top) -> int:
+def _shift(g: PortGroup, top: Top) -> int:
     """Log 2 of the bytes that an address counts, as makers of that protocol do it."""
     bits = {leaf.path: leaf.width * leaf.count // g.lanes for leaf in top.leaves()}
     data = max((bits[g.signals[n][0]] for n in ("dat_r", "readdata", "rdata", "r_data") if n in g.signals), default=8)

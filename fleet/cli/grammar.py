@@ -74,7 +74,7 @@ class Duration(click.ParamType):
         return seconds
 
 
-class Named(click.ParamType):
+class CompletedText(click.ParamType):
     """Text that a shell completes out of a list.
 
     listed: gives the names; several: whether they stand with commas between them.
@@ -100,7 +100,7 @@ class Named(click.ParamType):
         return [CompletionItem(f"{before}{comma}{n}") for n in names if n.startswith(begin) and n not in taken]
 
 
-class _OrFile(Named):
+class _OrFile(CompletedText):
     """A name of the list, or a file."""
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -154,16 +154,16 @@ def _topics() -> list[str]:
 
 
 _OPTIONS: Mapping[str, click.ParamType] = {
-    "--device": Named(devices),
-    ENGINES: Named(engines, several=True),
-    "--memory": Named(_memories),
-    "--like": Named(instructions),
-    "--instruction": Named(instructions),
+    "--device": CompletedText(devices),
+    ENGINES: CompletedText(engines, several=True),
+    "--memory": CompletedText(_memories),
+    "--like": CompletedText(instructions),
+    "--instruction": CompletedText(instructions),
 }
 """Option -> what a shell completes it with, where it takes any text."""
 
 _ARGUMENTS: Mapping[str, click.ParamType] = {
-    "case run": Named(cases), "case accept": Named(cases), "golden update": Named(cases), "help": Named(_topics),
+    "case run": CompletedText(cases), "case accept": CompletedText(cases), "golden update": CompletedText(cases), "help": CompletedText(_topics),
     "inspect": _OrFile(sets), "try": _OrFile(sets), **{f"isa {n}": _OrFile(sets) for n in ("check", "coverage", "fuzz", "mutants",
     "doc", "export", "generate", "add", "diff")}, "stream run": _OrFile(devices), "why": _OrFile(cases), "shrink": _OrFile(cases),
     **{n: _OrFile(list) for n in ("cosim", "compile", "run", "quantise", "bisect-pass")},

@@ -54,7 +54,7 @@ def command(
 ) -> int:
     """Run passes on the textual IR in FILE (standard input by default) and print the result."""
     from fleet.transforms.passes import Pass
-    from fleet.transforms.pipeline import Hooks, Pipeline, parse_passes, pipeline, record_table
+    from fleet.transforms.pipeline import PassHooks, Pipeline, parse_passes, pipeline, record_table
 
     if listed:
         from fleet.transforms.listing import listing
@@ -83,7 +83,7 @@ def command(
             if print_after_all:
                 click.echo(f"// ----- after {one.name} -----\n{print_ir(changed.module)}", err=True, nl=False)
 
-        hooks = Hooks(verify_each=verify_each, dump=dump, after=after if print_after_all else None)
+        hooks = PassHooks(verify_each=verify_each, dump=dump, after=after if print_after_all else None)
         result, records = chosen.run(program, hooks)
         text = print_ir(result.module)
         if timing:

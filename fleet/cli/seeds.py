@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from fleet.cli.main import run_command
-from fleet.cli.running.compiling import Request, execute
+from fleet.cli.running.compiling import CompileRequest, execute
 from fleet.compiler import BACKENDS
 from fleet.errors import FleetError
 
@@ -60,7 +60,7 @@ def command(
     if out is not None and stage is None:
         stage = "bc"
     return execute(
-        Request(
+        CompileRequest(
             model=file, stage=_STAGES[stage] if stage else None, module_only=True, pipeline="vm" if opt else None, backend=backend,
             runner=runner, run=not only_compile and (vm or (stage is None or (stop is None and out is None and not emit))),
             validation=validation and not only_compile, out=out, dumps=dumps, before=before, after=after,

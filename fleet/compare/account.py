@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Account", "CommitSpan", "FirstBeat", "Link", "Replayed", "Tiles"]
+__all__ = ["CommitSpan", "DivergenceAccount", "FirstBeat", "OperandLink", "Replayed", "Tiles"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class FirstBeat:
 
 
 @dataclass(frozen=True)
-class Link:
+class OperandLink:
     """Where an operand of an instruction came from.
 
     depth: 0 for the divergent instruction's own operands, 1 for those of the one that wrote them, ...
@@ -96,7 +96,7 @@ class CommitSpan:
 
 
 @dataclass(frozen=True)
-class Account:
+class DivergenceAccount:
     """What the page shows beside the divergence itself.
 
     source: of the model's operation, "model.py:12: h = x @ w"; empty without one. pattern: of the bits that differ, a line each.
@@ -111,7 +111,7 @@ class Account:
     pattern: tuple[str, ...] = ()
     address: tuple[str, ...] = ()
     supposed: tuple[str, ...] = ()
-    chain: tuple[Link, ...] = ()
+    chain: tuple[OperandLink, ...] = ()
     near: tuple[CommitSpan, ...] = ()
     cut: bool = False
     """Whether the run ended at the divergence, so that nothing behind it was compared."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fleet.compare.divergence import Evidence, Operands
+from fleet.compare.divergence import Operands, StreamEvidence
 from fleet.compare.traces import CallFigures
 from fleet.errors import FleetError
 from fleet.ir.composite import covered_ids
@@ -24,11 +24,11 @@ from fleet.sdk import Call, Device, InstructionSet
 if TYPE_CHECKING:
     from fleet.targets.accel.program import AccelProgram
 
-__all__ = ["Stream", "open_stream"]
+__all__ = ["CompiledStream", "open_stream"]
 
 
 @dataclass(frozen=True)
-class Stream:
+class CompiledStream:
     """An `AccelProgram` and what can be read off it."""
 
     compiled: AccelProgram
@@ -78,7 +78,7 @@ class Stream:
         """What the instructions' classes say of each call. memory: the model that ran, as `RunOptions` names it."""
         return tuple(_figures(self.compiled.instruction_set, self.compiled.device, call, memory) for call in self.calls)
 
-    def evidence(self, folder: Path | None, operands: Operands | None = None) -> Evidence:
+    def evidence(self, folder: Path | None, operands: Operands | None = None) -> StreamEvidence:
         """For `divergence.explain`; folder: where the engine left its memory images (searched for `ddr.bin`)."""
         memory = None
         if folder is not None and folder.is_dir():
@@ -87,7 +87,9 @@ class Stream:
                 memory = MappedMemory(self.compiled.device, images[-1].parent)
                 memory.set_registers(parameter_values(load(self.compiled.instruction_set.description), self.compiled.parameters))
         damage = tuple(self._damage(memory)) if memory is not None else ()
-        return Evidence(self.compiled.instruction_set, self.compiled.device, self.calls, memory, self._locate, operands, damage)
+        return StreamEvidence(
+            self.compiled.instruction_set, self.compiled.device, self.calls, memory, self._locate, operands, damage
+        )
 
     def _damage(self, memory: MappedMemory) -> Iterator[str]:
         """Constants of the plan that `memory` does not hold, each with its first wrong byte."""
@@ -117,13 +119,13 @@ class Stream:
         return None
 
 
-def open_stream(program: Program, device: str, lowering: Mapping[str, Any]) -> Stream:
+def open_stream(program: Program, device: str, lowering: Mapping[str, Any]) -> CompiledStream:
     """Compiles for a device (cached by content). Raises FleetError like the compiler."""
     from fleet.isa.registry import find_device
     from fleet.targets.accel.compile import compile_accel
 
     instruction_set, chip = find_device(device)
-    return Stream(compile_accel(program, instruction_set, chip, lowering))
+    return CompiledStream(compile_accel(program, instruction_set, chip, lowering))
 
 
 def _figures(instruction_set: InstructionSet, device: Device, call: Call, memory: str) -> CallFigures:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from fleet.compare.account import Account
+from fleet.compare.account import DivergenceAccount
 
 __all__ = ["CommitRow", "Divergence", "ElementDifference"]
 
@@ -80,7 +80,7 @@ class Divergence:
     registers_named: Mapping[str, int] = field(default_factory=dict[str, int])
     inputs: tuple[str, ...] = ()
     disassembly: tuple[str, ...] = ()
-    account: Account | None = field(default=None, metadata={"may_be_missing": True})
+    account: DivergenceAccount | None = field(default=None, metadata={"may_be_missing": True})
 
     @property
     def commit(self) -> int | None:

@@ -20,7 +20,7 @@ from fleet.isa.digest import digest_writes
 from fleet.isa.resolved import executed
 from fleet.sdk import Call, Device, InstructionSet, Memory, Write
 
-__all__ = ["Evidence", "Locate", "Operands", "explain", "spelling"]
+__all__ = ["Locate", "Operands", "StreamEvidence", "explain", "spelling"]
 
 Locate = Callable[[tuple[str, ...], str, int, int], tuple[int, ...] | None]
 """(operation ids of the commit, space, bank, byte offset) -> coordinates in the tensor that the commit leaves there, or None."""
@@ -32,7 +32,7 @@ _SHOWN = 16
 
 
 @dataclass(frozen=True)
-class Evidence:
+class StreamEvidence:
     """What can be had of a stream after a run.
 
     calls: the instructions in commit order; memory: the other engine's memory as its run left it.
@@ -51,7 +51,7 @@ class Evidence:
     before: Memory | None = None
 
 
-def explain(divergence: Divergence, reference: Trace, other: Trace, evidence: Evidence) -> Divergence:
+def explain(divergence: Divergence, reference: Trace, other: Trace, evidence: StreamEvidence) -> Divergence:
     """The divergence with registers, bytes and elements, as far as the evidence goes; never raises for missing evidence."""
     if divergence.seq is None or not 0 <= divergence.seq < len(evidence.calls):
         return divergence
@@ -109,7 +109,7 @@ def _disassembly(instruction_set: InstructionSet, call: Call) -> tuple[str, ...]
         return ()
 
 
-def _inputs(evidence: Evidence, call: Call) -> tuple[str, ...]:
+def _inputs(evidence: StreamEvidence, call: Call) -> tuple[str, ...]:
     """The ranges that it read; of a memory with several banks the first one's."""
     unit = evidence.instruction_set.instructions[call.instruction]
     ranges = unit.reads(evidence.device, call.fields)

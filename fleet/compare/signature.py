@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Kind", "Signature", "of_failure", "other_than_expected", "without_numbers"]
+__all__ = ["FailureSignature", "Kind", "of_failure", "other_than_expected", "without_numbers"]
 
 Kind = Literal["commit", "cause", "stated", "memory", "hang", "rule", "operation"]
 
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-fA-F]{8,}\b|\d+(?:\.\d+)?(?:e[+-]?
 
 
 @dataclass(frozen=True)
-class Signature:
+class FailureSignature:
     """How something fails.
 
     comparison: "rtl-vs-iss"; instruction: of the first divergent commit, of an operation its kind ("matmul"), empty where none is
@@ -44,17 +44,19 @@ class Signature:
         return f"{self.comparison}: {self.kind}{place}" + (f", {self.difference}" if self.difference else "")
 
 
-def of_failure(comparison: str, message: str) -> tuple[int | None, Signature]:
+def of_failure(comparison: str, message: str) -> tuple[int | None, FailureSignature]:
     """Of a run that ended in an error, from its one line: the instruction's number where it names one, and the signature."""
     place = _PLACE.match(message)
     seq, name = (int(place["seq"]), place["name"]) if place else (None, "")
     text = (message[place.end() :] if place else message).split("; the log is in ")[0].splitlines()[0]
     if "ended in hang" in text or re.search(r"committed \d+ of \d+", text):
-        return seq, Signature(comparison, "hang", name)
-    return seq, Signature(comparison, "rule", name, without_numbers(text))
+        return seq, FailureSignature(comparison, "hang", name)
+    return seq, FailureSignature(comparison, "rule", name, without_numbers(text))
 
 
-def other_than_expected(expect: str, wanted: Signature | None, found: Signature | None, reasons: Sequence[str]) -> str:
+def other_than_expected(
+    expect: str, wanted: FailureSignature | None, found: FailureSignature | None, reasons: Sequence[str]
+) -> str:
     """What a stored failure that ran again has against what it expects ("passes" or "diverges" by `wanted`), in one line.
 
     found, reasons: of the run; None where it passed. Returns: empty where it is as expected.

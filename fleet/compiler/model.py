@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from fleet.targets.accel.driver import HostSource
     from fleet.targets.accel.program import AccelProgram
     from fleet.targets.bytecode.module import ByteCodeModule
-    from fleet.targets.onnx.export import Export
-    from fleet.transforms.pipeline import Hooks, Record
+    from fleet.targets.onnx.export import OnnxExport
+    from fleet.transforms.pipeline import PassHooks, PassRecord
 
 __all__ = ["BACKENDS", "STAGES", "Compiled", "compile_model", "engine_of", "source_stage"]
 
@@ -82,7 +82,7 @@ class Compiled:
     program: Program
     inputs: Mapping[str, np.ndarray]
     banner: str | None = None
-    records: Sequence[Record] = field(default=())
+    records: Sequence[PassRecord] = field(default=())
 
     def bytecode(self) -> ByteCodeModule:
         """The bytecode module; `VM(module).run(inputs)` runs it."""
@@ -183,7 +183,7 @@ class Compiled:
         program = self.program if chosen.target in _ANY_SIZE else bound(self.program, given)
         return chosen.run(program, given, RunOptions(**options))
 
-    def onnx(self) -> Export:
+    def onnx(self) -> OnnxExport:
         """The program as an ONNX model. Raises SetupError without the package onnx, DeviceError for what cannot be expressed."""
         from fleet.targets.onnx.write import needs
 
@@ -221,7 +221,7 @@ def compile_model(
     batch: int | None = None,
     dynamic: Collection[str] | bool = (),
     pipeline: str | None = None,
-    hooks: Hooks | None = None,
+    hooks: PassHooks | None = None,
 ) -> Compiled:
     """Compiles a model.
 
@@ -241,7 +241,7 @@ def compile_model(
     return compiled if pipeline is None else optimised(compiled, pipeline, hooks)
 
 
-def optimised(compiled: Compiled, pipeline: str, hooks: Hooks | None = None) -> Compiled:
+def optimised(compiled: Compiled, pipeline: str, hooks: PassHooks | None = None) -> Compiled:
     """The same model after a pipeline's passes. Raises FleetError for an unknown pipeline."""
     from fleet.transforms.pipeline import pipeline as find_pipeline
 

@@ -16,7 +16,7 @@ from typing import IO
 
 from fleet.errors import ModelError
 
-__all__ = ["MODEL_BUNDLE", "Kind", "kind_of", "named_kind", "refuse_foreign", "remedy"]
+__all__ = ["MODEL_BUNDLE", "FileKind", "kind_of", "named_kind", "refuse_foreign", "remedy"]
 
 MODEL_BUNDLE = "model.json"
 """The name of the file of a stored model, by which it is known."""
@@ -26,7 +26,7 @@ _MAX_FIELDS, _MAX_ENTRIES, _MAX_LIST = 1 << 14, 1 << 14, 1 << 24
 
 
 @dataclass(frozen=True)
-class Kind:
+class FileKind:
     """A kind of file.
 
     Attributes:
@@ -59,28 +59,28 @@ _TORCH_WEIGHTS = 'numpy.savez("{stem}.npz", **{{k: v.numpy() for k, v in torch.l
 _TORCH_LANGUAGE = 'AutoModelForCausalLM.from_pretrained(...).save_pretrained("{stem}"), with its tokenizer beside it'
 _TF2ONNX = "pip install tf2onnx"
 
-_KINDS: Mapping[str, Kind] = {
+_KINDS: Mapping[str, FileKind] = {
     kind.name: kind
     for kind in (
-        Kind("python", "Python source"),
-        Kind("onnx", "an ONNX model", hint="name it {stem}.onnx"),
-        Kind("gguf", "a language model (GGUF)", hint='ask it: fleet generate --model {path} --prompt "..."'),
-        Kind("safetensors", "weights (safetensors)", hint="`fleet generate --model FOLDER` reads the folder that it lies in"),
-        Kind("language-model", "a language model's folder", hint='ask it: fleet generate --model {path} --prompt "..."'),
-        Kind("bytecode", "a bytecode file of fleet", hint="name it {stem}.fbc"),
-        Kind("stream", "an accelerator's instruction stream", hint="`fleet inspect {path}` shows it"),
-        Kind("elf", "an ELF file", hint="`fleet run --engines riscv` compiles and runs the model itself"),
-        Kind("npz", "NumPy arrays (.npz)", hint="arrays are given with --weights and --input, behind a model"),
-        Kind("npy", "a NumPy array (.npy)", hint="arrays are given with --weights and --input, behind a model"),
-        Kind("result", "a stored result of fleet", hint="fleet report {path}"),
-        Kind("generation", "a stored answer of a language model", hint="fleet report {path}"),
-        Kind("bundle", "a stored model", hint="fleet cosim {path}"),
-        Kind("stored-stream", "a stored stream", hint="fleet stream run {path}"),
-        Kind("case", "a case of the regression", hint="fleet case run {path}"),
-        Kind("instruction-set", "a description of an instruction set", hint="fleet isa check {path}"),
-        Kind("set-folder", "a folder with an instruction set", hint="fleet isa check {path}"),
-        Kind("mlir", "MLIR text", hint="export ONNX where it was made; fleet writes MLIR and reads none"),
-        Kind(
+        FileKind("python", "Python source"),
+        FileKind("onnx", "an ONNX model", hint="name it {stem}.onnx"),
+        FileKind("gguf", "a language model (GGUF)", hint='ask it: fleet generate --model {path} --prompt "..."'),
+        FileKind("safetensors", "weights (safetensors)", hint="`fleet generate --model FOLDER` reads the folder that it lies in"),
+        FileKind("language-model", "a language model's folder", hint='ask it: fleet generate --model {path} --prompt "..."'),
+        FileKind("bytecode", "a bytecode file of fleet", hint="name it {stem}.fbc"),
+        FileKind("stream", "an accelerator's instruction stream", hint="`fleet inspect {path}` shows it"),
+        FileKind("elf", "an ELF file", hint="`fleet run --engines riscv` compiles and runs the model itself"),
+        FileKind("npz", "NumPy arrays (.npz)", hint="arrays are given with --weights and --input, behind a model"),
+        FileKind("npy", "a NumPy array (.npy)", hint="arrays are given with --weights and --input, behind a model"),
+        FileKind("result", "a stored result of fleet", hint="fleet report {path}"),
+        FileKind("generation", "a stored answer of a language model", hint="fleet report {path}"),
+        FileKind("bundle", "a stored model", hint="fleet cosim {path}"),
+        FileKind("stored-stream", "a stored stream", hint="fleet stream run {path}"),
+        FileKind("case", "a case of the regression", hint="fleet case run {path}"),
+        FileKind("instruction-set", "a description of an instruction set", hint="fleet isa check {path}"),
+        FileKind("set-folder", "a folder with an instruction set", hint="fleet isa check {path}"),
+        FileKind("mlir", "MLIR text", hint="export ONNX where it was made; fleet writes MLIR and reads none"),
+        FileKind(
             "pytorch",
             "a PyTorch file",
             (
@@ -90,7 +90,7 @@ _KINDS: Mapping[str, Kind] = {
             _TORCH_LANGUAGE,
             _TORCH_WEIGHTS,
         ),
-        Kind(
+        FileKind(
             "torchscript",
             "a TorchScript model",
             (
@@ -99,7 +99,7 @@ _KINDS: Mapping[str, Kind] = {
             ),
             _TORCH_LANGUAGE,
         ),
-        Kind(
+        FileKind(
             "torch-export",
             "an exported PyTorch program (pt2)",
             (
@@ -108,23 +108,23 @@ _KINDS: Mapping[str, Kind] = {
             ),
             _TORCH_LANGUAGE,
         ),
-        Kind(
+        FileKind(
             "saved-model",
             "a TensorFlow SavedModel",
             (_TF2ONNX, "python -m tf2onnx.convert --saved-model {folder} --output {stem}.onnx"),
         ),
-        Kind(
+        FileKind(
             "tensorflow-graph",
             "a frozen TensorFlow graph",
             (_TF2ONNX, "python -m tf2onnx.convert --graphdef {path} --inputs INPUT:0 --outputs OUTPUT:0 --output {stem}.onnx"),
         ),
-        Kind("tflite", "a TFLite model", (_TF2ONNX, "python -m tf2onnx.convert --tflite {path} --output {stem}.onnx")),
-        Kind(
+        FileKind("tflite", "a TFLite model", (_TF2ONNX, "python -m tf2onnx.convert --tflite {path} --output {stem}.onnx")),
+        FileKind(
             "keras",
             "a Keras model",
             ('model = keras.models.load_model("{path}")', 'model.export("{stem}.onnx", format="onnx")'),
         ),
-        Kind(
+        FileKind(
             "jax",
             "a JAX or Flax checkpoint",
             (
@@ -133,21 +133,23 @@ _KINDS: Mapping[str, Kind] = {
             ),
             weights='numpy.savez("{stem}.npz", **params)',
         ),
-        Kind("core-ml", "a Core ML model", hint="export ONNX where it was trained"),
-        Kind("pickle", "a Python pickle", hint="fleet opens none: load it where you trust it, and save arrays with numpy.savez"),
-        Kind("hdf5", "an HDF5 file", hint="save its arrays with numpy.savez"),
-        Kind("zip", "a zip archive", hint="unpack it and name the model in it"),
-        Kind("gzip", "a gzip archive", hint="unpack it and name the model in it"),
-        Kind("tar", "a tar archive", hint="unpack it and name the model in it"),
-        Kind("lfs", "a pointer of Git LFS, not the file itself", hint="fetch it: git lfs pull"),
-        Kind("html", "an HTML page", hint="the download went wrong: fetch the file itself"),
-        Kind("empty", "an empty file", hint="write or fetch it again"),
-        Kind("folder", "a folder", hint="name the file in it"),
-        Kind("special", "neither a file nor a folder", hint="name a file"),
-        Kind("json", "JSON text"),
-        Kind("toml", "TOML text"),
-        Kind("text", "a text file"),
-        Kind("unknown", "a file of no kind that fleet knows"),
+        FileKind("core-ml", "a Core ML model", hint="export ONNX where it was trained"),
+        FileKind(
+            "pickle", "a Python pickle", hint="fleet opens none: load it where you trust it, and save arrays with numpy.savez"
+        ),
+        FileKind("hdf5", "an HDF5 file", hint="save its arrays with numpy.savez"),
+        FileKind("zip", "a zip archive", hint="unpack it and name the model in it"),
+        FileKind("gzip", "a gzip archive", hint="unpack it and name the model in it"),
+        FileKind("tar", "a tar archive", hint="unpack it and name the model in it"),
+        FileKind("lfs", "a pointer of Git LFS, not the file itself", hint="fetch it: git lfs pull"),
+        FileKind("html", "an HTML page", hint="the download went wrong: fetch the file itself"),
+        FileKind("empty", "an empty file", hint="write or fetch it again"),
+        FileKind("folder", "a folder", hint="name the file in it"),
+        FileKind("special", "neither a file nor a folder", hint="name a file"),
+        FileKind("json", "JSON text"),
+        FileKind("toml", "TOML text"),
+        FileKind("text", "a text file"),
+        FileKind("unknown", "a file of no kind that fleet knows"),
     )
 }
 
@@ -182,7 +184,7 @@ _MAGIC: Sequence[tuple[int, bytes, str]] = (
 )
 
 
-def kind_of(path: Path) -> Kind:
+def kind_of(path: Path) -> FileKind:
     """The kind of a file or folder. Raises ModelError where it cannot be read."""
     try:
         status = path.stat()
@@ -197,7 +199,7 @@ def kind_of(path: Path) -> Kind:
         raise ModelError(f"cannot be read ({reason})", where=_shown(path), hint="check the path") from None
 
 
-def named_kind(path: Path) -> Kind | None:
+def named_kind(path: Path) -> FileKind | None:
     """The kind that a name promises, None where it promises none."""
     name = _BY_NAME.get(path.suffix.lower())
     return _KINDS[name] if name else None
@@ -223,13 +225,13 @@ def refuse_foreign(path: Path, expected: str, own: Sequence[str], lines: str = "
         raise _refusal(path, kind, f"is {kind.title}, expected {expected}", lines)
 
 
-def remedy(kind: Kind, path: Path, lines: str = "convert") -> tuple[str, ...]:
+def remedy(kind: FileKind, path: Path, lines: str = "convert") -> tuple[str, ...]:
     """What makes something that fleet reads of a file: its framework's lines, else one line of advice, else nothing."""
     words = {"path": _shown(path), "stem": _stem(path), "folder": _shown(path if path.is_dir() else path.parent)}
     return tuple(line.format(**words) for line in kind.lines(lines) or (kind.hint,) if line)
 
 
-def _refusal(path: Path, kind: Kind, what: str, lines: str) -> ModelError:
+def _refusal(path: Path, kind: FileKind, what: str, lines: str) -> ModelError:
     told = remedy(kind, path, lines)
     if not kind.convert:
         return ModelError(what, where=_shown(path), hint="; ".join(told) or None)

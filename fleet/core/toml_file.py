@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from fleet.core.toml_places import Places
+from fleet.core.toml_places import TomlPlaces
 from fleet.errors import FleetError, ModelError
 
 __all__ = ["TomlTable", "parse_toml", "read_toml"]
@@ -33,7 +33,7 @@ class TomlTable:
     name: str
     values: Mapping[str, Any]
     error: ErrorKind = ModelError
-    places: Places = field(default_factory=lambda: Places(""), repr=False, compare=False)
+    places: TomlPlaces = field(default_factory=lambda: TomlPlaces(""), repr=False, compare=False)
     defaults: TomlTable | None = field(default=None, repr=False, compare=False)
 
     def __contains__(self, key: str) -> bool:
@@ -146,7 +146,7 @@ def parse_toml(text: str, path: Path, error: ErrorKind = ModelError) -> TomlTabl
         line = _LINE.search(str(problem))
         last = len(text.splitlines()) or 1
         raise error(f"not TOML: {problem}", where=f"{path}:{line[1] if line else last}") from problem
-    return TomlTable(path, "", values, error, Places(text))
+    return TomlTable(path, "", values, error, TomlPlaces(text))
 
 
 def _shown(value: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Places", "place"]
+__all__ = ["TomlPlaces", "place"]
 
 _HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""
@@ -25,7 +25,7 @@ class _Entry:
     last: int
 
 
-class Places:
+class TomlPlaces:
     """The keys of one TOML text. A table of an array is "runs[1]", counted from 0."""
 
     def __init__(self, text: str) -> None:
@@ -57,7 +57,7 @@ def place(path: Path, key: str) -> str:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return f"{path}:1"
-    return f"{path}:{Places(text).line(key)}"
+    return f"{path}:{TomlPlaces(text).line(key)}"
 
 
 def _entries(lines: list[str]) -> Iterator[_Entry]:

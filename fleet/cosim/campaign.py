@@ -22,19 +22,19 @@ from pathlib import Path
 
 import numpy as np
 
-from fleet.compare.compiled_stream import Stream, open_stream
+from fleet.compare.compiled_stream import CompiledStream, open_stream
 from fleet.compare.tasks import class_scores, task_metric
 from fleet.compare.verdict import Comparison, NotCompared, TaskMetric, Verdict
 from fleet.core.blas_threads import one_thread
 from fleet.core.scratch import Scratch
 from fleet.core.version import __version__
-from fleet.cosim.comparisons import Session
+from fleet.cosim.comparisons import ComparisonSession
 from fleet.cosim.device_figures import device_figures, device_hash, hardware_hash
-from fleet.cosim.identity import Content, bench_hash, provenance, software_hash, text_hash
+from fleet.cosim.identity import ContentHashes, bench_hash, provenance, software_hash, text_hash
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.request import check_request, known_engines
 from fleet.cosim.result import ROUNDED, CosimResult
-from fleet.cosim.running import Outcome, failed, run_engine
+from fleet.cosim.running import EngineOutcome, failed, run_engine
 from fleet.cosim.what_ran import EngineRun, RunIdentity
 from fleet.engines.base import Engine, Progress, RunOptions
 from fleet.engines.trace import Commit, Trace
@@ -95,18 +95,18 @@ class _Run:
     ) -> None:
         self.program, self.inputs, self.labels, self.asked = program, inputs, labels, asked
         self.options, self.known, self.folder = options, known, folder
-        self.outcomes: dict[str, Outcome] = {}
+        self.outcomes: dict[str, EngineOutcome] = {}
         self.comparisons: list[Comparison] = []
         self.tasks: list[TaskMetric] = []
         self.arrays: dict[str, np.ndarray] = {}
-        self.stream: Stream | None = None
-        self.session: Session | None = None
+        self.stream: CompiledStream | None = None
+        self.session: ComparisonSession | None = None
 
     def run(self) -> CosimResult:
         """Golden, oracles, rounded golden, functional model, the rest; comparisons in between."""
         self._engine("vm", "vm" in self.asked)
         golden = self._trace("vm")
-        self.session = Session(self.program, self.inputs, golden, self.options.waivers, self.folder) if golden else None
+        self.session = ComparisonSession(self.program, self.inputs, golden, self.options.waivers, self.folder) if golden else None
         source = [e for e in self.asked if self.known[e].target == "source"]
         accelerated = [e for e in self.asked if self.known[e].target == "accel"]
         others = [e for e in self.asked if e != "vm" and e not in source and e not in accelerated]
@@ -172,7 +172,7 @@ class _Run:
         golden = self._trace("vm")
         outcome = run_engine(self.known[kind], name, required, program, self.inputs, run_options, frozenset(accepted), golden)
         if outcome.trace is not None:
-            outcome = Outcome(outcome.run, replace(outcome.trace, engine=name))
+            outcome = EngineOutcome(outcome.run, replace(outcome.trace, engine=name))
         self._finished(outcome)
 
     def _expected(self, kind: str, name: str) -> Sequence[Commit]:
@@ -181,7 +181,7 @@ class _Run:
         hardware = self.known[kind].target == "accel" and name != "iss"
         return model.commits if self.options.stop and hardware and model is not None and model.complete else ()
 
-    def _finished(self, outcome: Outcome) -> None:
+    def _finished(self, outcome: EngineOutcome) -> None:
         name = outcome.run.name
         if name in self.outcomes:
             return
@@ -224,7 +224,7 @@ class _Run:
         return outcome.trace if outcome else None
 
     def _compare(
-        self, other: str, reference: str, how: Callable[[Session, Trace, Trace], tuple[Comparison, dict[str, np.ndarray]]]
+        self, other: str, reference: str, how: Callable[[ComparisonSession, Trace, Trace], tuple[Comparison, dict[str, np.ndarray]]]
     ) -> None:
         a, b = self._trace(reference), self._trace(other)
         if self.session is None or a is None or b is None:
@@ -297,7 +297,7 @@ class _Run:
         weights, inputs = _arrays_hash(self.program.weights), _arrays_hash(self.inputs)
         rounded = self.stream.rounded.hash if self.stream else None
         labels = None if self.labels is None else _arrays_hash({"labels": self.labels})
-        content = Content(
+        content = ContentHashes(
             model=text_hash(self.program.source, self.program.hash, rounded),
             data=text_hash(weights, inputs, labels),
             description=described,

@@ -17,9 +17,9 @@ from fleet.compare.bounds.raised_bounds import raised_bounds
 from fleet.compare.bounds.shared_steps import alone, hidden_steps, shared, stated
 from fleet.compare.bounds.sides import NUMPY_ULP, GroupArithmetic, group_arithmetic
 from fleet.compare.bounds.tolerance import cumulative_bounds, local_bounds
-from fleet.compare.compiled_stream import Stream
+from fleet.compare.compiled_stream import CompiledStream
 from fleet.compare.diverged import Divergence
-from fleet.compare.divergence import Evidence
+from fleet.compare.divergence import StreamEvidence
 from fleet.compare.judges.local import LocalPairs, local_device_values, local_host_values, local_parts, pairs
 from fleet.compare.judges.own_steps import own_steps
 from fleet.compare.judges.third_judge import ThirdJudge
@@ -32,17 +32,17 @@ from fleet.engines.trace import Trace
 from fleet.errors import FleetError
 from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
-from fleet.streams.replay.explain import Known
+from fleet.streams.replay.explain import ReplayContext
 from fleet.streams.replay.model import explain_model, explain_on_model, host_names
 from fleet.transforms.simplify.infer_shapes import as_run
 
-__all__ = ["Session"]
+__all__ = ["ComparisonSession"]
 
 Compared = tuple[Comparison, dict[str, np.ndarray]]
 
 
 @dataclass
-class Session:
+class ComparisonSession:
     """The golden and the stream that comparisons share.
 
     folder: where engines left their files; options: as they ran; progress: told of each operation that is compared.
@@ -53,7 +53,7 @@ class Session:
     golden: Trace
     waivers: Mapping[str, Mapping[str, str]]
     folder: Path
-    stream: Stream | None = field(default=None)
+    stream: CompiledStream | None = field(default=None)
     options: RunOptions | None = None
     progress: Progress = quiet
 
@@ -211,12 +211,12 @@ class Session:
             comparison = replace(comparison, divergence=self._explained(comparison.divergence, iss, other, evidence))
         return comparison, {}
 
-    def _explained(self, divergence: Divergence, iss: Trace, other: Trace, evidence: Evidence) -> Divergence:
+    def _explained(self, divergence: Divergence, iss: Trace, other: Trace, evidence: StreamEvidence) -> Divergence:
         """By a replay from the last good commit; where none shows it, by what the run itself left."""
         assert self.stream is not None
         folder, options = self.folder / "divergence", self.options or RunOptions()
         if not evidence.damage and other.engine == "rtl":
-            known = Known(evidence.locate, evidence.operands, host_names(self.stream), self._source(divergence.ops))
+            known = ReplayContext(evidence.locate, evidence.operands, host_names(self.stream), self._source(divergence.ops))
             replayed = explain_model(
                 divergence, self.stream, self.inputs, options, (iss, other), known, folder
             )  # fmt: skip

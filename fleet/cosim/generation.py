@@ -35,7 +35,7 @@ __all__ = [
     "LayerError",
     "LogitsError",
     "ModelFigures",
-    "QuantisationRow",
+    "QuantisationChoiceRow",
     "StepFigures",
     "TokenRow",
     "TrafficRow",
@@ -249,7 +249,7 @@ class TrafficRow:
 
 
 @dataclass(frozen=True)
-class QuantisationRow:
+class QuantisationChoiceRow:
     """What one choice costs: perplexity on a text, of the golden with rounded weights; on iss of a part, None where not run."""
 
     choice: str
@@ -286,7 +286,7 @@ class GenerationResult:
     timeline: tuple[CommitTime, ...]
     traffic: tuple[TrafficRow, ...]
     memory_plan: Mapping[str, Any]
-    quantisation: tuple[QuantisationRow, ...]
+    quantisation: tuple[QuantisationChoiceRow, ...]
     divergence: Divergence | None
     verdict: Verdict
     reasons: tuple[str, ...]

@@ -25,7 +25,16 @@ from fleet.core.version import __version__
 from fleet.errors import FleetError
 from fleet.isa.closure import Imports, closure, imports_of
 
-__all__ = ["NOT_CONTENT", "Content", "Provenance", "bench_hash", "provenance", "software_hash", "software_members", "text_hash"]
+__all__ = [
+    "NOT_CONTENT",
+    "ContentHashes",
+    "Provenance",
+    "bench_hash",
+    "provenance",
+    "software_hash",
+    "software_members",
+    "text_hash",
+]
 
 NOT_CONTENT: Mapping[str, str] = {
     "fleet.cosim.last_run": "where the last result of a folder is kept",
@@ -41,7 +50,7 @@ _BENCH = ("axi", "bench", "memory")
 
 
 @dataclass(frozen=True)
-class Content:
+class ContentHashes:
     """Hashes (SHA-256 hex) of everything that can move a figure; None where a run has no such part.
 
     Attributes:

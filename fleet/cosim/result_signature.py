@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from fleet.compare.diverged import Divergence
-from fleet.compare.signature import Kind, Signature, of_failure, without_numbers
+from fleet.compare.signature import FailureSignature, Kind, of_failure, without_numbers
 from fleet.cosim.result import CosimResult
 
 __all__ = ["of_result"]
@@ -14,21 +14,21 @@ __all__ = ["of_result"]
 _WHAT = re.compile(r"digest expected|bytes written expected (?P<expected>\d+), found (?P<found>\d+)|result register expected")
 
 
-def of_result(result: CosimResult) -> Signature | None:
+def of_result(result: CosimResult) -> FailureSignature | None:
     """Of a co-simulation of a model: its first divergence, else its first reason; None where it passed."""
     if result.verdict == "pass":
         return None
     d = result.divergence
     if d is not None and d.instruction is not None:
-        return Signature(d.comparison, *_described(d))
+        return FailureSignature(d.comparison, *_described(d))
     if d is not None:
         failed = next((c for c in result.comparisons if c.name == d.comparison), None)
         reasons = failed.reasons if failed is not None else ()
-        return Signature(d.comparison, "operation", _kind(d.ops[-1]) if d.ops else "", _of_reasons(reasons or (d.what,)))
+        return FailureSignature(d.comparison, "operation", _kind(d.ops[-1]) if d.ops else "", _of_reasons(reasons or (d.what,)))
     engine = next((e for e in result.engines if e.status == "failed" and e.error), None)
     if engine is not None and engine.error is not None:
         return of_failure(engine.name, engine.error)[1]
-    return Signature("verdict", "operation", "", _of_reasons(result.reasons or ("failed",)))
+    return FailureSignature("verdict", "operation", "", _of_reasons(result.reasons or ("failed",)))
 
 
 def _described(d: Divergence) -> tuple[Kind, str, str]:

@@ -20,20 +20,20 @@ from fleet.errors import ExitCode, FleetError, SetupError
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 
-__all__ = ["Outcome", "failed", "run_engine"]
+__all__ = ["EngineOutcome", "failed", "run_engine"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class EngineOutcome:
     """The row of the result, and the trace where there is one."""
 
     run: EngineRun
     trace: Trace | None
 
 
-def failed(name: str, required: bool, why: str, code: ExitCode) -> Outcome:
+def failed(name: str, required: bool, why: str, code: ExitCode) -> EngineOutcome:
     """An engine that gave nothing. code: what that means for the command."""
-    return Outcome(EngineRun(name, "failed", required, why, exit_code=int(code)), None)
+    return EngineOutcome(EngineRun(name, "failed", required, why, exit_code=int(code)), None)
 
 
 def run_engine(
@@ -45,7 +45,7 @@ def run_engine(
     options: RunOptions,
     accepted: frozenset[str],
     golden: Trace | None,
-) -> Outcome:
+) -> EngineOutcome:
     """Runs one engine.
 
     Args:
@@ -75,7 +75,7 @@ def run_engine(
         return failed(name, required, why, ExitCode.INTERNAL)
     if why := _implausible(trace, engine, program, accepted, options.memory, before):
         return failed(name, required, why, ExitCode.DIFFERS)
-    return Outcome(_row(trace, name, required, golden), trace)
+    return EngineOutcome(_row(trace, name, required, golden), trace)
 
 
 def _implausible(trace: Trace, engine: Engine, program: Program, accepted: frozenset[str], memory: str, before: int) -> str | None:

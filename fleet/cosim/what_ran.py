@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from fleet.cosim.identity import Content, Provenance
+from fleet.cosim.identity import ContentHashes, Provenance
 
 __all__ = ["DataProvenance", "DeviceFigures", "EngineRun", "RunIdentity"]
 
@@ -57,7 +57,7 @@ class RunIdentity:
     seed: int
     date: str
     command: str
-    content: Content | None = field(default=None, metadata={"may_be_missing": True})
+    content: ContentHashes | None = field(default=None, metadata={"may_be_missing": True})
     provenance: Provenance | None = field(default=None, metadata={"may_be_missing": True})
 
 

@@ -35,7 +35,7 @@ from fleet.isa.memory import MappedMemory
 from fleet.isa.reading.cache import load as load_description
 from fleet.isa.registry import description_hash, find_device
 from fleet.targets.accel.compile import compile_accel
-from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key
+from fleet.targets.accel.program import AccelProgram, CallGroup, DeviceSegment, HostStep, value_key
 from fleet.targets.bytecode.evaluate import apply
 from fleet.targets.printed import show
 
@@ -342,7 +342,7 @@ class _Run:
 
 
 def run_group_locally(
-    compiled: AccelProgram, group: Group, values: Mapping[str, np.ndarray], memory: MappedMemory
+    compiled: AccelProgram, group: CallGroup, values: Mapping[str, np.ndarray], memory: MappedMemory
 ) -> dict[str, np.ndarray]:
     """One group on given operands, by the functional model: its local error is the difference to the golden's result.
 

@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 from fleet.ir.composite import AttentionOp, LinearOp
 from fleet.ir.dialect import MatmulOp
 from fleet.ir.types import shape_of
-from fleet.targets.accel.program import AccelProgram, Group, HostStep
+from fleet.targets.accel.program import AccelProgram, CallGroup, HostStep
 
 __all__ = ["matmul_macs", "static_counters"]
 
@@ -34,7 +34,7 @@ def static_counters(compiled: AccelProgram, memory: str = "ideal") -> dict[str, 
     return dict(counters)
 
 
-def _group_counters(compiled: AccelProgram, group: Group, memory: str) -> dict[str, float]:
+def _group_counters(compiled: AccelProgram, group: CallGroup, memory: str) -> dict[str, float]:
     found: defaultdict[str, float] = defaultdict(float)
     device = compiled.device
     for call in group.calls:

@@ -29,7 +29,7 @@ from fleet.ir.program import Program
 from fleet.targets.printed import printed
 from fleet.targets.riscv.arithmetic import MAX_ULP
 from fleet.targets.riscv.elf import read_image
-from fleet.targets.riscv.faults import FAULT_SYMBOL, Fault
+from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault
 from fleet.targets.riscv.isa import find_isa
 from fleet.targets.riscv.plan import Buffer, MemoryPlan
 
@@ -205,9 +205,9 @@ def _explain(error: EmulationError, machine: Emulator, compiled: RiscvProgram) -
     where = (operation.at if operation else None) or compiled.program.source_name
     fault = compiled.symbols[FAULT_SYMBOL].address
     code, value, bound = (int(word) for word in np.frombuffer(machine.read(fault, 24), "<i8"))
-    if error.trapped and code in {int(f) for f in Fault if f}:
+    if error.trapped and code in {int(f) for f in RuntimeFault if f}:
         return ModelError(
-            f"{name}: {Fault(code).message(value, bound, compiled.program)}", where=where, hint="check the input data"
+            f"{name}: {RuntimeFault(code).message(value, bound, compiled.program)}", where=where, hint="check the input data"
         )
     return EmulationError(
         f"{name} crashed on riscv: {error.what}",

@@ -21,7 +21,7 @@ from fleet.engines.evidence import Evidence, JobEvidence
 from fleet.engines.rtl_sim.build import Flavour, build, design_of, wave_suffix
 from fleet.engines.rtl_sim.expected import expected_of
 from fleet.engines.rtl_sim.hardware import Hardware
-from fleet.engines.rtl_sim.job import Status
+from fleet.engines.rtl_sim.job import JobStatus
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.records import CommitRecord
 from fleet.engines.rtl_sim.segment import Segment
@@ -212,7 +212,7 @@ class RtlBackend:
             self._temporary.close()
             self._temporary = None
 
-    def _count(self, status: Status, records: Sequence[CommitRecord]) -> None:
+    def _count(self, status: JobStatus, records: Sequence[CommitRecord]) -> None:
         c = self._counters
 
         def add(name: str, value: float) -> None:

@@ -19,11 +19,11 @@ from fleet.frontend.arrays.builder import Builder
 from fleet.frontend.arrays.tracing import Tracing
 from fleet.frontend.live.arguments import bound_arguments
 from fleet.frontend.live.given import Given, Input, given
-from fleet.frontend.live.located import File, locate
+from fleet.frontend.live.located import LocatedFile, locate
 from fleet.frontend.live.names import LiveEvaluator
-from fleet.frontend.live.places import Places
-from fleet.frontend.live.results import Known, Result, taken_apart
-from fleet.frontend.live.watch import Items, Snapshot, Traceable, Watched
+from fleet.frontend.live.places import SourcePlaces
+from fleet.frontend.live.results import KnownResult, ReturnedValue, taken_apart
+from fleet.frontend.live.watch import Items, ObjectSnapshot, Traceable, Watched
 from fleet.frontend.python.calls import bind_defaults, returned
 from fleet.frontend.python.generators import yields
 from fleet.frontend.reading.ending import Flow
@@ -52,7 +52,7 @@ class Traced:
     """
 
     program: Program
-    result: Result
+    result: ReturnedValue
     watched: Watched
 
 
@@ -71,7 +71,7 @@ def trace(function: FunctionType, arguments: Given) -> Traced:
         raise SourceError("nested too deeply", where=where, hint=hint, code="F602") from None
 
 
-def _trace(function: FunctionType, file: File, node: ast.FunctionDef, arguments: Given) -> Traced:
+def _trace(function: FunctionType, file: LocatedFile, node: ast.FunctionDef, arguments: Given) -> Traced:
     where = f"{file.source.name}:{node.lineno}"
     declared = _declared(function, file, node, arguments)
     inputs, symbols = bound_arguments(where, declared, {}, arguments.inputs)
@@ -79,7 +79,7 @@ def _trace(function: FunctionType, file: File, node: ast.FunctionDef, arguments:
     for argument, value in zip(inputs, block.args, strict=True):
         value.name_hint = argument.name if argument.name.isascii() and argument.name.replace(".", "_").isidentifier() else None
     reading: list[LiveEvaluator] = []
-    places = Places(file.source.text, file.source.name, {id(file): file}, lambda: reading[0].present() if reading else None)
+    places = SourcePlaces(file.source.text, file.source.name, {id(file): file}, lambda: reading[0].present() if reading else None)
     made = Made(block)
     domain = Tracing(Builder(places, block), made)
     ev = LiveEvaluator(function, made, domain, places, file)
@@ -87,7 +87,7 @@ def _trace(function: FunctionType, file: File, node: ast.FunctionDef, arguments:
     try:
         frame, flow = _followed(ev, function, arguments, {a.name: v for a, v in zip(inputs, block.args, strict=True)})
         outputs: dict[str, SSAValue] = {}
-        result = Known(None) if ev.errors else _result(ev, domain.builder, node, flow, outputs)
+        result = KnownResult(None) if ev.errors else _result(ev, domain.builder, node, flow, outputs)
         if not ev.errors:
             roots = ev.roots(frame.variables)
             returned = (list(outputs), list(outputs.values()))
@@ -119,7 +119,7 @@ def _followed(ev: LiveEvaluator, function: FunctionType, arguments: Given, value
     return frame, flow
 
 
-def _argument(ev: LiveEvaluator, node: ast.AST, name: str, form: Snapshot, values: Mapping[str, SSAValue]) -> Value:
+def _argument(ev: LiveEvaluator, node: ast.AST, name: str, form: ObjectSnapshot, values: Mapping[str, SSAValue]) -> Value:
     match form:
         case Input():
             return Tensor(values[form.name], scalar=form.scalar, storage=Storage(outside=True))
@@ -132,7 +132,7 @@ def _argument(ev: LiveEvaluator, node: ast.AST, name: str, form: Snapshot, value
 # ---- declarations
 
 
-def _declared(function: FunctionType, file: File, node: ast.FunctionDef, arguments: Given) -> list[Declared]:
+def _declared(function: FunctionType, file: LocatedFile, node: ast.FunctionDef, arguments: Given) -> list[Declared]:
     """Every array's declaration. An annotation that declares no array ("int", a class) says nothing here."""
     spec = node.args
     found: dict[str, Declared] = {}
@@ -147,7 +147,7 @@ def _declared(function: FunctionType, file: File, node: ast.FunctionDef, argumen
     return [found.get(name, Declared(name)) for name in arguments.inputs]
 
 
-def _annotation(function: FunctionType, file: File, argument: ast.arg) -> Declared | None:
+def _annotation(function: FunctionType, file: LocatedFile, argument: ast.arg) -> Declared | None:
     name, node = argument.arg, argument.annotation
     live = function.__annotations__.get(name)
     if isinstance(live, Declaration):
@@ -179,7 +179,7 @@ def _literals(node: ast.Call) -> tuple[list[Any], dict[str, Any]] | None:
 # ---- results
 
 
-def _result(ev: LiveEvaluator, builder: Builder, node: ast.FunctionDef, flow: Flow, outputs: dict[str, SSAValue]) -> Result:
+def _result(ev: LiveEvaluator, builder: Builder, node: ast.FunctionDef, flow: Flow, outputs: dict[str, SSAValue]) -> ReturnedValue:
     statement = flow.statement
     place: ast.AST = statement or node
 

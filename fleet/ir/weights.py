@@ -25,11 +25,11 @@ __all__ = [
     "VECTORS",
     "Creation",
     "Derived",
-    "Draw",
     "Entry",
+    "RandomStream",
     "Recipe",
     "RecipeError",
-    "Stream",
+    "StreamDraw",
     "Weights",
     "draw_method",
 ]
@@ -137,7 +137,7 @@ class _Call:
         return [self.method, list(self.arguments), [list(k) for k in self.keywords], list(self.shape), self.dtype]
 
 
-class Stream:
+class RandomStream:
     """A seeded generator and the calls made on it so far. The front end appends; drawing follows later.
 
     Args:
@@ -154,13 +154,13 @@ class Stream:
         self.elements = 0
         """Of all draws so far."""
         self._digests = [hashlib.sha256(json.dumps([generator, seed]).encode()).hexdigest()]
-        self._draws: list[weakref.ref[Draw]] = []
+        self._draws: list[weakref.ref[StreamDraw]] = []
         self._state: Any = None
         self._position = 0
 
     def draw(
         self, method: str, arguments: Sequence[Any], keywords: Mapping[str, Any], shape: tuple[int, ...], dtype: np.dtype
-    ) -> Draw:
+    ) -> StreamDraw:
         """The array that the next call on the generator gives. Nothing is drawn yet."""
         if draw_method(self.generator, method) is None:
             raise RecipeError(f"{self.generator} has no draw {method}")
@@ -168,15 +168,15 @@ class Stream:
         self.calls.append(call)
         self.elements += math.prod(shape)
         self._digests.append(hashlib.sha256((self._digests[-1] + json.dumps(call.plain())).encode()).hexdigest())
-        draw = Draw(self, len(self.calls) - 1, shape, dtype)
+        draw = StreamDraw(self, len(self.calls) - 1, shape, dtype)
         self._draws.append(weakref.ref(draw))
         return draw
 
-    def taken(self, index: int, shape: tuple[int, ...], dtype: np.dtype) -> Draw:
+    def taken(self, index: int, shape: tuple[int, ...], dtype: np.dtype) -> StreamDraw:
         """The draw of call `index`, which has been appended before."""
         draw = self._draws[index]()
         if draw is None:
-            draw = Draw(self, index, shape, dtype)
+            draw = StreamDraw(self, index, shape, dtype)
             self._draws[index] = weakref.ref(draw)
         return draw
 
@@ -203,10 +203,10 @@ class Stream:
         return array
 
 
-class Draw(Recipe):
+class StreamDraw(Recipe):
     """Call `index` of a stream."""
 
-    def __init__(self, stream: Stream, index: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
+    def __init__(self, stream: RandomStream, index: int, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self.stream, self.index, self.shape, self.dtype = stream, index, shape, dtype
 
     @property
@@ -365,14 +365,14 @@ def recipe_to_plain(recipe: Recipe) -> dict[str, Any] | None:
                 "creation": recipe.function, "arguments": list(recipe.arguments), "keywords": [list(k) for k in recipe.keywords],
                 "shape": list(recipe.shape), "dtype": recipe.dtype.name,
             }  # fmt: skip
-        case Draw():
+        case StreamDraw():
             calls = [c.plain() for c in recipe.stream.calls[: recipe.index + 1]]
             return {"generator": recipe.stream.generator, "seed": recipe.stream.seed, "calls": calls}
         case _:
             return None
 
 
-def recipe_from_plain(data: Mapping[str, Any], streams: dict[str, Stream]) -> Recipe:
+def recipe_from_plain(data: Mapping[str, Any], streams: dict[str, RandomStream]) -> Recipe:
     """Reads what `recipe_to_plain` wrote. `streams` (start with {}) lets draws of one generator share it.
 
     Raises RecipeError for anything else; nothing is computed.
@@ -391,12 +391,12 @@ def recipe_from_plain(data: Mapping[str, Any], streams: dict[str, Stream]) -> Re
         raise RecipeError(f"not a recipe ({type(error).__name__}: {error})") from error
 
 
-def _draw_from_plain(data: Mapping[str, Any], streams: dict[str, Stream]) -> Draw:
+def _draw_from_plain(data: Mapping[str, Any], streams: dict[str, RandomStream]) -> StreamDraw:
     key = json.dumps([data["generator"], data["seed"]])
     calls = [_call(c) for c in data["calls"]]
     stream = streams.get(key)
     if stream is None or stream.calls[: len(calls)] != calls[: len(stream.calls)]:
-        stream = streams[key] = Stream(str(data["generator"]), int(data["seed"]))
+        stream = streams[key] = RandomStream(str(data["generator"]), int(data["seed"]))
     for call in calls[len(stream.calls) :]:
         stream.draw(call.method, call.arguments, dict(call.keywords), call.shape, np.dtype(call.dtype))
     last = calls[-1]

@@ -16,7 +16,7 @@ from pathlib import Path
 from fleet.errors import ModelError
 from fleet.sdk import InstructionSet
 
-__all__ = ["NOT_SEMANTICS", "Imports", "Member", "closure", "imports_of", "semantics_files"]
+__all__ = ["NOT_SEMANTICS", "ClosureMember", "Imports", "closure", "imports_of", "semantics_files"]
 
 NOT_SEMANTICS: Mapping[str, str] = {
     "fleet.errors": "the classes and texts of errors: no value passes through them",
@@ -40,7 +40,7 @@ _INSTALLED = ("site-packages", "dist-packages")
 
 
 @dataclass(frozen=True)
-class Member:
+class ClosureMember:
     """One file of a closure. name: the module's dotted name; of a file that is no module its path below its package's folder."""
 
     name: str
@@ -67,11 +67,11 @@ class _Places:
         if folder.name not in _INSTALLED and folder not in self.folders:
             self.folders.append(folder)
 
-    def member(self, path: Path) -> Member:
+    def member(self, path: Path) -> ClosureMember:
         """A file under the name by which it is imported."""
         for folder in sorted({*self.folders, *self.tops.values()}, key=lambda f: -len(f.parts)):
             if path.is_relative_to(folder):
-                return Member(_dotted(path.relative_to(folder)), path)
+                return ClosureMember(_dotted(path.relative_to(folder)), path)
         raise AssertionError(path)
 
     def file(self, name: str) -> Path | None:
@@ -98,7 +98,7 @@ class _Places:
 def closure(
     roots: Iterable[Path], left_out: Collection[str] = (), named: Mapping[Path, str] | None = None,
     imports: Callable[[bytes, str], Imports] | None = None, through: Collection[str] = (),
-) -> tuple[Member, ...]:  # fmt: skip
+) -> tuple[ClosureMember, ...]:  # fmt: skip
     """The files and all that they import of their own packages and of fleet, ascending by name.
 
     Args:
@@ -120,7 +120,7 @@ def closure(
         folder = _import_folder(path, known.get(path))
         if not any(path.is_relative_to(f) for f in places.folders):
             places.add(folder, path.relative_to(folder).parts[0].removesuffix(".py"))
-    found: dict[Path, Member] = {}
+    found: dict[Path, ClosureMember] = {}
     while todo:
         path = todo.pop()
         if path in found:
@@ -142,7 +142,7 @@ def closure(
     return tuple(sorted(found.values(), key=lambda m: m.name))
 
 
-def semantics_files(instruction_set: InstructionSet) -> tuple[Member, ...]:
+def semantics_files(instruction_set: InstructionSet) -> tuple[ClosureMember, ...]:
     """What decides the bits of an instruction set: its sources, the files of its classes and the closure of their imports.
 
     Without `NOT_SEMANTICS`. Raises ModelError as `closure` does.

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from fleet.isa.description import Description, Field, InstructionWord, MemoryWord, Register
 from fleet.sdk.state import ARRAY_0
 
-__all__ = ["Change", "changes"]
+__all__ = ["DescriptionChange", "changes"]
 
 _Described = Register | Field | InstructionWord | MemoryWord
 
 
 @dataclass(frozen=True)
-class Change:
+class DescriptionChange:
     """One difference.
 
     kind: "moved", "changed" (of what is in both), "gone" or "new"; what: in words, with both values; where: file:line in the new
@@ -29,7 +29,7 @@ class Change:
         return f"{self.kind:<8} {self.what}  ({self.where})"
 
 
-def changes(old: Description, new: Description) -> list[Change]:
+def changes(old: Description, new: Description) -> list[DescriptionChange]:
     """All differences that change what a program means: registers with their fields, state, instructions. Prose does not count."""
     return [
         *_registers("register", old.registers, new.registers),
@@ -39,7 +39,7 @@ def changes(old: Description, new: Description) -> list[Change]:
     ]
 
 
-def _registers(what: str, old: Sequence[Register], new: Sequence[Register]) -> Iterator[Change]:
+def _registers(what: str, old: Sequence[Register], new: Sequence[Register]) -> Iterator[DescriptionChange]:
     before, after = ({r.name: r for r in registers} for registers in (old, new))
     yield from _presence(what, before, after)
     for name, a in before.items():
@@ -47,7 +47,7 @@ def _registers(what: str, old: Sequence[Register], new: Sequence[Register]) -> I
             yield from _register(a, after[name], what)
 
 
-def _memories(old: Description, new: Description) -> Iterator[Change]:
+def _memories(old: Description, new: Description) -> Iterator[DescriptionChange]:
     before, after = ({m.memory.name: m for m in d.memories} for d in (old, new))
     yield from _presence("memory", before, after)
     numbers = [{name: n for n, name in enumerate(memories, ARRAY_0)} for memories in (before, after)]
@@ -55,24 +55,26 @@ def _memories(old: Description, new: Description) -> Iterator[Change]:
         if (b := after.get(name)) is None:
             continue
         if numbers[0][name] != numbers[1][name]:
-            yield Change("moved", f"memory {name}: space {numbers[0][name]} -> {numbers[1][name]}", b.where)
+            yield DescriptionChange("moved", f"memory {name}: space {numbers[0][name]} -> {numbers[1][name]}", b.where)
         for prop in ("dtype", "columns", "banks", "undefined"):
             if getattr(a.memory, prop) != getattr(b.memory, prop):
-                yield Change("changed", f"memory {name}: {prop} {getattr(a.memory, prop)} -> {getattr(b.memory, prop)}", b.where)
+                yield DescriptionChange(
+                    "changed", f"memory {name}: {prop} {getattr(a.memory, prop)} -> {getattr(b.memory, prop)}", b.where
+                )
 
 
-def _register(a: Register, b: Register, what: str = "register") -> Iterator[Change]:
+def _register(a: Register, b: Register, what: str = "register") -> Iterator[DescriptionChange]:
     if a.address != b.address:
-        yield Change("moved", f"{what} {a.name}: number {a.number} -> {b.number}", b.where)
+        yield DescriptionChange("moved", f"{what} {a.name}: number {a.number} -> {b.number}", b.where)
     for prop in ("role", "unit", "order", "fetch_word"):
         # Without fleet_order the place in the write order is the number, whose move was told.
         default = prop == "order" and (a.order, b.order) == (a.number, b.number)
         if getattr(a, prop) != getattr(b, prop) and not default:
-            yield Change("changed", f"{what} {a.name}: {prop} {getattr(a, prop)} -> {getattr(b, prop)}", b.where)
+            yield DescriptionChange("changed", f"{what} {a.name}: {prop} {getattr(a, prop)} -> {getattr(b, prop)}", b.where)
     yield from _fields(a, b)
 
 
-def _fields(a: Register, b: Register) -> Iterator[Change]:
+def _fields(a: Register, b: Register) -> Iterator[DescriptionChange]:
     before, after = ({f.name: f for f in r.fields} for r in (a, b))
     yield from _presence(f"field {a.name}.", before, after)
     for name, f in before.items():
@@ -80,20 +82,20 @@ def _fields(a: Register, b: Register) -> Iterator[Change]:
             yield from _field(f"field {a.name}.{name}", f, after[name])
 
 
-def _field(what: str, f: Field, g: Field) -> Iterator[Change]:
+def _field(what: str, f: Field, g: Field) -> Iterator[DescriptionChange]:
     if (f.high, f.low) != (g.high, g.low):
-        yield Change("moved", f"{what}: bits {f.high}:{f.low} -> {g.high}:{g.low}", g.where)
+        yield DescriptionChange("moved", f"{what}: bits {f.high}:{f.low} -> {g.high}:{g.low}", g.where)
     for prop in ("kind", "space", "align", "allowed", "reset", "signed", "scale", "operand", "operand_low", "derived"):
         if getattr(f, prop) != getattr(g, prop):
-            yield Change("changed", f"{what}: {prop} {getattr(f, prop)} -> {getattr(g, prop)}", g.where)
+            yield DescriptionChange("changed", f"{what}: {prop} {getattr(f, prop)} -> {getattr(g, prop)}", g.where)
     named = [{e.name: e.value for e in x.encode} for x in (f, g)]
     if named[0] != named[1]:
         both = named[0].keys() | named[1].keys()
         parts = [f"{n} {named[0].get(n)} -> {named[1].get(n)}" for n in sorted(both) if named[0].get(n) != named[1].get(n)]
-        yield Change("changed", f"{what}: named values {', '.join(parts)}", g.where)
+        yield DescriptionChange("changed", f"{what}: named values {', '.join(parts)}", g.where)
 
 
-def _instructions(old: Description, new: Description) -> Iterator[Change]:
+def _instructions(old: Description, new: Description) -> Iterator[DescriptionChange]:
     yield from _presence("instruction", old.instructions, new.instructions)
     for name, a in old.instructions.items():
         b = new.instructions.get(name)
@@ -101,9 +103,9 @@ def _instructions(old: Description, new: Description) -> Iterator[Change]:
             continue
         for prop, kind in (("opcode", "moved"), ("start", "moved"), ("start_optional", "changed"), ("beats", "changed")):
             if getattr(a, prop) != getattr(b, prop):
-                yield Change(kind, f"instruction {name}: {prop} {getattr(a, prop):#x} -> {getattr(b, prop):#x}", b.where)
+                yield DescriptionChange(kind, f"instruction {name}: {prop} {getattr(a, prop):#x} -> {getattr(b, prop):#x}", b.where)
         if a.unit != b.unit:
-            yield Change("changed", f"instruction {name}: unit {a.unit} -> {b.unit}", b.where)
+            yield DescriptionChange("changed", f"instruction {name}: unit {a.unit} -> {b.unit}", b.where)
         views = [{r.name: r for r in x.view or ()} for x in (a, b)]
         yield from _presence(f"operand of {name}", views[0], views[1])
         for register, r in views[0].items():
@@ -111,7 +113,7 @@ def _instructions(old: Description, new: Description) -> Iterator[Change]:
                 yield from _register(r, views[1][register])
 
 
-def _presence(what: str, before: Mapping[str, _Described], after: Mapping[str, _Described]) -> Iterator[Change]:
+def _presence(what: str, before: Mapping[str, _Described], after: Mapping[str, _Described]) -> Iterator[DescriptionChange]:
     gap = "" if what.endswith(".") else " "
-    yield from (Change("gone", f"{what}{gap}{n}", before[n].where) for n in before if n not in after)
-    yield from (Change("new", f"{what}{gap}{n}", after[n].where) for n in after if n not in before)
+    yield from (DescriptionChange("gone", f"{what}{gap}{n}", before[n].where) for n in before if n not in after)
+    yield from (DescriptionChange("new", f"{what}{gap}{n}", after[n].where) for n in after if n not in before)

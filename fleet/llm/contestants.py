@@ -13,7 +13,7 @@ import numpy as np
 
 from fleet.core.scratch import Scratch
 from fleet.core.version import __version__
-from fleet.cosim.generation import GenerationIdentity, GenerationResult, QuantisationRow
+from fleet.cosim.generation import GenerationIdentity, GenerationResult, QuantisationChoiceRow
 from fleet.cosim.what_ran import DeviceFigures
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError
@@ -21,16 +21,16 @@ from fleet.ir.accel.nodes import Constant
 from fleet.isa.registry import find_device
 from fleet.llm import figures
 from fleet.llm.device_session import DeviceSession, Image, load_images
-from fleet.llm.generate import Contest, Outcome, Watch
+from fleet.llm.generate import Contest, ContestOutcome, GenerationWatch
 from fleet.llm.host_program import emit_host
-from fleet.llm.load import LoadedModel, TextModel
+from fleet.llm.load import LoadedLanguageModel, TextModel
 from fleet.llm.models import ModelGraph, ModelOptions, build_model
 from fleet.llm.perplexity import bundled_text, score_logits
 from fleet.llm.program_session import RiscvSession, VmSession
 from fleet.llm.quantisation import Quantisation, quantise_model
 from fleet.llm.run_module import device_backend
 from fleet.llm.sampling import Sampling
-from fleet.llm.session import Embedding, Session
+from fleet.llm.session import Embedding, GenerationSession
 from fleet.llm.weights import ModelWeights
 from fleet.sdk import Device
 from fleet.targets.graph.build import build
@@ -38,7 +38,7 @@ from fleet.targets.graph.module import Module
 from fleet.transforms.graph.infer import infer_type
 from fleet.transforms.graph.weights import GraphWeights
 
-__all__ = ["DEVICE_ENGINES", "ENGINES", "Compiled", "Request", "compile_model", "generate"]
+__all__ = ["DEVICE_ENGINES", "ENGINES", "CompiledContestant", "GenerateRequest", "compile_model", "generate"]
 
 ENGINES: tuple[str, ...] = ("vm", "iss", "rtl", "riscv")
 """In the order in which one becomes the reference, and in which they run."""
@@ -48,7 +48,7 @@ _PAGE = 0x1000
 
 
 @dataclass(frozen=True)
-class Request:
+class GenerateRequest:
     """What a user asks for.
 
     Attributes:
@@ -110,7 +110,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledContestant:
     """A model for a device.
 
     Attributes:
@@ -128,9 +128,9 @@ class Compiled:
 
 
 def compile_model(
-    loaded: LoadedModel, plan: ModelOptions, device: Device, choice: Quantisation, *, aux: bool, name: str = "model",
+    loaded: LoadedLanguageModel, plan: ModelOptions, device: Device, choice: Quantisation, *, aux: bool, name: str = "model",
     progress: Callable[[float, str], None] | None = None,
-) -> Compiled:  # fmt: skip
+) -> CompiledContestant:  # fmt: skip
     """Quantises, compiles and packs.
 
     Raises:
@@ -154,7 +154,7 @@ def compile_model(
     )
     rounded = GraphWeights(_in_half, f"{weights.digest} in FP16")
     head = weights["head"] if choice.host else None
-    return Compiled(model, module, tuple(load_images(module)), program, rounded, head)
+    return CompiledContestant(model, module, tuple(load_images(module)), program, rounded, head)
 
 
 def _in_half(constant: Constant, array: np.ndarray) -> np.ndarray:
@@ -166,7 +166,10 @@ Announce = Callable[[str], None]
 
 
 def generate(
-    loaded: LoadedModel, request: Request, watch: Watch | None = None, announce: Announce = lambda _line: None
+    loaded: LoadedLanguageModel,
+    request: GenerateRequest,
+    watch: GenerationWatch | None = None,
+    announce: Announce = lambda _line: None,
 ) -> GenerationResult:
     """Answers the request's prompt on its engines.
 
@@ -195,7 +198,7 @@ def generate(
         memory_model(request.memory, request.seed)
     with ExitStack() as stack:
         folder = request.folder or stack.enter_context(Scratch("llm"))
-        opened = _Opened(loaded, request, embedding, folder, stack, announce, watch or Watch())
+        opened = _Opened(loaded, request, embedding, folder, stack, announce, watch or GenerationWatch())
         if request.host is not None:
             assert opened.compiled is not None
             announce(f"writing the host program into {request.host}")
@@ -205,7 +208,7 @@ def generate(
         calls = opened.model.calls() if request.on_device else ()
         names = [call.label for call in calls if call.label and not call.op.endswith("dat_hbm")]
         outcome = contest.run(prompt, request.tokens, names)
-        opened.measured = _perplexities(loaded, request, opened, watch or Watch())
+        opened.measured = _perplexities(loaded, request, opened, watch or GenerationWatch())
         return _result(weights, text, request, prompt, opened, outcome)
 
 
@@ -213,12 +216,12 @@ class _Opened:
     """The sessions of a request."""
 
     def __init__(
-        self, loaded: LoadedModel, request: Request, embedding: Embedding, folder: Path, stack: ExitStack, announce: Announce,
-        watch: Watch,
+        self, loaded: LoadedLanguageModel, request: GenerateRequest, embedding: Embedding, folder: Path, stack: ExitStack, announce: Announce,
+        watch: GenerationWatch,
     ) -> None:  # fmt: skip
         weights = loaded.weights
-        self.compiled: Compiled | None = None
-        self.measured: tuple[QuantisationRow, ...] = ()
+        self.compiled: CompiledContestant | None = None
+        self.measured: tuple[QuantisationChoiceRow, ...] = ()
         self.device: Device | None = None
         self.embedding_bytes = sum(int(np.prod(s)) * 2 for n, s in weights.shapes.items() if n.endswith("embedding"))
         if request.on_device or request.host is not None:
@@ -231,9 +234,9 @@ class _Opened:
             )  # fmt: skip
         self.model = build_model(weights.config, weights, request.plan)
         golden = GraphWeights(label=weights.digest)
-        self.sessions: list[Session] = []
+        self.sessions: list[GenerationSession] = []
 
-        def add(session: Session) -> None:
+        def add(session: GenerationSession) -> None:
             self.sessions.append(stack.enter_context(session))
 
         for name in sorted(request.engines, key=ENGINES.index):
@@ -256,7 +259,7 @@ class _Opened:
         leader = next(s.name for s in self.sessions if s.name != "vm-rounded")
         self.sessions.sort(key=lambda s: s.name != leader)
 
-    def _device(self, name: str, request: Request, embedding: Embedding, folder: Path) -> DeviceSession:
+    def _device(self, name: str, request: GenerateRequest, embedding: Embedding, folder: Path) -> DeviceSession:
         assert self.compiled is not None
         options = RunOptions(memory=request.memory, seed=request.seed)
         return DeviceSession(
@@ -265,7 +268,9 @@ class _Opened:
         )  # fmt: skip
 
 
-def _perplexities(loaded: LoadedModel, request: Request, opened: _Opened, watch: Watch) -> tuple[QuantisationRow, ...]:
+def _perplexities(
+    loaded: LoadedLanguageModel, request: GenerateRequest, opened: _Opened, watch: GenerationWatch
+) -> tuple[QuantisationChoiceRow, ...]:
     """Of the weights as given and as stored, on the same tokens; iss confirms the latter."""
     if not request.perplexity or opened.device is None:
         return ()
@@ -283,13 +288,18 @@ def _perplexities(loaded: LoadedModel, request: Request, opened: _Opened, watch:
     choice, count = request.quantisation, len(tokens)
     confirmed = count if "iss" in found else 0
     return (
-        QuantisationRow("as published, float32", False, 32.0, found["vm"], count, None, 0),
-        QuantisationRow(str(choice), True, choice.bits, found["vm-rounded"], count, found.get("iss"), confirmed),
+        QuantisationChoiceRow("as published, float32", False, 32.0, found["vm"], count, None, 0),
+        QuantisationChoiceRow(str(choice), True, choice.bits, found["vm-rounded"], count, found.get("iss"), confirmed),
     )
 
 
 def _result(
-    weights: ModelWeights, text: TextModel, request: Request, prompt: Sequence[int], opened: _Opened, outcome: Outcome
+    weights: ModelWeights,
+    text: TextModel,
+    request: GenerateRequest,
+    prompt: Sequence[int],
+    opened: _Opened,
+    outcome: ContestOutcome,
 ) -> GenerationResult:
     device, compiled = opened.device, opened.compiled
     choice = request.quantisation

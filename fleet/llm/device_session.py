@@ -16,7 +16,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from fleet.compare.diverged import Divergence
-from fleet.compare.divergence import Evidence, explain
+from fleet.compare.divergence import StreamEvidence, explain
 from fleet.compare.memory_held import other_memory
 from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
@@ -28,7 +28,7 @@ from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 from fleet.llm.divergent_step import explain_step
 from fleet.llm.models import ModelGraph
-from fleet.llm.session import F32, Embedding, Ran, Session, Step
+from fleet.llm.session import F32, Embedding, GenerationSession, RanStep, TokenStep
 from fleet.sdk import Call
 from fleet.targets.graph.module import Module
 
@@ -52,7 +52,7 @@ class Stoppable(Protocol):
         ...
 
 
-class DeviceSession(Session):
+class DeviceSession(GenerationSession):
     """See the module.
 
     Attributes:
@@ -65,7 +65,7 @@ class DeviceSession(Session):
         head: np.ndarray | None = None,
     ) -> None:  # fmt: skip
         """Args:
-        model, embedding: see `Session`.
+        model, embedding: see `GenerationSession`.
         module: `model` compiled. backend: opened here, closed by `close`.
         folder: for the memory's files and the simulation's; made.
         options: "memory", "seed" count. images: `load_images`, where another session has them too.
@@ -97,14 +97,14 @@ class DeviceSession(Session):
             self.progress(fraction, words)
 
     def expect(self, commits: Sequence[Commit]) -> None:
-        """See `Session`."""
+        """See `GenerationSession`."""
         self._expected = commits
 
     def calls(self, tokens: int, position: int) -> Sequence[Call]:
         """The instructions of a step."""
         return self.module.calls(token=tokens, last_token=position)
 
-    def _run(self, x: F32, tensors: tuple[str, ...]) -> Ran:
+    def _run(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
         n, module, memory = len(x), self.module, self.memory
         dims = {"token": n, "last_token": self.position}
         module.write_input(memory, "x", x[None], **dims)
@@ -137,14 +137,14 @@ class DeviceSession(Session):
             start = time.perf_counter()
             logits = module.read_output(memory, "output", **dims)[0, -1].astype(np.float32) @ self._head
             counters["host_head_seconds"] = time.perf_counter() - start
-            return Ran(logits, int(np.argmax(logits)), clock, tuple(commits), kept, counters)
+            return RanStep(logits, int(np.argmax(logits)), clock, tuple(commits), kept, counters)
         logits = module.read_output(memory, "output0", **dims)[0, -1].astype(np.float32)
         result = commits[-1].result
         if stopped:  # what stands there is of no use, and nobody reads it
-            return Ran(np.zeros_like(logits), -1, clock, tuple(commits), kept, counters)
+            return RanStep(np.zeros_like(logits), -1, clock, tuple(commits), kept, counters)
         if result is None:
             raise DeviceError("the last instruction has no argmax", where=f"model '{module.name}'")
-        return Ran(logits, int(result), clock, tuple(commits), kept, counters)
+        return RanStep(logits, int(result), clock, tuple(commits), kept, counters)
 
     def _watched(self, calls: Sequence[Call], dims: dict[str, int], wanted: set[str]) -> tuple[list[Commit], dict[str, np.ndarray]]:
         """Node by node, so that a result can be read before its memory is used again."""
@@ -162,7 +162,9 @@ class DeviceSession(Session):
         commits += self.backend.execute(calls[at:], self.seq + at) if at < len(calls) else []
         return commits, kept
 
-    def explain(self, divergence: Divergence, reference: Step, other: Step, beside: Session | None = None) -> Divergence:
+    def explain(
+        self, divergence: Divergence, reference: TokenStep, other: TokenStep, beside: GenerationSession | None = None
+    ) -> Divergence:
         """Instruction, registers, addresses and values, as far as memory still holds them."""
         if divergence.seq is None or not other.ran.commits:
             return divergence
@@ -177,17 +179,17 @@ class DeviceSession(Session):
         if isinstance(self.backend, RtlBackend) and isinstance(beside, DeviceSession):
             found = explain_step(self, beside, self.backend, local, other, (expected, found_trace))
         if found is None:
-            evidence = Evidence(self.module.instruction_set, self.module.device, calls, self.memory)
+            evidence = StreamEvidence(self.module.instruction_set, self.module.device, calls, self.memory)
             found = explain(local, expected, found_trace, evidence)
         return replace(found, seq=divergence.seq)
 
-    def prepare(self, memory: MappedMemory, step: Step) -> None:
+    def prepare(self, memory: MappedMemory, step: TokenStep) -> None:
         """Puts the inputs of a step into memory, as `step` does before it executes."""
         module, dims = self.module, {"token": len(step.tokens), "last_token": step.position}
         module.write_input(memory, "x", self._embedding(step.tokens, step.position)[None], **dims)
 
     def close(self) -> None:
-        """See `Session`."""
+        """See `GenerationSession`."""
         if self._open:
             self._open = False
             self.backend.close()

@@ -17,12 +17,12 @@ from fleet.engines.trace import Trace
 from fleet.errors import FleetError
 from fleet.isa.digest import digest_writes
 from fleet.isa.memory import MappedMemory
-from fleet.llm.session import Step
+from fleet.llm.session import TokenStep
 from fleet.sdk import Call
 from fleet.streams.replay.chain import HostNames
-from fleet.streams.replay.explain import Known, account, spans
+from fleet.streams.replay.explain import ReplayContext, account, spans
 from fleet.streams.replay.fetch import fetch_at_end
-from fleet.streams.replay.history import History
+from fleet.streams.replay.history import MemoryHistory
 from fleet.streams.replay.window import replay
 from fleet.targets.graph.module import Module
 
@@ -37,7 +37,7 @@ class SteppedModel(Protocol):
     module: Module
     memory: MappedMemory
 
-    def prepare(self, memory: MappedMemory, step: Step) -> None:
+    def prepare(self, memory: MappedMemory, step: TokenStep) -> None:
         """Puts the inputs of a step into memory."""
         ...
 
@@ -51,7 +51,7 @@ def explain_step(
     model: SteppedModel,
     backend: RtlBackend,
     divergence: Divergence,
-    step: Step,
+    step: TokenStep,
     traces: tuple[Trace, Trace],
 ) -> Divergence | None:
     """The divergence after a replay; None where none could be made.
@@ -70,7 +70,7 @@ def explain_step(
     try:
         session.prepare(memory, step)
         calls = session.calls(len(step.tokens), step.position)
-        history = History(module.instruction_set, module.device, memory, calls)
+        history = MemoryHistory(module.instruction_set, module.device, memory, calls)
         history.to(seq)
         if digest_writes(module.device, history.writes()) != reference.commits[seq].digest:
             return None  # memory holds something else than the functional model had
@@ -79,7 +79,7 @@ def explain_step(
         window = replay(history, hardware, expected_of(reference.commits), seq, other.commits[seq], fetch=fetch)
         if window is None:
             return None
-        known = Known(
+        known = ReplayContext(
             near=spans(reference.commits, other.commits, seq), cut=len(other.commits) < len(reference.commits),
             digests={c.seq: c.digest for c in reference.commits[:seq]}, host=_host_names(session), seconds=_SECONDS,
         )  # fmt: skip

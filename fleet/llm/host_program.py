@@ -13,7 +13,7 @@ import numpy as np
 
 from fleet.core.files import write_atomically
 from fleet.errors import DeviceError
-from fleet.llm.load import LoadedModel
+from fleet.llm.load import LoadedLanguageModel
 from fleet.llm.models import ModelOptions
 from fleet.targets.graph.module import Module
 
@@ -23,7 +23,9 @@ _MAIN = Path(__file__).parent / "host" / "answer.cpp"
 _PIXEL_BYTES = 64
 
 
-def emit_host(loaded: LoadedModel, module: Module, options: ModelOptions, prompt: Sequence[int], folder: Path) -> list[Path]:
+def emit_host(
+    loaded: LoadedLanguageModel, module: Module, options: ModelOptions, prompt: Sequence[int], folder: Path
+) -> list[Path]:
     """Writes the program's files into `folder`; returns them, the weights' apart.
 
     Args:
@@ -63,7 +65,7 @@ def emit_host(loaded: LoadedModel, module: Module, options: ModelOptions, prompt
     return written
 
 
-def _sizes(loaded: LoadedModel, o: ModelOptions) -> str:
+def _sizes(loaded: LoadedLanguageModel, o: ModelOptions) -> str:
     c = loaded.weights.config
     positions = min(o.positions, c.context) if c.learned_positions else o.positions
     numbers = {

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from fleet.errors import ModelError
 from fleet.llm.config import ModelConfig
 from fleet.llm.gguf import chat_of_template
-from fleet.llm.naming import Part, hugging_face_parts, weights_from
+from fleet.llm.naming import WeightPart, hugging_face_parts, weights_from
 from fleet.llm.safetensors import TensorFolder, read_json
 from fleet.llm.weights import ModelWeights
 
@@ -39,7 +39,7 @@ def open_hugging_face(folder: Path) -> ModelWeights:
         tensors.renamed(lambda name: name.removeprefix("transformer."))
     chat, system = _chat(folder / "tokenizer_config.json")
     config = replace(config, chat=chat, system=system)
-    parts: Mapping[str, Part] = hugging_face_parts(config)
+    parts: Mapping[str, WeightPart] = hugging_face_parts(config)
     weights = weights_from(tensors, config, parts)
     used = {part.stored for part in parts.values()}
     unknown = sorted(name for name in tensors.shapes if name not in used and not name.endswith(_COMPUTED))

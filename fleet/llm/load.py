@@ -16,7 +16,7 @@ from fleet.llm.fetch import LANGUAGE_MODELS
 from fleet.llm.tiny import FIRST_BYTE, VOCABULARY, tiny_model
 from fleet.llm.weights import ModelWeights
 
-__all__ = ["LoadedModel", "TextModel", "TinyTokenizer", "load_model", "model_file"]
+__all__ = ["LoadedLanguageModel", "TextModel", "TinyTokenizer", "load_model", "model_file"]
 
 
 _OWN = ("gguf", "language-model", "folder", "python", "text", "json", "empty", "unknown", "special")
@@ -48,7 +48,7 @@ class TextModel(Protocol):
 
 
 @dataclass(frozen=True)
-class LoadedModel:
+class LoadedLanguageModel:
     """name: as given. weights: read when they are needed. tokenizer: its text."""
 
     name: str
@@ -84,7 +84,7 @@ class TinyTokenizer:
         return b"".join(self.token_bytes(int(t)) for t in tokens).decode("utf-8", "replace")
 
 
-def load_model(spec: str) -> LoadedModel:
+def load_model(spec: str) -> LoadedLanguageModel:
     """A model.
 
     Args:
@@ -98,7 +98,7 @@ def load_model(spec: str) -> LoadedModel:
         architecture = spec.partition("-")[2] or "llama"
         if architecture not in ARCHITECTURES:
             raise ModelError("no such tiny model", where=spec, hint=f"known: {', '.join(f'tiny-{a}' for a in ARCHITECTURES)}")
-        return LoadedModel(spec, tiny_model(architecture), TinyTokenizer())
+        return LoadedLanguageModel(spec, tiny_model(architecture), TinyTokenizer())
     path = model_file(spec) if spec in LANGUAGE_MODELS else Path(spec)
     if spec in LANGUAGE_MODELS and not path.exists():
         raise ModelError("its weights are not here", where=f"model {spec}", hint=f"fetch them: fleet models fetch {spec}")
@@ -111,19 +111,19 @@ def load_model(spec: str) -> LoadedModel:
     return _gguf(spec, path)
 
 
-def _gguf(spec: str, path: Path) -> LoadedModel:
+def _gguf(spec: str, path: Path) -> LoadedLanguageModel:
     from fleet.llm.gguf import open_gguf
     from fleet.llm.tokenizer import tokenizer_from_gguf
 
     weights, fields = open_gguf(path)
     c = weights.config
-    return LoadedModel(spec, weights, tokenizer_from_gguf(fields, place=str(path), chat=c.chat, system=c.system))
+    return LoadedLanguageModel(spec, weights, tokenizer_from_gguf(fields, place=str(path), chat=c.chat, system=c.system))
 
 
-def _folder(spec: str, path: Path) -> LoadedModel:
+def _folder(spec: str, path: Path) -> LoadedLanguageModel:
     from fleet.llm.hugging_face import open_hugging_face
     from fleet.llm.tokenizer import tokenizer_from_json
 
     weights = open_hugging_face(path)
     c = weights.config
-    return LoadedModel(spec, weights, tokenizer_from_json(path / "tokenizer.json", chat=c.chat, system=c.system))
+    return LoadedLanguageModel(spec, weights, tokenizer_from_json(path / "tokenizer.json", chat=c.chat, system=c.system))

@@ -17,11 +17,11 @@ from fleet.errors import ModelError
 from fleet.llm.config import ModelConfig
 from fleet.llm.weights import ModelWeights, interleaved_order, weight_shapes
 
-__all__ = ["Part", "Store", "gguf_parts", "hugging_face_parts", "stored_arrays", "stored_shapes", "weights_from"]
+__all__ = ["Store", "WeightPart", "gguf_parts", "hugging_face_parts", "stored_arrays", "stored_shapes", "weights_from"]
 
 
 @dataclass(frozen=True)
-class Part:
+class WeightPart:
     """Where a canonical weight stands in a file.
 
     Attributes:
@@ -53,36 +53,38 @@ class Store(Protocol):
         ...
 
 
-def _norms(config: ModelConfig, names: Mapping[str, str]) -> dict[str, Part]:
-    parts = {f"{name}.gamma": Part(f"{stored}.weight") for name, stored in names.items()}
+def _norms(config: ModelConfig, names: Mapping[str, str]) -> dict[str, WeightPart]:
+    parts = {f"{name}.gamma": WeightPart(f"{stored}.weight") for name, stored in names.items()}
     if config.norm == "layer":
-        parts.update({f"{name}.beta": Part(f"{stored}.bias") for name, stored in names.items()})
+        parts.update({f"{name}.beta": WeightPart(f"{stored}.bias") for name, stored in names.items()})
     return parts
 
 
-def _linear(name: str, stored: str, bias: bool, *, transposed: bool = True, start: int = 0, halves: int = 0) -> dict[str, Part]:
-    parts = {name: Part(f"{stored}.weight", transposed, start, halves)}
+def _linear(
+    name: str, stored: str, bias: bool, *, transposed: bool = True, start: int = 0, halves: int = 0
+) -> dict[str, WeightPart]:
+    parts = {name: WeightPart(f"{stored}.weight", transposed, start, halves)}
     if bias:
-        parts[f"{name}.bias"] = Part(f"{stored}.bias", False, start, halves)
+        parts[f"{name}.bias"] = WeightPart(f"{stored}.bias", False, start, halves)
     return parts
 
 
 def _attention(
     c: ModelConfig, block: str, stored: Mapping[str, str], *, transposed: bool = True, halves: bool = False
-) -> dict[str, Part]:
+) -> dict[str, WeightPart]:
     """`stored`: the names of "q", "k", "v", "o"; equal names of q, k and v are one tensor."""
     fused = stored["q"] == stored["k"]
     starts = (0, c.query_channels, c.query_channels + c.kv_channels) if fused else (0, 0, 0)
     heads = (c.heads, c.kv_heads, 0) if halves else (0, 0, 0)
-    parts: dict[str, Part] = {}
+    parts: dict[str, WeightPart] = {}
     for kind, start, count in zip("qkv", starts, heads, strict=True):
         parts |= _linear(f"{block}.attention.{kind}", stored[kind], c.qkv_bias, transposed=transposed, start=start, halves=count)
     return parts | _linear(f"{block}.attention.o", stored["o"], c.linear_bias, transposed=transposed)
 
 
-def _ffn(c: ModelConfig, block: str, stored: Mapping[str, str], *, transposed: bool = True) -> dict[str, Part]:
+def _ffn(c: ModelConfig, block: str, stored: Mapping[str, str], *, transposed: bool = True) -> dict[str, WeightPart]:
     """`stored`: the names of "gate" (where there is one), "up", "down"; equal names of gate and up are one tensor."""
-    parts: dict[str, Part] = {}
+    parts: dict[str, WeightPart] = {}
     up = 0
     if c.gated:
         parts |= _linear(f"{block}.ffn.gate", stored["gate"], c.linear_bias, transposed=transposed)
@@ -91,14 +93,14 @@ def _ffn(c: ModelConfig, block: str, stored: Mapping[str, str], *, transposed: b
     return parts | _linear(f"{block}.ffn.down", stored["down"], c.linear_bias, transposed=transposed)
 
 
-def gguf_parts(c: ModelConfig) -> dict[str, Part]:
+def gguf_parts(c: ModelConfig) -> dict[str, WeightPart]:
     """Where a GGUF file has each weight; of a tied head, nothing."""
     fused = c.architecture in {"gpt2", "chatglm2"}
-    parts = {"embedding": Part("token_embd.weight")} | _norms(c, {"norm": "output_norm"})
+    parts = {"embedding": WeightPart("token_embd.weight")} | _norms(c, {"norm": "output_norm"})
     if c.learned_positions:
-        parts["position_embedding"] = Part("position_embd.weight")
+        parts["position_embedding"] = WeightPart("position_embd.weight")
     if not c.tied:
-        parts["head"] = Part("output.weight", True)
+        parts["head"] = WeightPart("output.weight", True)
     for i in range(c.blocks):
         b = f"blk.{i}"
         parts |= _norms(c, {f"blocks.{i}.norm1": f"{b}.attn_norm", f"blocks.{i}.norm2": f"{b}.ffn_norm"})
@@ -109,7 +111,7 @@ def gguf_parts(c: ModelConfig) -> dict[str, Part]:
     return parts
 
 
-def hugging_face_parts(c: ModelConfig) -> dict[str, Part]:
+def hugging_face_parts(c: ModelConfig) -> dict[str, WeightPart]:
     """Where a Hugging Face checkpoint has each weight; of a tied head, nothing."""
     match c.architecture:
         case "gpt2":
@@ -120,10 +122,10 @@ def hugging_face_parts(c: ModelConfig) -> dict[str, Part]:
             return _hugging_face_llama(c)
 
 
-def _hugging_face_llama(c: ModelConfig) -> dict[str, Part]:
-    parts = {"embedding": Part("model.embed_tokens.weight")} | _norms(c, {"norm": "model.norm"})
+def _hugging_face_llama(c: ModelConfig) -> dict[str, WeightPart]:
+    parts = {"embedding": WeightPart("model.embed_tokens.weight")} | _norms(c, {"norm": "model.norm"})
     if not c.tied:
-        parts["head"] = Part("lm_head.weight", True)
+        parts["head"] = WeightPart("lm_head.weight", True)
     for i in range(c.blocks):
         b = f"model.layers.{i}"
         parts |= _norms(c, {f"blocks.{i}.norm1": f"{b}.input_layernorm", f"blocks.{i}.norm2": f"{b}.post_attention_layernorm"})
@@ -132,10 +134,10 @@ def _hugging_face_llama(c: ModelConfig) -> dict[str, Part]:
     return parts
 
 
-def _hugging_face_chatglm2(c: ModelConfig) -> dict[str, Part]:
+def _hugging_face_chatglm2(c: ModelConfig) -> dict[str, WeightPart]:
     parts = {
-        "embedding": Part("transformer.embedding.word_embeddings.weight"),
-        "head": Part("transformer.output_layer.weight", True),
+        "embedding": WeightPart("transformer.embedding.word_embeddings.weight"),
+        "head": WeightPart("transformer.output_layer.weight", True),
     } | _norms(c, {"norm": "transformer.encoder.final_layernorm"})
     for i in range(c.blocks):
         b = f"transformer.encoder.layers.{i}"
@@ -147,10 +149,10 @@ def _hugging_face_chatglm2(c: ModelConfig) -> dict[str, Part]:
     return parts
 
 
-def _hugging_face_gpt2(c: ModelConfig) -> dict[str, Part]:
-    parts = {"embedding": Part("wte.weight"), "position_embedding": Part("wpe.weight")} | _norms(c, {"norm": "ln_f"})
+def _hugging_face_gpt2(c: ModelConfig) -> dict[str, WeightPart]:
+    parts = {"embedding": WeightPart("wte.weight"), "position_embedding": WeightPart("wpe.weight")} | _norms(c, {"norm": "ln_f"})
     if not c.tied:
-        parts["head"] = Part("lm_head.weight", True)
+        parts["head"] = WeightPart("lm_head.weight", True)
     for i in range(c.blocks):
         b = f"h.{i}"
         parts |= _norms(c, {f"blocks.{i}.norm1": f"{b}.ln_1", f"blocks.{i}.norm2": f"{b}.ln_2"})
@@ -160,7 +162,7 @@ def _hugging_face_gpt2(c: ModelConfig) -> dict[str, Part]:
     return parts
 
 
-def stored_shapes(config: ModelConfig, parts: Mapping[str, Part]) -> dict[str, tuple[int, ...]]:
+def stored_shapes(config: ModelConfig, parts: Mapping[str, WeightPart]) -> dict[str, tuple[int, ...]]:
     """The shapes that a file's tensors must have, by stored name."""
     shapes = weight_shapes(config)
     expected: dict[str, tuple[int, ...]] = {}
@@ -172,7 +174,7 @@ def stored_shapes(config: ModelConfig, parts: Mapping[str, Part]) -> dict[str, t
     return expected
 
 
-def weights_from(store: Store, config: ModelConfig, parts: Mapping[str, Part]) -> ModelWeights:
+def weights_from(store: Store, config: ModelConfig, parts: Mapping[str, WeightPart]) -> ModelWeights:
     """Weights that are read from `store` when they are asked for.
 
     Raises:
@@ -185,7 +187,7 @@ def weights_from(store: Store, config: ModelConfig, parts: Mapping[str, Part]) -
             raise ModelError(f"tensor {stored} has shape {list(store.shapes[stored])}, expected {list(shape)}", where=store.place)
     shapes = weight_shapes(config)
 
-    def reader(name: str, part: Part) -> Callable[[], np.ndarray]:
+    def reader(name: str, part: WeightPart) -> Callable[[], np.ndarray]:
         def read() -> np.ndarray:
             array = store.read(part.stored)
             array = (array.T if part.transposed else array)[..., part.start : part.start + shapes[name][-1]]
@@ -198,7 +200,7 @@ def weights_from(store: Store, config: ModelConfig, parts: Mapping[str, Part]) -
     return ModelWeights(config, {name: reader(name, part) for name, part in parts.items()}, place=store.place, digest=store.digest)
 
 
-def stored_arrays(weights: Mapping[str, np.ndarray], config: ModelConfig, parts: Mapping[str, Part]) -> dict[str, np.ndarray]:
+def stored_arrays(weights: Mapping[str, np.ndarray], config: ModelConfig, parts: Mapping[str, WeightPart]) -> dict[str, np.ndarray]:
     """The other way: the tensors that a file holds, by stored name, float32."""
     made: dict[str, np.ndarray] = {}
     for name, part in sorted(parts.items(), key=lambda item: item[1].start):

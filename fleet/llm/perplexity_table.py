@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from fleet.llm.cache import models_folder, store
-from fleet.llm.load import LoadedModel
+from fleet.llm.load import LoadedLanguageModel
 from fleet.llm.perplexity import Score, bundled_text, score
 from fleet.llm.quantisation import Quantisation, quantise_model
 from fleet.llm.weights import ModelWeights
 
-__all__ = ["Row", "print_table", "table"]
+__all__ = ["PerplexityRow", "print_table", "table"]
 
 
 @dataclass(frozen=True)
-class Row:
+class PerplexityRow:
     """choice: None for the weights as they are. ratio: to those, with its standard error; tokens: scored."""
 
     choice: Quantisation | None
@@ -36,13 +36,13 @@ class Row:
 
 
 def table(
-    model: LoadedModel,
+    model: LoadedLanguageModel,
     choices: Sequence[Quantisation],
     *,
     tokens: Sequence[int] | None = None,
     calibration: Sequence[int] | None = None,
     progress: Callable[[float, str], None] | None = None,
-) -> list[Row]:
+) -> list[PerplexityRow]:
     """Measures the weights as they are, then each choice.
 
     Args:
@@ -67,11 +67,11 @@ def table(
 
     report(0)(0, "as they are")
     base = _score(model.weights, model.weights.digest, tokens)
-    rows = [Row(None, base.perplexity, 1.0, 0.0, len(base.losses))]
+    rows = [PerplexityRow(None, base.perplexity, 1.0, 0.0, len(base.losses))]
     for at, choice in enumerate(choices, start=1):
         quantised = quantise_model(model.weights, choice, calibration, progress=report(at))
         found = _score(quantised.rounded, quantised.key, tokens)
-        rows.append(Row(choice, found.perplexity, *found.ratio(base), len(found.losses)))
+        rows.append(PerplexityRow(choice, found.perplexity, *found.ratio(base), len(found.losses)))
     return rows
 
 
@@ -89,7 +89,7 @@ def _score(weights: ModelWeights, key: str, tokens: Sequence[int]) -> Score:
     return found
 
 
-def print_table(rows: Sequence[Row]) -> Iterator[str]:
+def print_table(rows: Sequence[PerplexityRow]) -> Iterator[str]:
     """Lines for a person."""
     yield f"perplexity over {rows[0].tokens} tokens; times: against the weights as they are, with the standard error"
     yield f"{'head':7} {'group':>5} {'rounding':12} {'bits':>6} {'perplexity':>11} {'times':>7} {'+-':>6}"

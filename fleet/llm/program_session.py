@@ -14,7 +14,7 @@ import numpy as np
 from fleet.core.blas_threads import one_thread
 from fleet.engines.base import RunOptions
 from fleet.llm.models import ModelGraph
-from fleet.llm.session import F32, Embedding, Ran, Session
+from fleet.llm.session import F32, Embedding, GenerationSession, RanStep
 from fleet.transforms.graph.emitter import MASK, StepProgram
 from fleet.transforms.graph.to_program import mask_of, to_program
 from fleet.transforms.graph.weights import GraphWeights
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["ProgramSession", "RiscvSession", "VmSession"]
 
 
-class ProgramSession(Session):
+class ProgramSession(GenerationSession):
     """What both share: caches, inputs and results of a step."""
 
     def __init__(self, model: ModelGraph, embedding: Embedding, weights: GraphWeights) -> None:
@@ -74,14 +74,14 @@ class VmSession(ProgramSession):
             self._machines[n] = step, VM(ByteCodeConverter(step.program).convert())
         return self._machines[n]
 
-    def _run(self, x: F32, tensors: tuple[str, ...]) -> Ran:
+    def _run(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
         step, machine = self._machine(len(x))
         kept: dict[str, np.ndarray] | None = {} if tensors else None
         with one_thread():
             outputs = machine.run(self._inputs(step, x, self.position), tensors=kept, keep=set(tensors))
         self._append(step, outputs)
         logits = outputs[step.outputs[0]][-1]
-        return Ran(logits, int(np.argmax(logits)), tensors=kept or {})
+        return RanStep(logits, int(np.argmax(logits)), tensors=kept or {})
 
 
 @dataclass
@@ -130,7 +130,7 @@ class RiscvSession(ProgramSession):
         self.compile_seconds += time.perf_counter() - start
         return self._machine
 
-    def _run(self, x: F32, tensors: tuple[str, ...]) -> Ran:
+    def _run(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
         slots = -(-self.position // self.SLOTS) * self.SLOTS
         machine = self._loaded(len(x), slots, bool(tensors))
         step = machine.step
@@ -139,10 +139,10 @@ class RiscvSession(ProgramSession):
         self._append(step, trace.outputs)
         logits = trace.outputs[step.outputs[0]][-1]
         kept = {name: trace.tensors[name] for name in tensors if name in trace.tensors}
-        return Ran(logits, int(np.argmax(logits)), tensors=kept, counters={"instructions": trace.counters["instructions"]})
+        return RanStep(logits, int(np.argmax(logits)), tensors=kept, counters={"instructions": trace.counters["instructions"]})
 
     def close(self) -> None:
-        """See `Session`."""
+        """See `GenerationSession`."""
         if self._machine is not None:
             self._machine.image.close()
             self._machine = None

@@ -25,7 +25,7 @@ from fleet.llm.device_session import device_memory
 from fleet.targets.graph.build import build as build_module
 from fleet.targets.graph.module import Module
 
-__all__ = ["RunnableModule", "Runner", "build", "device_backend"]
+__all__ = ["ModuleRunner", "RunnableModule", "build", "device_backend"]
 
 
 def device_backend(engine: str) -> Backend:
@@ -41,7 +41,7 @@ def device_backend(engine: str) -> Backend:
     raise DeviceError(f"no engine '{engine}' runs instructions", where="run", hint="iss or rtl")
 
 
-class Runner:
+class ModuleRunner:
     """A module on one engine: memory with its constants, and an open backend.
 
     Attributes:
@@ -125,12 +125,12 @@ class RunnableModule(Module):
     def run(
         self, inputs: Mapping[str, np.ndarray], *, engine: str = "iss", memory: str = "ideal", seed: int = 0, **dims: int
     ) -> dict[str, np.ndarray]:
-        """One step on an engine ("iss" or "rtl"); see `Runner.run`."""
-        kept: dict[tuple[str, str, int], Runner] = self._runners()
+        """One step on an engine ("iss" or "rtl"); see `ModuleRunner.run`."""
+        kept: dict[tuple[str, str, int], ModuleRunner] = self._runners()
         key = (engine, memory, seed)
         if key not in kept:
             self.reset()
-            kept[key] = Runner(self, engine, memory=memory, seed=seed)
+            kept[key] = ModuleRunner(self, engine, memory=memory, seed=seed)
         return kept[key].run(inputs, **dims)
 
     def reset(self) -> None:
@@ -140,7 +140,7 @@ class RunnableModule(Module):
             runner.close()
         kept.clear()
 
-    def _runners(self) -> dict[tuple[str, str, int], Runner]:
+    def _runners(self) -> dict[tuple[str, str, int], ModuleRunner]:
         return vars(self).setdefault("_kept", {})
 
 

@@ -19,7 +19,7 @@ from fleet.engines.trace import Commit
 from fleet.errors import ModelError
 from fleet.llm.models import ModelGraph
 
-__all__ = ["Embedding", "Ran", "Session", "Step", "StepProgress"]
+__all__ = ["Embedding", "GenerationSession", "RanStep", "StepProgress", "TokenStep"]
 
 F32 = npt.NDArray[np.float32]
 
@@ -28,7 +28,7 @@ StepProgress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
-class Ran:
+class RanStep:
     """What an engine made of a step: logits [vocabulary] float32 of the last token, the engine's own argmax, and figures.
 
     tensors: node -> array, features as [tokens, channels] or [heads, tokens, channels] float32.
@@ -43,7 +43,7 @@ class Ran:
 
 
 @dataclass(frozen=True)
-class Step:
+class TokenStep:
     """One step.
 
     Attributes:
@@ -54,7 +54,7 @@ class Step:
 
     position: int
     tokens: tuple[int, ...]
-    ran: Ran
+    ran: RanStep
     seconds: float
     host_seconds: float
 
@@ -98,7 +98,7 @@ class Embedding:
         return rows + self._positions[position : position + len(tokens)]
 
 
-class Session(ABC):
+class GenerationSession(ABC):
     """See the module.
 
     Attributes:
@@ -116,7 +116,7 @@ class Session(ABC):
         self.capacity, self.chunk = planned if learned is None else min(planned, learned), model.options.tokens
         self.progress: StepProgress | None = None
 
-    def step(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> Step:
+    def step(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> TokenStep:
         """Reads tokens behind those it has.
 
         Args:
@@ -135,7 +135,7 @@ class Session(ABC):
         looked_up = time.perf_counter()
         ran = self._run(x, tuple(tensors))
         done = time.perf_counter()
-        step = Step(self.position, tuple(tokens), ran, done - start, looked_up - start)
+        step = TokenStep(self.position, tuple(tokens), ran, done - start, looked_up - start)
         self.position += n
         return step
 
@@ -151,7 +151,7 @@ class Session(ABC):
                 "the model has no embedding for more",
             )  # fmt: skip
 
-    def prefill(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> Iterator[Step]:
+    def prefill(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> Iterator[TokenStep]:
         """A prompt in chunks of the plan's most tokens; tensors only of the last one.
 
         Raises ModelError before anything is read when the prompt is empty or longer than the room.
@@ -176,7 +176,9 @@ class Session(ABC):
     def expect(self, commits: Sequence[Commit]) -> None:  # noqa: B027  # not every engine commits instructions
         """What the next step must leave: an engine that can ends it at the first commit that is another one."""
 
-    def explain(self, divergence: Divergence, reference: Step, other: Step, beside: Session | None = None) -> Divergence:
+    def explain(
+        self, divergence: Divergence, reference: TokenStep, other: TokenStep, beside: GenerationSession | None = None
+    ) -> Divergence:
         """The divergence of a commit of `other`, the last step of this engine, with what it knows of it.
 
         beside: the session that made `reference`; it may be used, and can go on afterwards.
@@ -184,13 +186,13 @@ class Session(ABC):
         return divergence
 
     @abstractmethod
-    def _run(self, x: F32, tensors: tuple[str, ...]) -> Ran:
+    def _run(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
         """One step of embedded tokens [n, channels], behind `position` others."""
 
     def close(self) -> None:  # noqa: B027  # not every engine holds something
         """Frees what the engine holds; may be called twice."""
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> GenerationSession:
         return self
 
     def __exit__(self, *_: object) -> None:

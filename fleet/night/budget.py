@@ -8,7 +8,7 @@ from statistics import mean
 
 from fleet.night.history import LastRun
 
-__all__ = ["UNKNOWN_S", "Candidate", "Choice", "choose"]
+__all__ = ["UNKNOWN_S", "BudgetChoice", "Candidate", "choose"]
 
 UNKNOWN_S = 10.0
 """What a test is taken to need if no test has run before."""
@@ -37,7 +37,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Choice:
+class BudgetChoice:
     """nodes: in the order in which to run them; left_out: node -> reason; seconds: expected, of one worker after the other."""
 
     nodes: tuple[str, ...]
@@ -45,7 +45,7 @@ class Choice:
     seconds: float
 
 
-def choose(candidates: Sequence[Candidate], seconds: float, workers: int) -> Choice:
+def choose(candidates: Sequence[Candidate], seconds: float, workers: int) -> BudgetChoice:
     """The tests that fit into a budget of `seconds` on `workers` workers, by their last times.
 
     First what failed last time, then what the change touches, what never ran, and what was not run longest; of runs that differ
@@ -79,4 +79,4 @@ def choose(candidates: Sequence[Candidate], seconds: float, workers: int) -> Cho
             chosen.append(c.node)
         else:
             left_out[c.node] = f"{_ORDER[rank(c)[0]]}; needs {needs:,.1f} s, {max(0.0, room - taken):,.1f} s were left"
-    return Choice(tuple(chosen), left_out, taken)
+    return BudgetChoice(tuple(chosen), left_out, taken)

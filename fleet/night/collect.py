@@ -18,17 +18,17 @@ from fleet.night import history as h
 from fleet.night.baselines import Accepted, load_baselines
 from fleet.night.causes import Cause, find_causes, find_fixed, find_flaky
 from fleet.night.gates import Before, Move, judge, judge_groups
-from fleet.night.revisions import Commit, commits
+from fleet.night.revisions import GitCommit, commits
 from fleet.regress.night_records import NightRecord, Reading, read_night, without_result
 
-__all__ = ["Judged", "collect"]
+__all__ = ["JudgedNight", "collect"]
 
 SHOWN = 60
 """Number of nights in sparklines and heat map."""
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedNight:
     """A collected night.
 
     Attributes:
@@ -50,7 +50,7 @@ class Judged:
     flaky: Mapping[str, str]
     fixed: tuple[str, ...]
     gone: tuple[str, ...]
-    commits: tuple[Commit, ...]
+    commits: tuple[GitCommit, ...]
     lines: Mapping[str, tuple[float | None, ...]]
     cells: Mapping[str, Mapping[str, tuple[int, int, int]]]
     nights: tuple[str, ...]
@@ -136,7 +136,7 @@ def _clock(seconds: float) -> str:
     return f"{minutes // 60:02}:{minutes % 60:02}" if seconds >= 60 else f"{seconds:.0f} s"
 
 
-def collect(folder: Path, night: Path, baselines: Path) -> Judged:
+def collect(folder: Path, night: Path, baselines: Path) -> JudgedNight:
     """Collects a night and writes it into the history in `folder`.
 
     Args:
@@ -151,7 +151,7 @@ def collect(folder: Path, night: Path, baselines: Path) -> Judged:
     reading = read_night(night)
     records = _with_missing(reading)
     number = h.number_of(reading.id)
-    with h.History(folder / h.FILE, write=True) as store:
+    with h.NightHistory(folder / h.FILE, write=True) as store:
         stood, last = store.before(number)
         anchors = _Anchors(store, number, accepted)
         moves, means = _moves(records, stood, accepted, reading.until, store.processor(number), anchors)
@@ -172,7 +172,7 @@ def collect(folder: Path, night: Path, baselines: Path) -> Judged:
         old_runs = {} if before is None else store.runs(before.number)
         gone = tuple(sorted(key for key, r in old_runs.items() if key not in known and r.node not in reading.left_out))
         lines = {m.key: store.cycles(m.key, number, SHOWN) for m in moves if m.state != "warning"}
-        return Judged(
+        return JudgedNight(
             row, before, reading, records, causes, moves, means, flaky, find_fixed(records, last, flaky), gone, made, lines,
             store.cells(number, SHOWN), ids[-SHOWN:],
         )  # fmt: skip
@@ -205,7 +205,7 @@ def _moves(
 class _Anchors:
     """Group -> the runs that stood after the first of the last nights, or after the night in which the group was accepted last."""
 
-    def __init__(self, store: h.History, number: int, accepted: Mapping[tuple[str, str], Accepted]) -> None:
+    def __init__(self, store: h.NightHistory, number: int, accepted: Mapping[tuple[str, str], Accepted]) -> None:
         """number: of the night that is collected."""
         self._store = store
         earlier = [night.number for night in store.nights() if night.number < number]
@@ -225,8 +225,8 @@ class _Anchors:
 
 
 def _row(
-    reading: Reading, records: Sequence[NightRecord], moves: Sequence[Move], store: h.History
-) -> tuple[h.NightRow, h.NightRow | None, tuple[Commit, ...]]:  # fmt: skip
+    reading: Reading, records: Sequence[NightRecord], moves: Sequence[Move], store: h.NightHistory
+) -> tuple[h.NightRow, h.NightRow | None, tuple[GitCommit, ...]]:  # fmt: skip
     head = reading.sessions[-1]
     number = h.number_of(reading.id)
     scope = reading.sessions[0].scope

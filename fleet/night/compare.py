@@ -13,13 +13,13 @@ from fleet.core.json_values import Json
 from fleet.errors import ModelError
 from fleet.night import history as h
 
-__all__ = ["Comparison", "FigureMove", "Side", "compare", "find_side"]
+__all__ = ["FigureMove", "NightComparison", "NightSide", "compare", "find_side"]
 
 _ROWS = 50
 
 
 @dataclass(frozen=True)
-class Side:
+class NightSide:
     """One side of a comparison. label: its name; runs: key -> run."""
 
     label: str
@@ -44,7 +44,7 @@ class FigureMove:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class NightComparison:
     """Differences between two sides; keys ascend.
 
     failing, fixed, still: runs that fail only after, only before, on both sides; missing: did not run after; added: new runs.
@@ -110,19 +110,19 @@ class Comparison:
         return {**{n: getattr(self, n) for n in names}, "moves": moves, "worse": self.worse}
 
 
-def find_side(text: str, folder: Path) -> Side:
+def find_side(text: str, folder: Path) -> NightSide:
     """Finds a side: a night, branch or revision of the history in `folder`, or a folder of reports. Raises ModelError."""
     path = Path(text)
     if not path.is_dir():
-        with h.History(folder / h.FILE) as store:
+        with h.NightHistory(folder / h.FILE) as store:
             night = store.find(text)
-            return Side(night.id if text in (night.id, "last") else f"{text} ({night.id})", store.runs(night.number))
+            return NightSide(night.id if text in (night.id, "last") else f"{text} ({night.id})", store.runs(night.number))
     for found in (path / h.FILE, path / "night" / h.FILE):
         if found.exists():
-            with h.History(found) as store:
+            with h.NightHistory(found) as store:
                 night = store.find("last")
-                return Side(f"{text} ({night.id})", store.runs(night.number))
-    return Side(text, _campaign(path / "campaign.json"))
+                return NightSide(f"{text} ({night.id})", store.runs(night.number))
+    return NightSide(text, _campaign(path / "campaign.json"))
 
 
 class _CampaignRow(TypedDict):
@@ -158,7 +158,7 @@ def _campaign(path: Path) -> dict[str, h.RunRow]:
         raise ModelError(f"is no campaign ({error})", where=str(path)) from error
 
 
-def compare(a: Side, b: Side) -> Comparison:
+def compare(a: NightSide, b: NightSide) -> NightComparison:
     """Compares side `a` (before) with side `b` (after)."""
     both = a.runs.keys() & b.runs.keys()
     ran = {k for k in both if b.runs[k].outcome != "not run"}
@@ -180,7 +180,7 @@ def compare(a: Side, b: Side) -> Comparison:
     }  # fmt: skip
     errors = {k: b.runs[k].error for k in b_bad}
     moves.sort(key=lambda m: (m.better is not False, m.figure.partition(" ")[0] != "cycles", -abs(_log(m.ratio)), m.key, m.figure))
-    return Comparison(
+    return NightComparison(
         a.label,
         b.label,
         **{name: tuple(sorted(found)) for name, found in keys.items()},

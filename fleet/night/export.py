@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fleet.errors import SetupError
-from fleet.night.history import History
+from fleet.night.history import NightHistory
 
 __all__ = ["TABLES", "export"]
 
@@ -41,7 +41,7 @@ def export(history: Path, folder: Path) -> tuple[Path, ...]:
         "figures": {"night": text, "key": text, "figure": text, "value": number},
     }  # fmt: skip
     paths = {name: folder / f"{name}.parquet" for name in TABLES}
-    with History(history) as store:
+    with NightHistory(history) as store:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             writers = {name: pq.ParquetWriter(paths[name], pa.schema(list(schemas[name].items()))) for name in TABLES}

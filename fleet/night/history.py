@@ -19,7 +19,7 @@ from fleet.night.baselines import Accepted
 from fleet.night.gates import Before, Move
 from fleet.regress.night_records import Classes, NightRecord
 
-__all__ = ["FILE", "History", "LastRun", "NightRow", "RunRow", "headline_cycles", "number_of", "title_of"]
+__all__ = ["FILE", "LastRun", "NightHistory", "NightRow", "RunRow", "headline_cycles", "number_of", "title_of"]
 
 FILE = "history.sqlite"
 VERSION = 1
@@ -126,7 +126,7 @@ def title_of(record: NightRecord) -> str:
     return record.case or record.kind
 
 
-class History:
+class NightHistory:
     """An open history. path: the file; write: open for writing, and create it if it is missing.
 
     Raises ModelError if the file is missing, is not a history, or has another version.
@@ -149,7 +149,7 @@ class History:
         if version != VERSION:
             raise ModelError(f"is a history of version {version}, this fleet reads {VERSION}", where=str(path))
 
-    def __enter__(self) -> History:
+    def __enter__(self) -> NightHistory:
         return self
 
     def __exit__(self, *_: object) -> None:

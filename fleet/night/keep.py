@@ -29,7 +29,7 @@ def collect_garbage(folder: Path, now: datetime.datetime, keep: float, keep_fail
     keep, keep_failing: age in seconds at which a good night (`NightRow.good`) or another one is removed; dry_run: remove nothing.
     """
     try:
-        with h.History(folder / h.FILE) as store:
+        with h.NightHistory(folder / h.FILE) as store:
             known = {n.id: n for n in store.nights()}
     except ModelError:
         known = {}

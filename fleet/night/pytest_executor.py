@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import pytest
 
 from fleet.errors import ExitCode, FleetError
-from fleet.regress.night_records import Line, NightRecord, NoteKind, read_line
+from fleet.regress.night_records import NightRecord, NoteKind, RecordLocation, read_line
 from fleet.regress.pytest_campaign import GATHERER, Gatherer, home_of
 from fleet.regress.pytest_night import FOLDER, NIGHT, RECORDER, Recorder, carried_row, content_of_test
 
@@ -133,13 +133,15 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     if not session.items:
         return True
     from fleet.night.cluster.engine import run_on_cluster
-    from fleet.night.cluster.worker import Order
+    from fleet.night.cluster.worker import WorkerOrder
 
     night = config.stash[NIGHT]
     environment = {k: v for k, v in os.environ.items() if k in _PASSED_ON or k.startswith("FLEET_")}
     arguments = tuple(map(str, config.invocation_params.args))
     prefix = f"fleet-{night.head.id[-6:]}-{os.getpid()}"
-    order = Order(arguments, str(config.invocation_params.dir), environment, str(night.folder.absolute()), settings.memory, prefix)
+    order = WorkerOrder(
+        arguments, str(config.invocation_params.dir), environment, str(night.folder.absolute()), settings.memory, prefix
+    )
     budget = config.stash.get(_BUDGET, None)
     told = _Told(session, config.stash[GATHERER], config.stash[RECORDER], None if budget is None else time.monotonic() + budget)
     times = {node: last.seconds for node, last in _last_runs(config).items()}
@@ -158,12 +160,12 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 def _last_runs(config: pytest.Config) -> dict[str, LastRun]:
     """pytest's id -> last run; empty without a history."""
-    from fleet.night.history import FILE, History
+    from fleet.night.history import FILE, NightHistory
 
     file = Path(str(config.getoption("--fleet-report"))) / FOLDER / FILE
     if not file.exists():
         return {}
-    with History(file) as store:
+    with NightHistory(file) as store:
         return store.last_runs()
 
 
@@ -202,7 +204,7 @@ class _Told:
     def _over(self) -> bool:
         return self._end is not None and time.monotonic() > self._end
 
-    def recorded(self, line: Line) -> None:
+    def recorded(self, line: RecordLocation) -> None:
         """A test has its record."""
         self._add(read_line(line))
 

@@ -6,11 +6,11 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["Commit", "commits"]
+__all__ = ["GitCommit", "commits"]
 
 
 @dataclass(frozen=True)
-class Commit:
+class GitCommit:
     """A commit. revision: its full hash."""
 
     revision: str
@@ -21,7 +21,7 @@ class Commit:
         return f"{self.revision[:10]} {self.subject} ({self.author})"
 
 
-def commits(before: str, after: str, folder: Path | None = None) -> tuple[Commit, ...]:
+def commits(before: str, after: str, folder: Path | None = None) -> tuple[GitCommit, ...]:
     """Commits of `after` that are not in `before`, oldest first; empty if git does not know one of the revisions.
 
     folder: in the checkout; default: the working directory.
@@ -34,4 +34,4 @@ def commits(before: str, after: str, folder: Path | None = None) -> tuple[Commit
     except (OSError, subprocess.SubprocessError):
         return ()
     rows = [line.split("\t", 2) for line in done.stdout.splitlines()]
-    return tuple(Commit(*row) for row in rows if len(row) == 3)
+    return tuple(GitCommit(*row) for row in rows if len(row) == 3)

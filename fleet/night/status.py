@@ -9,7 +9,7 @@ from statistics import mean
 
 from fleet.regress.night_records import Note, Reading
 
-__all__ = ["Running", "Status", "status_of"]
+__all__ = ["NightStatus", "Running", "status_of"]
 
 _FRESH_S = 600.0
 """A process that neither began nor finished a test for so long does not count for the rest of the time, unless it runs one."""
@@ -26,7 +26,7 @@ class Running:
 
 
 @dataclass(frozen=True)
-class Status:
+class NightStatus:
     """The state of a night.
 
     Attributes:
@@ -61,7 +61,7 @@ class Status:
         return f"night {self.id}: {', '.join(parts)}"
 
 
-def status_of(reading: Reading, times: Mapping[str, float], now: datetime.datetime) -> Status:
+def status_of(reading: Reading, times: Mapping[str, float], now: datetime.datetime) -> NightStatus:
     """The state of a night at `now`. times: node -> seconds of its last run."""
     running = tuple(
         Running(node, process, max(0.0, (now - datetime.datetime.fromisoformat(since)).total_seconds()), times.get(node))
@@ -80,7 +80,7 @@ def status_of(reading: Reading, times: Mapping[str, float], now: datetime.dateti
         left = max(0.0, sum(s for s in known if s is not None) - done) / len(at_work)
     notes = [n for n in reading.notes if n.kind != "dashboard"]
     board = [n.text for n in reading.notes if n.kind == "dashboard"]
-    return Status(
+    return NightStatus(
         reading.id, reading.ended, len(reading.records), len(reading.planned), sum(r.failed for r in reading.records),
         reading.interrupted - len(running), tuple(sorted(running, key=lambda r: -r.seconds)), len(at_work), left,
         board[-1] if board and not reading.ended else None, tuple(notes),

@@ -28,7 +28,7 @@ def between(folder: Path, key: str, metric: str | None) -> Between:
 
     metric: "cycles" or a whole figure ("cycles rtl"); None for the verdict. Raises ModelError if the history lacks one of them.
     """
-    with h.History(folder / h.FILE) as store:
+    with h.NightHistory(folder / h.FILE) as store:
         rows = [(n, store.run(key, n.number)) for n in store.nights()]
     runs = [(n, r) for n, r in rows if r is not None and r.outcome != "not run"]
     if not runs:

@@ -22,7 +22,7 @@ from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure, FleetError, ModelError
 from fleet.ir.dialect import op_id
 from fleet.regress.cases import Case, CaseRun
-from fleet.regress.golden import Golden, GoldenChange, Provenance, capture, changes, check, load_golden, store_golden
+from fleet.regress.golden import Golden, GoldenChange, GoldenProvenance, capture, changes, check, load_golden, store_golden
 from fleet.regress.norms import FILE, Norms, RunNorms, held, load_norms, norms_of
 from fleet.regress.waivers import load_waivers, waivers_of
 
@@ -246,7 +246,7 @@ class GoldenUpdate:
     case: Case
     folder: Path
     changes: tuple[GoldenChange, ...]
-    provenance: Provenance
+    provenance: GoldenProvenance
     arrays: Mapping[str, np.ndarray] = field(repr=False)
     problem: str | None = None
     """Why the golden that is there cannot be read, None when it can or there is none."""
@@ -303,7 +303,7 @@ def prepare_golden(case: Case, reason: str, options: CaseOptions) -> GoldenUpdat
         old = load_golden(folder)
     except ComparisonFailure as error:
         problem = str(error)
-    provenance = Provenance(case.name, reason, options.date, *hashes, case.runs[0].seed, tools, descriptions)
+    provenance = GoldenProvenance(case.name, reason, options.date, *hashes, case.runs[0].seed, tools, descriptions)
     return GoldenUpdate(case, folder, changes(old, arrays), provenance, arrays, problem)
 
 

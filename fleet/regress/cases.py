@@ -140,7 +140,7 @@ class CaseRun:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class RunMatrix:
     """One table of runs: every device on every memory, in every way, with every seed. places: see `CaseRun`."""
 
     engines: tuple[str, ...]
@@ -169,7 +169,7 @@ class Case:
     image: tuple[int, ...] | None
     make: str | None
     golden: bool
-    matrices: tuple[Matrix, ...]
+    matrices: tuple[RunMatrix, ...]
     places: Mapping[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
     """Key of the file -> file:line."""
 
@@ -262,14 +262,14 @@ def _normal(path: Path) -> str:
     return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
 
 
-def _matrix(table: TomlTable) -> Matrix:
+def _matrix(table: TomlTable) -> RunMatrix:
     engines, devices = table.texts("engines"), table.texts("devices")
     if not engines:
         raise table.wrong("engines", "no engines are named", hint='for example engines = ["vm", "cpython"]')
     memories = _known(table, "memories", MEMORIES)
     ways = [_known(table, f"{key}s", known) for key, known in _WAYS.items()]
     issues, loads = ways if devices else [way[:1] for way in ways]
-    return Matrix(
+    return RunMatrix(
         engines=engines,
         devices=devices,
         memories=memories if devices else memories[:1],

@@ -40,7 +40,7 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
 
-__all__ = ["Golden", "GoldenChange", "Provenance", "capture", "changes", "check", "load_golden", "store_golden"]
+__all__ = ["Golden", "GoldenChange", "GoldenProvenance", "capture", "changes", "check", "load_golden", "store_golden"]
 
 FORMAT = 1
 _SAMPLES = 64
@@ -48,7 +48,7 @@ _HINT = 'look at the differences with `fleet golden update --reason "..."`'
 
 
 @dataclass(frozen=True)
-class Provenance:
+class GoldenProvenance:
     """What made a golden. Hashes are SHA-256 hex; descriptions: device -> description hash; date: ISO 8601, as given."""
 
     case: str
@@ -66,7 +66,7 @@ class Provenance:
 class Golden:
     """A stored golden, checksum verified."""
 
-    provenance: Provenance
+    provenance: GoldenProvenance
     arrays: Mapping[str, np.ndarray]
     path: Path
 
@@ -111,7 +111,7 @@ def _digests(trace: Trace) -> list[str]:
     return [f"{c.instruction} {c.digest:016x} {'-' if c.result is None else c.result}" for c in trace.commits]
 
 
-def store_golden(folder: Path, provenance: Provenance, arrays: Mapping[str, np.ndarray]) -> None:
+def store_golden(folder: Path, provenance: GoldenProvenance, arrays: Mapping[str, np.ndarray]) -> None:
     """Writes both files, the provenance (which names the checksum) last. Raises FleetError when nothing would be stored."""
     if not any("/op/" in key for key in arrays):
         raise ComparisonFailure("there is no value to store", where=str(folder))
@@ -154,7 +154,7 @@ def load_golden(folder: Path) -> Golden:
     if file.integer("format", 1) != FORMAT:
         raise file.wrong("format", f"format is {file.values['format']}, expected {FORMAT}")
     tools, descriptions = file.table("tools"), file.table("descriptions")
-    provenance = Provenance(
+    provenance = GoldenProvenance(
         **{key: file.text(key) for key in _SCALARS if key != "seed"},
         seed=file.integer("seed", 0),
         tools={key: tools.text(key) for key in tools.values},
@@ -214,7 +214,7 @@ def check(
     )  # fmt: skip
 
 
-def _hashes(provenance: Provenance) -> tuple[str, str]:
+def _hashes(provenance: GoldenProvenance) -> tuple[str, str]:
     return provenance.source_hash, provenance.weights_hash
 
 

@@ -3,8 +3,8 @@
     <folder>/nights/<id>/<process>.jsonl
 
     {"type": "session", "id": ..., "at": ..., ...}   `SessionHead`, by the main process
-    {"type": "plan", "nodes": {node: kind}}          `Plan`, by the main process
-    {"type": "start", "node": ..., "at": ...}        `Start`, by the process that runs the test
+    {"type": "plan", "nodes": {node: kind}}          `SessionPlan`, by the main process
+    {"type": "start", "node": ..., "at": ...}        `TestStart`, by the process that runs the test
     {"type": "record", ...}                          `NightRecord`, by the same process
     {"type": "note", "at": ..., "kind": ..., ...}    `Note`, by the main process: what befell workers and nodes
     {"type": "end", "at": ..., "status": ...}        `End`, by the main process; missing if it was killed
@@ -33,8 +33,24 @@ from fleet.core.json_values import Json
 from fleet.errors import FleetError, ModelError
 
 __all__ = [
-    "BESIDE", "Classes", "End", "Line", "NightRecord", "Note", "Plan", "Reading", "SessionHead", "Start", "Writer", "latest",
-    "new_id", "nights", "now", "read_line", "read_night", "without_result",
+    "BESIDE",
+    "Classes",
+    "End",
+    "NightRecord",
+    "Note",
+    "Reading",
+    "RecordLocation",
+    "SessionHead",
+    "SessionPlan",
+    "TestStart",
+    "Writer",
+    "latest",
+    "new_id",
+    "nights",
+    "now",
+    "read_line",
+    "read_night",
+    "without_result",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -153,7 +169,7 @@ class SessionHead:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SessionPlan:
     """The tests that a session will run. nodes: pytest's id -> kind; left_out: pytest's id -> reason, of tests beyond a budget."""
 
     nodes: Mapping[str, str]
@@ -161,7 +177,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Start:
+class TestStart:
     """The start of a test. at: ISO 8601."""
 
     node: str
@@ -189,9 +205,9 @@ class Note:
     text: str
 
 
-Event = SessionHead | Plan | Start | NightRecord | Note | End
+Event = SessionHead | SessionPlan | TestStart | NightRecord | Note | End
 _EVENTS: Mapping[str, type[Event]] = {
-    "session": SessionHead, "plan": Plan, "start": Start, "record": NightRecord, "note": Note, "end": End,
+    "session": SessionHead, "plan": SessionPlan, "start": TestStart, "record": NightRecord, "note": Note, "end": End,
 }  # fmt: skip
 _TYPES = {cls: name for name, cls in _EVENTS.items()}
 
@@ -224,14 +240,14 @@ def new_id(at: str) -> str:
 
 
 @dataclass(frozen=True)
-class Line:
+class RecordLocation:
     """Where an event was written. file: absolute path; offset: of its line, in bytes."""
 
     file: str
     offset: int
 
 
-def read_line(line: Line) -> NightRecord:
+def read_line(line: RecordLocation) -> NightRecord:
     """The record that stands there. Raises FleetError if it cannot be read."""
     try:
         with open(line.file, "rb") as file:
@@ -264,12 +280,12 @@ class Writer:
         except OSError as error:
             raise FleetError(f"records cannot be written ({error.strerror})", where=str(folder)) from error
 
-    def write(self, event: Event) -> Line:
+    def write(self, event: Event) -> RecordLocation:
         """Appends one line, flushes it to the disk, and returns its place. Raises FleetError if the disk is full."""
         values = event.to_json() if isinstance(event, NightRecord) else encode(event)
         line = json.dumps({"type": _TYPES[type(event)], **values}, separators=(",", ":"), allow_nan=False) + "\n"
         data = line.encode(errors="replace")
-        place = Line(str(self.path.absolute()), self._size)
+        place = RecordLocation(str(self.path.absolute()), self._size)
         self._size += len(data)
         try:
             while data:
@@ -363,7 +379,7 @@ def read_night(folder: Path) -> Reading:
     if not begun:
         raise ModelError("no session says that it began here", where=str(folder))
     order = [name for _, name in begun]
-    plans = [(order.index(name), event) for name, event in events if isinstance(event, Plan) and name in order]
+    plans = [(order.index(name), event) for name, event in events if isinstance(event, SessionPlan) and name in order]
     planned: dict[str, str] = {}
     left_out: dict[str, str] = {}
     for _, plan in sorted(plans, key=lambda pair: pair[0]):  # stable: of a session in the order of its file
@@ -431,7 +447,7 @@ def _interrupted(events: Iterable[tuple[str, Event]]) -> int:
     """The number of starts without a later record of the same process."""
     open_: Counter[tuple[str, str]] = Counter()
     for name, event in events:
-        if isinstance(event, Start):
+        if isinstance(event, TestStart):
             open_[name, event.node] += 1
         elif isinstance(event, NightRecord) and open_[name, event.node]:
             open_[name, event.node] -= 1
@@ -440,14 +456,14 @@ def _interrupted(events: Iterable[tuple[str, Event]]) -> int:
 
 def _running(events: Iterable[tuple[str, Event]], done: set[str]) -> dict[str, tuple[str, str]]:
     """node -> (file's name, start), of tests that have begun last in their process and have no record anywhere."""
-    last = {name: event for name, event in events if isinstance(event, Start | NightRecord)}
-    return {e.node: (name, e.at) for name, e in last.items() if isinstance(e, Start) and e.node not in done}
+    last = {name: event for name, event in events if isinstance(event, TestStart | NightRecord)}
+    return {e.node: (name, e.at) for name, e in last.items() if isinstance(e, TestStart) and e.node not in done}
 
 
 def _processes(events: Iterable[tuple[str, Event]]) -> dict[str, tuple[float, str, str]]:
     found: dict[str, tuple[float, str, str]] = {}
     for name, event in events:
-        if isinstance(event, Start | NightRecord) and event.at:
+        if isinstance(event, TestStart | NightRecord) and event.at:
             seconds = event.seconds if isinstance(event, NightRecord) else 0.0
             busy, first, last = found.get(name, (0.0, event.at, event.at))
             found[name] = (busy + seconds, min(first, event.at), max(last, event.at))

@@ -26,14 +26,14 @@ from fleet.regress.night_records import (
     BESIDE,
     Classes,
     End,
-    Line,
     NightRecord,
     Note,
     NoteKind,
-    Plan,
     Reading,
+    RecordLocation,
     SessionHead,
-    Start,
+    SessionPlan,
+    TestStart,
     Writer,
     new_id,
     nights,
@@ -48,9 +48,9 @@ __all__ = [
     "NIGHT",
     "RECORDER",
     "ROW",
+    "RecordedSession",
     "Recorder",
-    "Row",
-    "Session",
+    "RowFields",
     "begin",
     "carried_row",
     "content_of_test",
@@ -60,7 +60,7 @@ FOLDER = "night"
 """Folder of nights, relative to the folder of reports."""
 
 
-class Row(TypedDict, total=False):
+class RowFields(TypedDict, total=False):
     """Fields of `NightRecord` that a test adds to its own record."""
 
     case: str
@@ -80,13 +80,13 @@ class Row(TypedDict, total=False):
     properties: Mapping[str, Any]
 
 
-ROW = pytest.StashKey[Row]()
+ROW = pytest.StashKey[RowFields]()
 
 _PHASES = ("setup", "call", "teardown")
 
 
 @dataclass(frozen=True)
-class Session:
+class RecordedSession:
     """A recorded session. folder: of its night; carried: node -> record, of tests that an earlier session of the night finished."""
 
     folder: Path
@@ -103,13 +103,13 @@ class Session:
         return f"resumes night {self.head.id}: {len(self.carried)} tests are finished{also}; --fresh runs all"
 
 
-NIGHT = pytest.StashKey[Session]()
+NIGHT = pytest.StashKey[RecordedSession]()
 """Of pytest's configuration in the main process."""
 RECORDER = pytest.StashKey["Recorder"]()
 """Of pytest's configuration in every process."""
 
 
-def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None, resume: bool = False) -> Session:
+def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None, resume: bool = False) -> RecordedSession:
     """Begins a session. It resumes the last night if that was interrupted and has the same selection, files and host.
 
     fresh: always begin a new night; into: id of a night to add to, running all selected tests; resume: begin none.
@@ -124,14 +124,14 @@ def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None
         changed, platform.node(), {"python": platform.python_version(), "pytest": pytest.__version__},
     )  # fmt: skip
     if into is not None:
-        return Session(folder / "nights" / into, replace(head, id=into), {})
+        return RecordedSession(folder / "nights" / into, replace(head, id=into), {})
     before, why = (None, "--fresh") if fresh else _interrupted(folder, head)
     if before is None:
         if resume:
             raise ModelError(f"the last night cannot be resumed: {why}", where=str(folder), hint="run it without --resume")
-        return Session(folder / "nights" / head.id, head, {})
+        return RecordedSession(folder / "nights" / head.id, head, {})
     carried = {r.node: r for r in before.records if r.kind not in BESIDE and not r.not_run}
-    return Session(before.folder, replace(head, id=before.id), carried)
+    return RecordedSession(before.folder, replace(head, id=before.id), carried)
 
 
 def _interrupted(folder: Path, head: SessionHead) -> tuple[Reading | None, str]:
@@ -206,7 +206,7 @@ class Recorder:
         self._reports: dict[str, list[pytest.TestReport]] = {}
         self._began = time.monotonic()
         self._planned = False
-        self.last: Line | None = None
+        self.last: RecordLocation | None = None
         """Where the last record was written."""
 
     def note(self, kind: NoteKind, text: str) -> None:
@@ -227,12 +227,16 @@ class Recorder:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Writes start and record of a test, in the process that runs it."""
-        self._writer.write(Start(item.nodeid, now()))
+        self._writer.write(TestStart(item.nodeid, now()))
         before = _processor()
         done = yield
         reports = self._reports.pop(item.nodeid, [])
         if any(r.when == "teardown" for r in reports):
-            row: Row = {"content": content_of_test(item.path), "properties": _properties(reports), **item.stash.get(ROW, Row())}
+            row: RowFields = {
+                "content": content_of_test(item.path),
+                "properties": _properties(reports),
+                **item.stash.get(ROW, RowFields()),
+            }
             self._append(self._gatherer.record_of(item.nodeid, reports), row, _processor() - before)
         return done
 
@@ -263,7 +267,7 @@ class Recorder:
 
     def plan(self) -> None:
         """Writes the plan, again if it has changed; called in the main process."""
-        self._writer.write(Plan(self._gatherer.planned, self._gatherer.left_out))
+        self._writer.write(SessionPlan(self._gatherer.planned, self._gatherer.left_out))
 
     def end(self, status: str) -> None:
         """Writes records that belong to no test, and the end ("ended", or the name of a signal); called in the main process."""
@@ -273,7 +277,7 @@ class Recorder:
         self._writer.write(End(now(), status, time.monotonic() - self._began))
         self._writer.close()
 
-    def _append(self, made: CampaignRecord, row: Row, processor: float) -> None:
+    def _append(self, made: CampaignRecord, row: RowFields, processor: float) -> None:
         base = NightRecord(
             made.name, made.node or made.name, made.kind, made.outcome, made.code, made.error or "", made.replay, made.file,
             round(made.seconds, 3), round(processor, 3), made.name.partition("[")[0] if made.kind == "case" else "", made.model,

@@ -24,7 +24,7 @@ from fleet.core.time_limit import time_limit
 from fleet.errors import ExitCode, FleetError, heaviest
 from fleet.regress.pytest_bundles import BundleFile, close_runners, is_bundle
 from fleet.regress.pytest_campaign import GATHERER, CampaignRecord, Gatherer, exit_code, home_of, refused_arguments, say_and_end
-from fleet.regress.pytest_night import NIGHT, RECORDER, ROW, Recorder, Row, begin, carried_row
+from fleet.regress.pytest_night import NIGHT, RECORDER, ROW, Recorder, RowFields, begin, carried_row
 
 if TYPE_CHECKING:
     from fleet.cosim.result import CosimResult
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["CampaignRecord", "CaseFile", "CaseItem"]
 
 
-class Hooks:
+class PluginHooks:
     """Hooks that the plugin calls."""
 
     @pytest.hookspec
@@ -45,8 +45,8 @@ class Hooks:
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Registers `Hooks`."""
-    pluginmanager.add_hookspecs(Hooks)
+    """Registers `PluginHooks`."""
+    pluginmanager.add_hookspecs(PluginHooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -286,7 +286,7 @@ class CaseItem(pytest.Item):
         return self.path, None, self.name
 
 
-def row_of(run: CaseRun) -> Row:
+def row_of(run: CaseRun) -> RowFields:
     """The fields of a run's record that its case states."""
     custody = run.custody
     known = "" if custody.known_failure is None else str(custody.known_failure)
@@ -295,7 +295,7 @@ def row_of(run: CaseRun) -> Row:
     }  # fmt: skip
 
 
-def row_of_result(run: CaseRun, result: CosimResult) -> Row:
+def row_of_result(run: CaseRun, result: CosimResult) -> RowFields:
     """The fields of a run's record that its result states."""
     from fleet.cosim.result_signature import of_result
     from fleet.regress.case_runs import held_by_norms, held_hash
@@ -312,9 +312,9 @@ def row_of_result(run: CaseRun, result: CosimResult) -> Row:
 
 
 @pytest.fixture
-def night_row(request: pytest.FixtureRequest) -> Row:
+def night_row(request: pytest.FixtureRequest) -> RowFields:
     """Fields that the test adds to its record: "seed", "device", "memory", "figures" ("cycles rtl", "coverage NAME" -> value)."""
-    return request.node.stash.setdefault(ROW, Row())
+    return request.node.stash.setdefault(ROW, RowFields())
 
 
 @pytest.hookimpl(tryfirst=True)

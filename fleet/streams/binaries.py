@@ -17,14 +17,14 @@ from fleet.sdk import Call, Device, InstructionSet, Write
 from fleet.streams.case import Issue, StreamCase
 from fleet.streams.model_side import refusal
 
-__all__ = ["Plan", "binaries"]
+__all__ = ["BinaryPlan", "binaries"]
 
 _SPACE = "ddr"
 _STEP = 1 << 16
 
 
 @dataclass(frozen=True)
-class Plan:
+class BinaryPlan:
     """binaries, together: as `Segment` takes them; blocks: the binaries' bytes."""
 
     binaries: tuple[Binary, ...] = ()
@@ -32,7 +32,7 @@ class Plan:
     together: Mapping[int, int] = field(default_factory=dict[int, int])
 
 
-def binaries(instruction_set: InstructionSet, device: Device, case: StreamCase, issue: Issue) -> Plan:
+def binaries(instruction_set: InstructionSet, device: Device, case: StreamCase, issue: Issue) -> BinaryPlan:
     """The plan of a way of issue. What is refused is written to the registers: an illegal task would end its binary.
 
     So is a legal call that leaves in a register that it does not use what no assembler writes there.
@@ -40,9 +40,9 @@ def binaries(instruction_set: InstructionSet, device: Device, case: StreamCase, 
     Raises DeviceError where memory has no room.
     """
     if issue == "ahead":
-        return Plan(together=_together(instruction_set, device, case.calls))
+        return BinaryPlan(together=_together(instruction_set, device, case.calls))
     if issue != "aux":
-        return Plan()
+        return BinaryPlan()
     description = description_of(instruction_set)
     legal = [not refusal(instruction_set.instructions[c.instruction], device, c.fields) for c in case.calls]
     taken = _taken(instruction_set, device, case, legal)
@@ -57,7 +57,7 @@ def binaries(instruction_set: InstructionSet, device: Device, case: StreamCase, 
                 taken.append((offset, offset + data.size))
                 found.append(Binary(begin + first, count, _SPACE, offset, data.size))
                 blocks.append(Write(_SPACE, offset, data))
-    return Plan(tuple(found), tuple(blocks))
+    return BinaryPlan(tuple(found), tuple(blocks))
 
 
 def _together(instruction_set: InstructionSet, device: Device, calls: Sequence[Call]) -> dict[int, int]:

@@ -17,7 +17,7 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from fleet.compare.diverged import Divergence
-from fleet.compare.signature import Signature
+from fleet.compare.signature import FailureSignature
 from fleet.core.codec import decode, encode
 from fleet.core.files import load_pair, save_pair
 from fleet.errors import DeviceError, ModelError
@@ -84,7 +84,7 @@ class Bundle:
     command: str
     verdict: str
     expect: Expect | None
-    signature: Signature | None
+    signature: FailureSignature | None
     story: str
     reasons: tuple[str, ...]
     divergence: Divergence | None

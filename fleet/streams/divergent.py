@@ -17,8 +17,8 @@ from fleet.streams.case import Setting, StreamCase, StreamCommit
 from fleet.streams.images import Images
 from fleet.streams.locate import disagreement, expected_of
 from fleet.streams.model_side import UNKNOWN_CAUSE
-from fleet.streams.replay.explain import Known, account, spans
-from fleet.streams.replay.history import History
+from fleet.streams.replay.explain import ReplayContext, account, spans
+from fleet.streams.replay.history import MemoryHistory
 from fleet.streams.replay.window import Fetch, replay
 
 __all__ = ["Bench", "explained", "fetch_of", "history_of"]
@@ -43,14 +43,14 @@ class Bench(Protocol):
         ...
 
 
-def history_of(runner: Bench, case: StreamCase) -> History:
+def history_of(runner: Bench, case: StreamCase) -> MemoryHistory:
     """The functional model before the stream's first instruction, on the runner's memory."""
 
     def fill() -> None:
         runner.expected.fill(case.blocks, case.parameters)
 
     fill()
-    return History(runner.set, runner.device, runner.expected.memory, case.calls, fill)
+    return MemoryHistory(runner.set, runner.device, runner.expected.memory, case.calls, fill)
 
 
 def fetch_of(runner: Bench, case: StreamCase, setting: Setting) -> Fetch | None:
@@ -85,7 +85,7 @@ def explained(
             runner.hardware(case, setting, first + 1)
     except FleetError as error:
         divergence = replace(divergence, what=f"{divergence.what}; alone, the instructions up to {first} fail: {error}")
-    known = Known(
+    known = ReplayContext(
         near=spans([_commit(i, c) for i, c in enumerate(expected)], [_commit(i, c) for i, c in enumerate(found)], first),
         cut=len(found) < len(expected), digests={i: c.digest for i, c in enumerate(expected[:first])},
     )  # fmt: skip

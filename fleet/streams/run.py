@@ -21,17 +21,17 @@ from fleet.compare.diverged import Divergence
 from fleet.compare.memory_held import other_memory
 from fleet.core.scratch import Scratch
 from fleet.engines.rtl import memory_model, memory_timing
-from fleet.engines.rtl_sim.arrays import Content, variables
+from fleet.engines.rtl_sim.arrays import KeptState, variables
 from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of
 from fleet.engines.rtl_sim.hardware import Hardware
-from fleet.engines.rtl_sim.job import Job, Script, Status
+from fleet.engines.rtl_sim.job import Job, JobStatus, Script
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.errors import DeviceError
 from fleet.isa.registry import find_device
 from fleet.isa.resolved import begun_state
 from fleet.sdk import Call, Write
-from fleet.streams.binaries import Plan, binaries
+from fleet.streams.binaries import BinaryPlan, binaries
 from fleet.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.streams.cycle_rules import wrong_classes
 from fleet.streams.divergent import explained
@@ -83,7 +83,7 @@ class StreamRunner:
         self.found = Images(self.device, self.folder / "rtl")
         design = design or design_of(self.set, self.device)
         self.executable = build(design, flavour)
-        self._inside = Content(design.keepers, variables(self.executable), self.folder)
+        self._inside = KeptState(design.keepers, variables(self.executable), self.folder)
         self._arguments = arguments
         self._simulation: Simulation | None = None
 
@@ -164,10 +164,10 @@ class StreamRunner:
         case: StreamCase,
         setting: Setting,
         count: int | None = None,
-        plan: Plan | None = None,
+        plan: BinaryPlan | None = None,
         expected: Sequence[StreamCommit] = (),
         held: Mapping[int, int] | None = None,
-    ) -> tuple[list[StreamCommit], Status]:
+    ) -> tuple[list[StreamCommit], JobStatus]:
         """The hardware alone; its memory stands in `found` afterwards.
 
         count: the first so many instructions; then by register writes, whatever the setting says.
@@ -176,7 +176,7 @@ class StreamRunner:
         held: as `Segment` takes it.
         Raises SimulationError.
         """
-        plan = plan or Plan()
+        plan = plan or BinaryPlan()
         with self._phase("fill"):
             # Other bytes than the functional model's: what depends on undefined memory must not agree.
             self.found.fill(case.blocks, seed=2 + (case.seed + self.power_on) % _FILLS)
@@ -251,7 +251,7 @@ class StreamRunner:
         """The next stream meets the design as it is after power-on: memories inside it keep what earlier streams left there."""
         self._stop()
 
-    def play(self, script: Script, setting: Setting) -> tuple[Status, Job]:
+    def play(self, script: Script, setting: Setting) -> tuple[JobStatus, Job]:
         """Plays a script of the caller's own on the hardware's memory as it stands. Raises SimulationError."""
         segment = Segment(self.set, self.device, [], refusals=True)
         job = segment.job(self.folder / "script", self.found.memory, *self._model(setting, 0), script=script)
@@ -288,7 +288,7 @@ class StreamRunner:
             self._simulation.close()
             self._simulation = None
 
-    def _under(self, case: StreamCase, setting: Setting, expected: list[StreamCommit], plan: Plan) -> StreamOutcome:
+    def _under(self, case: StreamCase, setting: Setting, expected: list[StreamCommit], plan: BinaryPlan) -> StreamOutcome:
         try:
             found, status = self.hardware(case, setting, plan=plan, expected=expected if self.stop else ())
         except SimulationError as error:

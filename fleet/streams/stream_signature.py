@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from fleet.compare.signature import Kind, Signature, of_failure
+from fleet.compare.signature import FailureSignature, Kind, of_failure
 from fleet.streams.case import StreamCommit, StreamOutcome
 from fleet.streams.locate import disagreement
 from fleet.streams.model_side import UNKNOWN_CAUSE
@@ -13,11 +13,13 @@ from fleet.streams.model_side import UNKNOWN_CAUSE
 __all__ = ["of_commits", "of_outcome"]
 
 
-def of_commits(comparison: str, expected: Sequence[StreamCommit], found: Sequence[StreamCommit]) -> tuple[int, Signature] | None:
+def of_commits(
+    comparison: str, expected: Sequence[StreamCommit], found: Sequence[StreamCommit]
+) -> tuple[int, FailureSignature] | None:
     """The first commit that differs, and how; None where all agree."""
     for i, (a, b) in enumerate(zip(expected, found, strict=False)):
         if disagreement(a, b):
-            return i, Signature(comparison, *_commit(a, b))
+            return i, FailureSignature(comparison, *_commit(a, b))
     return None
 
 
@@ -31,7 +33,7 @@ def _commit(a: StreamCommit, b: StreamCommit) -> tuple[Kind, str, str]:
     return "commit", a.instruction, "values" if a.digest != b.digest else "result register"
 
 
-def of_outcome(outcome: StreamOutcome, comparison: str = "rtl-vs-iss") -> Signature | None:
+def of_outcome(outcome: StreamOutcome, comparison: str = "rtl-vs-iss") -> FailureSignature | None:
     """The signature of a stored or fresh outcome; None where it passed."""
     if outcome.passed:
         return None
@@ -41,9 +43,9 @@ def of_outcome(outcome: StreamOutcome, comparison: str = "rtl-vs-iss") -> Signat
     if first is not None:
         return first[1]
     if outcome.reasons and "the case states" in outcome.reasons[0]:
-        return Signature(comparison, "stated", _named(outcome.reasons[0]))
+        return FailureSignature(comparison, "stated", _named(outcome.reasons[0]))
     name = outcome.divergence.instruction if outcome.divergence is not None else None
-    return Signature(comparison, "memory", name or "", "outside the destination")
+    return FailureSignature(comparison, "memory", name or "", "outside the destination")
 
 
 def _named(text: str) -> str:

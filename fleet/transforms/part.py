@@ -14,18 +14,18 @@ from fleet.ir.program import Argument, Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.transforms.edit import Edit
 
-__all__ = ["Part", "part_of"]
+__all__ = ["ProgramPart", "part_of"]
 
 
 @dataclass(frozen=True)
-class Part:
+class ProgramPart:
     """program: the part. sources: name of a new input -> id of the operation outside whose result it is."""
 
     program: Program
     sources: Mapping[str, str]
 
 
-def part_of(program: Program, kept: Collection[str], returned: Sequence[str]) -> Part:
+def part_of(program: Program, kept: Collection[str], returned: Sequence[str]) -> ProgramPart:
     """The operations of those ids, and constants and numbers that they take.
 
     Args:
@@ -56,7 +56,7 @@ def part_of(program: Program, kept: Collection[str], returned: Sequence[str]) ->
     part = replace(part, outputs=tuple(returned))
     weights = {a.name: np.asarray(part.weights[a.name]) for a in part.arguments if a.kind == "weight"}
     used = {a.name for a in part.inputs}
-    return Part(replace(part, weights=weights), {name: of for name, of in sources.items() if name in used})
+    return ProgramPart(replace(part, weights=weights), {name: of for name, of in sources.items() if name in used})
 
 
 def _returning(edit: Edit, values: Sequence[SSAValue], inside: Collection[str]) -> Program:

@@ -18,7 +18,17 @@ from fleet.transforms.edit import Edit
 from fleet.transforms.passes import Pass, find_pass
 from fleet.transforms.simplify.bodies import everywhere
 
-__all__ = ["PIPELINES", "Hooks", "Pipeline", "Record", "parse_passes", "pipeline", "prepared", "record_table", "run_pipeline"]
+__all__ = [
+    "PIPELINES",
+    "PassHooks",
+    "PassRecord",
+    "Pipeline",
+    "parse_passes",
+    "pipeline",
+    "prepared",
+    "record_table",
+    "run_pipeline",
+]
 
 _RAISING = ("raise-softmax", "raise-norm", "raise-activation", "raise-rope", "raise-attention")
 _CLIP = "expand-functions{only=clip}"
@@ -35,7 +45,7 @@ PIPELINES: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Hooks:
+class PassHooks:
     """What happens around every pass.
 
     Attributes:
@@ -53,7 +63,7 @@ class Hooks:
 
 
 @dataclass(frozen=True)
-class Record:
+class PassRecord:
     """What one pass did: seconds, operations before and after, and by how much each kind of operation changed."""
 
     name: str
@@ -70,12 +80,12 @@ class Pipeline:
     name: str
     passes: tuple[Pass, ...]
 
-    def run(self, program: Program, hooks: Hooks | None = None) -> tuple[Program, tuple[Record, ...]]:
+    def run(self, program: Program, hooks: PassHooks | None = None) -> tuple[Program, tuple[PassRecord, ...]]:
         """The program after all passes, and a record a pass. Raises ModelError where verification fails."""
-        hooks = hooks or Hooks()
+        hooks = hooks or PassHooks()
         edit = Edit(program)
         counts = _counts(edit)
-        records: list[Record] = []
+        records: list[PassRecord] = []
         for index, one in enumerate(self.passes, 1):
             if hooks.dump is not None and hooks.dump_before:
                 _dump(hooks.dump, f"{index:02d}-{one.name}-before", edit)
@@ -84,7 +94,7 @@ class Pipeline:
             seconds = time.perf_counter() - start
             before, counts = counts, _counts(edit)
             difference = {k: counts[k] - before[k] for k in sorted(counts.keys() | before.keys()) if counts[k] != before[k]}
-            records.append(Record(one.name, seconds, before.total(), counts.total(), difference))
+            records.append(PassRecord(one.name, seconds, before.total(), counts.total(), difference))
             if hooks.dump is not None and hooks.dump_after:
                 _dump(hooks.dump, f"{index:02d}-{one.name}-after", edit)
             if hooks.verify_each:
@@ -129,7 +139,7 @@ def prepared(program: Program, options: Mapping[str, Any]) -> Program:
     return program
 
 
-def record_table(records: Sequence[Record]) -> str:
+def record_table(records: Sequence[PassRecord]) -> str:
     """The records as an aligned text table, closed by a line of totals."""
     rows = [("pass", "ms", "before", "after", "changed")]
     for r in records:

@@ -25,7 +25,7 @@ from fleet.ir.program import Program
 from fleet.transforms.edit import Edit, text_of
 from fleet.transforms.pipeline import Pipeline
 
-__all__ = ["ALWAYS", "MOST", "Bisection", "Fault", "Stage", "bisect_pass"]
+__all__ = ["ALWAYS", "MOST", "Bisection", "FaultyPass", "Stage", "bisect_pass"]
 
 ALWAYS, MOST = 64.0, 4096.0
 """Roundings of the tensor's own dtype, relative to its largest magnitude: allowed in any case, and at most."""
@@ -42,7 +42,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Fault:
+class FaultyPass:
     """The first pass after which a result differs. op, at: the operation and its place; what: how it differs."""
 
     name: str
@@ -56,7 +56,7 @@ class Bisection:
     """What was looked at, up to the fault, if there is one."""
 
     stages: tuple[Stage, ...]
-    fault: Fault | None
+    fault: FaultyPass | None
 
 
 def bisect_pass(program: Program, inputs: Mapping[str, np.ndarray], pipeline: Pipeline) -> Bisection:
@@ -76,7 +76,7 @@ def bisect_pass(program: Program, inputs: Mapping[str, np.ndarray], pipeline: Pi
             results, tensors = interpret(snapshot, inputs, echo=_quiet)
         except (FleetError, VerifyException, ValueError) as error:
             reason = str(error).strip().splitlines()[-1].strip()
-            return Bisection(tuple(stages), Fault(one.name, "", "", f"leaves a program that does not run: {reason}"))
+            return Bisection(tuple(stages), FaultyPass(one.name, "", "", f"leaves a program that does not run: {reason}"))
         exact = exact and one.exact == "bits"
         if not exact and limits is None:
             limits = _limits(program, inputs, golden)
@@ -118,30 +118,30 @@ def _look(
     outputs: Mapping[str, np.ndarray],
     limits: Mapping[str, np.ndarray] | None,
     name: str,
-) -> tuple[Fault | None, Stage]:
+) -> tuple[FaultyPass | None, Stage]:
     compared, worst = 0, 0.0
     left = {op_id(op) for op in after.operations()}
     for op in program.operations():
         key = op_id(op)
         if isinstance(op, PrintOp):
             if key not in left:
-                return Fault(name, key, text_of(op, "at") or "", "a print is gone"), Stage(name, "", 0, 0.0)
+                return FaultyPass(name, key, text_of(op, "at") or "", "a print is gone"), Stage(name, "", 0, 0.0)
             continue
         if isinstance(op, ConstantOp) or key not in tensors:
             if key not in left and key not in after.fates and not isinstance(op, ConstantOp):
                 why = "is gone, and no pass has said what became of it"
-                return Fault(name, key, text_of(op, "at") or "", why), Stage(name, "", 0, 0.0)
+                return FaultyPass(name, key, text_of(op, "at") or "", why), Stage(name, "", 0, 0.0)
             continue
         why, ratio = _difference(references[key], tensors[key], None if limits is None else limits[key])
         if why is not None:
-            return Fault(name, key, text_of(op, "at") or "", why), Stage(name, "", 0, 0.0)
+            return FaultyPass(name, key, text_of(op, "at") or "", why), Stage(name, "", 0, 0.0)
         compared, worst = compared + 1, max(worst, ratio)
     for output, value in outputs.items():
         key = f"output {output}"
         limit = None if limits is None else limits.get(key, np.zeros(value.shape))
         why, ratio = _difference(references[key], value, limit)
         if why is not None:
-            return Fault(name, key, "", why), Stage(name, "", 0, 0.0)
+            return FaultyPass(name, key, "", why), Stage(name, "", 0, 0.0)
         compared, worst = compared + 1, max(worst, ratio)
     return None, Stage(name, "bits" if limits is None else "rounding", compared, worst)
 

@@ -28,7 +28,7 @@ import numpy as np
 from fleet.errors import FleetError
 from fleet.ir.tables import write_page
 
-__all__ = ["NodeCase", "Outcome", "main", "node_cases", "run_case"]
+__all__ = ["NodeCase", "NodeTestOutcome", "main", "node_cases", "run_case"]
 
 _PAGE = Path("docs/onnx-operators.md")
 _SKIPPED = Path("docs/onnx-skipped.md")
@@ -50,7 +50,7 @@ class NodeCase:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class NodeTestOutcome:
     """How a test ended; see the module's docstring."""
 
     verdict: str
@@ -112,7 +112,7 @@ def _array(value: Any) -> Any:
     return value if value is None or isinstance(value, list) else np.asarray(value)
 
 
-def run_case(case: NodeCase, engine: str = "vm") -> Outcome:
+def run_case(case: NodeCase, engine: str = "vm") -> NodeTestOutcome:
     """Reads and runs one test on an engine."""
     from fleet.engines.base import RunOptions
     from fleet.engines.registry import find_engine
@@ -121,7 +121,7 @@ def run_case(case: NodeCase, engine: str = "vm") -> Outcome:
     from fleet.frontend.onnx.reader import read_model
 
     if any(not isinstance(v, np.ndarray) for i, o in case.sets for v in (*i, *o)):
-        return Outcome("skipped", "its inputs or results are sequences or optionals, which are no tensors")
+        return NodeTestOutcome("skipped", "its inputs or results are sequences or optionals, which are no tensors")
     bound = folded = False
     try:
         model = read_model(case.data, case.name)
@@ -131,12 +131,12 @@ def run_case(case: NodeCase, engine: str = "vm") -> Outcome:
             fed = {a.name: given[a.name] for a in program.inputs}
             found = find_engine(engine).engine.run(program, fed, RunOptions(keep_tensors=False)).outputs
             if reason := _differs([found[name] for name in program.outputs], [carried(a) for a in wanted], case):
-                return Outcome("failed", reason)
+                return NodeTestOutcome("failed", reason)
             bound = bound or len(program.inputs) < len(given)
             folded = folded or not program.inputs
     except FleetError as error:
-        return Outcome("skipped", _reason(error))
-    return Outcome("folded" if folded else "bound" if bound else "passed")
+        return NodeTestOutcome("skipped", _reason(error))
+    return NodeTestOutcome("folded" if folded else "bound" if bound else "passed")
 
 
 def _differs(found: Sequence[np.ndarray], wanted: Sequence[np.ndarray], case: NodeCase) -> str:
@@ -159,7 +159,7 @@ def _reason(error: FleetError) -> str:
     return error.what
 
 
-def _tables(outcomes: Mapping[str, tuple[str, Outcome]]) -> dict[str, str]:
+def _tables(outcomes: Mapping[str, tuple[str, NodeTestOutcome]]) -> dict[str, str]:
     """The generated parts of the page."""
     by_operator: dict[str, Counter[str]] = {}
     for operator, outcome in outcomes.values():
@@ -201,7 +201,7 @@ def _microsoft() -> str:
     return f"{len(names)}: {', '.join(f'`{name}`' for name in names)}\n"
 
 
-def _skipped(outcomes: Mapping[str, tuple[str, Outcome]]) -> str:
+def _skipped(outcomes: Mapping[str, tuple[str, NodeTestOutcome]]) -> str:
     rows = ["| test | operator | reason |", "|---|---|---|"]
     for name, (operator, outcome) in sorted(outcomes.items()):
         if outcome.verdict in ("skipped", "failed"):
@@ -210,7 +210,7 @@ def _skipped(outcomes: Mapping[str, tuple[str, Outcome]]) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _riscv_tables(outcomes: Mapping[str, tuple[str, Outcome]]) -> dict[str, str]:
+def _riscv_tables(outcomes: Mapping[str, tuple[str, NodeTestOutcome]]) -> dict[str, str]:
     """The page of the RISC-V target: by operator, and what is refused, by reason."""
     by_operator: dict[str, Counter[str]] = {}
     reasons: dict[str, list[str]] = {}
@@ -243,7 +243,7 @@ def _kind(reason: str) -> str:
     return re.sub(r"\(?[0-9]+(?:, ?[0-9]*)*\)?", "N", reason)
 
 
-def _out_tables(outcomes: Mapping[str, tuple[str, Outcome]]) -> dict[str, str]:
+def _out_tables(outcomes: Mapping[str, tuple[str, NodeTestOutcome]]) -> dict[str, str]:
     """One sentence, and the tests that are refused."""
     total = Counter(o.verdict for _, o in outcomes.values())
     passed = total["passed"] + total["bound"]
@@ -257,7 +257,7 @@ def _out_tables(outcomes: Mapping[str, tuple[str, Outcome]]) -> dict[str, str]:
 
 def _second(engine: str, page: Path, check: bool) -> int:
     """The tests that pass on the VM, on another engine."""
-    outcomes: dict[str, tuple[str, Outcome]] = {}
+    outcomes: dict[str, tuple[str, NodeTestOutcome]] = {}
     for case in node_cases():
         if run_case(case).verdict in ("passed", "bound"):
             outcomes[case.name] = case.operator, run_case(case, engine)

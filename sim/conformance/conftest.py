@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fleet.streams.run import StreamRunner
-from fleet.verify.conformance.coverage import Account
+from fleet.verify.conformance.coverage import ConformanceCoverage
 
 Runners = Callable[[str], StreamRunner]
 
@@ -40,9 +40,9 @@ def _folder(config: pytest.Config) -> Path:
 
 
 @pytest.fixture(scope="session")
-def account(report_folder: Path) -> Iterator[Account]:
+def account(report_folder: Path) -> Iterator[ConformanceCoverage]:
     """What this process compares is added to it; saved at the end."""
-    found = Account()
+    found = ConformanceCoverage()
     yield found
     if found.runs or found.means:
         found.save(report_folder / "parts" / f"{os.environ.get('PYTEST_XDIST_WORKER', 'main')}.json")
@@ -66,9 +66,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     from fleet.report.regression.conformance import GATES, gate, write_conformance
 
-    whole = Account()
+    whole = ConformanceCoverage()
     for part in parts:
-        whole.merge(Account.load(part))
+        whole.merge(ConformanceCoverage.load(part))
     lines = config.stash.setdefault(_LINES, [])
     lines.append(f"conformance: {write_conformance(whole, _folder(config))}")
     for memory in GATES:

@@ -17,7 +17,7 @@ import fleet.sets
 from fleet.report.run.why import find_failure, page
 from fleet.streams.bundle import save_bundle
 from fleet.streams.run import StreamRunner
-from fleet.verify.conformance.coverage import Account
+from fleet.verify.conformance.coverage import ConformanceCoverage
 from fleet.verify.conformance.drawn import run_drawn
 from fleet.verify.conformance.settings import settings
 from fleet.verify.conformance.suite import names, suite_devices
@@ -48,7 +48,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def test_every_commit_and_every_byte(
-    chunk: list[str], runners: Callable[[str], StreamRunner], account: Account, report_folder: Path, request: pytest.FixtureRequest
+    chunk: list[str],
+    runners: Callable[[str], StreamRunner],
+    account: ConformanceCoverage,
+    report_folder: Path,
+    request: pytest.FixtureRequest,
 ) -> None:
     nightly = bool(request.config.getoption("--nightly"))
     failures: list[str] = []

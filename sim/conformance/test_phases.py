@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from fleet.streams.run import StreamRunner
-from fleet.verify.conformance.coverage import Account
+from fleet.verify.conformance.coverage import ConformanceCoverage
 from fleet.verify.conformance.phases import PHASES, mean_point, sampled_calls, sampled_instructions
 from fleet.verify.conformance.suite import suite_devices
 
@@ -27,7 +27,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def test_expected_cycles_are_the_mean_over_refresh_phases(
-    device: str, instruction: str, runners: Callable[[str], StreamRunner], account: Account, request: pytest.FixtureRequest
+    device: str,
+    instruction: str,
+    runners: Callable[[str], StreamRunner],
+    account: ConformanceCoverage,
+    request: pytest.FixtureRequest,
 ) -> None:
     before = time.monotonic()
     count = CALLS_NIGHTLY if request.config.getoption("--nightly") else CALLS

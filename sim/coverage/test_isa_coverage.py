@@ -11,27 +11,27 @@ import pytest
 
 from fleet.engines.rtl_sim.build import design_of
 from fleet.isa.registry import description_hash, find_device
-from fleet.regress.pytest_night import Row
-from fleet.verify.coverage.account import Account
+from fleet.regress.pytest_night import RowFields
+from fleet.verify.coverage.account import CoverageAccount
 from fleet.verify.coverage.bins import space_of
 from fleet.verify.coverage.rtl import load_exclusions, measure
-from fleet.verify.coverage.run import Plan, run_coverage
+from fleet.verify.coverage.run import CoveragePlan, run_coverage
 
 
-def share(account: Account) -> float:
+def share(account: CoverageAccount) -> float:
     space = space_of(*find_device(account.device))
     return sum(k in account.met for k in space.open) / len(space.open)
 
 
-def row(account: Account, **shares: float) -> Row:
+def row(account: CoverageAccount, **shares: float) -> RowFields:
     """What the night stores. Seconds bound these runs, so their shares scatter: they have no gate but the tests' floors."""
     shares |= {"bins": share(account)}
     figures = {f"share {name}": value for name, value in shares.items()} | {"instructions": float(account.instructions)}
     return {"device": account.device, "seed": account.seeds[0], "figures": figures}
 
 
-def test_a_short_steered_run_meets_a_fifth_of_the_bins(tmp_path: Path, night_row: Row) -> None:
-    account = run_coverage(Plan("vgemm_small", 20, 1, 1, True, False, tmp_path))
+def test_a_short_steered_run_meets_a_fifth_of_the_bins(tmp_path: Path, night_row: RowFields) -> None:
+    account = run_coverage(CoveragePlan("vgemm_small", 20, 1, 1, True, False, tmp_path))
     night_row |= row(account)
     assert not account.failures
     assert account.instructions > 150
@@ -43,16 +43,16 @@ def test_a_short_steered_run_meets_a_fifth_of_the_bins(tmp_path: Path, night_row
 # left between that and the floors is for unlucky seeds and for machines that have a tenth of their processors to spare.
 @pytest.mark.nightly
 @pytest.mark.parametrize(("device", "minutes", "floor"), [("vgemm_small", 10, 0.98), ("hbm_small", 30, 0.95)])
-def test_a_nightly_run_meets_its_floor(device: str, minutes: float, floor: float, tmp_path: Path, night_row: Row) -> None:
-    account = run_coverage(Plan(device, 60 * minutes, 0, 2, True, False, tmp_path))
+def test_a_nightly_run_meets_its_floor(device: str, minutes: float, floor: float, tmp_path: Path, night_row: RowFields) -> None:
+    account = run_coverage(CoveragePlan(device, 60 * minutes, 0, 2, True, False, tmp_path))
     night_row |= row(account)
     assert not account.failures
     assert share(account) >= floor
 
 
 @pytest.mark.nightly
-def test_lines_and_assertions_of_the_hardware(tmp_path: Path, night_row: Row) -> None:
-    account = run_coverage(Plan("vgemm_small", 240, 0, 2, True, True, tmp_path))
+def test_lines_and_assertions_of_the_hardware(tmp_path: Path, night_row: RowFields) -> None:
+    account = run_coverage(CoveragePlan("vgemm_small", 240, 0, 2, True, True, tmp_path))
     instruction_set, device = find_device("vgemm_small")
     files = sorted(tmp_path.glob("rtl-*/simulation/coverage-*.dat"))
     found = measure(

@@ -16,7 +16,7 @@ import pytest
 
 from fleet.isa.conformance import sources
 from fleet.isa.registry import find_device, instruction_sets
-from fleet.regress.pytest_night import Row
+from fleet.regress.pytest_night import RowFields
 from fleet.sdk import Device, IssueRules
 from fleet.streams.case import ISSUES, Setting
 from fleet.streams.run import StreamRunner
@@ -44,7 +44,7 @@ def _folder(request: pytest.FixtureRequest) -> Path:
     return Path(str(request.config.getoption("--fleet-report", "reports/sim"))).parent / "fuzz"
 
 
-def _checked(state: FuzzState, capsys: pytest.CaptureFixture[str], night_row: Row) -> None:
+def _checked(state: FuzzState, capsys: pytest.CaptureFixture[str], night_row: RowFields) -> None:
     executed = {"instructions": float(state.executed), "refused": float(state.refused), "programs": float(state.programs)}
     night_row |= {"device": state.device, "seed": state.seed, "figures": executed}
     with capsys.disabled():
@@ -55,7 +55,7 @@ def _checked(state: FuzzState, capsys: pytest.CaptureFixture[str], night_row: Ro
     assert not state.failures, "\n".join(state.failures)
 
 
-def test_a_short_run(device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], night_row: Row) -> None:
+def test_a_short_run(device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], night_row: RowFields) -> None:
     state = load_state(state_file(tmp_path, device, QUICK_SEED), device, QUICK_SEED)
     fuzz(state, tmp_path, seconds=600, count=QUICK_PROGRAMS)
     assert state.programs == QUICK_PROGRAMS
@@ -64,7 +64,7 @@ def test_a_short_run(device: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     _checked(state, capsys, night_row)
 
 
-def test_a_long_run(device: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], night_row: Row) -> None:
+def test_a_long_run(device: str, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], night_row: RowFields) -> None:
     """A run of the same day goes on where the last one stood, and counts what that compared."""
     if not request.config.getoption("--nightly"):
         pytest.skip("--nightly")

@@ -9,7 +9,7 @@ import pytest
 from fleet.engines.base import RunOptions
 from fleet.engines.host_port.run import run_program
 from fleet.isa.registry import find_device
-from fleet.llm.contestants import Request, compile_model, generate
+from fleet.llm.contestants import GenerateRequest, compile_model, generate
 from fleet.llm.host_program import emit_host
 from fleet.llm.load import load_model
 from fleet.llm.models import CLASSIC, SHORT, ModelOptions
@@ -23,7 +23,9 @@ PROMPT = "abcabcabca"
 
 @pytest.mark.parametrize(("memory", "issue"), [("ideal", "regs"), ("timed", "aux"), ("stall", "aux")])
 def test_hardware_says_what_the_functional_model_says(memory: str, issue: str) -> None:
-    request = Request("tiny", PROMPT, 3, ("vm", "iss", "rtl", "riscv"), "hbm_small", memory=memory, seed=5, issue=issue, plan=PLAN)
+    request = GenerateRequest(
+        "tiny", PROMPT, 3, ("vm", "iss", "rtl", "riscv"), "hbm_small", memory=memory, seed=5, issue=issue, plan=PLAN
+    )
     result = generate(load_model("tiny"), request)
     assert (result.verdict, result.reasons) == ("pass", ())
     assert result.text == "bca"
@@ -42,7 +44,7 @@ def test_hardware_says_what_the_functional_model_says(memory: str, issue: str) -
 @pytest.mark.parametrize("architecture", ["qwen2", "chatglm2", "gpt2"])
 def test_every_architecture_on_hardware(architecture: str) -> None:
     plan = ModelOptions(tokens=8, positions=64, fuse_qkv=False, join_rope=False, onchip=False)
-    request = Request(architecture, PROMPT, 2, ("iss", "rtl"), "hbm_small", plan=plan)
+    request = GenerateRequest(architecture, PROMPT, 2, ("iss", "rtl"), "hbm_small", plan=plan)
     result = generate(load_model(f"tiny-{architecture}"), request)
     bits = result.comparison("rtl-vs-iss")
     assert bits is not None

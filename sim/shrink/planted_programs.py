@@ -156,10 +156,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _fails(runner: StreamRunner, case: StreamCase, setting: Setting) -> bool:
-    from fleet.verify.shrink.oracle import Attempt, Oracle
+    from fleet.verify.shrink.oracle import Attempt, ShrinkOracle
 
     attempt = Attempt(case, setting, 0, tuple(range(len(case.calls))))
-    return Oracle(runner, time.monotonic() + 1, lambda _: None, attempt).run(attempt).signature is not None
+    return ShrinkOracle(runner, time.monotonic() + 1, lambda _: None, attempt).run(attempt).signature is not None
 
 
 if __name__ == "__main__":

@@ -10,12 +10,12 @@ import pytest
 from fleet.cli.main import main
 from fleet.isa.registry import find_device
 from fleet.verify.coverage import run as runs
-from fleet.verify.coverage.account import Account
+from fleet.verify.coverage.account import CoverageAccount
 from fleet.verify.coverage.bins import space_of
 from fleet.verify.coverage.rtl import ModuleCoverage, RtlCoverage
 
 
-def made(**figures: object) -> Account:
+def made(**figures: object) -> CoverageAccount:
     account = runs.new_account(space_of(*find_device("vgemm_small")))
     account.add(["load:executed:yes"], "vgemm_small/load/random/0", "ideal/regs")
     account.programs, account.instructions, account.seeds = 1, 8, [0]

@@ -36,7 +36,7 @@ def without(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 def test_what_is_missing(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], gone: str, code: int, line: str, end: str
 ) -> None:
-    monkeypatch.setattr(doctor, "_mlir", lambda: doctor.Finding("mlir-opt-22", "22", True, "engine mlir"))
+    monkeypatch.setattr(doctor, "_mlir", lambda: doctor.DoctorFinding("mlir-opt-22", "22", True, "engine mlir"))
     without(monkeypatch, gone)
     assert doctor.main() == code
     shown = capsys.readouterr().out

@@ -9,7 +9,7 @@ import pytest
 
 from fleet.cli.main import main
 from fleet.targets.bytecode import operators
-from fleet.verify.programs.oracle import Model
+from fleet.verify.programs.oracle import ComparedProgram
 from fleet.verify.programs.stored import save_program
 
 SOURCE = "import numpy as np\n\n\ndef forward(a: 'float32[2, 2]'):\n    v0 = np.cumsum(a, axis=1)\n    return v0\n"
@@ -18,7 +18,7 @@ SOURCE = "import numpy as np\n\n\ndef forward(a: 'float32[2, 2]'):\n    v0 = np.
 @pytest.fixture
 def stored(tmp_path: Path) -> Path:
     return save_program(
-        tmp_path / "kept", Model(SOURCE, {"a": np.arange(4, dtype=np.float32).reshape(2, 2)}), "a story", name="one"
+        tmp_path / "kept", ComparedProgram(SOURCE, {"a": np.arange(4, dtype=np.float32).reshape(2, 2)}), "a story", name="one"
     )
 
 

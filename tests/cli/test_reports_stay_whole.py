@@ -21,7 +21,7 @@ from fleet.cosim.result import CosimResult
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError
 from fleet.regress.cases import add_case
-from fleet.regress.golden import Provenance, store_golden
+from fleet.regress.golden import GoldenProvenance, store_golden
 from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.riscv.compile import compile_riscv
 
@@ -52,7 +52,9 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     "trace": lambda p: Trace("vm", "0").save(p),
     "result": lambda p: CosimResult.load(p.parent / "r").save(p.parent),
     "golden": lambda p: store_golden(
-        p.parent, Provenance("c", "why", "", "", "", "", 0, {}, {}), {"8/op/a/index": np.zeros(1), "8/op/a/value": np.zeros(1)}
+        p.parent,
+        GoldenProvenance("c", "why", "", "", "", "", 0, {}, {}),
+        {"8/op/a/index": np.zeros(1), "8/op/a/value": np.zeros(1)},
     ),
     "bytecode": lambda p: (
         ByteCodeConverter(load_model(str(p.parent / "model.py:forward"), None, None, 0, 2).program).convert().save(p)

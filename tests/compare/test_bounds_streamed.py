@@ -18,7 +18,7 @@ from fleet.compare.bounds.golden_values import Values
 from fleet.compare.bounds.sides import FloatArithmetic
 from fleet.compare.bounds.tolerance import cumulative_bounds, local_bounds
 from fleet.compare.rules.arithmetic import product_parts
-from fleet.compare.rules.steps import Arithmetic, Step, gamma, unit
+from fleet.compare.rules.steps import Arithmetic, BoundStep, gamma, unit
 from fleet.cosim.campaign import cosim
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.what_ran import DataProvenance
@@ -86,13 +86,13 @@ def test_a_product_is_bounded_by_the_whole_formula(shapes: tuple[tuple[int, ...]
         e[0][..., 0] = np.inf
     left, right, dtype = np.abs(x[0]), np.abs(x[1]), np.dtype(np.float32)
     whole = e[0] @ right + (left + e[0]) @ e[1] + gamma(5, dtype) * ((left + e[0]) @ (right + e[1])) + 5 * unit(dtype)[1]
-    spread, rounding = product_parts(Step(None, x, e, dtype, Arithmetic()))  # type: ignore[arg-type]
+    spread, rounding = product_parts(BoundStep(None, x, e, dtype, Arithmetic()))  # type: ignore[arg-type]
     np.testing.assert_allclose(spread + rounding, whole, rtol=1e-12)
 
 
 def test_a_product_that_may_overflow_is_bounded_by_nothing() -> None:
     x = [np.array([[3e38, 3e38], [1.0, 1.0]]), np.array([[1.0, 1.0], [1.0, -1.0]])]
-    spread, rounding = product_parts(Step(None, x, [np.zeros((2, 2))] * 2, np.dtype(np.float32), Arithmetic()))  # type: ignore[arg-type]
+    spread, rounding = product_parts(BoundStep(None, x, [np.zeros((2, 2))] * 2, np.dtype(np.float32), Arithmetic()))  # type: ignore[arg-type]
     assert not spread.any()
     assert np.isinf(rounding).tolist() == [[True, False], [False, False]]
 

@@ -8,7 +8,7 @@ from no_layout import NoLayout
 from fleet.compare.bounds.golden_values import Values
 from fleet.compare.bounds.sides import FloatArithmetic
 from fleet.compare.bounds.tolerance import cumulative_bounds
-from fleet.compare.divergence import Evidence, explain
+from fleet.compare.divergence import StreamEvidence, explain
 from fleet.compare.traces import CallFigures, ValueComparison, _same_bits, compare_bits, compare_values, refusals
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import DeviceError
@@ -262,7 +262,7 @@ def evidence(monkeypatch):
     chip = Device("chip", "toy", {}, {"ddr": 256}, 1.0, {}, Path("chip.toml"))
     toy = InstructionSet("toy", "2.0", Path("toy.rdl"), {"add": Add}, {"chip": chip}, NoLayout())
     monkeypatch.setattr(codec, "register_writes", lambda _s, call: [(4 * i, v) for i, v in enumerate(call.fields.values())])
-    return Evidence(
+    return StreamEvidence(
         toy, chip, [Call("add", {"in": 0, "out": 64, "size": 8}, ("y",))], Bytes(), lambda _ops, _space, _bank, at: (at - 64,)
     )
 

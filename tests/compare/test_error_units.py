@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[1] / "targets" / "accel"))
 from blocks import Builder
 
-from fleet.compare.rules.steps import Arithmetic, Step, row_norm
+from fleet.compare.rules.steps import Arithmetic, BoundStep, row_norm
 from fleet.compare.rules.table import split_of
 from fleet.ir.dialect import FleetOp
 from fleet.targets.bytecode.evaluate import apply
@@ -79,7 +79,7 @@ def test_what_operands_do_stays_within_the_spread(name: str, size: float) -> Non
             moved.append(value + delta)
             e.append(np.full(value.shape, np.abs(delta).max()) if delta.any() else np.zeros_like(value))
             norms.append(row_norm(delta) * (1 + 1e-12))
-        split = split_of(Step(op, x, e, SINGLE, UNIT, norms=norms))
+        split = split_of(BoundStep(op, x, e, SINGLE, UNIT, norms=norms))
         assert split is not None
         y = apply(op, x)
         found, slack = np.abs(apply(op, moved) - y), 1e-9 * (1 + np.abs(y))
@@ -120,7 +120,7 @@ def test_what_the_unit_adds_stays_within_its_rounding(name: str) -> None:
             for n, v in zip(names, op.operands, strict=True)
         ]
         none = [np.zeros_like(v) for v in x]
-        split = split_of(Step(op, x, none, SINGLE, UNIT))
+        split = split_of(BoundStep(op, x, none, SINGLE, UNIT))
         assert split is not None
         assert not split.spread.any()
         found = np.abs(rounded(op, x) - apply(op, x))
@@ -136,7 +136,7 @@ def test_whatever_the_operand_is_the_result_has_a_bound(name: str) -> None:
     op, names = operation(name)
     x = [draw(np.random.default_rng(2), n, tuple(v.type.get_shape())) for n, v in zip(names, op.operands, strict=True)]  # pyright: ignore[reportAttributeAccessIssue]
     e = [np.full(v.shape, 1e3) if i == 0 else np.zeros_like(v) for i, v in enumerate(x)]
-    split = split_of(Step(op, x, e, SINGLE, UNIT))
+    split = split_of(BoundStep(op, x, e, SINGLE, UNIT))
     assert split is not None
     limit = {"softmax": 1.0, "attention": 2 * np.abs(x[-1]).max()}.get(
         name, 4 * np.sqrt(CHANNELS) * np.abs(x[-1 if len(x) < 3 else 1]).max()
@@ -150,6 +150,6 @@ def test_a_table_counts_with_what_is_stated_of_it() -> None:
     op, _ = operation("gelu_tanh")
     x = np.linspace(-4, 4, ROWS * CHANNELS).reshape(ROWS, CHANNELS)
     stated = Arithmetic(SINGLE, absolute={"gelu_tanh": 0.00302})
-    split = split_of(Step(op, [x], [np.zeros_like(x)], SINGLE, stated))
+    split = split_of(BoundStep(op, [x], [np.zeros_like(x)], SINGLE, stated))
     assert split is not None
     assert np.all(split.rounding == 0.00302)

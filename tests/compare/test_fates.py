@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fleet.compare.bounds.fates import completed, fates_of, fused_groups
-from fleet.cosim.comparisons import Session
+from fleet.cosim.comparisons import ComparisonSession
 from fleet.engines.base import RunOptions
 from fleet.engines.interp import ENGINE
 from fleet.engines.trace import Trace
@@ -41,7 +41,9 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
 
 def compared(program: Program, other: Trace):
     golden = VM.run(program, X, RunOptions())
-    return Session(program, X, golden, {}, Path())._float("interp-vs-vm", "question", golden, other, missing_is_failure=True)[0]
+    return ComparisonSession(program, X, golden, {}, Path())._float(
+        "interp-vs-vm", "question", golden, other, missing_is_failure=True
+    )[0]
 
 
 def test_fused_operations_are_not_missing(program: Program) -> None:
@@ -135,7 +137,9 @@ def test_a_number_that_was_folded_and_then_fused_is_not_missing(tmp_path: Path) 
     program = load(f"{path}:forward", weights, X)
     trace = ENGINE.run(program, X, FUSED)
     golden = VM.run(program, X, RunOptions())
-    comparison = Session(program, X, golden, {}, Path())._float("interp-vs-vm", "", golden, trace, missing_is_failure=True)[0]
+    comparison = ComparisonSession(program, X, golden, {}, Path())._float(
+        "interp-vs-vm", "", golden, trace, missing_is_failure=True
+    )[0]
     assert comparison.verdict == "pass", comparison.reasons
     skipped = {n.what: n.why for n in comparison.not_compared}
     roots = [op_id(op) for op in program.operations() if op.name == "fleet.sqrt"]

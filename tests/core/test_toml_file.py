@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fleet.core.toml_file import TomlTable, parse_toml, read_toml
-from fleet.core.toml_places import Places
+from fleet.core.toml_places import TomlPlaces
 from fleet.errors import ComparisonFailure, ModelError
 
 FILE = Path("f.toml")
@@ -45,7 +45,7 @@ words = [
 def test_every_key_is_found_on_its_line() -> None:
     """Each line with a marked value is the one that the key's place names."""
     lines = TEXT.splitlines()
-    places = Places(TEXT)
+    places = TomlPlaces(TEXT)
 
     def walk(values: object, name: str) -> None:
         if isinstance(values, dict):

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import fleet
-from fleet.cosim.identity import NOT_CONTENT, Content, provenance, software_members
+from fleet.cosim.identity import NOT_CONTENT, ContentHashes, provenance, software_members
 
 ROOT = Path(fleet.__file__).resolve().parents[1]
-CONTENT = Content("m", "d", "i", "h", "c", "b", "s", "x", {"numpy": "1"})
+CONTENT = ContentHashes("m", "d", "i", "h", "c", "b", "s", "x", {"numpy": "1"})
 
 
 def names() -> set[str]:
@@ -89,7 +89,7 @@ def test_documentation_changes_no_content_and_a_constant_of_the_memory_does(tmp_
     assert asked(tmp_path) == before
 
 
-@pytest.mark.parametrize("name", [f.name for f in fields(Content)])
+@pytest.mark.parametrize("name", [f.name for f in fields(ContentHashes)])
 def test_every_part_is_in_the_hash(name: str) -> None:
     other = replace(CONTENT, **{name: {"numpy": "2"} if name == "tools" else "other"})
     assert other.hash != CONTENT.hash
@@ -98,4 +98,4 @@ def test_every_part_is_in_the_hash(name: str) -> None:
 def test_provenance_is_no_content() -> None:
     made = provenance("2026-01-01")
     assert made.date == "2026-01-01"
-    assert not {f.name for f in fields(made)} & {f.name for f in fields(Content)}
+    assert not {f.name for f in fields(made)} & {f.name for f in fields(ContentHashes)}

@@ -11,7 +11,7 @@ import pytest
 
 from fleet.cli.main import main
 from fleet.cosim.result import CosimResult
-from fleet.engines.onnxruntime.session import Session
+from fleet.engines.onnxruntime.session import OnnxRuntimeSession
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
@@ -109,12 +109,12 @@ def test_a_branch_without_a_finite_bound_is_held_to_higher_precision(tmp_path: P
 
 
 def test_a_wrong_probability_is_not_excused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = Session.run
+    run = OnnxRuntimeSession.run
 
-    def wrong(self: Session, names: Sequence[str], inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def wrong(self: OnnxRuntimeSession, names: Sequence[str], inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         found = run(self, names, inputs)
         return {n: a * np.float32(1 + 1e-5) if n == "p" else a for n, a in found.items()}
 
-    monkeypatch.setattr(Session, "run", wrong)
+    monkeypatch.setattr(OnnxRuntimeSession, "run", wrong)
     code, result = compared(tmp_path, loud=True, taken=True)
     assert (code, result.verdict) == (1, "fail")

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from fleet.engines.host_port.model import ModelPort
 from fleet.engines.host_port.port import Summary
-from fleet.engines.host_port.protocol import Kind
+from fleet.engines.host_port.protocol import MessageKind
 from fleet.engines.host_port.server import HostServer
 from fleet.errors import FleetError
 from fleet.isa.memory import MappedMemory
@@ -230,7 +230,7 @@ def test_any_message_has_an_answer_or_is_refused(messages: list[tuple[int, int, 
     server = HostServer(ModelPort(instruction_set, chip, memory), memory)
     refusals: list[str] = []
     for message in messages:
-        asks = message[0] in {Kind.HELLO, Kind.READ, Kind.SYNC, Kind.BYE}
+        asks = message[0] in {MessageKind.HELLO, MessageKind.READ, MessageKind.SYNC, MessageKind.BYE}
         try:
             reply = server._message(*message)  # pyright: ignore[reportPrivateUsage]
         except FleetError as error:

@@ -14,7 +14,7 @@ import pytest
 from host_programs import compiled
 
 from fleet.engines.host_port.model import ModelPort
-from fleet.engines.host_port.protocol import MESSAGE, HostError, Kind, answer, configuration
+from fleet.engines.host_port.protocol import MESSAGE, HostError, MessageKind, answer, configuration
 from fleet.engines.host_port.server import VARIABLE, HostServer
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
@@ -169,7 +169,7 @@ def test_the_server_goes(program: Path, tmp_path: Path) -> None:
         def serve() -> None:
             client, _ = listening.accept()
             with client:
-                assert MESSAGE.unpack(client.recv(MESSAGE.size))[0] == Kind.HELLO
+                assert MESSAGE.unpack(client.recv(MESSAGE.size))[0] == MessageKind.HELLO
                 client.sendall(answer(text=configuration(memory, 0x2_0000_0000, 0)))
 
         thread = threading.Thread(target=serve)

@@ -26,7 +26,7 @@ from fleet.cosim.what_ran import DataProvenance
 from fleet.engines import onnxruntime as package
 from fleet.engines.base import RunOptions
 from fleet.engines.onnxruntime.engine import FUNCTION_ABSOLUTE, FUNCTION_ULP, OnnxRuntimeEngine
-from fleet.engines.onnxruntime.session import Session
+from fleet.engines.onnxruntime.session import OnnxRuntimeSession
 from fleet.engines.registry import GROUP
 from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as VM
@@ -177,7 +177,7 @@ def test_the_stated_errors_hold(name: str) -> None:
     if name in ("Sin", "Cos"):
         x = x[np.abs(x) < 1e4]
     made = model([node(name, ["x"], ["y"])], {"x": ("float32", x.size)}, ["y"])
-    found = Session(made.SerializeToString()).run(["y"], {"x": x})["y"].astype(np.float64)
+    found = OnnxRuntimeSession(made.SerializeToString()).run(["y"], {"x": x})["y"].astype(np.float64)
     functions = {"Erf": erf, "Sigmoid": lambda v: 1 / (1 + np.exp(-v))}
     with np.errstate(all="ignore"):
         exact = functions.get(name, getattr(np, name.lower(), None))(x.astype(np.float64))

@@ -18,7 +18,7 @@ from fleet.compare.traces import ValueComparison, compare_values
 from fleet.engines.base import RunOptions
 from fleet.engines.vm import ENGINE
 from fleet.frontend.source import load
-from fleet.ir.weights import Draw
+from fleet.ir.weights import StreamDraw
 from fleet.targets.bytecode import VM, ByteCodeConverter
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -41,7 +41,7 @@ def numbers(text: str) -> np.ndarray:
 def test_gpt2_prints_the_numbers_of_seed_000() -> None:
     program = load(str(EXAMPLES / "gpt2.py"), {}, {})
     module = ByteCodeConverter(program).convert()
-    drawn = [n for n, w in program.weights.entries.items() if isinstance(w, Draw)]
+    drawn = [n for n, w in program.weights.entries.items() if isinstance(w, StreamDraw)]
     assert len(drawn) == 98
     assert not any(program.weights.made(n) for n in drawn), "something was drawn while compiling"
     assert [a.name for a in program.arguments if a.name.startswith("w")] == ["wte", "wpe"]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet.errors import ModelError
-from fleet.ir.library.call import FAMILIES, Call, Operand, callable_names, is_callable
-from fleet.ir.library.inference import Leaf, results
+from fleet.ir.library.call import FAMILIES, CallOperand, LibraryCall, callable_names, is_callable
+from fleet.ir.library.inference import ResultLeaf, results
 from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import tensor_type
 from fleet.targets.bytecode.hints import DispatchHintParser
@@ -22,7 +22,7 @@ SQUARE = tensor_type((4, 4), "float64")
 
 arguments = st.recursive(
     st.one_of(
-        st.builds(Operand, st.integers(0, 3)), st.booleans(), st.integers(-(1 << 40), 1 << 40), st.none(),
+        st.builds(CallOperand, st.integers(0, 3)), st.booleans(), st.integers(-(1 << 40), 1 << 40), st.none(),
         st.floats(allow_nan=False), st.sampled_from(["reflect", "it's", "a_b", "50%", ""]),
     ),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.lists(inner, max_size=3).map(tuple)),
@@ -32,13 +32,13 @@ arguments = st.recursive(
 
 @given(st.lists(arguments, max_size=4).map(tuple), st.dictionaries(st.sampled_from(["axis", "k", "mode"]), arguments, max_size=3))
 def test_a_call_comes_back_from_its_text(positional, keywords) -> None:
-    call = Call("percentile", positional, tuple(keywords.items()))
-    again = Call.parse(str(call))
+    call = LibraryCall("percentile", positional, tuple(keywords.items()))
+    again = LibraryCall.parse(str(call))
     assert (again, repr(again)) == (call, repr(call))  # repr tells True from 1 and -0.0 from 0.0
 
 
 def test_infinity_and_nan_have_names() -> None:
-    call = Call.parse("nan_to_num(x0, nan=nan, posinf=inf, neginf=-inf)")
+    call = LibraryCall.parse("nan_to_num(x0, nan=nan, posinf=inf, neginf=-inf)")
     nan, high, low = (v for _, v in call.keywords)
     assert isinstance(nan, float)
     assert math.isnan(nan)
@@ -48,7 +48,7 @@ def test_infinity_and_nan_have_names() -> None:
 def test_every_name_is_a_function_of_numpy_that_says_what_it_takes() -> None:
     for name in (n for names in FAMILIES.values() for n in names.split()):
         assert is_callable(name)
-        assert Call(name).function == name
+        assert LibraryCall(name).function == name
     assert len({n for names in FAMILIES.values() for n in names.split()}) == sum(len(n.split()) for n in FAMILIES.values())
     assert {"load", "save", "fromfile", "genfromtxt", "frompyfunc", "vectorize", "apply_along_axis", "put"}.isdisjoint(
         callable_names()
@@ -154,7 +154,7 @@ def test_a_result_that_is_not_of_its_type_is_an_error() -> None:
 )
 def test_shapes_that_are_large_or_unknown(text: str, operand, dtype: str, shape) -> None:
     found = results(text, [operand])
-    assert isinstance(found, Leaf)
+    assert isinstance(found, ResultLeaf)
     assert (found.shape, found.dtype) == (shape, np.dtype(dtype))
 
 
@@ -181,7 +181,7 @@ FUNCTIONS = [
 def test_types_are_numpys(function: str, axis: int, shape: list[int], dtype: str) -> None:
     text = function.format(a=axis)
     x = (np.random.default_rng(1).random(shape) * 3).astype(dtype)
-    call = Call.parse(text)
+    call = LibraryCall.parse(text)
     try:
         expected = np.asarray(call.run([x]))
     except (TypeError, ValueError):

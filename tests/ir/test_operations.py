@@ -13,7 +13,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 from xdsl.utils.exceptions import VerifyException
 
-from fleet.compare.rules.table import RULES, Arithmetic, Step
+from fleet.compare.rules.table import RULES, Arithmetic, BoundStep
 from fleet.ir import dialect as d
 from fleet.ir.build import make
 from fleet.ir.dialect import OPERATIONS, FleetOp
@@ -106,7 +106,7 @@ def test_the_error_rule_bounds_what_a_change_within_the_errors_does(case: Case) 
         e = [np.full_like(v, size if m else 0.0) for v, m in zip(x, moves, strict=True)]
         with np.errstate(all="ignore"):
             bound = RULES[type(op)](
-                Step(op, x, e, dtype, Arithmetic(ulp=dict.fromkeys(("exp", "tanh", "log", "pow", "sin", "cos"), 4.0)))
+                BoundStep(op, x, e, dtype, Arithmetic(ulp=dict.fromkeys(("exp", "tanh", "log", "pow", "sin", "cos"), 4.0)))
             )
         assert not np.isnan(bound).any()
         if size < 1e-3:
@@ -119,7 +119,7 @@ def test_the_error_rule_bounds_what_a_change_within_the_errors_does(case: Case) 
             close_enough = [s + np.spacing(np.abs(v).astype(np.float32)) if m else s for s, v, m in zip(e, x, moves, strict=True)]
             with np.errstate(all="ignore"):
                 found = apply(op, other).astype(np.float64)
-                wide = RULES[type(op)](Step(op, x, close_enough, dtype, Arithmetic(ulp=dict.fromkeys(ULPS, 4.0))))
+                wide = RULES[type(op)](BoundStep(op, x, close_enough, dtype, Arithmetic(ulp=dict.fromkeys(ULPS, 4.0))))
             same = found == value
             assert (same | (np.abs(found - value) <= wide)).all()
 
@@ -133,7 +133,7 @@ def test_the_error_rule_is_not_loose(case: Case) -> None:
     op = built(case)
     x = [np.asarray(v, np.float64) for v in case.operands]
     dtype = numpy_dtype(op.results[0].type)
-    bound = RULES[type(op)](Step(op, x, [np.zeros_like(v) for v in x], dtype, Arithmetic()))
+    bound = RULES[type(op)](BoundStep(op, x, [np.zeros_like(v) for v in x], dtype, Arithmetic()))
     exact = dtype.kind in "ib" or case.name in {"where", "slice", "gather", "concat", "pad", "broadcast_to", "reshape", "transpose"}
     assert np.max(bound, initial=0.0) <= (0.0 if exact or case.name in ("floor", "ceil", "rint", "sign", "abs", "neg") else 3e-5)
 

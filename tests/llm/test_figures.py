@@ -9,19 +9,19 @@ from fleet.engines.trace import Commit
 from fleet.isa.registry import find_device
 from fleet.llm import figures
 from fleet.llm.config import preset
-from fleet.llm.contestants import Compiled, compile_model
+from fleet.llm.contestants import CompiledContestant, compile_model
 from fleet.llm.load import load_model
 from fleet.llm.models import ModelOptions, build_model
 from fleet.llm.program_session import VmSession
 from fleet.llm.quantisation import Quantisation, quantise_model
 from fleet.llm.reference import forward
-from fleet.llm.session import Embedding, Ran, Step
+from fleet.llm.session import Embedding, RanStep, TokenStep
 
 PLAN = ModelOptions(tokens=4, positions=16)
 
 
 @pytest.fixture(scope="module")
-def compiled() -> Compiled:
+def compiled() -> CompiledContestant:
     return compile_model(load_model("tiny"), PLAN, find_device("hbm_small")[1], Quantisation(64, "search"), aux=False)
 
 
@@ -44,7 +44,7 @@ def test_parameters_and_bits_of_published_models() -> None:
     assert figures.stored_bits(one, 64, ["head"]) == 4 * block + 16 * (scales - 9 * 49152)
 
 
-def test_every_cycle_of_a_step_is_counted_once(compiled: Compiled) -> None:
+def test_every_cycle_of_a_step_is_counted_once(compiled: CompiledContestant) -> None:
     calls = compiled.module.calls(token=1, last_token=3)
     ends = np.cumsum(np.random.default_rng(0).integers(1, 50, len(calls)))
     # Every instruction begins while the one before still runs.
@@ -65,10 +65,10 @@ def test_every_cycle_of_a_step_is_counted_once(compiled: Compiled) -> None:
     assert figures.kind_costs(compiled.module.instruction_set, compiled.module.device, calls, [Commit(0, "mvm", (), 0, 0)]) == ()
 
 
-def test_traffic_of_a_step(compiled: Compiled) -> None:
+def test_traffic_of_a_step(compiled: CompiledContestant) -> None:
     module, config = compiled.module, load_model("tiny").weights.config
     calls = module.calls(token=1, last_token=3)
-    step = Step(3, (5,), Ran(np.zeros(320, np.float32), 0, counters={"hbm_read_bytes": 1e6}), 0.0, 0.0)
+    step = TokenStep(3, (5,), RanStep(np.zeros(320, np.float32), 0, counters={"hbm_read_bytes": 1e6}), 0.0, 0.0)
     rows = {t.memory: t for t in figures.traffic(module.instruction_set, module.device, calls, step, config, 64)}
     # Two blocks, keys and values of one head of 64 channels in FP16.
     assert rows["HBM, written"].unpadded == rows["HBM, written"].least == 2 * 2 * 64 * 2
@@ -81,7 +81,7 @@ def test_traffic_of_a_step(compiled: Compiled) -> None:
     assert 1000 < expected < 10_000
 
 
-def test_the_rounded_golden_is_the_model_with_the_stored_weights(compiled: Compiled) -> None:
+def test_the_rounded_golden_is_the_model_with_the_stored_weights(compiled: CompiledContestant) -> None:
     loaded = load_model("tiny")
     stored = quantise_model(loaded.weights, Quantisation(64, "search"), []).rounded
     tokens = [80, 90, 99, 80]

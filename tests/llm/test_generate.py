@@ -15,17 +15,17 @@ from fleet.engines.iss import IssBackend
 from fleet.errors import FleetError, ModelError
 from fleet.isa.digest import digest
 from fleet.isa.registry import find_device
-from fleet.llm.contestants import Compiled, Request, compile_model, generate
+from fleet.llm.contestants import CompiledContestant, GenerateRequest, compile_model, generate
 from fleet.llm.device_session import DeviceSession
-from fleet.llm.generate import Contest, Outcome, Watch, sqnr_db
-from fleet.llm.load import LoadedModel, load_model
+from fleet.llm.generate import Contest, ContestOutcome, GenerationWatch, sqnr_db
+from fleet.llm.load import LoadedLanguageModel, load_model
 from fleet.llm.models import ModelOptions, build_model
 from fleet.llm.perplexity import bundled_text, score
 from fleet.llm.program_session import VmSession
 from fleet.llm.quantisation import Quantisation
 from fleet.llm.reference import forward
 from fleet.llm.sampling import Sampling
-from fleet.llm.session import F32, Embedding, Ran, Session, Step
+from fleet.llm.session import F32, Embedding, GenerationSession, RanStep, TokenStep
 from fleet.transforms.graph.weights import GraphWeights
 
 PLAIN = Quantisation(128, "search")
@@ -34,28 +34,28 @@ TOKENS = [70, 81, 95, 70, 81, 95, 70, 81]
 
 
 @pytest.fixture(scope="module")
-def loaded() -> LoadedModel:
+def loaded() -> LoadedLanguageModel:
     return load_model("tiny")
 
 
-def request(**changes: object) -> Request:
-    base = Request("tiny", "abcabcab", 4, ("vm", "iss"), "hbm_small", plan=PLAN)
+def request(**changes: object) -> GenerateRequest:
+    base = GenerateRequest("tiny", "abcabcab", 4, ("vm", "iss"), "hbm_small", plan=PLAN)
     return replace(base, **changes)  # pyright: ignore[reportArgumentType]
 
 
 # ---- the device, step by step
 
 
-def compiled(loaded: LoadedModel, *, aux: bool = True, plan: ModelOptions = PLAN) -> Compiled:
+def compiled(loaded: LoadedLanguageModel, *, aux: bool = True, plan: ModelOptions = PLAN) -> CompiledContestant:
     return compile_model(loaded, plan, find_device("hbm_small")[1], PLAIN, aux=aux)
 
 
-def opened(loaded: LoadedModel, made: Compiled, folder: Path) -> DeviceSession:
+def opened(loaded: LoadedLanguageModel, made: CompiledContestant, folder: Path) -> DeviceSession:
     return DeviceSession(made.model, Embedding(loaded.weights), made.module, IssBackend(), folder, RunOptions(), made.images)
 
 
 def device_session(
-    loaded: LoadedModel, folder: Path, *, aux: bool, plan: ModelOptions = PLAN
+    loaded: LoadedLanguageModel, folder: Path, *, aux: bool, plan: ModelOptions = PLAN
 ) -> tuple[DeviceSession, GraphWeights]:
     made = compiled(loaded, aux=aux, plan=plan)
     return opened(loaded, made, folder), made.rounded
@@ -76,7 +76,7 @@ def test_every_architecture_computes_on_the_device_what_its_rounded_weights_mean
             at += n
 
 
-def test_prefill_and_decode_agree_with_a_prefill_of_everything(loaded: LoadedModel, tmp_path: Path) -> None:
+def test_prefill_and_decode_agree_with_a_prefill_of_everything(loaded: LoadedLanguageModel, tmp_path: Path) -> None:
     session, _ = device_session(loaded, tmp_path, aux=False)
     with session:
         whole = session.step(TOKENS)
@@ -87,7 +87,7 @@ def test_prefill_and_decode_agree_with_a_prefill_of_everything(loaded: LoadedMod
     assert step.argmax == whole.argmax
 
 
-def test_a_full_cache_works_on_the_device_and_one_more_token_is_refused(loaded: LoadedModel, tmp_path: Path) -> None:
+def test_a_full_cache_works_on_the_device_and_one_more_token_is_refused(loaded: LoadedLanguageModel, tmp_path: Path) -> None:
     session, _ = device_session(loaded, tmp_path, aux=True, plan=ModelOptions(tokens=4, positions=8))
     expected = forward(loaded.weights.config, loaded.weights, TOKENS)
     with session:
@@ -98,7 +98,7 @@ def test_a_full_cache_works_on_the_device_and_one_more_token_is_refused(loaded: 
             session.step([70])
 
 
-def test_values_inside_are_those_of_the_step(loaded: LoadedModel, tmp_path: Path) -> None:
+def test_values_inside_are_those_of_the_step(loaded: LoadedLanguageModel, tmp_path: Path) -> None:
     session, rounded = device_session(loaded, tmp_path, aux=True)
     golden = VmSession(session.model, Embedding(loaded.weights), rounded)
     names = ["blocks.0.norm1", "blocks.0.scores", "blocks.1.down", "logits"]
@@ -120,9 +120,9 @@ def test_values_inside_are_those_of_the_step(loaded: LoadedModel, tmp_path: Path
 # ---- the contest
 
 
-def test_engines_that_agree_pass_and_everything_is_stored(loaded: LoadedModel, tmp_path: Path) -> None:
+def test_engines_that_agree_pass_and_everything_is_stored(loaded: LoadedLanguageModel, tmp_path: Path) -> None:
     told: list[str] = []
-    watch = Watch(token=lambda row, _steps: told.append(row.text))
+    watch = GenerationWatch(token=lambda row, _steps: told.append(row.text))
     result = generate(loaded, request(engines=("vm", "iss", "riscv")), watch)
     assert (result.verdict, result.reasons) == ("pass", ())
     assert result.text == "cabc" == "".join(told)
@@ -139,7 +139,7 @@ def test_engines_that_agree_pass_and_everything_is_stored(loaded: LoadedModel, t
     np.testing.assert_array_equal(again.arrays["logits/iss"], result.arrays["logits/iss"])
 
 
-def test_logits_of_the_result_are_those_of_the_reference_forward(loaded: LoadedModel) -> None:
+def test_logits_of_the_result_are_those_of_the_reference_forward(loaded: LoadedLanguageModel) -> None:
     result = generate(loaded, request(engines=("vm", "riscv"), device=None))
     tokens = [*result.identity.prompt_tokens, *(row.token for row in result.tokens)]
     expected = forward(loaded.weights.config, loaded.weights, tokens)
@@ -149,13 +149,13 @@ def test_logits_of_the_result_are_those_of_the_reference_forward(loaded: LoadedM
     assert [row.token for row in result.tokens] == expected[first : first + 4].argmax(axis=1).tolist()
 
 
-def test_one_engine_alone_compares_nothing(loaded: LoadedModel) -> None:
+def test_one_engine_alone_compares_nothing(loaded: LoadedLanguageModel) -> None:
     result = generate(loaded, request(engines=("vm",), device=None))
     assert result.verdict == "nothing compared"
     assert result.text == "cabc"
 
 
-def test_sampling_draws_and_all_engines_follow(loaded: LoadedModel) -> None:
+def test_sampling_draws_and_all_engines_follow(loaded: LoadedLanguageModel) -> None:
     sampling = Sampling(temperature=8.0, seed=3)
     results = [generate(loaded, request(engines=("vm", "riscv"), device=None, tokens=6, sampling=sampling)) for _ in range(2)]
     assert results[0].text == results[1].text != "cabcab"
@@ -164,13 +164,13 @@ def test_sampling_draws_and_all_engines_follow(loaded: LoadedModel) -> None:
     assert greedy.text == "cabcab"
 
 
-def test_the_cache_ends_an_answer(loaded: LoadedModel) -> None:
+def test_the_cache_ends_an_answer(loaded: LoadedLanguageModel) -> None:
     plan = ModelOptions(tokens=8, positions=10)
     result = generate(loaded, request(engines=("vm", "iss"), tokens=40, plan=plan))
     assert (result.stop, len(result.tokens), result.verdict) == ("the cache is full", 3, "pass")
 
 
-def test_a_prompt_may_fill_the_cache(loaded: LoadedModel) -> None:
+def test_a_prompt_may_fill_the_cache(loaded: LoadedLanguageModel) -> None:
     result = generate(loaded, request(prompt="abcabcab", tokens=5, plan=ModelOptions(tokens=8, positions=8)))
     assert (result.text, result.stop, result.verdict) == ("c", "the cache is full", "pass")
     assert result.layers
@@ -190,14 +190,14 @@ def test_learned_positions_end_an_answer_as_a_full_cache_does() -> None:
         generate(gpt, request(prompt="x" * (context + 1), engines=("vm",), plan=plan))
 
 
-def test_an_empty_prompt_is_refused_before_weights_are_quantised(loaded: LoadedModel) -> None:
+def test_an_empty_prompt_is_refused_before_weights_are_quantised(loaded: LoadedLanguageModel) -> None:
     told: list[str] = []
     with pytest.raises(FleetError, match="an empty prompt"):
         generate(loaded, request(prompt=""), announce=told.append)
     assert not told
 
 
-def test_the_engine_that_was_named_chooses_the_tokens(loaded: LoadedModel) -> None:
+def test_the_engine_that_was_named_chooses_the_tokens(loaded: LoadedLanguageModel) -> None:
     result = generate(loaded, request(engines=("iss",)))
     assert (result.reference, result.verdict) == ("iss", "pass")
     assert {e.name for e in result.engines if e.required} == {"iss"}
@@ -211,7 +211,7 @@ def test_the_engine_that_was_named_chooses_the_tokens(loaded: LoadedModel) -> No
         ({"device": "no_such"}, "no_such"),
     ],
 )
-def test_bad_requests_are_refused(loaded: LoadedModel, changes: dict[str, object], words: str) -> None:
+def test_bad_requests_are_refused(loaded: LoadedLanguageModel, changes: dict[str, object], words: str) -> None:
     with pytest.raises(FleetError, match=words):
         generate(loaded, request(**changes))
 
@@ -234,22 +234,22 @@ def test_bad_engines_are_refused(changes: dict[str, object], words: str) -> None
 # ---- engines that are wrong
 
 
-class Scripted(Session):
+class Scripted(GenerationSession):
     """Gives logits out of a list."""
 
-    def __init__(self, like: Session, name: str, logits: Sequence[F32], fail_at: int = -1) -> None:
+    def __init__(self, like: GenerationSession, name: str, logits: Sequence[F32], fail_at: int = -1) -> None:
         super().__init__(like.model, like._embedding)  # pyright: ignore[reportPrivateUsage]
         self.name, self._logits, self._fail, self._at = name, logits, fail_at, 0
 
-    def _run(self, x: F32, tensors: tuple[str, ...]) -> Ran:
+    def _run(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
         if self._at == self._fail:
             raise ModelError("it broke", where=self.name)
         logits = self._logits[self._at]
         self._at += 1
-        return Ran(logits, int(logits.argmax()))
+        return RanStep(logits, int(logits.argmax()))
 
 
-def answer(loaded: LoadedModel, other: str, change: float, fail_at: int = -1) -> Outcome:
+def answer(loaded: LoadedLanguageModel, other: str, change: float, fail_at: int = -1) -> ContestOutcome:
     like = VmSession(build_model(loaded.weights.config, loaded.weights, PLAN), Embedding(loaded.weights), GraphWeights())
     rows = [np.eye(320, dtype=np.float32)[i] * 9 for i in (70, 71, 72, 73)]
     wrong = [row + change * (n == 2) * np.eye(320, dtype=np.float32)[0] for n, row in enumerate(rows)]
@@ -258,14 +258,14 @@ def answer(loaded: LoadedModel, other: str, change: float, fail_at: int = -1) ->
     return contest.run([70, 71], 4)
 
 
-def test_a_step_beyond_its_bound_fails(loaded: LoadedModel) -> None:
+def test_a_step_beyond_its_bound_fails(loaded: LoadedLanguageModel) -> None:
     good, bad = answer(loaded, "riscv", 0.0), answer(loaded, "riscv", 1.0)
     assert good.verdict == "pass"
     assert bad.verdict == "fail"
     assert "riscv-vs-vm: step 2: SQNR" in bad.reasons[0]
 
 
-def test_what_is_common_to_all_logits_is_no_error(loaded: LoadedModel) -> None:
+def test_what_is_common_to_all_logits_is_no_error(loaded: LoadedLanguageModel) -> None:
     rows = [np.eye(320, dtype=np.float32)[i] * 9 for i in (70, 71)]
     like = VmSession(build_model(loaded.weights.config, loaded.weights, PLAN), Embedding(loaded.weights), GraphWeights())
     sessions = [Scripted(like, "vm", rows), Scripted(like, "riscv", [row + 4 for row in rows])]
@@ -274,7 +274,7 @@ def test_what_is_common_to_all_logits_is_no_error(loaded: LoadedModel) -> None:
     assert outcome.comparisons[0].steps[0].sqnr_db > 100
 
 
-def test_a_wrong_layer_that_the_logits_hardly_show_fails_at_its_node(loaded: LoadedModel, tmp_path: Path) -> None:
+def test_a_wrong_layer_that_the_logits_hardly_show_fails_at_its_node(loaded: LoadedLanguageModel, tmp_path: Path) -> None:
     name = "blocks.0.norm1.gamma"
     gamma = loaded.weights[name].copy()
     gamma[5] = 0
@@ -291,18 +291,18 @@ def test_a_wrong_layer_that_the_logits_hardly_show_fails_at_its_node(loaded: Loa
     assert outcome.reasons[0].startswith("iss-vs-vm-rounded: node blocks.0.")
 
 
-def test_an_engine_that_stops_is_a_failure_and_the_others_go_on(loaded: LoadedModel) -> None:
+def test_an_engine_that_stops_is_a_failure_and_the_others_go_on(loaded: LoadedLanguageModel) -> None:
     outcome = answer(loaded, "riscv", 0.0, fail_at=1)
     assert outcome.verdict == "fail"
     assert outcome.reasons[0] == "riscv: riscv: it broke"
     assert len(outcome.tokens) == 4
 
 
-def test_a_commit_that_differs_is_the_divergence(loaded: LoadedModel, tmp_path: Path) -> None:
+def test_a_commit_that_differs_is_the_divergence(loaded: LoadedLanguageModel, tmp_path: Path) -> None:
     made = compiled(loaded)
     one, other = opened(loaded, made, tmp_path / "a"), opened(loaded, made, tmp_path / "b")
 
-    def broken_run(x: F32, tensors: tuple[str, ...]) -> Ran:
+    def broken_run(x: F32, tensors: tuple[str, ...]) -> RanStep:
         ran = DeviceSession._run(other, x, tensors)  # pyright: ignore[reportPrivateUsage]
         commits = list(ran.commits)
         if other.position > len(TOKENS) - 1:
@@ -334,7 +334,7 @@ def test_a_commit_that_differs_is_the_divergence(loaded: LoadedModel, tmp_path: 
     assert (bits.kind, bits.verdict) == ("bits", "fail")
 
 
-def test_perplexity_is_that_of_the_reference(loaded: LoadedModel) -> None:
+def test_perplexity_is_that_of_the_reference(loaded: LoadedLanguageModel) -> None:
     result = generate(loaded, request(perplexity=40))
     tokens = loaded.tokenizer.encode(bundled_text("evaluation"))[:40]
     as_given, chosen = result.quantisation
@@ -347,7 +347,7 @@ def test_perplexity_is_that_of_the_reference(loaded: LoadedModel) -> None:
         request(perplexity=65)
 
 
-def test_the_head_may_stay_on_the_host(loaded: LoadedModel) -> None:
+def test_the_head_may_stay_on_the_host(loaded: LoadedLanguageModel) -> None:
     result = generate(loaded, request(quantisation=Quantisation(64, "search", ("head",))))
     assert (result.verdict, result.text) == ("pass", "cabc")
     assert "logits" not in {layer.node for layer in result.layers}
@@ -367,10 +367,10 @@ def test_sqnr() -> None:
     assert sqnr_db(a, np.array([np.nan, 1])) == float("-inf")
 
 
-def steps_of(found: Sequence[Step]) -> list[int]:
+def steps_of(found: Sequence[TokenStep]) -> list[int]:
     return [len(s.tokens) for s in found]
 
 
-def test_prompts_are_read_in_chunks_of_the_plan(loaded: LoadedModel) -> None:
+def test_prompts_are_read_in_chunks_of_the_plan(loaded: LoadedLanguageModel) -> None:
     session = VmSession(build_model(loaded.weights.config, loaded.weights, PLAN), Embedding(loaded.weights), GraphWeights())
     assert steps_of(list(session.prefill([70] * 19))) == [8, 8, 3]

@@ -12,10 +12,10 @@ from fleet.engines.host_port.run import HostRun, run_program
 from fleet.engines.iss import IssBackend
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.registry import find_device
-from fleet.llm.contestants import Compiled, Request, compile_model
+from fleet.llm.contestants import CompiledContestant, GenerateRequest, compile_model
 from fleet.llm.device_session import DeviceSession
 from fleet.llm.host_program import emit_host
-from fleet.llm.load import LoadedModel, load_model
+from fleet.llm.load import LoadedLanguageModel, load_model
 from fleet.llm.models import ModelOptions
 from fleet.llm.quantisation import Quantisation
 from fleet.llm.session import Embedding
@@ -25,7 +25,7 @@ PLAIN = Quantisation(128, "search")
 PLAN = ModelOptions(tokens=4, positions=16)
 
 
-def emitted(spec: str, folder: Path, plan: ModelOptions = PLAN) -> tuple[LoadedModel, Compiled]:
+def emitted(spec: str, folder: Path, plan: ModelOptions = PLAN) -> tuple[LoadedLanguageModel, CompiledContestant]:
     loaded = load_model(spec)
     compiled = compile_model(loaded, plan, find_device("hbm_small")[1], PLAIN, aux=True)
     emit_host(loaded, compiled.module, compiled.model.options, loaded.tokenizer.chat("xyzxy"), folder)
@@ -112,4 +112,4 @@ def test_a_module_without_a_binary_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DeviceError, match="needs a module called 'model' with a binary"):
         emit_host(loaded, compiled.module, compiled.model.options, [1], tmp_path)
     with pytest.raises(FleetError, match="a host program needs a device"):
-        Request("tiny", "a", 1, ("vm",), host=tmp_path)
+        GenerateRequest("tiny", "a", 1, ("vm",), host=tmp_path)

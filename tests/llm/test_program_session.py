@@ -13,7 +13,7 @@ from fleet.llm.config import ARCHITECTURES, preset
 from fleet.llm.models import CLASSIC, SHORT, ModelOptions, build_model
 from fleet.llm.program_session import RiscvSession, VmSession
 from fleet.llm.reference import forward
-from fleet.llm.session import Embedding, Session, Step
+from fleet.llm.session import Embedding, GenerationSession, TokenStep
 from fleet.llm.tiny import tiny_model
 from fleet.transforms.graph.weights import GraphWeights
 
@@ -21,14 +21,14 @@ TOKENS = [5, 9, 31, 7, 5, 9, 31, 7, 5, 9, 2]
 SEQUENCES = {"classic": CLASSIC, "short": SHORT, "fused": ModelOptions(join_rope=False)}
 
 
-def session(architecture: str = "llama", options: ModelOptions = SHORT, engine: str = "vm") -> Session:
+def session(architecture: str = "llama", options: ModelOptions = SHORT, engine: str = "vm") -> GenerationSession:
     weights = tiny_model(architecture)
     model, embedding = build_model(weights.config, weights, options), Embedding(weights)
     kinds = {"vm": VmSession, "riscv": RiscvSession}
     return kinds[engine](model, embedding, GraphWeights(label=weights.digest))
 
 
-def steps(found: Session, sizes: Sequence[int]) -> Iterator[Step]:
+def steps(found: GenerationSession, sizes: Sequence[int]) -> Iterator[TokenStep]:
     at = 0
     for n in sizes:
         yield found.step(TOKENS[at : at + n])

@@ -11,7 +11,7 @@ from fleet.dlavm import runtime as dlavm_runtime
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.accel.evaluate import evaluate
 from fleet.llm.models import ModelOptions, build_model
-from fleet.llm.run_module import RunnableModule, Runner, build
+from fleet.llm.run_module import ModuleRunner, RunnableModule, build
 from fleet.llm.tiny import tiny_model
 from fleet.transforms.graph.infer import infer_type
 from fleet.transforms.graph.to_program import to_program
@@ -72,7 +72,7 @@ def test_what_is_wrong_is_named() -> None:
 def test_dlavms_names() -> None:
     assert dlavm_backend.build is build
     assert dlavm_backend.Module is RunnableModule
-    assert dlavm_runtime.Runner is Runner
+    assert dlavm_runtime.Runner is ModuleRunner
 
 
 def product(data: object) -> RunnableModule:

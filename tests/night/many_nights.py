@@ -22,7 +22,7 @@ def runs(day: int) -> list[NightRecord]:
 
 def many_nights(made: Path) -> Path:
     """Write all nights but the last into a history, and the records of the last: 30 failures of three causes, 14 slower runs."""
-    with h.History(made / "night" / h.FILE, write=True) as store:
+    with h.NightHistory(made / "night" / h.FILE, write=True) as store:
         for day in (0, NIGHTS - 2):  # as `collect` writes them; the nights between are copies, each with some figures of its own
             store.add(night_row(day, RUNS), runs(day))
     with closing(sqlite3.connect(made / "night" / h.FILE)) as db, db:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from fleet.night import history as h
-from fleet.night.collect import Judged, collect
-from fleet.regress.night_records import Classes, End, NightRecord, Plan, SessionHead, Start, Writer
+from fleet.night.collect import JudgedNight, collect
+from fleet.regress.night_records import Classes, End, NightRecord, SessionHead, SessionPlan, TestStart, Writer
 
 MEMORIES = ("ideal", "fixed", "stall", "timed")
 
@@ -88,10 +88,10 @@ def write(folder: Path, day: int, records: Iterable[NightRecord], **how: Unpack[
     below = folder / "night" / "nights" / night_id(day)
     main = Writer(below, "one-main")
     main.write(head(day))
-    main.write(Plan({**{r.node: r.kind for r in rows}, **dict.fromkeys(how.get("planned", ()), "case")}))
+    main.write(SessionPlan({**{r.node: r.kind for r in rows}, **dict.fromkeys(how.get("planned", ()), "case")}))
     worker = Writer(below, "one-gw0")
     for r in rows:
-        worker.write(Start(r.node, r.at))
+        worker.write(TestStart(r.node, r.at))
         worker.write(r)
     worker.close()
     if how.get("end", True):
@@ -100,7 +100,7 @@ def write(folder: Path, day: int, records: Iterable[NightRecord], **how: Unpack[
     return below
 
 
-def judged(folder: Path, day: int, records: Iterable[NightRecord], **how: Unpack[Ended]) -> Judged:
+def judged(folder: Path, day: int, records: Iterable[NightRecord], **how: Unpack[Ended]) -> JudgedNight:
     """A night written and collected. Accepted figures are those of folder/baselines.toml."""
     return collect(folder / "night", write(folder, day, records, **how), folder / "baselines.toml")
 
@@ -114,5 +114,5 @@ def night_row(day: int, count: int) -> h.NightRow:
     )  # fmt: skip
 
 
-def states(found: Judged) -> Mapping[tuple[str, str], str]:
+def states(found: JudgedNight) -> Mapping[tuple[str, str], str]:
     return {(m.key, m.figure): m.state for m in found.moves}

@@ -10,7 +10,7 @@ import pytest
 from nights_made import failed, head, judged, night_id, run, write
 
 from fleet.errors import ExitCode, ModelError
-from fleet.regress.night_records import Classes, End, NightRecord, Plan, Writer, latest, nights, read_night
+from fleet.regress.night_records import Classes, End, NightRecord, SessionPlan, Writer, latest, nights, read_night
 
 
 def test_a_record_comes_back_as_it_went(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_session_that_goes_on_adds_to_the_night(tmp_path: Path) -> None:
     assert read_night(folder).partial
     main = Writer(folder, "one-main")
     main.write(head(0, at="2026-01-01T05:00:00+00:00"))
-    main.write(Plan({run(seed=1).node: "case"}))
+    main.write(SessionPlan({run(seed=1).node: "case"}))
     main.write(run(seed=1, at="2026-01-01T05:10:00+00:00"))
     main.write(End("2026-01-01T05:20:00+00:00", "ended", 60.0))
     found = read_night(folder)

@@ -8,9 +8,9 @@ from ir_builder import Net, evaluate, shuffled_sum
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import ComparisonFailure, FleetError
 from fleet.ir import dialect as d
-from fleet.regress.golden import Provenance, capture, changes, check, load_golden, store_golden
+from fleet.regress.golden import GoldenProvenance, capture, changes, check, load_golden, store_golden
 
-PROVENANCE = Provenance("digits", "first", "2025-01-01", "s" * 64, "w" * 64, "i" * 64, 0, {"numpy": "2"}, {"chip": "d" * 64})
+PROVENANCE = GoldenProvenance("digits", "first", "2025-01-01", "s" * 64, "w" * 64, "i" * 64, 0, {"numpy": "2"}, {"chip": "d" * 64})
 HASHES = ("s" * 64, "w" * 64)
 
 

@@ -9,18 +9,18 @@ import pytest
 
 from fleet.isa.registry import find_device
 from fleet.report.regression.coverage import Share, write_coverage
-from fleet.verify.coverage.account import Account, Met, Point, Tried
-from fleet.verify.coverage.bins import Space, space_of
-from fleet.verify.coverage.rtl import Missed, ModuleCoverage, RtlCoverage
+from fleet.verify.coverage.account import CoverageAccount, Met, Point, Tried
+from fleet.verify.coverage.bins import BinSpace, space_of
+from fleet.verify.coverage.rtl import MissedLine, ModuleCoverage, RtlCoverage
 from fleet.verify.coverage.run import new_account
 
 
 @pytest.fixture(scope="module")
-def space() -> Space:
+def space() -> BinSpace:
     return space_of(*find_device("vgemm_small"))
 
 
-def half_met(space: Space) -> Account:
+def half_met(space: BinSpace) -> CoverageAccount:
     account = new_account(space)
     account.met = {k: Met(1, "vgemm_small/program/0", "ideal/regs") for k in space.open[::2]}
     account.tried["load:field:load_w2.y_size:other"] = Tried(3, "it is <too> large")
@@ -29,7 +29,7 @@ def half_met(space: Space) -> Account:
     return account
 
 
-def test_figures_are_those_of_the_account(space: Space, tmp_path: Path) -> None:
+def test_figures_are_those_of_the_account(space: BinSpace, tmp_path: Path) -> None:
     account = half_met(space)
     page = write_coverage(space, account, None, tmp_path)
     text, figures = page.read_text(), json.loads((tmp_path / "summary.json").read_text())
@@ -43,13 +43,13 @@ def test_figures_are_those_of_the_account(space: Space, tmp_path: Path) -> None:
     assert len(text) < 300_000
 
 
-def test_every_reason_of_an_impossible_bin_stands_there(space: Space, tmp_path: Path) -> None:
+def test_every_reason_of_an_impossible_bin_stands_there(space: BinSpace, tmp_path: Path) -> None:
     text = write_coverage(space, half_met(space), None, tmp_path).read_text()
     for why in {why for why in space.bins.values() if why is not None}:
         assert why.replace("&", "&amp;").replace("<", "&lt;") in text
 
 
-def test_failures_and_text_of_refusals_are_shown_and_escaped(space: Space, tmp_path: Path) -> None:
+def test_failures_and_text_of_refusals_are_shown_and_escaped(space: BinSpace, tmp_path: Path) -> None:
     account = half_met(space)
     account.met.pop("load:field:load_w2.y_size:other", None)
     account.failures = ["vgemm_small/program/0 ideal/regs: <1> commit differs"]
@@ -59,10 +59,10 @@ def test_failures_and_text_of_refusals_are_shown_and_escaped(space: Space, tmp_p
     assert "all agree" not in text
 
 
-def test_hardware_with_its_missed_lines(space: Space, tmp_path: Path) -> None:
+def test_hardware_with_its_missed_lines(space: BinSpace, tmp_path: Path) -> None:
     rtl = RtlCoverage(
         "vgemm_small", "h", 2, [ModuleCoverage("m", (9, 10), (3, 4), (5, 8), (1, 2))],
-        [Missed("m.sv", 7, "if (p) assert (q);", "assertion"), Missed("m.sv", 9, "x <= 1;", "line", "tied to 0")],
+        [MissedLine("m.sv", 7, "if (p) assert (q);", "assertion"), MissedLine("m.sv", 9, "x <= 1;", "line", "tied to 0")],
     )  # fmt: skip
     text = write_coverage(space, half_met(space), rtl, tmp_path).read_text()
     for part in ("9/10", "90.0 %", "m.sv:7 (assertion)  if (p) assert (q);", "m.sv:9 excluded: tied to 0"):

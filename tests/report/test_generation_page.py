@@ -10,7 +10,7 @@ import pytest
 
 from fleet.cosim.generation import GenerationResult
 from fleet.errors import ModelError
-from fleet.llm.contestants import Request, generate
+from fleet.llm.contestants import GenerateRequest, generate
 from fleet.llm.load import load_model
 from fleet.llm.models import ModelOptions
 from fleet.report.run.generation import engine_row, store_generation, summary, write_generation
@@ -20,7 +20,9 @@ PLAN = ModelOptions(tokens=8, positions=64)
 
 @pytest.fixture(scope="module")
 def result() -> GenerationResult:
-    request = Request("tiny", "abcabcab", 3, ("vm", "iss"), "hbm_small", plan=PLAN, command="fleet generate <x>", date="2026-01-02")
+    request = GenerateRequest(
+        "tiny", "abcabcab", 3, ("vm", "iss"), "hbm_small", plan=PLAN, command="fleet generate <x>", date="2026-01-02"
+    )
     return generate(load_model("tiny"), request)
 
 

@@ -14,7 +14,7 @@ sys.path.append(str(Path(__file__).parents[1] / "night"))
 from nights_made import at, changed, failed, head, night_id, run, write
 
 from fleet.night.collect import collect
-from fleet.regress.night_records import End, Note, Plan, Writer
+from fleet.regress.night_records import End, Note, SessionPlan, Writer
 from fleet.report.regression.night import write_night
 
 if CHROMIUM is None and os.environ.get("FLEET_REQUIRE_CHROMIUM") != "1":
@@ -41,7 +41,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     below = write(folder, 20, rows, planned=["sim/cases/digits.toml::digits[small-ideal-99]"], end=False)
     main = Writer(below, "one-main")
     main.write(head(20, at=at(20, 10)))
-    main.write(Plan({}, {LONG: "another seed of a run; needs 90.0 s, 0.0 s were left"}))
+    main.write(SessionPlan({}, {LONG: "another seed of a run; needs 90.0 s, 0.0 s were left"}))
     main.write(Note(at(20, 11), "interrupted", f"{LONG}: fleet-1f32c2-12056-2 on n2 went away"))
     main.write(Note(at(20, 12), "node", "n2 is left out: 3 different runs failed there one after the other: a, b, c"))
     main.write(End(at(20, 30), "ended", 600.0))

@@ -23,7 +23,7 @@ from nights_made import at, changed, failed, night_id, run, write
 from fleet.compare.verdict import NotCompared
 from fleet.cosim.result import CosimResult
 from fleet.isa.registry import find_device
-from fleet.llm.contestants import Request, generate
+from fleet.llm.contestants import GenerateRequest, generate
 from fleet.llm.load import load_model
 from fleet.llm.models import ModelOptions
 from fleet.night.collect import collect
@@ -38,7 +38,7 @@ from fleet.report.run.divergence import write_divergence
 from fleet.report.run.generation import store_generation
 from fleet.report.run.page import store_report
 from fleet.report.run.why import find_failure
-from fleet.verify.conformance.coverage import Account, CostPoint, InstructionAccount, SettingAccount
+from fleet.verify.conformance.coverage import ConformanceCoverage, CostPoint, InstructionAccount, SettingAccount
 from fleet.verify.coverage.bins import space_of
 from fleet.verify.coverage.run import new_account
 from fleet.verify.mutation.store import load_report
@@ -113,7 +113,9 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_campaign([case, replace(case, result=bad, name="digits[tiny-stall-1]")], out / "campaign")
     night(folder / "work")
     plan = ModelOptions(tokens=8, positions=64)
-    request = Request("tiny", "abcabcab", 3, ("vm", "iss"), "hbm_small", plan=plan, command="fleet generate x", date="2026-01-02")
+    request = GenerateRequest(
+        "tiny", "abcabcab", 3, ("vm", "iss"), "hbm_small", plan=plan, command="fleet generate x", date="2026-01-02"
+    )
     store_generation(generate(load_model("tiny"), request), out / "answer")
     row = synthetic.commits(np.random.default_rng(0), 3)
     stream = StreamRun("aux", "ideal", "pass", (), row, 1100, 1536, 0.5, {"hbm_read_bytes": 1024.0})
@@ -135,7 +137,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     costs = tuple(CostPoint("chip", "add", "ideal", 1000 + 10 * i, 1000) for i in range(30))
     met = {"add": InstructionAccount(cases=30, executed=30, modes={"relu": 20, "none": 10})}
     settings = {f"chip/{m}/regs/add": SettingAccount(30, 960, 0) for m in ("ideal", "stall", "timed")}
-    write_conformance(Account(met, settings, costs, cases=30, runs=90, kinds={"random": 30}), out / "conformance")
+    write_conformance(ConformanceCoverage(met, settings, costs, cases=30, runs=90, kinds={"random": 30}), out / "conformance")
     return out
 
 

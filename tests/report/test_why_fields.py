@@ -7,7 +7,7 @@ from pathlib import Path
 from fleet.compare.diverged import Divergence
 from fleet.isa.codec import disassemble
 from fleet.isa.registry import find_instruction_set
-from fleet.report.run.why import Failure, page
+from fleet.report.run.why import StoredFailure, page
 from fleet.sdk import Call
 from fleet.sets.vgemm.operands import GemmOperands
 
@@ -16,7 +16,7 @@ GEMM = GemmOperands(uop_begin=0, uop_end=5, iter_out=3, iter_in=4, acc_out=11, a
 
 def shown(lines: tuple[str, ...], registers: tuple[tuple[int, int], ...]) -> str:
     found = Divergence("rtl-vs-iss", 5, "gemm", (), "digest expected 1, found 2", registers=registers, disassembly=lines)
-    return page(Failure(Path("stream.json"), "a stream", "", "fleet stream run stream.json", (), found))
+    return page(StoredFailure(Path("stream.json"), "a stream", "", "fleet stream run stream.json", (), found))
 
 
 def test_registers_are_decoded_into_fields() -> None:

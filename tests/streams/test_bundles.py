@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from fleet.cli.running.stream import command as stream
-from fleet.compare.signature import Signature
+from fleet.compare.signature import FailureSignature
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.registry import description_hash, find_device, interface_hash
 from fleet.sdk import Write
@@ -183,10 +183,10 @@ def test_what_is_expected_decides(tmp_path: Path) -> None:
     bundle, _ = load_bundle(stored(tmp_path))
     assert not unexpected(bundle, passed)
     assert "expected to pass" in unexpected(bundle, hang)
-    hangs = replace(bundle, expect="diverges", signature=Signature("rtl-vs-iss", "hang", "elementwise"))
+    hangs = replace(bundle, expect="diverges", signature=FailureSignature("rtl-vs-iss", "hang", "elementwise"))
     assert not unexpected(hangs, hang)
     assert "it passes" in unexpected(hangs, passed)
-    other = replace(hangs, signature=Signature("rtl-vs-iss", "commit", "elementwise", "values"))
+    other = replace(hangs, signature=FailureSignature("rtl-vs-iss", "commit", "elementwise", "values"))
     assert "it fails by rtl-vs-iss: hang at elementwise" in unexpected(other, hang)
     assert "does not say" in unexpected(replace(bundle, expect=None), passed)
 

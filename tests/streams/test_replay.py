@@ -22,7 +22,7 @@ from fleet.streams.model_side import execute
 from fleet.streams.replay.chain import chain
 from fleet.streams.replay.early import written_early
 from fleet.streams.replay.fillers import Ranges, fillers
-from fleet.streams.replay.history import History
+from fleet.streams.replay.history import MemoryHistory
 from fleet.streams.replay.places import first_beat, first_tile, pattern
 from fleet.streams.replay.suppose import address_fields, supposed
 from fleet.verify.conformance.suite import make_case
@@ -30,7 +30,7 @@ from fleet.verify.conformance.suite import make_case
 PROGRAMS = ("hbm_small/program/3", "vgemm_small/program/3", "vgemm_small/program/11")
 
 
-def opened(name: str, folder: Path) -> History:
+def opened(name: str, folder: Path) -> MemoryHistory:
     """The history of a program of the conformance suite."""
     case = make_case(name)
     instruction_set, device = find_device(case.device)
@@ -38,10 +38,10 @@ def opened(name: str, folder: Path) -> History:
     memory.set_registers(case.parameters)
     for b in case.blocks:
         memory.view(b.space, b.offset, b.data.size, b.bank)[:] = b.data.reshape(-1).view(np.uint8)
-    return History(instruction_set, device, memory, case.calls)
+    return MemoryHistory(instruction_set, device, memory, case.calls)
 
 
-def image(history: History) -> dict[tuple[str, int], bytes]:
+def image(history: MemoryHistory) -> dict[tuple[str, int], bytes]:
     """Every byte of memory that the program's instructions name."""
     found: dict[tuple[str, int], bytes] = {}
     for i, call in enumerate(history.calls):

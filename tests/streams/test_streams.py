@@ -21,7 +21,7 @@ from fleet.isa.registry import find_device
 from fleet.report.run.why import find_failure, page
 from fleet.sdk import Device, Memory, Write
 from fleet.streams import images
-from fleet.streams.binaries import Plan
+from fleet.streams.binaries import BinaryPlan
 from fleet.streams.bundle import load_bundle, save_bundle
 from fleet.streams.case import Setting, StreamCase, StreamCommit
 from fleet.streams.images import Images, differences
@@ -104,7 +104,7 @@ def test_a_byte_outside_the_destination_is_found(runner: StreamRunner, monkeypat
     place = 0x123456
 
     def stray(
-        self: StreamRunner, case: StreamCase, setting: Setting, count: int | None = None, plan: Plan | None = None,
+        self: StreamRunner, case: StreamCase, setting: Setting, count: int | None = None, plan: BinaryPlan | None = None,
         expected: Sequence[StreamCommit] = (),
     ):  # fmt: skip
         found = hardware(self, case, setting, count, plan, expected)

@@ -10,7 +10,7 @@ from spelled import Model, data
 from fleet.engines.interp import interpret
 from fleet.ir.program import Program
 from fleet.transforms.edit import Edit
-from fleet.transforms.pipeline import Hooks, Pipeline, parse_passes
+from fleet.transforms.pipeline import PassHooks, Pipeline, parse_passes
 
 RAISE = "canonicalise,fold-constants,cse,raise-softmax,raise-norm,raise-activation,raise-rope,raise-attention,dce"
 
@@ -18,7 +18,7 @@ RAISE = "canonicalise,fold-constants,cse,raise-softmax,raise-norm,raise-activati
 def passed(program: Program, passes: str = RAISE) -> Program:
     """The program after the passes, verified after each; the one given is untouched."""
     before = str(program.module)
-    after, _ = Pipeline("test", parse_passes(passes)).run(program, Hooks(verify_each=True))
+    after, _ = Pipeline("test", parse_passes(passes)).run(program, PassHooks(verify_each=True))
     assert str(program.module) == before
     Edit(after).check()
     return after

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from same_results import assert_close, assert_same_bits, passed
 from spelled import data, kinds, trace
 
-from fleet.ir.weights import Stream, Weights
+from fleet.ir.weights import RandomStream, Weights
 
 FOLD = "fold-weights,dce,drop-weights"
 W = {"w": np.arange(12, dtype=np.float32).reshape(3, 4) - 5, "v": np.linspace(-1, 1, 4, dtype=np.float32)}
@@ -43,7 +43,7 @@ def test_a_weight_that_is_used_as_it_is_stays() -> None:
 
 def test_nothing_is_drawn_or_computed_until_it_is_asked_for() -> None:
     before = trace(lambda m, x, w, v: x @ (w * v).T, W, x=(5, 4))
-    stream = Stream("RandomState", 3)
+    stream = RandomStream("RandomState", 3)
     w = stream.draw("randn", (3, 4), {}, (3, 4), np.dtype(np.float64))
     before = replace(before, weights=Weights({"w": W["w"], "v": W["v"]}))
     after = passed(before, FOLD)

@@ -11,7 +11,7 @@ from fleet.frontend.source import load, sample_inputs
 from fleet.ir.operation import attributes_of, kind_of
 from fleet.ir.text import parse_ir, print_ir
 from fleet.ir.weights import Weights
-from fleet.transforms.pipeline import Hooks, pipeline
+from fleet.transforms.pipeline import PassHooks, pipeline
 from fleet.transforms.raising.explain import explain
 from fleet.verify.bisect import bisect_pass
 
@@ -41,7 +41,7 @@ def test_one_block_keeps_its_results_through_every_pass() -> None:
     found = bisect_pass(program, {a.name: np.ascontiguousarray(inputs[a.name]) for a in program.inputs}, pipeline("riscv"))
     assert found.fault is None
     assert found.stages[-1].compared >= 8
-    after, _ = pipeline("riscv").run(program, Hooks(verify_each=True))
+    after, _ = pipeline("riscv").run(program, PassHooks(verify_each=True))
     (attention,) = (op for op in after.operations() if op.name == "fleet.attention")
     assert attributes_of(attention) == {"heads": 12, "kv_heads": 12, "scale": 0.125, "causal": True}
     text = print_ir(program.module)

@@ -14,7 +14,7 @@ from fleet.ir.text import parse_ir, print_ir
 from fleet.transforms.edit import Edit
 from fleet.transforms.listing import listing, main, tables
 from fleet.transforms.passes import Pass, find_pass, pass_names
-from fleet.transforms.pipeline import PIPELINES, Hooks, Pipeline, parse_passes, pipeline, record_table, run_pipeline
+from fleet.transforms.pipeline import PIPELINES, PassHooks, Pipeline, parse_passes, pipeline, record_table, run_pipeline
 
 
 def model(m, x, g, b):
@@ -73,7 +73,7 @@ def test_commas_in_options_do_not_separate_passes() -> None:
 
 def test_dumps_are_numbered_and_chain(tmp_path: Path) -> None:
     before = program()
-    after, _ = pipeline("raise").run(before, Hooks(dump=tmp_path))
+    after, _ = pipeline("raise").run(before, PassHooks(dump=tmp_path))
     names = sorted(p.name for p in tmp_path.iterdir())
     assert names[:3] == ["01-canonicalise-after.mlir", "01-canonicalise-before.mlir", "02-fold-constants-after.mlir"]
     assert len(names) == 2 * len(PIPELINES["raise"])
@@ -86,7 +86,7 @@ def test_dumps_are_numbered_and_chain(tmp_path: Path) -> None:
 
 
 def test_only_the_dumps_that_were_asked_for(tmp_path: Path) -> None:
-    pipeline("vm").run(program(), Hooks(dump=tmp_path, dump_before=False))
+    pipeline("vm").run(program(), PassHooks(dump=tmp_path, dump_before=False))
     assert {p.name.rsplit("-", 1)[1] for p in tmp_path.iterdir()} == {"after.mlir"}
 
 
@@ -113,12 +113,12 @@ def test_verify_each_names_the_pass_that_left_bad_ir() -> None:
     bad = Pass("twins", "two operations under one id", "bits", broken)
     good = find_pass("cse")
     with pytest.raises(ModelError, match=r"pass twins: leaves IR that does not verify: two operations have the id"):
-        Pipeline("test", (good, bad, good)).run(program(), Hooks(verify_each=True))
+        Pipeline("test", (good, bad, good)).run(program(), PassHooks(verify_each=True))
 
 
 def test_the_hook_sees_every_program() -> None:
     seen: list[tuple[str, int]] = []
-    pipeline("raise").run(program(), Hooks(after=lambda one, changed: seen.append((one.name, len(kinds(changed))))))
+    pipeline("raise").run(program(), PassHooks(after=lambda one, changed: seen.append((one.name, len(kinds(changed))))))
     assert [name for name, _ in seen] == list(PIPELINES["raise"])
     assert seen[-1][1] == 2
 

@@ -9,7 +9,7 @@ from spelled import Model, kinds, the, trace
 
 from fleet.ir.operation import attributes_of
 from fleet.ir.program import Program
-from fleet.ir.weights import Creation, Stream, Weights
+from fleet.ir.weights import Creation, RandomStream, Weights
 from fleet.transforms.raising.explain import explain
 
 FOLD = RAISE.replace("cse,", "cse,fold-weights,") + ",drop-weights"
@@ -253,7 +253,7 @@ def test_a_mask_of_tri_is_found_and_gone_without_drawing_anything() -> None:
 
     before = trace(model, {"tri": np.tri(5, dtype=np.float32), "w": np.eye(4, dtype=np.float32)}, q=(5, 4), k=(5, 4), v=(5, 4))
     tri = Creation("tri", (5,), (5, 5), np.dtype(np.float32))
-    draw = Stream("RandomState", 1).draw("standard_normal", ((4, 4),), {}, (4, 4), np.dtype(np.float32))
+    draw = RandomStream("RandomState", 1).draw("standard_normal", ((4, 4),), {}, (4, 4), np.dtype(np.float32))
     after = passed(with_weights(before, Weights({"tri": tri, "w": draw})), FOLD)
     assert kinds(after) == ["matmul", "attention"]
     assert attributes_of(the(after, "attention"))["causal"]
@@ -262,7 +262,7 @@ def test_a_mask_of_tri_is_found_and_gone_without_drawing_anything() -> None:
 
 
 def test_a_drawn_mask_is_not_looked_at() -> None:
-    draw = Stream("RandomState", 1).draw("standard_normal", ((5, 5),), {}, (5, 5), np.dtype(np.float32))
+    draw = RandomStream("RandomState", 1).draw("standard_normal", ((5, 5),), {}, (5, 5), np.dtype(np.float32))
     before = trace(head, {"mask": causal(5)}, q=(5, 4), k=(5, 4), v=(5, 4))
     after = passed(with_weights(before, Weights({"mask": draw})), FOLD)
     assert not attributes_of(the(after, "attention"))["causal"]

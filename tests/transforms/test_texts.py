@@ -11,7 +11,7 @@ import pytest
 
 from fleet.ir.text import parse_ir, print_ir
 from fleet.transforms.entry import program_of
-from fleet.transforms.pipeline import Hooks, Pipeline, parse_passes
+from fleet.transforms.pipeline import PassHooks, Pipeline, parse_passes
 
 FOLDER = Path(__file__).parent / "texts"
 SEPARATOR = "\n// ----- becomes -----\n"
@@ -27,7 +27,7 @@ def split(path: Path) -> tuple[str, str, str]:
 def result(path: Path) -> str:
     passes, before, _ = split(path)
     program = program_of(parse_ir(before, path.name))
-    return print_ir(Pipeline("text", parse_passes(passes)).run(program, Hooks(verify_each=True))[0].module)
+    return print_ir(Pipeline("text", parse_passes(passes)).run(program, PassHooks(verify_each=True))[0].module)
 
 
 def test_there_are_texts() -> None:

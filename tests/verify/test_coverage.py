@@ -21,10 +21,10 @@ from fleet.streams.model_side import execute
 from fleet.verify.conformance.hazards import hazards
 from fleet.verify.conformance.settings import settings
 from fleet.verify.conformance.suite import is_case_name, make_case
-from fleet.verify.coverage.account import Account, Tried, load_account
+from fleet.verify.coverage.account import CoverageAccount, Tried, load_account
 from fleet.verify.coverage.aimed import aimer
 from fleet.verify.coverage.aims import aims_of, keys_of, text_of
-from fleet.verify.coverage.bins import FAMILIES, Space, distance_class, family, sample_calls, space_of
+from fleet.verify.coverage.bins import FAMILIES, BinSpace, distance_class, family, sample_calls, space_of
 from fleet.verify.coverage.observe import Observer
 from fleet.verify.coverage.run import new_account
 from fleet.verify.coverage.steer import Steering
@@ -34,7 +34,7 @@ DEVICES = ("vgemm_small", "hbm_small")
 
 
 @pytest.fixture(scope="module")
-def spaces() -> dict[str, Space]:
+def spaces() -> dict[str, BinSpace]:
     return {d: space_of(*find_device(d)) for d in DEVICES}
 
 
@@ -68,7 +68,7 @@ def transfer(y: int, x: int, stride: int, memory: int, sram: int, address: int) 
     }
 
 
-def test_bins_of_a_call_written_by_hand(spaces: dict[str, Space]) -> None:
+def test_bins_of_a_call_written_by_hand(spaces: dict[str, BinSpace]) -> None:
     space = spaces["vgemm_small"]
     call = Call("store", transfer(y=5, x=3, stride=4, memory=3, sram=33, address=64))
     bins = set(Observer(space).call_bins(call))
@@ -90,7 +90,7 @@ def test_bins_of_a_call_written_by_hand(spaces: dict[str, Space]) -> None:
     assert Observer(space).coordinates(Call("store", transfer(4, 4, 4, 3, 32, 64))).stride == "dense"
 
 
-def test_a_stream_meets_settings_refusals_and_hazards(spaces: dict[str, Space]) -> None:
+def test_a_stream_meets_settings_refusals_and_hazards(spaces: dict[str, BinSpace]) -> None:
     space = spaces["vgemm_small"]
     one, two = (Call("store", transfer(1, 4, 4, 3, 0, a)) for a in (0, 32))
     wrong = Call("store", transfer(0, 4, 4, 3, 0, 0))
@@ -111,21 +111,21 @@ def test_distances(distance: int | None, name: str) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_every_bin_has_a_family_and_the_numbers_are_some_thousands(device: str, spaces: dict[str, Space]) -> None:
+def test_every_bin_has_a_family_and_the_numbers_are_some_thousands(device: str, spaces: dict[str, BinSpace]) -> None:
     space = spaces[device]
     assert {family(k) for k in space.bins} == set(FAMILIES)
     assert 1000 < len(space.open) < 12000
     assert all(why for why in space.bins.values() if why is not None)
 
 
-def directed(space: Space, name: str) -> list[Call]:
+def directed(space: BinSpace, name: str) -> list[Call]:
     """Directed draws of an instruction: sizes of 1, where strides may not matter, among them."""
     source = sources(space.instruction_set)[name]
     return [source.draw_directed(space.device, i, np.random.default_rng(i)).call for i in range(source.directed(space.device))]
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_no_legal_call_has_a_value_outside_the_limits_that_the_set_states(device: str, spaces: dict[str, Space]) -> None:
+def test_no_legal_call_has_a_value_outside_the_limits_that_the_set_states(device: str, spaces: dict[str, BinSpace]) -> None:
     """By substitution into drawn calls: what a limit calls impossible is refused every time, and the draws are inside."""
     space, checked = spaces[device], 0
     classes = space.instruction_set.instructions
@@ -144,7 +144,7 @@ def test_no_legal_call_has_a_value_outside_the_limits_that_the_set_states(device
     assert checked > 100
 
 
-def test_what_reads_on_chip_waits_for_an_instruction(spaces: dict[str, Space]) -> None:
+def test_what_reads_on_chip_waits_for_an_instruction(spaces: dict[str, BinSpace]) -> None:
     """The reason for which crosses without a hazard are impossible there, held against draws of every kind."""
     space, seen = spaces["hbm_small"], 0
     impossible = {k.split(":")[2] for k, why in space.bins.items() if why is not None and k.endswith(":none") and "onchip" in k}
@@ -162,7 +162,7 @@ def test_what_reads_on_chip_waits_for_an_instruction(spaces: dict[str, Space]) -
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_draws_of_the_suite_meet_nothing_impossible_or_unknown(
-    device: str, spaces: dict[str, Space], images: dict[str, Images]
+    device: str, spaces: dict[str, BinSpace], images: dict[str, Images]
 ) -> None:
     space = spaces[device]
     account = new_account(space)
@@ -186,7 +186,7 @@ def test_what_is_met_though_it_is_called_impossible_is_told(images: dict[str, Im
 
 @pytest.mark.parametrize("device", DEVICES)
 def test_an_aimed_case_is_made_again_from_its_name_and_reaches_its_bin(
-    device: str, spaces: dict[str, Space], images: dict[str, Images]
+    device: str, spaces: dict[str, BinSpace], images: dict[str, Images]
 ) -> None:
     space = spaces[device]
     rng = np.random.default_rng(5)
@@ -215,7 +215,7 @@ def test_an_aimed_case_is_made_again_from_its_name_and_reaches_its_bin(
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_a_program_has_an_aim_in_each_of_its_calls(device: str, spaces: dict[str, Space], images: dict[str, Images]) -> None:
+def test_a_program_has_an_aim_in_each_of_its_calls(device: str, spaces: dict[str, BinSpace], images: dict[str, Images]) -> None:
     space = spaces[device]
     crosses = [k for k in space.open if family(k) == "cross" and k.split(":")[5] == "ordinary"]
     rng = np.random.default_rng(2)
@@ -241,7 +241,7 @@ def cell(key: str) -> tuple[str, ...]:
     return (*parts[:5], parts[6])
 
 
-def test_crosses_that_differ_in_the_mode_field_alone_are_one_call(spaces: dict[str, Space]) -> None:
+def test_crosses_that_differ_in_the_mode_field_alone_are_one_call(spaces: dict[str, BinSpace]) -> None:
     space, rest = spaces["hbm_small"], "whole:dense:ordinary:1"
     keys = [f"mvm:cross:{m}:{r}" for m, r in (
         ("mvm_res_mode.relu=0x1", rest), ("mvm_onchip.out=0x0", rest),  # one call
@@ -257,7 +257,7 @@ def test_crosses_that_differ_in_the_mode_field_alone_are_one_call(spaces: dict[s
 
 
 @pytest.mark.parametrize("device", DEVICES)
-def test_the_nearest_call_is_that_of_the_nearest_hazard(device: str, spaces: dict[str, Space]) -> None:
+def test_the_nearest_call_is_that_of_the_nearest_hazard(device: str, spaces: dict[str, BinSpace]) -> None:
     """Against the list of all hazards, which works byte by byte."""
     space = spaces[device]
     for number in range(40, 60):
@@ -275,7 +275,7 @@ def test_a_bin_that_does_not_exist_is_one_line() -> None:
 
 
 def test_steering_is_a_function_of_the_seed_and_meets_more_in_as_many_instructions(
-    spaces: dict[str, Space], images: dict[str, Images]
+    spaces: dict[str, BinSpace], images: dict[str, Images]
 ) -> None:
     space, met, chosen = spaces["vgemm_small"], {}, {}
     for way, budget in (("steered", 1500), ("again", 300), ("plain", 1500)):
@@ -289,7 +289,7 @@ def test_steering_is_a_function_of_the_seed_and_meets_more_in_as_many_instructio
     assert met["steered"] > met["plain"]
 
 
-def test_results_count_where_another_process_ran_the_case(spaces: dict[str, Space]) -> None:
+def test_results_count_where_another_process_ran_the_case(spaces: dict[str, BinSpace]) -> None:
     """Nobody tells what was written: the functional model says it again."""
     space = spaces["vgemm_small"]
     steering = Steering(space, new_account(space), 0, steer=False)
@@ -299,8 +299,8 @@ def test_results_count_where_another_process_ran_the_case(spaces: dict[str, Spac
     assert any(k.startswith("alu:result:") for k in steering.account.met)
 
 
-def account(**met: int) -> Account:
-    made = Account("d", "s", "h" * 64, seeds=[1], steered=True)
+def account(**met: int) -> CoverageAccount:
+    made = CoverageAccount("d", "s", "h" * 64, seeds=[1], steered=True)
     for key, count in met.items():
         for i in range(count):
             made.add([key], f"{key}/{i}", "ideal/regs")

@@ -15,16 +15,16 @@ from fleet.isa.registry import find_device
 from fleet.sdk import Device, Limit, Range, Write
 from fleet.verify.coverage.results import RESULTS, results_of
 from fleet.verify.coverage.shapes import SHAPES, near_shape, offending, shape_of, shapes_left, stride_of
-from fleet.verify.coverage.values import Place, class_of, examples, fitting, possible, remainder
+from fleet.verify.coverage.values import FieldPlace, class_of, examples, fitting, possible, remainder
 
 
 def field(width: int, kind: str, *, align: int = 1, allowed: tuple[int, ...] | None = None, space: str | None = None) -> Field:
     return Field("f", 0, width - 1, kind, space, align, allowed, 0, (), "rw", "r", "", "", "here")
 
 
-def place(f: Field, limit: Limit | None = None) -> Place:
+def place(f: Field, limit: Limit | None = None) -> FieldPlace:
     register = Register("r", 0, "operand", "u", 0, (f,), "", "", "here")
-    return Place("r", register, f, True, limit)
+    return FieldPlace("r", register, f, True, limit)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_remainder(value: int, block: int) -> None:
 )  # fmt: skip
 def test_shape_is_the_most_awkward_remainder(sizes: tuple[int, int], expected: str) -> None:
     fs = [field(16, "size"), field(16, "size")]
-    found = [Place(n, Register(n, 4 * i, "operand", "u", i, (fs[i],), "", "", ""), fs[i], True) for i, n in enumerate("ab")]
+    found = [FieldPlace(n, Register(n, 4 * i, "operand", "u", i, (fs[i],), "", "", ""), fs[i], True) for i, n in enumerate("ab")]
     assert shape_of(found, dict(zip("ab", sizes, strict=True)), (8, 32, 64, 128)) == expected
 
 
@@ -113,7 +113,9 @@ def test_what_keeps_sizes_from_a_shape_and_what_brings_them_there(
     values: list[int], shape: str, blocks: tuple[int, ...]
 ) -> None:  # fmt: skip
     f = field(16, "size")
-    found = [Place(f"s{i}", Register(f"s{i}", 4 * i, "operand", "u", i, (f,), "", "", ""), f, True) for i in range(len(values))]
+    found = [
+        FieldPlace(f"s{i}", Register(f"s{i}", 4 * i, "operand", "u", i, (f,), "", "", ""), f, True) for i in range(len(values))
+    ]
     fields = {f"s{i}": v for i, v in enumerate(values)}
     wrong = offending(found, fields, blocks, shape)
     assert (not wrong) == (shape_of(found, fields, blocks) == shape)

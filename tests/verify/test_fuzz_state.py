@@ -11,7 +11,7 @@ import pytest
 
 from fleet.errors import ModelError
 from fleet.isa.registry import description_hash, find_device
-from fleet.verify.conformance.fuzz_state import FuzzState, Journal, Ran, load_state, state_file
+from fleet.verify.conformance.fuzz_state import FuzzState, Journal, RanProgram, load_state, state_file
 
 DEVICE = "vgemm_small"
 
@@ -20,8 +20,8 @@ def stored(folder: Path) -> tuple[Path, dict[str, Any]]:
     path = state_file(folder, DEVICE, 3)
     state = load_state(path, DEVICE, 3)
     with Journal(state, path) as journal:
-        journal.add(Ran(0, 4, 1, 64, failure="0: vgemm_small/program/30000000 ideal/regs: differs"))
-        journal.add(Ran(2, 4, 1, 64))
+        journal.add(RanProgram(0, 4, 1, 64, failure="0: vgemm_small/program/30000000 ideal/regs: differs"))
+        journal.add(RanProgram(2, 4, 1, 64))
     return path, json.loads(path.read_text())
 
 

@@ -17,7 +17,7 @@ from fleet.isa.registry import description_hash, find_device
 from fleet.sdk import Call, Write
 from fleet.streams.bundle import save_bundle
 from fleet.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
-from fleet.verify.changes.revisions import Side, find_side
+from fleet.verify.changes.revisions import RevisionSide, find_side
 from fleet.verify.changes.set_diff import set_diff, stored_streams
 
 MODEL = """
@@ -84,14 +84,14 @@ def test_stored_streams_against_a_description(installed_set: Path, import_from: 
     other = tmp_path / "other"
     other.mkdir()
     narrow = edited(other, ('field { fleet_kind = "size"; } value[31:0]', 'field { fleet_kind = "size"; } value[3:0]'))
-    diff = set_diff(Side("old", None, RDL), Side("new", None, narrow), folder=tmp_path / "streams")
+    diff = set_diff(RevisionSide("old", None, RDL), RevisionSide("new", None, narrow), folder=tmp_path / "streams")
     assert diff.programs == 2
     assert diff.changed == []
     ((name, why),) = diff.illegal
     assert "stored16" in name
     assert "0x10 sets bits that no field has" in why
     moved = edited(other, ("vadd_beats @ 0x1C", "vadd_beats @ 0x2C"))
-    diff = set_diff(Side("old", None, RDL), Side("new", None, moved), folder=tmp_path / "streams")
+    diff = set_diff(RevisionSide("old", None, RDL), RevisionSide("new", None, moved), folder=tmp_path / "streams")
     assert (len(diff.changed), diff.illegal) == (2, [])
 
 

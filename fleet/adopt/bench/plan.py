@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from fleet.adopt.bench.library import Part, parts
-from fleet.adopt.port_map import Group
-from fleet.adopt.ports import Leaf
+from fleet.adopt.port_map import PortGroup
+from fleet.adopt.ports import PortLeaf
 from fleet.adopt.workspace import PortSettings, Workspace
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
@@ -32,7 +32,7 @@ _BITS = ("'0", "'1")
 class Port:
     """One lane of a group. widths: signal -> bits; drives: signals that the design drives."""
 
-    group: Group
+    group: PortGroup
     lane: int
     name: str
     protocol: Protocol
@@ -141,7 +141,7 @@ def make_plan(work: Workspace) -> Plan:
     return Plan(tuple(ports), tuple(instances), driven, watched, ties, max(OP_BITS, widest), tuple(undriven))
 
 
-def _lanes(group: Group, protocol: Protocol, settings: PortSettings, leaves: Mapping[str, Leaf]) -> Iterator[Port]:
+def _lanes(group: PortGroup, protocol: Protocol, settings: PortSettings, leaves: Mapping[str, PortLeaf]) -> Iterator[Port]:
     widths = {name: sum(leaves[p].width * leaves[p].count // group.lanes for p in paths) for name, paths in group.signals.items()}
     drives = frozenset(name for name, paths in group.signals.items() if leaves[paths[0]].direction == "out")
     for lane in range(group.lanes):
@@ -149,7 +149,7 @@ def _lanes(group: Group, protocol: Protocol, settings: PortSettings, leaves: Map
         yield Port(group, lane, name, protocol, settings, widths, drives)
 
 
-def _watched(work: Workspace, leaves: Mapping[str, Leaf]) -> Iterator[str]:
+def _watched(work: Workspace, leaves: Mapping[str, PortLeaf]) -> Iterator[str]:
     for g in work.ports.groups:
         if work.protocols[g.protocol].single or g.protocol == "done":
             yield from (p for p in g.paths() if leaves[p].direction == "out")

@@ -12,7 +12,7 @@ from math import prod
 
 from fleet.adopt.bench.plan import Instance, Plan, Port
 from fleet.adopt.names import tokens
-from fleet.adopt.ports import Leaf, Top, TopPort
+from fleet.adopt.ports import PortLeaf, Top, TopPort
 from fleet.adopt.workspace import Workspace
 
 __all__ = ["TOP", "bench_text"]
@@ -102,7 +102,7 @@ class _Writer:
 
     def _interface_input(self, name: str) -> str:
         """What an input of an interface itself gets: by its name a clock or a reset, else 0."""
-        found = tokens(Leaf(name, (), "in", 1))
+        found = tokens(PortLeaf(name, (), "in", 1))
         for protocol, source in (("clock", "reference"), ("reset", "rst")):
             pattern = self._work.protocols[protocol].signals[0]
             for word in found.words:
@@ -111,7 +111,7 @@ class _Writer:
                     return f"{'~' if protocol == 'reset' and low else ''}{source}"
         return "'0"
 
-    def _leaf(self, port: TopPort, leaf: Leaf) -> Iterator[str]:
+    def _leaf(self, port: TopPort, leaf: PortLeaf) -> Iterator[str]:
         """The net of a leaf, all its elements side by side, the first one lowest."""
         net = self._net[leaf.path]
         yield f"  logic [{leaf.width * leaf.count - 1}:0] {net};  // {leaf.path}"
@@ -130,7 +130,7 @@ class _Writer:
             part = f"{net}[{n * leaf.width} +: {leaf.width}]"
             yield f"  assign {part} = {place};" if leaf.direction == "out" else f"  assign {place} = {part};"
 
-    def _member_width(self, port: TopPort, leaf: Leaf) -> int:
+    def _member_width(self, port: TopPort, leaf: PortLeaf) -> int:
         return sum(x.width * prod(c for c, _ in x.strides) for x in port.leaves if x.fields[:1] == leaf.fields[:1])
 
     def _single_lines(self) -> Iterator[str]:

@@ -22,7 +22,7 @@ from fleet.engines.rtl_sim.tools import MINIMUM, how_to_get
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """One thing looked at.
 
     needed_by: what does not work without it; hint: how to get it (empty when it is there). optional: the demo and the tests run
@@ -50,11 +50,11 @@ def _version_of(command: list[str]) -> str:
     return text.splitlines()[0].strip() if text else ""
 
 
-def _tool(name: str, needed_by: str, package: str) -> Finding:
+def _tool(name: str, needed_by: str, package: str) -> DoctorFinding:
     path = shutil.which(name)
     if path is None:
-        return Finding(name, "missing", False, needed_by, f"apt-get install {package} (or your distribution's package)")
-    return Finding(name, f"{_version_of([path, '--version'])} ({path})", True, needed_by)
+        return DoctorFinding(name, "missing", False, needed_by, f"apt-get install {package} (or your distribution's package)")
+    return DoctorFinding(name, f"{_version_of([path, '--version'])} ({path})", True, needed_by)
 
 
 def verilator_version(program: str) -> tuple[int, int] | None:
@@ -66,7 +66,7 @@ def verilator_version(program: str) -> tuple[int, int] | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
-def _verilator() -> Finding:
+def _verilator() -> DoctorFinding:
     bundled = Path(sysconfig.get_path("purelib")) / "verilator" / "bin" / "verilator"
     candidates = [c for c in (shutil.which("verilator"), str(bundled) if bundled.exists() else None) if c]
     too_old = ""
@@ -76,20 +76,20 @@ def _verilator() -> Finding:
             continue
         text = f"{version[0]}.{version[1]:03d} ({candidate})"
         if version >= MINIMUM:
-            return Finding("verilator", text, True, "engine rtl")
+            return DoctorFinding("verilator", text, True, "engine rtl")
         too_old = too_old or f"{text}, too old: 5.036 is the oldest that cocotb 2 accepts"
-    return Finding("verilator", too_old or "missing", False, "engine rtl", how_to_get())
+    return DoctorFinding("verilator", too_old or "missing", False, "engine rtl", how_to_get())
 
 
-def _mlir() -> Finding:
+def _mlir() -> DoctorFinding:
     """mlir-opt of the generation whose syntax the export writes (see `fleet.targets.mlir.lower`)."""
     name = "mlir-opt-22"
     path = shutil.which(name) or shutil.which("mlir-opt", path="/usr/lib/llvm-22/bin")
     if path is None:
         hint = "apt-get install mlir-22-tools (Debian security); `fleet help mlir`"
-        return Finding(name, "missing", False, "engine mlir", hint, optional=True)
+        return DoctorFinding(name, "missing", False, "engine mlir", hint, optional=True)
     version = re.search(r"version (\S+)", _all_of([path, "--version"]))
-    return Finding(name, f"{version[1] if version else 'of no known version'} ({path})", True, "engine mlir")
+    return DoctorFinding(name, f"{version[1] if version else 'of no known version'} ({path})", True, "engine mlir")
 
 
 def _extra(name: str, *, with_all: bool = True) -> str:
@@ -99,15 +99,15 @@ def _extra(name: str, *, with_all: bool = True) -> str:
     return f"{shlex.quote(sys.executable)} -m pip install {wanted}[{name}]'" + (", or make setup" if checkout and with_all else "")
 
 
-def _package(name: str, needed_by: str, hint: str = "", *, optional: bool = False) -> Finding:
+def _package(name: str, needed_by: str, hint: str = "", *, optional: bool = False) -> DoctorFinding:
     hint = hint or f"install it anew: {sys.executable} -m pip install --force-reinstall fleet-cosim, or make setup"
     try:
-        return Finding(name, importlib.metadata.version(name), True, needed_by)
+        return DoctorFinding(name, importlib.metadata.version(name), True, needed_by)
     except importlib.metadata.PackageNotFoundError:
-        return Finding(name, "missing", False, needed_by, hint, optional)
+        return DoctorFinding(name, "missing", False, needed_by, hint, optional)
 
 
-def _cache() -> Finding:
+def _cache() -> DoctorFinding:
     root = os.environ.get("FLEET_CACHE") or str(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "fleet")
     place = Path(root)
     while not place.exists():
@@ -115,10 +115,10 @@ def _cache() -> Finding:
     free = shutil.disk_usage(place).free / 2**30
     ok = os.access(place, os.W_OK) and free > 1
     hint = "" if ok else "set FLEET_CACHE to a writable folder with 1 GiB free"
-    return Finding("cache folder", f"{root} ({free:.0f} GiB free)", ok, "engine rtl", hint)
+    return DoctorFinding("cache folder", f"{root} ({free:.0f} GiB free)", ok, "engine rtl", hint)
 
 
-def _plugins() -> list[Finding]:
+def _plugins() -> list[DoctorFinding]:
     """Plug-ins of others that cannot be loaded; none where fleet itself cannot be imported because packages are missing."""
     try:
         from fleet.core.plugins import foreign_points, load_plugin
@@ -134,19 +134,19 @@ def _plugins() -> list[Finding]:
             except FleetError as error:
                 found[f"{point.group} {point.name}"] = error
     hint = "mend or uninstall the package that brings it"
-    return [Finding(name, f"cannot be loaded: {error}", False, "whoever asks for it", hint) for name, error in found.items()]
+    return [DoctorFinding(name, f"cannot be loaded: {error}", False, "whoever asks for it", hint) for name, error in found.items()]
 
 
-def examine() -> list[Finding]:
+def examine() -> list[DoctorFinding]:
     """Looks at everything; runs a few `--version` commands, changes nothing."""
     python_ok = (3, 11) <= sys.version_info < (3, 14)
     platform_ok = platform.system() == "Linux" and platform.machine() == "x86_64"
     return [
-        Finding(
+        DoctorFinding(
             "platform", f"{platform.system()} {platform.machine()}", platform_ok, "everything",
             "" if platform_ok else "tested on Linux x86_64 only; elsewhere bring your own Verilator",
         ),
-        Finding("python", f"{platform.python_version()} ({sys.executable})", python_ok, "everything",
+        DoctorFinding("python", f"{platform.python_version()} ({sys.executable})", python_ok, "everything",
                 "" if python_ok else "install Python 3.11, 3.12 or 3.13"),
         _tool("g++", "engine rtl", "g++"),
         _tool("make", "engine rtl", "make"),

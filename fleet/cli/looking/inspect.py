@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from fleet.cli.looking.inspecting.command import Answer, on_a_file
+from fleet.cli.looking.inspecting.command import CommandOutput, on_a_file
 from fleet.cli.looking.inspecting.kinds import inspect
-from fleet.cli.looking.inspecting.page import Asked
+from fleet.cli.looking.inspecting.page import InspectRequest
 from fleet.errors import ExitCode
 
 _EPILOG = """\b
@@ -25,7 +25,7 @@ file that fleet does not read, with what to do.
 
 @click.command(name="inspect", epilog=_EPILOG)
 @on_a_file(device="Only this device.")
-def command(asked: Asked, answer: Answer) -> int:
+def command(asked: InspectRequest, answer: CommandOutput) -> int:
     """Say what FILE is: inputs, operators, work, what each device runs and keeps, what is unsupported, what to type next."""
     page = answer.page = inspect(asked)
     answer.say(page.text())

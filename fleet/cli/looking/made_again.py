@@ -12,12 +12,12 @@ from fleet.errors import ModelError
 
 if TYPE_CHECKING:
     from fleet.cosim.options import CosimOptions
-    from fleet.verify.shrink.model_cuts import Model
+    from fleet.verify.shrink.model_cuts import CutModel
 
 __all__ = ["made_again"]
 
 
-def made_again(command: str, path: Path) -> tuple[Model, tuple[str, ...], CosimOptions]:
+def made_again(command: str, path: Path) -> tuple[CutModel, tuple[str, ...], CosimOptions]:
     """They, from the command line that a result has. Raises ModelError where it has none that can be read.
 
     path: of the result, for messages.
@@ -32,14 +32,14 @@ def made_again(command: str, path: Path) -> tuple[Model, tuple[str, ...], CosimO
     raise ModelError("the result does not say how it was made", where=str(path), hint="run `fleet cosim` or `fleet case run`")
 
 
-def _of_cosim(words: list[str]) -> tuple[Model, tuple[str, ...], CosimOptions]:
+def _of_cosim(words: list[str]) -> tuple[CutModel, tuple[str, ...], CosimOptions]:
     from fleet.cli.grammar import equip
     from fleet.cli.model import lowering
     from fleet.cli.running.cosim import command
     from fleet.cosim.models.loaded import load_model
     from fleet.cosim.options import CosimOptions
     from fleet.cosim.what_ran import DataProvenance
-    from fleet.verify.shrink.model_cuts import Model
+    from fleet.verify.shrink.model_cuts import CutModel
 
     try:
         p: dict[str, Any] = equip(command, "cosim").make_context("cosim", words).params
@@ -50,16 +50,16 @@ def _of_cosim(words: list[str]) -> tuple[Model, tuple[str, ...], CosimOptions]:
         p["model"], DataProvenance("real", 1, None, None, None), p["device"], p["memory"], p["seed"],
         lowering=lowering(p["group"], p["issue"], p["load"]),
     )  # fmt: skip
-    return Model(_bound(loaded.program, loaded.inputs), dict(loaded.inputs)), tuple(p["engines"].split(",")), options
+    return CutModel(_bound(loaded.program, loaded.inputs), dict(loaded.inputs)), tuple(p["engines"].split(",")), options
 
 
-def _of_case(words: list[str]) -> tuple[Model, tuple[str, ...], CosimOptions]:
+def _of_case(words: list[str]) -> tuple[CutModel, tuple[str, ...], CosimOptions]:
     from fleet.cli.regression.case import find_case
     from fleet.cosim.models.loaded import load_model
     from fleet.cosim.options import CosimOptions
     from fleet.cosim.what_ran import DataProvenance
     from fleet.regress.cases import load_case, select
-    from fleet.verify.shrink.model_cuts import Model
+    from fleet.verify.shrink.model_cuts import CutModel
 
     only = words[words.index("--only") + 1] if "--only" in words[:-1] else None
     run, *_ = select(load_case(find_case(words[0])), only)
@@ -67,7 +67,7 @@ def _of_case(words: list[str]) -> tuple[Model, tuple[str, ...], CosimOptions]:
     options = CosimOptions(
         run.case.model, DataProvenance("real", 1, None, None, None), run.device, run.memory, run.seed, lowering=run.lowering
     )
-    return Model(_bound(loaded.program, loaded.inputs), dict(loaded.inputs)), run.engines, options
+    return CutModel(_bound(loaded.program, loaded.inputs), dict(loaded.inputs)), run.engines, options
 
 
 def _bound(program: Any, inputs: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fleet.core.scratch import Scratch
 from fleet.errors import ModelError
-from fleet.report.run.why import RESULT, Failure
+from fleet.report.run.why import RESULT, StoredFailure
 
 if TYPE_CHECKING:
     from fleet.engines.rtl_sim.hardware import Waves
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["waves_of"]
 
 
-def waves_of(failure: Failure, path: Path) -> Waves:
+def waves_of(failure: StoredFailure, path: Path) -> Waves:
     """Waves of a stored stream, or of the stored result of `fleet cosim` or `fleet case run`, whose run is made again.
 
     Raises ModelError where the failure has no commit that differs, or the model is not what it was; SimulationError where no

@@ -15,7 +15,7 @@ from fleet.core.json_values import Json
 from fleet.errors import ExitCode, FleetError, ModelError, heaviest
 
 if TYPE_CHECKING:
-    from fleet.cli.running.cosim import Watch
+    from fleet.cli.running.cosim import TablePrinter
     from fleet.cosim.result import CosimResult
     from fleet.regress.case_runs import CaseOptions
     from fleet.regress.cases import CaseRun
@@ -32,7 +32,7 @@ def find_case(case: str) -> Path:
     raise ModelError("no such case", where=case, hint=f"give a path or one of {CASES}: {names}")
 
 
-def case_options(watch: Watch) -> CaseOptions:
+def case_options(watch: TablePrinter) -> CaseOptions:
     """Options of a run by hand, now."""
     from fleet.regress.case_runs import CaseOptions
 
@@ -113,7 +113,7 @@ def run(case: str, only: str | None, nightly: bool, folder: Path | None, bisect:
 
 
 def _run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
-    from fleet.cli.running.cosim import Watch, store
+    from fleet.cli.running.cosim import TablePrinter, store
     from fleet.cli.table import print_head, print_verdict
     from fleet.cosim.last_run import keep
     from fleet.cosim.seeds_held import ignored_seeds
@@ -127,7 +127,7 @@ def _run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int
     worst = ExitCode.AGREED
     results: list[CosimResult] = []
     for one in runs:
-        watch = Watch(quiet=False)
+        watch = TablePrinter(quiet=False)
         click.secho(f"\n{one.name}: engines {', '.join(one.engines)}", bold=True)
         print_head()
         result = run_case(one, case_options(watch))
@@ -196,7 +196,7 @@ def _listed(run: CaseRun) -> dict[str, Json]:
 @click.option("--dry-run", is_flag=True, help="Only show the differences.")
 def accept(case: str, only: str | None, nightly: bool, reason: str, dry_run: bool) -> int:
     """Run CASE and store its cycles and the widths of its bounds, to which every later run is held (golden/CASE/norms.toml)."""
-    from fleet.cli.running.cosim import Watch
+    from fleet.cli.running.cosim import TablePrinter
     from fleet.regress.case_runs import accepted_norms
     from fleet.regress.cases import load_case, select
     from fleet.regress.norms import differences, store_norms
@@ -207,7 +207,7 @@ def accept(case: str, only: str | None, nightly: bool, reason: str, dry_run: boo
     runs = [r for r in select(found, only) if only or nightly or r.tier == "quick"]
     if not runs:
         raise ModelError("has no quick run", where=str(found.path), hint="add --nightly, or name one with --only")
-    old, new = accepted_norms(found, runs, reason, case_options(Watch(quiet=True)))
+    old, new = accepted_norms(found, runs, reason, case_options(TablePrinter(quiet=True)))
     lines = differences(old, new)
     for line in lines:
         click.echo(line)

@@ -16,7 +16,7 @@ from fleet.errors import ComparisonFailure, ExitCode, FleetError
 
 if TYPE_CHECKING:
     from fleet.verify.programs.batches import Batch
-    from fleet.verify.programs.fuzz import State
+    from fleet.verify.programs.fuzz import FuzzState
 
 _SECONDS = 60.0
 
@@ -65,7 +65,7 @@ def command(
     click.echo(f"seed {seed}, {jobs} at a time, engines vm, cpython{', ' if names else ''}{', '.join(names)}; state {path}")
     with ProgressLine("fuzz") as bar:
 
-        def told(state: State, here: Batch) -> None:
+        def told(state: FuzzState, here: Batch) -> None:
             parts = [here.accepted / programs] if programs else []
             bar(max([*parts, 0.0]), f"{here.accepted:,} programs, {len(state.failures)} different failures")
 
@@ -84,7 +84,7 @@ def command(
     return ExitCode.DIFFERS if failed else ExitCode.INCOMPLETE if early else ExitCode.AGREED
 
 
-def _table(state: State) -> Iterator[str]:
+def _table(state: FuzzState) -> Iterator[str]:
     """What was run, refused, met, and what differs."""
     sums = state.sums
     drawn = max(1, sums.drawn)
@@ -104,14 +104,14 @@ def _table(state: State) -> Iterator[str]:
 
 def _again(stored: Path) -> int:
     """Kept programs, one line each."""
-    from fleet.verify.programs.oracle import Oracle
+    from fleet.verify.programs.oracle import ProgramOracle
     from fleet.verify.programs.stored import find_programs, load_program
 
     paths = list(find_programs(stored)) if stored.is_dir() else [stored]
     if not paths:
         raise FleetError("no stored program", where=str(stored))
     failed = 0
-    with Oracle() as oracle:
+    with ProgramOracle() as oracle:
         for path in paths:
             outcome = oracle.compare(load_program(path)[0])
             failed += outcome.kind == "differs"

@@ -23,14 +23,14 @@ def command() -> None:
 def update(case: str, reason: str, dry_run: bool, machine: bool) -> int:
     """Show how CASE's golden would change, then replace it (needs --reason)."""
     from fleet.cli.regression.case import case_options, find_case
-    from fleet.cli.running.cosim import Watch
+    from fleet.cli.running.cosim import TablePrinter
     from fleet.regress.case_runs import prepare_golden
     from fleet.regress.cases import load_case
     from fleet.regress.golden import as_table
 
     if not dry_run and not reason.strip():
         raise FleetError("a golden needs a reason", where=case, hint='give one with --reason "...", or look with --dry-run')
-    watch = Watch(quiet=True)
+    watch = TablePrinter(quiet=True)
     found = prepare_golden(load_case(find_case(case)), reason or "dry run", case_options(watch))
     table = as_table(found.changes)
     if machine:

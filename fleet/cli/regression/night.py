@@ -26,8 +26,8 @@ from fleet.regress.night_records import BESIDE, NightRecord, latest, nights, rea
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from fleet.night.collect import Judged
-    from fleet.night.status import Status
+    from fleet.night.collect import JudgedNight
+    from fleet.night.status import NightStatus
 
 REPORTS = Path("reports/sim")
 BASELINES = Path("sim/baselines.toml")
@@ -69,7 +69,7 @@ def _chosen(folder: Path, night: str | None) -> Path:
     return found[-1]
 
 
-def judge(folder: Path, night: str | None, baselines: Path) -> Judged:
+def judge(folder: Path, night: str | None, baselines: Path) -> JudgedNight:
     """Collects a night and writes its page, JSON, JUnit and summary."""
     from fleet.night.collect import collect
     from fleet.report.regression.night import write_night
@@ -117,7 +117,7 @@ def list_(folder: Path, count: int) -> int:
     """List the nights of the history: id, revision, tests that ran and failed, figures that moved."""
     from fleet.night import history as h
 
-    with h.History(folder / "night" / h.FILE) as store:
+    with h.NightHistory(folder / "night" / h.FILE) as store:
         for n in store.nights()[-count:]:
             ran = f"{n.finished:>7,} of {n.planned:,} ran{' partial' if n.partial else ''}"
             click.echo(f"{n.id}  {n.revision[:10] or '-':10}  {ran}, {n.failed:,} failed, {n.red:,} moved")
@@ -350,19 +350,19 @@ def status(folder: Path, night: str | None, watch: bool) -> int:
     return ExitCode.AGREED
 
 
-def _status(folder: Path, night: str | None) -> Status:
+def _status(folder: Path, night: str | None) -> NightStatus:
     from fleet.night import history as h
     from fleet.night.status import status_of
 
     file = folder / "night" / h.FILE
     times: dict[str, float] = {}
     if file.exists():
-        with h.History(file) as store:
+        with h.NightHistory(file) as store:
             times = {node: last.seconds for node, last in store.last_runs().items()}
     return status_of(read_night(_chosen(folder, night)), times, datetime.datetime.now(datetime.UTC))
 
 
-def _shown(now: Status, lines: int) -> RenderableType:
+def _shown(now: NightStatus, lines: int) -> RenderableType:
     from rich.console import Group
     from rich.table import Table
     from rich.text import Text

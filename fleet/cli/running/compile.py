@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from fleet.cli.model import accel_options, data_options, lowering, onnx_options
-from fleet.cli.running.compiling import Request, execute
+from fleet.cli.running.compiling import CompileRequest, execute
 from fleet.compiler import BACKENDS, STAGES
 from fleet.errors import FleetError
 
@@ -95,7 +95,7 @@ def command(
     if out is not None and stage is None:
         raise FleetError("no stage is named to be written", where="-o", hint="name one with --emit")
     return execute(
-        Request(
+        CompileRequest(
             model=model, stage=stage, weights=weights, input_path=input_path, seed=seed, batch=batch, device=device,
             dynamic="all" in dynamic or dynamic,
             lowering=lowering(group, issue, load), pipeline=pipeline or ("vm" if opt else None), verify_each=verify_each,

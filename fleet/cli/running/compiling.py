@@ -17,16 +17,16 @@ from fleet.errors import FleetError
 if TYPE_CHECKING:
     from fleet.ir.program import Program
     from fleet.transforms.passes import Pass
-    from fleet.transforms.pipeline import Hooks
+    from fleet.transforms.pipeline import PassHooks
 
-__all__ = ["Request", "execute"]
+__all__ = ["CompileRequest", "execute"]
 
 _DUMPED: Mapping[str, str] = {"token": "token.txt", "ast": "ast.txt", "ir": "ir.mlir"}
 _DUMPED_LATER: Mapping[str, str] = {"mlir": "mlir.mlir", "vm": "vm.txt", "bytecode": "bytecode.txt"}
 
 
 @dataclass(frozen=True)
-class Request:
+class CompileRequest:
     """What the user asked for.
 
     Attributes:
@@ -65,7 +65,7 @@ class Request:
     external_data: bool = False
 
 
-def execute(request: Request) -> int:
+def execute(request: CompileRequest) -> int:
     """Does it; the exit code: 1 where a validation failed, else 0. Raises FleetError."""
     engine = _engine(request)
     if request.stage in ("token", "ast") and request.dumps is None and not request.run and not request.validation:
@@ -127,7 +127,7 @@ def _interpret(model: str, arrays: Mapping[str, Any], names: Sequence[str]) -> i
     return 0
 
 
-def _engine(request: Request) -> str:
+def _engine(request: CompileRequest) -> str:
     engine = engine_of(request.backend)
     if request.runner == "vm":
         return engine
@@ -136,7 +136,7 @@ def _engine(request: Request) -> str:
     return "interp"
 
 
-def _stage(request: Request, stage: str, compiled: Compiled) -> None:
+def _stage(request: CompileRequest, stage: str, compiled: Compiled) -> None:
     if request.out is not None and not request.module_only:
         missing = compiled.write(
             stage, request.out, device=request.device, lowering=request.lowering, external_data=request.external_data
@@ -187,13 +187,13 @@ def _dump(compiled: Compiled, names: Mapping[str, str], folder: Path) -> None:
             click.echo(f"fleet: {name} is not written: {error}", err=True)
 
 
-def _hooks(request: Request, program: Program) -> Hooks:
+def _hooks(request: CompileRequest, program: Program) -> PassHooks:
     from fleet.ir.text import print_ir
-    from fleet.transforms.pipeline import Hooks
+    from fleet.transforms.pipeline import PassHooks
 
     if request.dumps is not None and (request.before or request.after):
         folder = request.dumps / "passes"
-        return Hooks(request.verify_each, folder, request.before, request.after)
+        return PassHooks(request.verify_each, folder, request.before, request.after)
     last = [program]
 
     def show(one: Pass, now: Program) -> None:
@@ -202,12 +202,12 @@ def _hooks(request: Request, program: Program) -> Hooks:
                 click.echo(f"// IR {when} {one.name}\n{print_ir(what.module)}", err=True, nl=False)
         last[0] = now
 
-    return Hooks(request.verify_each, after=show if request.before or request.after else None)
+    return PassHooks(request.verify_each, after=show if request.before or request.after else None)
 
 
-def _validate(request: Request, engine: str, compiled: Compiled) -> int:
+def _validate(request: CompileRequest, engine: str, compiled: Compiled) -> int:
     """The run against CPython's on the same file, every operation within its derived bound."""
-    from fleet.cli.running.cosim import Watch
+    from fleet.cli.running.cosim import TablePrinter
     from fleet.cli.table import print_head, print_verdict
     from fleet.cosim.campaign import cosim
     from fleet.cosim.models.loaded import RANDOM_BANNER
@@ -215,7 +215,7 @@ def _validate(request: Request, engine: str, compiled: Compiled) -> int:
     from fleet.cosim.what_ran import DataProvenance
 
     names = list(dict.fromkeys(["vm", "cpython", engine]))
-    watch = Watch(quiet=False)
+    watch = TablePrinter(quiet=False)
     data = DataProvenance("random" if RANDOM_BANNER in (compiled.banner or "") else "real", 1, None, None, compiled.banner)
     options = CosimOptions(request.model, data, seed=request.seed, command=" ".join(sys.argv), on_engine=watch.engine)
     print_head()

@@ -79,7 +79,7 @@ def _previous(folder: Path | None) -> CosimResult | None:
         return None
 
 
-class Watch:
+class TablePrinter:
     """Prints the table's rows as engines finish, and progress between them."""
 
     def __init__(self, quiet: bool) -> None:
@@ -229,7 +229,7 @@ def co_simulate(
     from fleet.cosim.last_run import keep
     from fleet.cosim.request import check_ready, check_request, known_engines
 
-    watch = Watch(quiet)
+    watch = TablePrinter(quiet)
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     options = replace(options, date=date, progress=watch.progress, on_engine=watch.engine)
     check_request(loaded.program, labels, engines, options, known_engines(options))

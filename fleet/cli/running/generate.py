@@ -18,7 +18,7 @@ from fleet.errors import ExitCode
 
 if TYPE_CHECKING:
     from fleet.cosim.generation import GenerationResult, TokenRow
-    from fleet.llm.session import Step
+    from fleet.llm.session import TokenStep
 
 _EPILOG = """\b
 Examples:
@@ -79,7 +79,7 @@ def command(
 
     from fleet.core.files import check_writable
     from fleet.cosim.last_run import keep
-    from fleet.llm.contestants import Request, generate
+    from fleet.llm.contestants import GenerateRequest, generate
     from fleet.llm.load import load_model
     from fleet.llm.models import CLASSIC, SHORT
     from fleet.llm.quantisation import Quantisation
@@ -87,7 +87,7 @@ def command(
 
     names = tuple(name.strip() for name in engines.split(",") if name.strip())
     kept = tuple(layer.strip() for layer in host_layers.split(",") if layer.strip())
-    request = Request(
+    request = GenerateRequest(
         name=spec, prompt=prompt, tokens=tokens, engines=names, device=device, memory=memory, seed=seed, issue=issue,
         sampling=Sampling(temperature, top_k, top_p, seed),
         plan=replace(SHORT if sequence == "short" else CLASSIC, tokens=min(chunk, positions), positions=positions),
@@ -136,13 +136,13 @@ class _Told:
 
     def watch(self) -> Any:
         """What the run calls."""
-        from fleet.llm.generate import Watch
+        from fleet.llm.generate import GenerationWatch
 
         if self._device is not None:
             from fleet.isa.registry import find_device
 
             self._clock = find_device(self._device)[1].clock_mhz
-        return Watch() if self.quiet else Watch(self._prefilled, self._token, self._progress)
+        return GenerationWatch() if self.quiet else GenerationWatch(self._prefilled, self._token, self._progress)
 
     def announce(self, line: str) -> None:
         """A slow part begins."""
@@ -162,13 +162,13 @@ class _Told:
             self._engine, self._line = engine, ProgressLine(engine)
         self._line(fraction, words)
 
-    def _prefilled(self, engine: str, step: Step) -> None:
+    def _prefilled(self, engine: str, step: TokenStep) -> None:
         self.done()
         cycles = "" if step.ran.cycles is None else f", {step.ran.cycles:,} cycles"
         count = len(step.tokens)
         click.echo(f"prompt, {engine}: {count} token{'s' * (count > 1)} behind {step.position} in {step.seconds:.2f} s{cycles}")
 
-    def _token(self, row: TokenRow, steps: Mapping[str, Step]) -> None:
+    def _token(self, row: TokenRow, steps: Mapping[str, TokenStep]) -> None:
         self.done()
         if not self._head:
             self._head = True

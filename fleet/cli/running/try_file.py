@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 
-from fleet.cli.looking.inspecting.command import Answer, on_a_file
+from fleet.cli.looking.inspecting.command import CommandOutput, on_a_file
 from fleet.cli.looking.inspecting.kinds import inspect
-from fleet.cli.looking.inspecting.page import Asked, Page
+from fleet.cli.looking.inspecting.page import InspectRequest, Page
 from fleet.core.json_values import Json
 from fleet.errors import ExitCode, FleetError
 
@@ -38,7 +38,7 @@ _MAX_LANGUAGE = 1 << 24
 
 @click.command(name="try", epilog=_EPILOG)
 @on_a_file(device="This device instead of the one that runs the largest share.")
-def command(asked: Asked, answer: Answer) -> int:
+def command(asked: InspectRequest, answer: CommandOutput) -> int:
     """Try FILE: what it is, whether vm and the best device's iss agree on it, and what to type next."""
     page = inspect(asked)
     if page.program is not None and page.program.macs > _MAX_WORK and asked.batch is None and asked.input_path is None:
@@ -60,7 +60,7 @@ def command(asked: Asked, answer: Answer) -> int:
 class _Trial:
     """One run of the file that a page describes. facts: JSON values of the run; commands: what to type next."""
 
-    def __init__(self, page: Page, asked: Asked, answer: Answer) -> None:
+    def __init__(self, page: Page, asked: InspectRequest, answer: CommandOutput) -> None:
         self.page, self.asked, self.say, self.quiet = page, asked, answer.say, answer.quiet
         self.facts: dict[str, Json] = {}
         own = f"fleet try {shlex.quote(page.spec)}"
@@ -157,7 +157,7 @@ class _Trial:
         )
         return ExitCode.AGREED if agreed else ExitCode.DIFFERS
 
-    def _named(self) -> Asked:
+    def _named(self) -> InspectRequest:
         loaded = self.page.loaded
         return self.asked if loaded is None else replace(self.asked, spec=loaded.spec)
 

@@ -15,14 +15,14 @@ from fleet.adopt.filelist import Sources, read_sources
 from fleet.adopt.first import write_workspace
 from fleet.adopt.map_file import map_text, read_map, read_recorded
 from fleet.adopt.own_protocols import known_protocols
-from fleet.adopt.port_map import Group, PortMap
+from fleet.adopt.port_map import PortGroup, PortMap
 from fleet.adopt.ports import Top
 from fleet.adopt.registers import read_registers, registers_file, shipped
 from fleet.core.files import write_atomically
 from fleet.errors import DeviceError, ExitCode
 from fleet.sdk.ports import Protocol
 
-__all__ = ["Asked", "run_adopt", "run_replay"]
+__all__ = ["AdoptRequest", "run_adopt", "run_replay"]
 
 _VERDICTS = {
     ExitCode.AGREED: "PASS",
@@ -34,7 +34,7 @@ _WIRES = ("clock", "reset", "interrupt")
 
 
 @dataclass(frozen=True)
-class Asked:
+class AdoptRequest:
     """What the command line says. parameters, defines: NAME=VALUE; known: a port map to check, old: one to compare with,
     registers: descriptions, protocols: files;
     output: where to write a map."""
@@ -52,7 +52,7 @@ class Asked:
     machine: bool
 
 
-def run_adopt(asked: Asked) -> int:
+def run_adopt(asked: AdoptRequest) -> int:
     """Reads a design, maps its ports and prints the map. INCOMPLETE where ports are left which no given map names as unmapped."""
     # Loads pyslang, or says how it is installed.
     from fleet.adopt.classify import classify
@@ -89,7 +89,7 @@ def run_adopt(asked: Asked) -> int:
 
 
 def _workspace(
-    asked: Asked, folder: Path, top: Top, sources: Sources, ports: PortMap, closure: str, protocols: Mapping[str, Protocol]
+    asked: AdoptRequest, folder: Path, top: Top, sources: Sources, ports: PortMap, closure: str, protocols: Mapping[str, Protocol]
 ) -> Sequence[Path]:
     """Writes a workspace; registers are those of --registers, else of the descriptions beside the sources."""
     beside = dict.fromkeys(p.parent for p in (*sources.lists, *top.files))
@@ -133,7 +133,7 @@ def run_replay(folder: Path, test: Path | None, *, machine: bool) -> int:
     return code
 
 
-def _compare(asked: Asked, top: Top, ports: PortMap, closure: str, protocols: Mapping[str, Protocol]) -> int:
+def _compare(asked: AdoptRequest, top: Top, ports: PortMap, closure: str, protocols: Mapping[str, Protocol]) -> int:
     """Prints what moved since a map was written. DIFFERS where something did."""
     assert asked.old is not None
     old = read_recorded(asked.old)
@@ -197,16 +197,16 @@ def _lines(top: Top, sources: Sources, ports: PortMap, closure: str) -> Iterator
     yield f"{len(widths) - len(ports.unmapped)} of {len(widths)} ports mapped in {len(ports.groups)} groups"
 
 
-def _kind(g: Group) -> str:
+def _kind(g: PortGroup) -> str:
     return f"{g.protocol} {g.role}" + (f", {g.lanes} side by side" if g.lanes > 1 else "")
 
 
-def _signal(name: str, paths: Sequence[str], g: Group, widths: Mapping[str, int]) -> str:
+def _signal(name: str, paths: Sequence[str], g: PortGroup, widths: Mapping[str, int]) -> str:
     bits = sum(widths[p] for p in paths) // g.lanes
     return f"{name}{'*' if name in g.low else ''}[{bits}]"
 
 
-def _wire(g: Group, widths: Mapping[str, int]) -> str:
+def _wire(g: PortGroup, widths: Mapping[str, int]) -> str:
     [path] = g.paths()
     facts = [f"{widths[path]} bits"] if widths[path] > 1 else []
     facts += ["active low"] if g.low else []

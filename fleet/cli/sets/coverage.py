@@ -14,17 +14,17 @@ from fleet.cli.progress import ProgressLine
 from fleet.errors import ComparisonFailure, DeviceError, ModelError
 
 if TYPE_CHECKING:
-    from fleet.verify.coverage.account import Account
-    from fleet.verify.coverage.bins import Space
+    from fleet.verify.coverage.account import CoverageAccount
+    from fleet.verify.coverage.bins import BinSpace
     from fleet.verify.coverage.rtl import RtlCoverage
 
-__all__ = ["Asked", "run_isa_coverage"]
+__all__ = ["CoverageRequest", "run_isa_coverage"]
 
 _SHOWN = 12
 
 
 @dataclass(frozen=True)
-class Asked:
+class CoverageRequest:
     """The command's options; seconds 0: nothing runs, `merge` is shown."""
 
     device: str
@@ -37,14 +37,14 @@ class Asked:
     merge: tuple[Path, ...]
 
 
-def run_isa_coverage(asked: Asked) -> int:
+def run_isa_coverage(asked: CoverageRequest) -> int:
     """0 where all comparisons of the run agreed, 1 where one did not. Raises FleetError."""
     from fleet.core.files import check_writable
     from fleet.isa.registry import find_device
     from fleet.report.regression.coverage import write_coverage
     from fleet.verify.coverage.account import load_account
     from fleet.verify.coverage.bins import space_of
-    from fleet.verify.coverage.run import Plan, new_account, run_coverage
+    from fleet.verify.coverage.run import CoveragePlan, new_account, run_coverage
 
     if not asked.seconds and not asked.merge:
         raise ModelError("nothing would be run or shown", where=asked.device, hint="give --budget, or --merge FILE")
@@ -55,7 +55,7 @@ def run_isa_coverage(asked: Asked) -> int:
         total.merge(load_account(path))
     rtl: RtlCoverage | None = None
     if asked.seconds > 0:
-        plan = Plan(
+        plan = CoveragePlan(
             asked.device, asked.seconds, asked.seed, asked.jobs, asked.steer, asked.rtl, asked.report / "runs"
         )  # fmt: skip
         click.echo(f"{space.instruction_set.name} on {asked.device}: {len(space.open):,} bins, seeds from {asked.seed}")
@@ -79,12 +79,12 @@ def run_isa_coverage(asked: Asked) -> int:
     return 1 if total.failures else 0
 
 
-def _words(space: Space, account: Account) -> str:
+def _words(space: BinSpace, account: CoverageAccount) -> str:
     met = sum(k in account.met for k in space.open)
     return f"{met:,} of {len(space.open):,} bins, {account.instructions:,} instructions, {len(account.failures)} failed"
 
 
-def _hardware(asked: Asked, space: Space) -> RtlCoverage:
+def _hardware(asked: CoverageRequest, space: BinSpace) -> RtlCoverage:
     from fleet.engines.rtl_sim.build import design_of
     from fleet.isa.registry import description_hash
     from fleet.verify.coverage.rtl import load_exclusions, measure
@@ -100,7 +100,7 @@ def _hardware(asked: Asked, space: Space) -> RtlCoverage:
     return measured
 
 
-def _known_hardware(asked: Asked, total: Account) -> RtlCoverage | None:
+def _known_hardware(asked: CoverageRequest, total: CoverageAccount) -> RtlCoverage | None:
     """What an earlier run counted of the same description, which left it beside its account: the last merged one's that did."""
     from fleet.verify.coverage.rtl import load_rtl
 
@@ -113,7 +113,7 @@ def _known_hardware(asked: Asked, total: Account) -> RtlCoverage | None:
     return None
 
 
-def _lines(space: Space, account: Account, rtl: RtlCoverage | None) -> Iterator[str]:
+def _lines(space: BinSpace, account: CoverageAccount, rtl: RtlCoverage | None) -> Iterator[str]:
     from fleet.verify.coverage.bins import FAMILIES, family
 
     every = Counter(family(k) for k in space.open)
@@ -138,7 +138,7 @@ def _lines(space: Space, account: Account, rtl: RtlCoverage | None) -> Iterator[
     )
 
 
-def _left_out(account: Account) -> str:
+def _left_out(account: CoverageAccount) -> str:
     return ", ".join(f"{count:,} of {what}" if what != "program" else f"{count:,} programs of several instructions"
                      for what, count in sorted(account.left_out.items()))  # fmt: skip
 

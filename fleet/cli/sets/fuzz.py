@@ -15,7 +15,7 @@ from fleet.errors import ComparisonFailure, DeviceError, ModelError
 from fleet.isa.registry import find_device
 
 if TYPE_CHECKING:
-    from fleet.verify.coverage.account import Account
+    from fleet.verify.coverage.account import CoverageAccount
     from fleet.verify.coverage.steer import Steering
 
 __all__ = ["run_fuzz"]
@@ -33,7 +33,7 @@ def run_fuzz(
     at most 8. undefined: programs that may read what nothing defined; their state and streams stand in a folder of their own.
     """
     from fleet.verify.conformance.fuzz import STOP_AFTER, FuzzState, UndefinedPrograms, fuzz, load_state, state_file
-    from fleet.verify.conformance.fuzz_state import Ran
+    from fleet.verify.conformance.fuzz_state import RanProgram
 
     if steer and undefined:
         raise ModelError("--steer and --undefined are two ways to choose programs: give one")
@@ -50,7 +50,7 @@ def run_fuzz(
     dependent = [0]
     click.echo(f"{instruction_set.name} on {chip.name}, seed {seed}: from program {first} on, {jobs} at a time")
 
-    def ran(program: Ran) -> None:
+    def ran(program: RanProgram) -> None:
         if program.left_out and not no_room:
             no_room.append(program.left_out)
         dependent[0] += program.undefined
@@ -111,7 +111,7 @@ def _ended_early(seconds: float, failures: bool, *asked: tuple[int, int | None, 
     return f"; ENDED EARLY, by {'its failures' if failures else limit}" + (f", after {short}" if short else "")
 
 
-def _steering(device: str, seed: int, folder: Path) -> tuple[Steering, Account]:
+def _steering(device: str, seed: int, folder: Path) -> tuple[Steering, CoverageAccount]:
     """A chooser that goes on with the bins that earlier runs of the seed met, and its account."""
     from fleet.verify.coverage.account import load_account
     from fleet.verify.coverage.bins import space_of

@@ -298,10 +298,10 @@ def coverage(
 
     Exit code 1 where a comparison failed. The page shows what was not met, and what cannot be met and why.
     """
-    from fleet.cli.sets.coverage import Asked, run_isa_coverage
+    from fleet.cli.sets.coverage import CoverageRequest, run_isa_coverage
     from fleet.cli.sets.target import find_target
 
-    return run_isa_coverage(Asked(find_target(device)[1].name, seconds, jobs, seed, steer, rtl, folder, accounts))
+    return run_isa_coverage(CoverageRequest(find_target(device)[1].name, seconds, jobs, seed, steer, rtl, folder, accounts))
 
 
 @command.command(
@@ -382,9 +382,11 @@ def adopt(
 
     FILELIST: file lists (.f) and sources. Exit code 4 where ports are left that are not mapped.
     """
-    from fleet.cli.sets.adopt import Asked, run_adopt
+    from fleet.cli.sets.adopt import AdoptRequest, run_adopt
 
-    return run_adopt(Asked(files, top, parameters, defines, include_dirs, known, old, registers, protocols, output, machine))
+    return run_adopt(
+        AdoptRequest(files, top, parameters, defines, include_dirs, known, old, registers, protocols, output, machine)
+    )
 
 
 @command.command(

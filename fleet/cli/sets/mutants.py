@@ -15,10 +15,10 @@ from fleet.cli.progress import ProgressLine
 from fleet.errors import ModelError
 
 if TYPE_CHECKING:
-    from fleet.verify.mutation.campaign import Target
-    from fleet.verify.mutation.mutant import Mutant, Over, Result
+    from fleet.verify.mutation.campaign import MutationTarget
+    from fleet.verify.mutation.mutant import Mutant, MutantResult, Over
     from fleet.verify.mutation.probes import Effort
-    from fleet.verify.mutation.store import Record
+    from fleet.verify.mutation.store import MutantRecord
 
 __all__ = ["Wanted", "run_mutants"]
 
@@ -67,7 +67,7 @@ def run_mutants(w: Wanted) -> int:
     if w.only is not None:
         return _one(w.only, [open_target(campaign, o) for o in over])
     click.echo(f"{w.device}: {w.count} mutants, seed {w.seed}, over {', '.join(over)}")
-    everything: list[Record] = []
+    everything: list[MutantRecord] = []
     for place, count in shares(w.count, over):
         if not count:
             continue
@@ -110,13 +110,13 @@ def _places(text: str) -> list[Over]:
     return cast("list[Over]", found)
 
 
-def _told(result: Result) -> None:
+def _told(result: MutantResult) -> None:
     m = result.mutant
     what = f"by {result.test}: {result.how}" if result.verdict == "found" else f"{result.tests} tests"
     click.echo(f"  {result.verdict:<8} {m.id} {result.seconds:6.1f} s  {m.describe()} {what}"[:260])
 
 
-def _summary(place: str, sites: int, records: Sequence[Record], seconds: float) -> str:
+def _summary(place: str, sites: int, records: Sequence[MutantRecord], seconds: float) -> str:
     found = sum(r.result.verdict == "found" for r in records)
     same = sum(r.kind == "equivalent" for r in records)
     holes = sum(r.hole for r in records)
@@ -127,7 +127,7 @@ def _summary(place: str, sites: int, records: Sequence[Record], seconds: float) 
     )
 
 
-def _one(name: str, targets: Sequence[Target]) -> int:
+def _one(name: str, targets: Sequence[MutationTarget]) -> int:
     """Shows the change and looks for it once more."""
     target = next((t for t in targets if any(m.id == name for m in t.mutants)), None)
     if target is None:

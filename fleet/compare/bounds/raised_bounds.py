@@ -22,7 +22,7 @@ from fleet.compare.bounds.golden_values import Values
 from fleet.compare.bounds.shared_steps import alone, shared
 from fleet.compare.bounds.sides import FloatArithmetic
 from fleet.compare.bounds.tolerance import bounded_operations, last_readers, local_bounds
-from fleet.compare.rules.steps import Arithmetic, Array, Step, clean, none, row_norm, some
+from fleet.compare.rules.steps import Arithmetic, Array, BoundStep, clean, none, row_norm, some
 from fleet.compare.rules.table import split_of
 from fleet.ir.composite import entering
 from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, RegionOp, op_id
@@ -108,7 +108,7 @@ def _spread(op: FleetOp, values: Values, errors: Mapping[SSAValue, Array], norms
     with np.errstate(all="ignore"):
         rows = [norms.get(v, row_norm(a)) for v, a in zip(op.operands, e, strict=True)]
         dtype = np.dtype(np.float64) if numpy_dtype(op.results[0].type).kind == "f" else numpy_dtype(op.results[0].type)
-        split = split_of(Step(op, x, e, dtype, _EXACTLY, norms=rows))
+        split = split_of(BoundStep(op, x, e, dtype, _EXACTLY, norms=rows))
     if split is None:
         return np.full(shape, np.inf), np.full(shape[:-1], np.inf)
     return np.broadcast_to(split.spread, shape), split.row

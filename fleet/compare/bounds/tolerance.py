@@ -24,7 +24,7 @@ from fleet.compare.rules.table import (
     RULES,
     Arithmetic,
     Array,
-    Step,
+    BoundStep,
     clean,
     floor_of,
     none,
@@ -158,7 +158,7 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
             inner = how.dtype if how.dtype is not None and dtype.kind == "f" else dtype
             # Of one group alone rows are no better than their elements.
             norms = () if local else [_operand_norm(v, ev, errors) for v, ev in zip(operands, e, strict=True)]
-            step = Step(op, x, e, inner, how, [errors.floors.get(v) for v in operands], norms)
+            step = BoundStep(op, x, e, inner, how, [errors.floors.get(v) for v in operands], norms)
             split = split_of(step)
             assert split is not None
             array = clean(split.spread + split.rounding) if some(split.rounding) else split.spread
@@ -170,7 +170,9 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
             if how.dtype is None and beside:
                 array = array + beside
             if not moves or array is not split.spread:
-                array = array + clean(rule(Step(op, x, [none(v.shape) for v in x], dtype, Arithmetic(ulp=golden), kept=step.kept)))
+                array = array + clean(
+                    rule(BoundStep(op, x, [none(v.shape) for v in x], dtype, Arithmetic(ulp=golden), kept=step.kept))
+                )
                 array = clean(array * _INFLATE)
             if not local and array.shape == shape and shape and dtype.kind == "f":
                 if array is split.spread:

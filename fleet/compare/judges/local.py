@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from fleet.compare.bounds.golden_values import Values
 from fleet.compare.bounds.sides import GroupArithmetic
-from fleet.compare.compiled_stream import Stream
+from fleet.compare.compiled_stream import CompiledStream
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
@@ -96,7 +96,7 @@ class LocalPairs(Mapping[str, tuple[np.ndarray, np.ndarray]]):
         return len(self._operations)
 
 
-def local_device_values(stream: Stream, golden: Trace, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def local_device_values(stream: CompiledStream, golden: Trace, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Each device group by the functional model on the golden's values, host operations with the stored weights."""
     from fleet.engines.accel import run_groups_locally
 
@@ -106,7 +106,7 @@ def local_device_values(stream: Stream, golden: Trace, inputs: Mapping[str, np.n
 
 
 def local_parts(
-    stream: Stream, side: GroupArithmetic, golden: Trace, inputs: Mapping[str, np.ndarray], device: Mapping[str, np.ndarray]
+    stream: CompiledStream, side: GroupArithmetic, golden: Trace, inputs: Mapping[str, np.ndarray], device: Mapping[str, np.ndarray]
 ) -> dict[str, dict[str, float]]:
     """What each device group's own error is made of, as root mean squares of differences of whole tensors.
 

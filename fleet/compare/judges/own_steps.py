@@ -17,7 +17,7 @@ from fleet.compare.bounds.fates import completed
 from fleet.compare.bounds.golden_values import Values
 from fleet.compare.bounds.sides import GroupArithmetic
 from fleet.compare.bounds.tolerance import local_bounds
-from fleet.compare.compiled_stream import Stream
+from fleet.compare.compiled_stream import CompiledStream
 from fleet.compare.judges.local import local_host_values, pairs
 from fleet.engines.trace import Trace
 from fleet.ir.dialect import op_id
@@ -27,7 +27,7 @@ __all__ = ["own_steps"]
 
 
 def own_steps(
-    stream: Stream, side: GroupArithmetic, trace: Trace, inputs: Mapping[str, np.ndarray]
+    stream: CompiledStream, side: GroupArithmetic, trace: Trace, inputs: Mapping[str, np.ndarray]
 ) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], Bounds]:
     """(operation id -> (the golden's operators, the device), both on the device's operands; operation id -> bound).
 

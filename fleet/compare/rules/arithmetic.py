@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from fleet.compare.rules.steps import EPS, Arithmetic, Array, Rule, Step, clean, gamma, no_overflow, rounded_store, some, unit
+from fleet.compare.rules.steps import EPS, Arithmetic, Array, BoundStep, Rule, clean, gamma, no_overflow, rounded_store, some, unit
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import integers
@@ -17,20 +17,20 @@ from fleet.targets.bytecode.evaluate import apply
 __all__ = ["ARITHMETIC", "axes_of", "floor_of", "integers", "monotone", "product_parts", "quotient_error", "reduced_count"]
 
 
-def _elementwise(f: Callable[[Array, Array], Array], propagate: Callable[[Step], Array]) -> Rule:
+def _elementwise(f: Callable[[Array, Array], Array], propagate: Callable[[BoundStep], Array]) -> Rule:
     return lambda s: rounded_store(f(s.x[0], s.x[1]), propagate(s), s.dtype)
 
 
-def _sum_error(s: Step) -> Array:
+def _sum_error(s: BoundStep) -> Array:
     return s.e[0] + s.e[1]
 
 
-def _product_error(s: Step) -> Array:
+def _product_error(s: BoundStep) -> Array:
     """Of a product."""
     return np.abs(s.x[0]) * s.e[1] + np.abs(s.x[1]) * s.e[0] + s.e[0] * s.e[1]
 
 
-def quotient_error(s: Step) -> Array:
+def quotient_error(s: BoundStep) -> Array:
     """Of a quotient; inf where the divisor may be zero."""
     (a, b), (ea, eb) = s.x, s.e
     low = np.where(b > 0, s.low(1), np.abs(b) - eb)
@@ -40,7 +40,7 @@ def quotient_error(s: Step) -> Array:
 def _select(sign: float) -> Rule:
     """maximum (sign 1) and minimum (-1): one operand's error where the other cannot win."""
 
-    def rule(s: Step) -> Array:
+    def rule(s: BoundStep) -> Array:
         ea, eb = np.broadcast_arrays(s.e[0], s.e[1])
         gap = sign * (s.x[0] - s.x[1])
         return np.where(gap > ea + eb, ea, np.where(-gap > ea + eb, eb, np.maximum(ea, eb)))
@@ -48,11 +48,11 @@ def _select(sign: float) -> Rule:
     return rule
 
 
-def _exact(s: Step) -> Array:
+def _exact(s: BoundStep) -> Array:
     return s.e[0]
 
 
-def _sqrt(s: Step) -> Array:
+def _sqrt(s: BoundStep) -> Array:
     low = s.low(0)
     root = np.sqrt(s.x[0])
     spread = np.where(s.e[0] == 0, 0.0, np.where(low < 0, np.inf, s.e[0] / (root + np.sqrt(np.maximum(low, 0)))))
@@ -62,7 +62,7 @@ def _sqrt(s: Step) -> Array:
 def monotone(name: str, f: Callable[[Array], Array]) -> Rule:
     """Monotone functions: the ends of the interval; float64's own error in the differences is added."""
 
-    def rule(s: Step) -> Array:
+    def rule(s: BoundStep) -> Array:
         value = f(s.x[0])
         high, low = f(s.x[0] + s.e[0]), f(s.low(0))
         slack = 8 * EPS * np.maximum(np.abs(high), np.abs(low))
@@ -72,7 +72,7 @@ def monotone(name: str, f: Callable[[Array], Array]) -> Rule:
     return rule
 
 
-def _pow(s: Step) -> Array:
+def _pow(s: BoundStep) -> Array:
     base, exponent = np.broadcast_arrays(s.x[0], s.x[1])
     eb, ee = np.broadcast_arrays(s.e[0], s.e[1])
     value = np.power(base, exponent)
@@ -87,13 +87,13 @@ def _pow(s: Step) -> Array:
     return rounded_store(value, clean(spread), s.dtype, s.how.ulp.get("pow", 0.5))
 
 
-def _item(s: Step) -> Array:
+def _item(s: BoundStep) -> Array:
     """A float is the number itself; of an integer or truth value nothing is known but that of an exact one."""
     error = s.e[0].reshape(())
     return error if numpy_dtype(s.op.results[0].type).kind == "f" else np.where(error == 0, 0.0, np.inf)
 
 
-def _cast(s: Step) -> Array:
+def _cast(s: BoundStep) -> Array:
     if s.dtype.kind == "f":
         return rounded_store(s.x[0], s.e[0], s.dtype)
     if s.dtype.kind == "b":
@@ -102,7 +102,7 @@ def _cast(s: Step) -> Array:
     return np.where((s.e[0] == 0) | steady, 0.0, s.e[0] + 1.0)
 
 
-def product_parts(s: Step) -> tuple[Array, Array]:
+def product_parts(s: BoundStep) -> tuple[Array, Array]:
     """Of x @ w: what the operands' errors do, and what the arithmetic rounds at any point within them.
 
     (|x| + e) @ (|w| + f) = |x| @ |w| + (e @ |w| + (|x| + e) @ f), so each product is computed once: the first stays with the step
@@ -125,7 +125,7 @@ def product_parts(s: Step) -> tuple[Array, Array]:
     return np.broadcast_to(spread, sizes.shape), rounding
 
 
-def _matmul(s: Step) -> Array:
+def _matmul(s: BoundStep) -> Array:
     spread, rounding = product_parts(s)
     return spread + rounding
 
@@ -148,7 +148,7 @@ def reduced_count(x: Array, axes: tuple[int, ...]) -> int:
     return int(np.prod([x.shape[i] for i in axes], dtype=np.int64))
 
 
-def _reduce_sum(s: Step) -> Array:
+def _reduce_sum(s: BoundStep) -> Array:
     axes, keep = axes_of(s.op)
     n = reduced_count(s.x[0], axes)
     return _summed(s.x[0], s.e[0], axes, keep, s.dtype, max(n - 1, 0) if s.how.roundings is None else s.how.roundings)
@@ -161,12 +161,12 @@ def _mean_of(x: Array, e: Array, axes: tuple[int, ...], keep: bool, dtype: np.dt
     return _summed(x, e, axes, keep, dtype, k) / n + 2 * unit(dtype)[1]
 
 
-def _mean(s: Step) -> Array:
+def _mean(s: BoundStep) -> Array:
     axes, keep = axes_of(s.op)
     return _mean_of(s.x[0], s.e[0], axes, keep, s.dtype, s.how)
 
 
-def _var(s: Step) -> Array:
+def _var(s: BoundStep) -> Array:
     """Two passes: mean, then the mean of (x - mean)^2; the mean is the true one plus a bounded error."""
     axes, keep = axes_of(s.op)
     mean = np.mean(s.x[0], axis=axes, keepdims=True)
@@ -181,7 +181,7 @@ def _var(s: Step) -> Array:
 def _extreme(function: Callable[..., Array]) -> Rule:
     """reduce_max and reduce_min."""
 
-    def rule(s: Step) -> Array:
+    def rule(s: BoundStep) -> Array:
         axes, keep = axes_of(s.op)
         top = function(s.x[0], axis=axes, keepdims=keep)
         high = function(s.x[0] + s.e[0], axis=axes, keepdims=keep) - top
@@ -191,21 +191,21 @@ def _extreme(function: Callable[..., Array]) -> Rule:
     return rule
 
 
-def _transpose(s: Step) -> Array:
+def _transpose(s: BoundStep) -> Array:
     assert isinstance(s.op, d.TransposeOp)
     return np.transpose(s.e[0], integers(s.op.permutation))
 
 
-def _reshape(s: Step) -> Array:
+def _reshape(s: BoundStep) -> Array:
     return np.reshape(s.e[0], shape_of(s.op.results[0].type))
 
 
-def _slice(s: Step) -> Array:
+def _slice(s: BoundStep) -> Array:
     assert isinstance(s.op, d.SliceOp)
     return cast("Array", apply(s.op, [s.e[0]]))
 
 
-def _gather(s: Step) -> Array:
+def _gather(s: BoundStep) -> Array:
     assert isinstance(s.op, d.GatherOp)
     axis = 0 if s.op.axis is None else s.op.axis.value.data
     index = s.x[1].astype(np.int64)
@@ -216,12 +216,12 @@ def _gather(s: Step) -> Array:
     return np.where(doubt, np.inf, rows)
 
 
-def _concat(s: Step) -> Array:
+def _concat(s: BoundStep) -> Array:
     assert isinstance(s.op, d.ConcatOp)
     return np.concatenate(list(s.e), axis=int(s.op.axis.value.data))
 
 
-def floor_of(s: Step) -> Array | None:
+def floor_of(s: BoundStep) -> Array | None:
     """A positive lower bound of the result as it is computed from operands within e of x; None where none is known.
 
     An exponential is positive however far its argument may be off, and so are sums and products of what is positive. Without

@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 
 from fleet.compare.rules.arithmetic import ARITHMETIC, floor_of
 from fleet.compare.rules.functions import FUNCTIONS
-from fleet.compare.rules.steps import Array, Rule, Step, clean
+from fleet.compare.rules.steps import Array, BoundStep, Rule, clean
 from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp
@@ -28,7 +28,7 @@ __all__ = ["COMPOSITES"]
 _PRIMITIVES: Mapping[type[FleetOp], Rule] = {**ARITHMETIC, **FUNCTIONS}
 
 
-def _sequence(s: Step) -> Array:
+def _sequence(s: BoundStep) -> Array:
     values: dict[SSAValue, Array] = dict(zip(s.op.operands, s.x, strict=True))
     errors: dict[SSAValue, Array] = dict(zip(s.op.operands, s.e, strict=True))
     floors: dict[SSAValue, Array] = {}
@@ -43,7 +43,7 @@ def _sequence(s: Step) -> Array:
             continue
         x, e = [values[v] for v in op.operands], [errors[v] for v in op.operands]
         dtype = s.dtype if numpy_dtype(result.type).kind == "f" else numpy_dtype(result.type)
-        step = Step(op, x, e, dtype, replace(s.how, store=None), [floors.get(v) for v in op.operands])
+        step = BoundStep(op, x, e, dtype, replace(s.how, store=None), [floors.get(v) for v in op.operands])
         bound = np.asarray(np.broadcast_to(clean(_PRIMITIVES[type(op)](step)), shape_of(result.type)))
         if (floor := floor_of(step)) is not None:
             floors[result] = np.asarray(np.broadcast_to(floor, shape_of(result.type)))
@@ -60,7 +60,7 @@ def _constant(op: d.ConstantOp, dtype: np.dtype) -> Array:
     return value.astype(np.float64)
 
 
-def _called(s: Step) -> Array:
+def _called(s: BoundStep) -> Array:
     """A call of NumPy's function: its sequence's rules. Without one only exact operands are proved to give an exact result."""
     try:
         known = bool(expand(s.op))

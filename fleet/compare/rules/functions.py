@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from fleet.compare.rules.arithmetic import axes_of, monotone, quotient_error, reduced_count
-from fleet.compare.rules.steps import EPS, Array, Rule, Step, clean, gamma, no_overflow, rounded_store, unit
+from fleet.compare.rules.steps import EPS, Array, BoundStep, Rule, clean, gamma, no_overflow, rounded_store, unit
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.targets.bytecode.erf import erf
@@ -20,7 +20,7 @@ from fleet.targets.bytecode.evaluate import apply
 __all__ = ["FUNCTIONS"]
 
 
-def _rsqrt(s: Step) -> Array:
+def _rsqrt(s: BoundStep) -> Array:
     """Decreasing; a square root and a division, each correctly rounded, unless stated otherwise: at most 1.5 ULP."""
     value = 1 / np.sqrt(s.x[0])
     low = s.low(0)
@@ -33,7 +33,7 @@ def _rsqrt(s: Step) -> Array:
 def _wave(name: str, f: Callable[[Array], Array]) -> Rule:
     """sin and cos: a slope of at most 1, values between -1 and 1."""
 
-    def rule(s: Step) -> Array:
+    def rule(s: BoundStep) -> Array:
         value = f(s.x[0])
         return rounded_store(value, np.minimum(s.e[0], 2.0), s.dtype, s.how.ulp.get(name, 0.5))
 
@@ -43,7 +43,7 @@ def _wave(name: str, f: Callable[[Array], Array]) -> Rule:
 def _staircase(f: Callable[[Array], Array]) -> Rule:
     """floor, ceil, rint, sign: non-decreasing and exact."""
 
-    def rule(s: Step) -> Array:
+    def rule(s: BoundStep) -> Array:
         value = f(s.x[0])
         spread = np.maximum(f(s.x[0] + s.e[0]) - value, value - f(s.x[0] - s.e[0]))
         return np.where(s.e[0] == 0, 0.0, clean(spread))
@@ -51,7 +51,7 @@ def _staircase(f: Callable[[Array], Array]) -> Rule:
     return rule
 
 
-def _compare(s: Step) -> Array:
+def _compare(s: BoundStep) -> Array:
     """A truth value: 1 where the operands' errors may turn it."""
     reach = s.e[0] + s.e[1]
     return np.where((reach > 0) & (np.abs(s.x[0] - s.x[1]) <= reach), 1.0, 0.0)
@@ -61,22 +61,22 @@ def _truth(x: Array, e: Array) -> Array:
     return np.where((e > 0) & (np.abs(x) <= e), 1.0, 0.0)
 
 
-def _logical(s: Step) -> Array:
+def _logical(s: BoundStep) -> Array:
     doubts = [_truth(x, e) for x, e in zip(s.x, s.e, strict=True)]
     return doubts[0] if len(doubts) == 1 else np.maximum(doubts[0], doubts[1])
 
 
-def _isnan(s: Step) -> Array:
+def _isnan(s: BoundStep) -> Array:
     return np.where(np.isinf(s.e[0]), 1.0, 0.0)
 
 
-def _quantified(s: Step) -> Array:
+def _quantified(s: BoundStep) -> Array:
     """reduce_any, reduce_all."""
     axes, keep = axes_of(s.op)
     return np.max(_truth(s.x[0], s.e[0]), axis=axes, keepdims=keep, initial=0.0)
 
 
-def _floor_div(s: Step) -> Array:
+def _floor_div(s: BoundStep) -> Array:
     """The floor of the exact quotient, as NumPy has it, rounded where it is too large for the dtype."""
     value = np.floor_divide(s.x[0], s.x[1])
     e = quotient_error(s)
@@ -86,7 +86,7 @@ def _floor_div(s: Step) -> Array:
     return rounded_store(value, clean(spread), s.dtype)
 
 
-def _mod(s: Step) -> Array:
+def _mod(s: BoundStep) -> Array:
     """lhs - floor(lhs / rhs) rhs: one rounding; a jump of the divisor where the floor may be another."""
     value = np.remainder(s.x[0], s.x[1])
     e = quotient_error(s)
@@ -98,13 +98,13 @@ def _mod(s: Step) -> Array:
     return rounded_store(value, clean(spread), s.dtype)
 
 
-def _where(s: Step) -> Array:
+def _where(s: BoundStep) -> Array:
     doubt = _truth(s.x[0], s.e[0]) > 0
     chosen = np.where(s.x[0] != 0, s.e[1], s.e[2])
     return np.where(doubt, clean(np.abs(s.x[1] - s.x[2]) + np.maximum(s.e[1], s.e[2])), chosen)
 
 
-def _cumsum(s: Step) -> Array:
+def _cumsum(s: BoundStep) -> Array:
     assert isinstance(s.op, d.CumsumOp)
     axis = s.op.axis.value.data
     n = s.x[0].shape[axis]
@@ -114,18 +114,18 @@ def _cumsum(s: Step) -> Array:
     return no_overflow(np.cumsum(s.x[0], axis=axis), bound, s.dtype)
 
 
-def _order(s: Step) -> Array:
+def _order(s: BoundStep) -> Array:
     """Indices: any of them where some operand is not exact, as nothing is proved then of the order."""
     return np.full(s.x[0].shape, 0.0 if not s.e[0].any() else np.inf)
 
 
-def _bits(s: Step) -> Array:
+def _bits(s: BoundStep) -> Array:
     """Integers, which are exact."""
     inexact = (s.e[0] != 0) | (s.e[1] != 0)
     return np.where(inexact, np.inf, 0.0)
 
 
-def _scatter(s: Step) -> Array:
+def _scatter(s: BoundStep) -> Array:
     """Moves of errors; sums and products of k updates of a row meet k roundings."""
     assert isinstance(s.op, d.ScatterOp)
     rows = np.asarray(s.x[1], np.int64)
@@ -152,7 +152,7 @@ def _scatter(s: Step) -> Array:
             return no_overflow(sizes, clean(spread + gamma(count, s.dtype) * sizes + tiny), s.dtype)
 
 
-def _reduce_prod(s: Step) -> Array:
+def _reduce_prod(s: BoundStep) -> Array:
     """n - 1 roundings in any order; a partial product below the normal range loses half a subnormal, times the rest."""
     axes, keep = axes_of(s.op)
     n = reduced_count(s.x[0], axes)
@@ -165,7 +165,7 @@ def _reduce_prod(s: Step) -> Array:
     return no_overflow(largest, clean(spread + gamma(k, s.dtype) * top + tiny), s.dtype)
 
 
-def _einsum(s: Step) -> Array:
+def _einsum(s: BoundStep) -> Array:
     """Terms of p factors, summed over what the result lacks: p - 1 roundings of products and one less than terms of sums."""
     assert isinstance(s.op, d.EinsumOp)
     subscripts = s.op.subscripts.data
@@ -185,22 +185,22 @@ def _einsum(s: Step) -> Array:
     return no_overflow(np.einsum(subscripts, *s.x), bound, s.dtype)
 
 
-def _moved(s: Step) -> Array:
+def _moved(s: BoundStep) -> Array:
     return cast("Array", apply(s.op, [s.e[0]]))
 
 
-def _pad(s: Step) -> Array:
+def _pad(s: BoundStep) -> Array:
     assert isinstance(s.op, d.PadOp)
     # Widths are what counts: the padding's error is the value's.
     return cast("Array", apply(s.op, [s.e[0], np.asarray(s.e[1])]))
 
 
-def _sized(s: Step) -> Array:
+def _sized(s: BoundStep) -> Array:
     """Moves elements to where sizes say; sizes are exact."""
     return cast("Array", apply(s.op, [s.e[0], *(np.asarray(x, np.int64) for x in s.x[1:])]))
 
 
-def _made(s: Step) -> Array:
+def _made(s: BoundStep) -> Array:
     """Small integers, the same everywhere."""
     return np.zeros(apply(s.op, [np.asarray(x, np.int64) for x in s.x]).shape)
 

@@ -14,9 +14,9 @@ __all__ = [
     "EPS",
     "Arithmetic",
     "Array",
+    "BoundStep",
     "Rule",
     "Split",
-    "Step",
     "clean",
     "gamma",
     "no_overflow",
@@ -57,7 +57,7 @@ class Arithmetic:
 
 
 @dataclass(frozen=True)
-class Step:
+class BoundStep:
     """One operation to bound: x and e are the operands' values and errors (float64); dtype is what its steps round to.
 
     floor: a proven positive lower bound of each operand as either side computes it, where there is one (`floor_of`).
@@ -122,7 +122,7 @@ def row_norm(e: Array) -> Array:
     return np.sqrt(np.einsum("...i,...i->...", e, e)) if e.ndim else np.abs(e)
 
 
-Rule = Callable[[Step], Array]
+Rule = Callable[[BoundStep], Array]
 """The bound, float64, broadcastable to the result's shape."""
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from fleet.compare.rules.arithmetic import ARITHMETIC, floor_of
 from fleet.compare.rules.composites import COMPOSITES
 from fleet.compare.rules.functions import FUNCTIONS
-from fleet.compare.rules.steps import Arithmetic, Array, Rule, Split, Step, clean, gamma, none, rounded_store, row_norm, some
+from fleet.compare.rules.steps import Arithmetic, Array, BoundStep, Rule, Split, clean, gamma, none, rounded_store, row_norm, some
 from fleet.compare.rules.units import UNITS, product_split
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
@@ -29,7 +29,7 @@ __all__ = [
     "RULES",
     "Arithmetic",
     "Array",
-    "Step",
+    "BoundStep",
     "clean",
     "floor_of",
     "gamma",
@@ -49,7 +49,7 @@ MOVES = (d.SliceOp, d.ReshapeOp, d.TransposeOp, d.GatherOp, d.ConcatOp, d.PadOp,
 """What comes out is what went in, elsewhere: nothing is rounded, so the errors are moved and that is all."""
 
 
-def split_of(s: Step) -> Split | None:
+def split_of(s: BoundStep) -> Split | None:
     """The bound of an operation in its two parts, with the norm of its rows; None where no rule is known.
 
     Of what an accelerator's unit computes (`Arithmetic.dtype` is set) as that unit; of sums and products of both sides as

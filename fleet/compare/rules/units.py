@@ -4,7 +4,7 @@ Chaining the rules of the textbook sequence would prove less: the denominator of
 numerators, and a normalised row cannot grow beyond the square root of its length whatever its input's error is. So the error is
 split in two, f being the operation in real arithmetic, x' what the unit gets and x the golden's operands:
   spread    |f(x') - f(x)|, out of bounds on x' - x, element by element and as a vector: the Euclidean norm of a row's error
-            (`Step.norms`) bounds a product far better than its elements do, which cannot all be at their worst at once
+            (`BoundStep.norms`) bounds a product far better than its elements do, which cannot all be at their worst at once
   rounding  |unit(x') - f(x')|, as the instruction set states the unit (`Arithmetic`: how often a term of a sum is rounded, in which
             dtype inner tensors are stored, by how much a table misses the function that it stands for)
 """
@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fleet.compare.rules.arithmetic import product_parts
-from fleet.compare.rules.steps import Arithmetic, Array, Split, Step, clean, gamma, rounded_store, row_norm, some, unit
+from fleet.compare.rules.steps import Arithmetic, Array, BoundStep, Split, clean, gamma, rounded_store, row_norm, some, unit
 from fleet.ir import composite as c
 from fleet.ir.dialect import FleetOp, TanhOp
 from fleet.ir.types import shape_of
@@ -86,22 +86,22 @@ def activation_split(name: str, x: Array, e: Array, row: Array, dtype: np.dtype,
     return Split(spread, rounding, slope * row + row_norm(np.where(e == 0, 0.0, _SLACK * (np.abs(x) + 1.0))))
 
 
-def _activation(name: str) -> Callable[[Step], Split]:
+def _activation(name: str) -> Callable[[BoundStep], Split]:
     return lambda s: activation_split(name, s.x[0], s.e[0], s.norm(0), s.dtype, s.how)
 
 
-def _gelu_unit(s: Step) -> Split:
+def _gelu_unit(s: BoundStep) -> Split:
     assert isinstance(s.op, c.GeluOp)
     name = "gelu_tanh" if s.op.approximate.data == "tanh" else "gelu"
     return activation_split(name, s.x[0], s.e[0], s.norm(0), s.dtype, s.how)
 
 
-def _roundings(s: Step, count: int) -> int:
+def _roundings(s: BoundStep, count: int) -> int:
     """Roundings of a term of a sum: as stated, else any order."""
     return max(count - 1, 0) if s.how.roundings is None else s.how.roundings
 
 
-def _normalised(s: Step, eps: float, gain: Array, shift: Array, centre: bool) -> Split:
+def _normalised(s: BoundStep, eps: float, gain: Array, shift: Array, centre: bool) -> Split:
     """(x - mean) * rsqrt(var + eps) * gamma + beta over the last axis, or without mean and beta; gamma and beta are exact.
 
     z = sqrt(n) d / sqrt(|d|^2 + n eps) moves by at most sqrt(n) |d' - d| / (the least that the root can be in between).
@@ -132,7 +132,7 @@ def _normalised(s: Step, eps: float, gain: Array, shift: Array, centre: bool) ->
     return Split(spread * np.abs(gain), rounding, (np.abs(gain).max() * row)[..., 0])
 
 
-def _layer_norm(s: Step) -> Split | None:
+def _layer_norm(s: BoundStep) -> Split | None:
     op = s.op
     assert isinstance(op, c.LayerNormOp)
     if s.e[1].any() or s.e[2].any() or int(op.axis.value.data) not in {-1, s.x[0].ndim - 1}:
@@ -140,7 +140,7 @@ def _layer_norm(s: Step) -> Split | None:
     return _normalised(s, float(op.eps.value.data), s.x[1], s.x[2], centre=True)
 
 
-def _rms_norm(s: Step) -> Split | None:
+def _rms_norm(s: BoundStep) -> Split | None:
     assert isinstance(s.op, c.RmsNormOp)
     return None if s.e[1].any() else _normalised(s, float(s.op.eps.value.data), s.x[1], np.zeros(()), centre=False)
 
@@ -180,7 +180,7 @@ def _softmax_rounding(z: Array, e: Array, p: Array, axis: int, dtype: np.dtype, 
     return relative * p + np.where(p > 0, np.exp(-87.0) + 2 * half, 0.0)
 
 
-def _softmax(s: Step) -> Split:
+def _softmax(s: BoundStep) -> Split:
     assert isinstance(s.op, c.SoftmaxOp)
     axis = int(s.op.axis.value.data)
     p, moved = softmax_spread(s.x[0], s.e[0], axis)
@@ -198,7 +198,7 @@ class _Part(NamedTuple):
     norm: Array
 
 
-def _attention(s: Step) -> Split:
+def _attention(s: BoundStep) -> Split:
     op = s.op
     assert isinstance(op, c.AttentionOp)
     heads, kv_heads = int(op.heads.value.data), int(op.kv_heads.value.data)
@@ -222,7 +222,7 @@ def _attention(s: Step) -> Split:
     return Split(spread, rounding, np.sqrt((rows**2).sum(axis=1)) + values)
 
 
-def _part(s: Step, i: int, at: slice) -> _Part:
+def _part(s: BoundStep, i: int, at: slice) -> _Part:
     e = s.e[i][:, at]
     return _Part(s.x[i][:, at], e, np.fmin(s.norm(i), row_norm(e)))
 
@@ -236,7 +236,7 @@ class _Head(NamedTuple):
     weights: Array
 
 
-def _head(s: Step, parts: list[_Part], mask: tuple[Array, Array], hidden: Array, scale: float) -> _Head:
+def _head(s: BoundStep, parts: list[_Part], mask: tuple[Array, Array], hidden: Array, scale: float) -> _Head:
     q, k, v = parts
     u, half = unit(s.dtype)
     size = abs(scale)
@@ -279,7 +279,7 @@ def _head(s: Step, parts: list[_Part], mask: tuple[Array, Array], hidden: Array,
     return _Head(spread, loose @ largest + g * ((weights + loose) @ largest) + half, row, weights)
 
 
-def _rope(s: Step) -> Split:
+def _rope(s: BoundStep) -> Split:
     assert isinstance(s.op, c.RopeOp)
     (x, cos, sin), (e, ec, es) = s.x[:3], s.e[:3]
     u, half = unit(s.dtype)
@@ -294,12 +294,12 @@ def _rope(s: Step) -> Split:
     return Split(spread, rounding, row_norm(spread))
 
 
-def _linear(s: Step) -> Split:
+def _linear(s: BoundStep) -> Split:
     """Errors of the weights are none: the device's are the golden's."""
     op = s.op
     assert isinstance(op, c.LinearOp)
     at = 2
-    first = Step(op, s.x[:2], s.e[:2], s.dtype, s.how, norms=s.norms[:2])
+    first = BoundStep(op, s.x[:2], s.e[:2], s.dtype, s.how, norms=s.norms[:2])
     value = s.x[0] @ s.x[1]
     spread, rounding, row = product_split(first)
     if op.bias is not None:
@@ -324,7 +324,7 @@ def _linear(s: Step) -> Split:
     return Split(np.broadcast_to(spread, shape), np.broadcast_to(clean(rounding), shape), row)
 
 
-def product_split(s: Step) -> Split:
+def product_split(s: BoundStep) -> Split:
     """Of x @ w: a row's error is stretched by no more than the largest singular value, an element by its column's length."""
     spread, rounding = product_parts(s)
     if s.x[1].ndim != 2 or some(s.e[1]) or not some(s.e[0]):
@@ -347,7 +347,7 @@ def _largest_singular_value(w: Array) -> float:
     return float(np.sqrt(np.linalg.eigvalsh(gram)[-1] + _SLACK * gram.shape[0] * np.trace(gram)))
 
 
-UNITS: Mapping[type[FleetOp], Callable[[Step], Split | None]] = {
+UNITS: Mapping[type[FleetOp], Callable[[BoundStep], Split | None]] = {
     c.SoftmaxOp: _softmax,
     c.LayerNormOp: _layer_norm,
     c.RmsNormOp: _rms_norm,

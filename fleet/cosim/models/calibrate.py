@@ -16,7 +16,7 @@ from fleet.cosim.models.loaded import load_model
 from fleet.engines.base import RunOptions
 from fleet.engines.vm import ENGINE as VM
 from fleet.errors import ModelError
-from fleet.frontend.onnx.choice import Choice, is_onnx
+from fleet.frontend.onnx.choice import ModelChoice, is_onnx
 from fleet.frontend.source import signature
 from fleet.ir import composite as c
 from fleet.ir import dialect as d
@@ -128,7 +128,7 @@ def calibrate_model(
 
 def _samples(spec: str, data: Path, folder: Path) -> list[Path]:
     """One file a sample: the file itself, or what stands at each index of its arrays' first axis, where they have one more."""
-    whole = Choice(Choice.of(spec).path, dims=Choice.of(spec).dims).spec if is_onnx(spec) else spec
+    whole = ModelChoice(ModelChoice.of(spec).path, dims=ModelChoice.of(spec).dims).spec if is_onnx(spec) else spec
     arrays = load_arrays(data, what="calibration data")
     ranks = {a.name: len(a.dims) for s in {whole, spec} for a in signature(s) if a.dims is not None}
     known = {name: array for name, array in arrays.items() if name in ranks}

@@ -69,14 +69,14 @@ def _led_to(
     """
     from fleet.engines.base import RunOptions
     from fleet.engines.vm import ENGINE as VM
-    from fleet.frontend.onnx.choice import Choice
+    from fleet.frontend.onnx.choice import ModelChoice
     from fleet.frontend.source import load, sample_inputs, signature
 
-    choice = Choice.of(spec)
+    choice = ModelChoice.of(spec)
     missing = tuple(name for name in choice.first if name not in inputs)
     if not missing:
         return inputs, []
-    before = Choice(choice.path, last=missing, dims=choice.dims).spec
+    before = ModelChoice(choice.path, last=missing, dims=choice.dims).spec
     asked = [a.name for a in signature(before)]
     rest = [a.name for a in arguments if a.name not in choice.first]
     given = {name: array for name, array in inputs.items() if name in (*asked, *rest)}
@@ -84,7 +84,7 @@ def _led_to(
         given = _first_rows(given, before, batch)
     drawn = [] if given else list(dict.fromkeys((*asked, *rest)))
     if not given:
-        given = sample_inputs(Choice(choice.path, dims=choice.dims).spec, {}, batch=batch or 8, seed=seed)
+        given = sample_inputs(ModelChoice(choice.path, dims=choice.dims).spec, {}, batch=batch or 8, seed=seed)
     program = load(before, {}, given)
     fed = {a.name: np.asarray(given[a.name], order="C") for a in program.inputs}
     found = VM.run(program, fed, RunOptions(seed=seed, keep_tensors=False)).outputs

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from fleet.compare.signature import Signature
+from fleet.compare.signature import FailureSignature
 from fleet.core.codec import decode, encode
 from fleet.core.file_kinds import MODEL_BUNDLE as MODEL
 from fleet.core.files import load_pair, save_pair
@@ -50,7 +50,7 @@ class ModelBundle:
     outputs: tuple[str, ...]
     description_hash: str
     expect: str
-    signature: Signature | None
+    signature: FailureSignature | None
     story: str
 
     def check_description(self, where: str) -> None:

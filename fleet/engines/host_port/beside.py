@@ -14,10 +14,10 @@ from fleet.isa.memory import MappedMemory
 from fleet.isa.reading.cache import load
 from fleet.sdk import Call, Device, InstructionSet
 
-__all__ = ["Beside"]
+__all__ = ["LockstepModel"]
 
 
-class Beside:
+class LockstepModel:
     """Takes what the host does, in order; `compare` then tells the first commit that differs.
 
     Calls are executed late, by `catch_up`, so that the simulation can go on meanwhile.

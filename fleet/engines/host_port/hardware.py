@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from fleet.core.scratch import Scratch
 from fleet.engines.base import RunOptions
-from fleet.engines.host_port.beside import Beside
+from fleet.engines.host_port.beside import LockstepModel
 from fleet.engines.host_port.port import Summary
 from fleet.engines.host_port.protocol import HostError
-from fleet.engines.host_port.registers import RegisterFile, Start
+from fleet.engines.host_port.registers import RegisterFile, StartWrite
 from fleet.engines.rtl import memory_model, memory_timing
 from fleet.engines.rtl_sim.build import build, design_of
 from fleet.engines.rtl_sim.live import LiveJob
@@ -32,7 +32,7 @@ __all__ = ["HardwarePort"]
 class _UnderWay:
     """A start whose calls have not all committed."""
 
-    def __init__(self, start: Start) -> None:
+    def __init__(self, start: StartWrite) -> None:
         self.start = start
         self.left: deque[Call] = deque(start.calls)
 
@@ -78,7 +78,7 @@ class HardwarePort:
             folder = self._temporary.path
         else:
             folder = options.workdir
-        self._beside = Beside(instruction_set, device, memory, folder / "beside") if check else None
+        self._beside = LockstepModel(instruction_set, device, memory, folder / "beside") if check else None
         self._simulation = Simulation(executable, folder, seed=options.seed)
         self._job: LiveJob | None = None
         try:

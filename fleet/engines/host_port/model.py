@@ -7,7 +7,7 @@ import time
 from fleet.engines.execute import execute_calls
 from fleet.engines.host_port.port import Summary
 from fleet.engines.host_port.protocol import HostError
-from fleet.engines.host_port.registers import RegisterFile, Start
+from fleet.engines.host_port.registers import RegisterFile, StartWrite
 from fleet.engines.trace import Commit
 from fleet.isa.codec import interrupt
 from fleet.isa.description import Register, Unit, parameter_values
@@ -99,7 +99,7 @@ class ModelPort:
         self._done.add(unit.name)
         self._pending |= self._interrupt.done
 
-    def _check_time(self, start: Start) -> None:
+    def _check_time(self, start: StartWrite) -> None:
         if self._deadline is not None and time.monotonic() > self._deadline:
             raise HostError("the time is over", where=start.where)
 

@@ -24,7 +24,7 @@ from fleet.isa.memory import MappedMemory
 from fleet.targets.driver import HBM_BANK_STEP
 
 __all__ = [
-    "MESSAGE", "SPACES", "VERSION", "HostError", "Kind", "answer", "configuration", "failure",
+    "MESSAGE", "SPACES", "VERSION", "HostError", "MessageKind", "answer", "configuration", "failure",
 ]  # fmt: skip
 
 VERSION = 1
@@ -34,7 +34,7 @@ SPACES: tuple[str, ...] = ("ddr", "hbm")
 """Memory spaces as messages number them."""
 
 
-class Kind(IntEnum):
+class MessageKind(IntEnum):
     """Kinds of messages."""
 
     HELLO = 1
@@ -53,12 +53,12 @@ class HostError(FleetError):
 
 def answer(value: int = 0, text: bytes = b"") -> bytes:
     """An answer; with a text its length is the value."""
-    return MESSAGE.pack(Kind.ANSWER, 0, len(text) if text else value, 0) + text
+    return MESSAGE.pack(MessageKind.ANSWER, 0, len(text) if text else value, 0) + text
 
 
 def failure(exit_code: int) -> bytes:
     """What ends the program."""
-    return MESSAGE.pack(Kind.ERROR, exit_code, 0, 0)
+    return MESSAGE.pack(MessageKind.ERROR, exit_code, 0, 0)
 
 
 def configuration(memory: MappedMemory, ddr_base: int, hbm_base: int) -> bytes:

@@ -15,11 +15,11 @@ from fleet.isa.reading.cache import load
 from fleet.isa.resolved import reset_state, resolved, state_after
 from fleet.sdk import Call, Device, InstructionSet
 
-__all__ = ["RegisterFile", "Start"]
+__all__ = ["RegisterFile", "StartWrite"]
 
 
 @dataclass(frozen=True)
-class Start:
+class StartWrite:
     """What the write of a start register began.
 
     calls: the instruction, or every task of the binary that is fetched; fetched: it is a binary.
@@ -64,7 +64,7 @@ class RegisterFile:
         self.values[register.address] = value
         return register, self._starts.get(register.address)
 
-    def start(self, unit: Unit, memory: MappedMemory) -> Start:
+    def start(self, unit: Unit, memory: MappedMemory) -> StartWrite:
         """What the unit does with the registers as they are: operands keep what they were last written.
 
         memory: holds the binary, where one is fetched.
@@ -78,8 +78,8 @@ class RegisterFile:
             raise HostError(str(error), where=where) from error
         fetch = self._description.fetch
         if fetch is None or call.instruction != fetch.word.name:
-            return Start(unit, self._checked([call], where), False, where)
-        return Start(unit, self._checked(self._fetched(fetch, memory, where), where), True, where)
+            return StartWrite(unit, self._checked([call], where), False, where)
+        return StartWrite(unit, self._checked(self._fetched(fetch, memory, where), where), True, where)
 
     def _fetched(self, fetch: Fetch, memory: MappedMemory, where: str) -> Sequence[Call]:
         address, beats, tasks = (self.values[r.address] for r in (fetch.address, fetch.beats, fetch.tasks))

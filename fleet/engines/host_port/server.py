@@ -21,7 +21,7 @@ from fleet.engines.host_port.protocol import (
     SPACES,
     VERSION,
     HostError,
-    Kind,
+    MessageKind,
     answer,
     configuration,
     failure,
@@ -142,21 +142,21 @@ class HostServer:
 
     def _message(self, kind: int, number: int, a: int, b: int) -> bytes | None:
         match kind:
-            case Kind.WRITE if a < 1 << 32:
+            case MessageKind.WRITE if a < 1 << 32:
                 self.accesses += 1
                 self._port.write(number, a)
-            case Kind.READ:
+            case MessageKind.READ:
                 self.accesses += 1
                 return answer(self._port.read(number))
-            case Kind.SYNC:
+            case MessageKind.SYNC:
                 self._port.sync()
                 return answer()
-            case Kind.WROTE if number & 0xFF < len(SPACES):
+            case MessageKind.WROTE if number & 0xFF < len(SPACES):
                 self._port.wrote(SPACES[number & 0xFF], number >> 8, a, b)
-            case Kind.BYE:
+            case MessageKind.BYE:
                 self._port.settle()
                 return answer()
-            case Kind.HELLO:
+            case MessageKind.HELLO:
                 if a != VERSION:
                     what = f"the program was built with version {a} of fleet_host.h, this is version {VERSION}"
                     raise HostError(what, hint="build it again")

@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 
 from fleet.engines.base import RunOptions
 from fleet.engines.onnxruntime.of_file import file_of, fused, open_file
-from fleet.engines.onnxruntime.session import Session, level_of
+from fleet.engines.onnxruntime.session import OnnxRuntimeSession, level_of
 from fleet.engines.trace import Trace
 from fleet.errors import ModelError
 from fleet.ir.dialect import PrintOp
@@ -64,7 +64,7 @@ class OnnxRuntimeEngine:
             trace = self._export(program, inputs, options)
         else:
             model = open_file(path, program, keep=options.keep_tensors)
-            session = Session(model.data, folder=model.folder, level=level_of(self.level), where=str(path))
+            session = OnnxRuntimeSession(model.data, folder=model.folder, level=level_of(self.level), where=str(path))
             given = {**program.bound, **inputs}
             if missing := [name for name in session.inputs if name not in given]:
                 raise ModelError(f"no input {missing[0]!r}", where=str(path), hint=f"given are {', '.join(given) or 'none'}")
@@ -98,7 +98,7 @@ class OnnxRuntimeEngine:
         from fleet.targets.onnx.write import in_memory
 
         export = export_onnx(program, every_result=options.keep_tensors)
-        session = Session(in_memory(export), level=level_of(self.level))
+        session = OnnxRuntimeSession(in_memory(export), level=level_of(self.level))
         wanted = export.tensors if options.keep_tensors else {}
         names = list(dict.fromkeys([*export.outputs.values(), *(n for p in export.printed for n in p), *wanted.values()]))
         start = time.perf_counter()

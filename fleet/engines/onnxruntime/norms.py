@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from fleet.frontend.onnx.graph import Node
+from fleet.frontend.onnx.graph import OnnxNode
 
 __all__ = ["FoldedNorm", "norm_of"]
 
@@ -43,7 +43,7 @@ class FoldedNorm:
         return float(_ROUNDINGS * np.finfo(dtype).eps / 2 * terms.max(initial=0.0))
 
 
-def norm_of(node: Node) -> FoldedNorm | None:
+def norm_of(node: OnnxNode) -> FoldedNorm | None:
     """A node as such a normalisation; None for every other node."""
     if node.domain or node.op not in ("BatchNormalization", "InstanceNormalization") or node.attributes.get("training_mode", 0):
         return None

@@ -13,7 +13,7 @@ import numpy as np
 
 from fleet.errors import ComparisonFailure, DeviceError, FleetError
 
-__all__ = ["LEVELS", "Session", "level_of"]
+__all__ = ["LEVELS", "OnnxRuntimeSession", "level_of"]
 
 LEVELS: Mapping[str, str] = {
     "none": "ORT_DISABLE_ALL", "basic": "ORT_ENABLE_BASIC", "extended": "ORT_ENABLE_EXTENDED", "all": "ORT_ENABLE_ALL",
@@ -35,7 +35,7 @@ def level_of(chosen: str | None) -> str:
     return level
 
 
-class Session:
+class OnnxRuntimeSession:
     """A model that onnxruntime has loaded.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from fleet.errors import ExitCode, FleetError
-from fleet.targets.riscv.elf import Image
+from fleet.targets.riscv.elf import ElfImage
 
 
 class EmulationError(FleetError):
@@ -65,7 +65,7 @@ class Emulator(Protocol):
     name: str
     version: str
 
-    def load(self, image: Image) -> None:
+    def load(self, image: ElfImage) -> None:
         """Maps and fills the image's segments (with their access rights) and takes its symbols for counting."""
         ...
 

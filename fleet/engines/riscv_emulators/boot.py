@@ -16,7 +16,7 @@ import numpy as np
 
 from fleet.engines.riscv_emulators.base import EmulationError
 from fleet.engines.riscv_emulators.counting import SHARED, instruction_starts
-from fleet.targets.riscv.elf import PF_X, Image
+from fleet.targets.riscv.elf import PF_X, ElfImage
 
 __all__ = ["ASSEMBLY", "BOOT", "STATUS", "TOHOST", "Calls"]
 
@@ -98,7 +98,7 @@ class Calls:
     retire is known without running it, since it is a straight line of calls. Of any other image it is the entry.
     """
 
-    def __init__(self, image: Image, entry: int) -> None:
+    def __init__(self, image: ElfImage, entry: int) -> None:
         self.image = image
         functions = sorted((s for s in image.symbols if s.function), key=lambda s: s.address)
         main = next((s for s in functions if s.address == entry and s.name == _MAIN), None)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from fleet.targets.riscv.elf import PF_X, Image
+from fleet.targets.riscv.elf import PF_X, ElfImage
 
 SHARED = "fn_"
 
@@ -152,7 +152,7 @@ class BlockCounter:
     The code is [begin, end). Blocks in it outside all functions are counted in `strays`, a halfword as an instruction.
     """
 
-    def __init__(self, image: Image, stop: int) -> None:
+    def __init__(self, image: ElfImage, stop: int) -> None:
         segment = next(s for s in image.segments if s.flags & PF_X)
         halfwords = len(segment.data) // 2
         starts = np.ones(halfwords, np.uint32)

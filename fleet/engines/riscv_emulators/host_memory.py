@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fleet.engines.riscv_emulators.base import EmulationError
 from fleet.engines.riscv_emulators.boot import Calls
 from fleet.errors import FleetError
-from fleet.targets.riscv.elf import PF_R, PF_W, PF_X, Image, Segment, Symbol, write_image
+from fleet.targets.riscv.elf import PF_R, PF_W, PF_X, ElfImage, LoadSegment, Symbol, write_image
 from fleet.targets.riscv.plan import CODE_BASE, CODE_SPACE
 
 __all__ = ["BOOT_PLACE", "HostMemory"]
@@ -23,9 +23,9 @@ class HostMemory:
 
     def __init__(self) -> None:
         self._parts: dict[int, bytearray] = {}
-        self._image: Image | None = None
+        self._image: ElfImage | None = None
 
-    def load(self, image: Image) -> None:
+    def load(self, image: ElfImage) -> None:
         """See `base.Emulator`."""
         self._image = image
         for segment in image.segments:
@@ -68,12 +68,12 @@ class HostMemory:
     def _executable(self, symbols: Mapping[str, int]) -> bytes:
         """All memory as an ELF executable that begins at the start code, with these symbols."""
         segments = tuple(
-            Segment(".part", start, bytes(part), len(part), PF_R | PF_W | PF_X)
+            LoadSegment(".part", start, bytes(part), len(part), PF_R | PF_W | PF_X)
             for start, part in sorted(self._parts.items())
             if part
         )
         named = tuple(Symbol(name, place, 8, function=False) for name, place in symbols.items())
-        return write_image(Image(BOOT_PLACE, segments, named))
+        return write_image(ElfImage(BOOT_PLACE, segments, named))
 
     def _find(self, address: int, size: int) -> int:
         for start, part in self._parts.items():

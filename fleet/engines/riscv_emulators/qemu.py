@@ -19,7 +19,7 @@ from fleet.core.scratch import Scratch
 from fleet.engines.riscv_emulators.base import EmulationError, Execution, Watch
 from fleet.engines.riscv_emulators.boot import STATUS, Calls
 from fleet.errors import DeviceError, FleetError, SetupError
-from fleet.targets.riscv.elf import Image
+from fleet.targets.riscv.elf import ElfImage
 from fleet.targets.riscv.isa import Isa
 from fleet.targets.riscv.plan import CODE_BASE, CODE_SPACE
 
@@ -57,10 +57,10 @@ class QemuEmulator:
         self._folder = self._scratch.path
         self._memory = os.open(self._folder / "memory", os.O_RDWR | os.O_CREAT, 0o600)
         self._ranges: list[tuple[int, int]] = []
-        self._image: Image | None = None
+        self._image: ElfImage | None = None
         self._process: Child | None = None
 
-    def load(self, image: Image) -> None:
+    def load(self, image: ElfImage) -> None:
         """See `base.Emulator`."""
         self._image = image
         for segment in image.segments:

@@ -17,7 +17,7 @@ from typing import Any
 from fleet.engines.riscv_emulators.base import EmulationError, Execution, Watch
 from fleet.engines.riscv_emulators.counting import SHARED, BlockCounter
 from fleet.errors import DeviceError, FleetError, SetupError
-from fleet.targets.riscv.elf import PF_W, PF_X, Image
+from fleet.targets.riscv.elf import PF_W, PF_X, ElfImage
 from fleet.targets.riscv.isa import Isa
 
 _PAGE = 0x1000
@@ -57,11 +57,11 @@ class UnicornEmulator:
         self.version = metadata.version("unicorn")
         self._machine: Any = self._u.Uc(self._u.UC_ARCH_RISCV, self._u.UC_MODE_RISCV64)
         self._memory: list[tuple[int, mmap.mmap]] = []
-        self._image: Image | None = None
+        self._image: ElfImage | None = None
         self._counter: BlockCounter | None = None
         self._fault: tuple[str, int, int | None, bool] | None = None
 
-    def load(self, image: Image) -> None:
+    def load(self, image: ElfImage) -> None:
         """See `base.Emulator`."""
         for segment in image.segments:
             start = segment.address // _PAGE * _PAGE
@@ -158,7 +158,7 @@ class UnicornEmulator:
                 return memory, address - start
         raise EmulationError(f"{size} bytes at {address:#x} are not mapped", where="unicorn", address=address)
 
-    def _count_blocks(self, image: Image) -> BlockCounter:
+    def _count_blocks(self, image: ElfImage) -> BlockCounter:
         library: Any = importlib.import_module("unicorn.unicorn_py3.unicorn").uclib
         counter = BlockCounter(image, ctypes.cast(library.uc_emu_stop, ctypes.c_void_p).value or 0)
         hook = ctypes.c_size_t()

@@ -1,7 +1,7 @@
 """Architectural state where the RTL keeps it: read and set by the bench, in the order of bytes of the description.
 
 The manifest says in which variables a memory lies (`RtlFiles.memories`). Verilator makes exactly these public (`visible`), the
-executable says what it has of them (`variables`), and `Content` is what a job takes there and brings back.
+executable says what it has of them (`variables`), and `KeptState` is what a job takes there and brings back.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fleet.isa.memory import MappedMemory
 from fleet.sdk import Device, RtlFiles, RtlMemory, Write
 from fleet.sdk.state import REGISTERS, evaluated
 
-__all__ = ["Content", "Files", "Keeper", "Variable", "check", "keepers", "list_variables", "variables", "visible"]
+__all__ = ["Files", "Keeper", "KeptState", "Variable", "check", "keepers", "list_variables", "variables", "visible"]
 
 _BANK = "bank"
 _LIST = "arrays.txt"
@@ -196,7 +196,7 @@ Files = tuple[Path, Path, Path]
 
 
 @dataclass(frozen=True)
-class Content:
+class KeptState:
     """What a simulation keeps of its architectural state, and the files by which jobs exchange it.
 
     found: checked against `variables`. folder: for the files.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fleet.engines.rtl_sim.arrays import Content, Files
+from fleet.engines.rtl_sim.arrays import Files, KeptState
 from fleet.engines.rtl_sim.beats import Beat, read_beats
 from fleet.engines.rtl_sim.expected import ExpectedCommit
 from fleet.engines.rtl_sim.process import Simulation
@@ -63,7 +63,7 @@ class Hardware:
     model: str = "ideal"
     timing: Mapping[str, str] | None = None
     parameters: Mapping[int, int] | None = None
-    inside: Content | None = None
+    inside: KeptState | None = None
     blocks: Sequence[Write] = ()
 
     @property

@@ -13,7 +13,7 @@ import numpy as np
 from fleet.errors import DeviceError
 
 
-class Op(IntEnum):
+class ScriptOp(IntEnum):
     """Operations of a register script."""
 
     END = 0
@@ -53,23 +53,23 @@ class Script:
         start: this write starts an instruction; the bench times its commit. fetch: it starts a binary, before which no task starts.
         A script that marks the one marks the other too.
         """
-        self._add(Op.WRITE, address, value, write_mask(start=start, fetch=fetch))
+        self._add(ScriptOp.WRITE, address, value, write_mask(start=start, fetch=fetch))
 
     def wait_irq(self, limit: int = 0) -> None:
         """Waits for the interrupt, at most `limit` cycles (0: only the job's own limits)."""
-        self._add(Op.WAIT_IRQ, 0, limit, 0)
+        self._add(ScriptOp.WAIT_IRQ, 0, limit, 0)
 
     def read(self, address: int) -> int:
         """Reads a register; returns its position in the job's results."""
-        self._add(Op.READ, address, 0, 0)
+        self._add(ScriptOp.READ, address, 0, 0)
         self.reads += 1
         return self.reads - 1
 
     def poll(self, address: int, mask: int, value: int) -> None:
         """Reads until (register & mask) == value."""
-        self._add(Op.POLL, address, value, mask)
+        self._add(ScriptOp.POLL, address, value, mask)
 
-    def _add(self, op: Op, address: int, data: int, mask: int) -> None:
+    def _add(self, op: ScriptOp, address: int, data: int, mask: int) -> None:
         if not (0 <= address <= 0xFFFC and address % 4 == 0 and 0 <= data < 1 << 32 and 0 <= mask < 1 << 32):
             raise DeviceError(
                 f"{op.name} of address {address:#x} with {data:#x}: expected a word address below 64 KiB and 32-bit values",
@@ -79,7 +79,7 @@ class Script:
 
     def save(self, path: Path) -> None:
         """Writes the script with its END record."""
-        np.array([*self._records, (int(Op.END), 0, 0, 0)], dtype="<u4").tofile(path)
+        np.array([*self._records, (int(ScriptOp.END), 0, 0, 0)], dtype="<u4").tofile(path)
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Status:
+class JobStatus:
     """How a job ended.
 
     Attributes:
@@ -175,7 +175,7 @@ class Status:
     traffic: Mapping[str, int]
 
     @classmethod
-    def load(cls, path: Path) -> Status:
+    def load(cls, path: Path) -> JobStatus:
         """Reads a status file. Raises DeviceError when it is not there or not whole."""
         try:
             pairs = dict(line.split("=", 1) for line in path.read_text(encoding="utf-8", errors="surrogateescape").splitlines())

@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from fleet.engines.rtl_sim.job import Job, Op, Status, write_mask
+from fleet.engines.rtl_sim.job import Job, JobStatus, ScriptOp, write_mask
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.records import CommitRecord, encoded, hold_records, read_records
 from fleet.errors import DeviceError, FleetError
@@ -52,7 +52,7 @@ class LiveJob:
         """Moment (time.monotonic) after which waiting ends in SimulationError; None: waits as long as something moves."""
         self._simulation, self._queue = simulation, bytearray()
         self._failure: FleetError | None = None
-        self._status: Status | None = None
+        self._status: JobStatus | None = None
         self._commits, self._hash = 0, hashlib.sha256()
         script, results = folder / "live.script", folder / "live.results"
         try:
@@ -83,15 +83,15 @@ class LiveJob:
 
     def write(self, address: int, value: int, *, start: bool = False, fetch: bool = False) -> None:
         """Writes a register (byte address); `start`, `fetch`: as `Script.write` has them."""
-        self._add(Op.WRITE, address, value, write_mask(start=start, fetch=fetch))
+        self._add(ScriptOp.WRITE, address, value, write_mask(start=start, fetch=fetch))
 
     def poll(self, address: int, mask: int, value: int) -> None:
         """Reads until (register & mask) == value, in the simulation."""
-        self._add(Op.POLL, address, value, mask)
+        self._add(ScriptOp.POLL, address, value, mask)
 
     def ask(self, address: int) -> None:
         """Sends what was collected and a read of a register, whose value `answer` gives: something may be done in between."""
-        self._add(Op.READ, address, 0, 0)
+        self._add(ScriptOp.READ, address, 0, 0)
         self._send()
 
     def answer(self) -> int:
@@ -119,14 +119,14 @@ class LiveJob:
         self._hash.update(encoded(found))
         return found
 
-    def close(self) -> Status:
+    def close(self) -> JobStatus:
         """Ends the job; how it went. The simulation may serve another job then.
 
         Raises SimulationError as `answer` does, and where the commits that were read are not those that the bench wrote.
         """
         try:
             if self._status is None and self._failure is None:
-                self._add(Op.END, 0, 0, 0)
+                self._add(ScriptOp.END, 0, 0, 0)
                 self._send()
                 self._thread.join()
         finally:
@@ -146,7 +146,7 @@ class LiveJob:
             os.close(fd)
         self._pipes = ()
 
-    def _add(self, op: Op, address: int, data: int, mask: int) -> None:
+    def _add(self, op: ScriptOp, address: int, data: int, mask: int) -> None:
         self._queue += _RECORD.pack(op, address, data, mask)
         if len(self._queue) >= _COLLECT:
             self._send()

@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 from fleet.core.processes import start
 from fleet.engines.evidence import JobEvidence, register
 from fleet.engines.rtl_sim.build import built
-from fleet.engines.rtl_sim.job import Job, Status
+from fleet.engines.rtl_sim.job import Job, JobStatus
 from fleet.engines.rtl_sim.logs import keep_log
 from fleet.engines.rtl_sim.worker_protocol import FDS_VARIABLE, WORKER_MODULE
 from fleet.errors import DeviceError, ExitCode, FleetError, SetupError
@@ -160,7 +160,7 @@ class Simulation:
         """Ends the process at once, from any thread; whoever waits for an answer reads that it crashed."""
         self._process.kill()
 
-    def run(self, job: Job, progress: Callable[[int], None] | None = None) -> Status:
+    def run(self, job: Job, progress: Callable[[int], None] | None = None) -> JobStatus:
         """Runs one job and returns how it ended ("done", or "diverged" where the job says what to expect).
 
         The job gets a nonce, and `evidence` is then what the process wrote of it.
@@ -189,7 +189,7 @@ class Simulation:
             self.close()
             raise
         try:
-            status = Status.load(job.status)
+            status = JobStatus.load(job.status)
         except DeviceError as error:
             raise SimulationError(error.what, where=self._kept()) from error
         if status.status != "done" and not (status.status == "diverged" and job.expected is not None):
@@ -198,7 +198,7 @@ class Simulation:
         (self._folder / f"job_{self._jobs}").unlink(missing_ok=True)
         return status
 
-    def _evidence(self, job: Job, status: Status) -> JobEvidence:
+    def _evidence(self, job: Job, status: JobStatus) -> JobEvidence:
         """What the process wrote of a job. Raises SimulationError where that is not whole, or another process's."""
         if status.nonce != job.nonce:
             raise SimulationError(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fleet.engines.rtl_sim.job import Status
+from fleet.engines.rtl_sim.job import JobStatus
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.engines.trace import CYCLE_CLASSES
 from fleet.errors import ModelError
@@ -105,7 +105,7 @@ def encoded(records: Sequence[CommitRecord]) -> bytes:
     return np.array(rows, RECORD).tobytes()
 
 
-def verified_records(path: Path, status: Status) -> list[CommitRecord]:
+def verified_records(path: Path, status: JobStatus) -> list[CommitRecord]:
     """All records of a job that is over, held to the number and the hash that the bench counted as it wrote them.
 
     Raises ModelError as `read_records` does, SimulationError where they are not those that the bench wrote.
@@ -115,7 +115,7 @@ def verified_records(path: Path, status: Status) -> list[CommitRecord]:
     return records
 
 
-def hold_records(count: int, found: str, status: Status, where: str) -> None:
+def hold_records(count: int, found: str, status: JobStatus, where: str) -> None:
     """Raises SimulationError where so many records, whose `encoded` bytes hash to `found`, are not those that the bench wrote."""
     if status.commits != count:
         raise SimulationError(f"the trace holds {count} of {status.commits} commits", where=where)

@@ -11,7 +11,7 @@ import numpy as np
 from fleet.engines.backend import Snapshot
 from fleet.engines.rtl_sim.arrays import Files
 from fleet.engines.rtl_sim.expected import ExpectedCommit, save_expected
-from fleet.engines.rtl_sim.job import Job, Script, Status, read_results
+from fleet.engines.rtl_sim.job import Job, JobStatus, Script, read_results
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.engines.rtl_sim.records import CommitRecord, read_records, verified_records
 from fleet.engines.trace import Commit
@@ -177,7 +177,7 @@ class Segment:
             detail=failure.detail,
         )
 
-    def check(self, job: Job, status: Status, base: int) -> tuple[list[Commit], list[CommitRecord]]:
+    def check(self, job: Job, status: JobStatus, base: int) -> tuple[list[Commit], list[CommitRecord]]:
         """One commit a call, and the records; of a job that ended at a commit which was not the expected one, those up to it.
 
         base: cycles of the run before this job.
@@ -272,7 +272,7 @@ class Segment:
         units = (self._description.instructions[self.calls[i].instruction].unit for i in later if records[i].result is not None)
         return records[index].result is not None and unit not in units
 
-    def _commit(self, index: int, records: Sequence[CommitRecord], results: Sequence[int], job: Status, base: int) -> Commit:
+    def _commit(self, index: int, records: Sequence[CommitRecord], results: Sequence[int], job: JobStatus, base: int) -> Commit:
         call, read, where = self.calls[index], self._reads[index], self.name(index)
         if index >= len(records):
             raise SimulationError(f"the hardware committed {len(records)} of {len(self.calls)} instructions", where=where)

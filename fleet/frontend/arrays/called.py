@@ -20,9 +20,9 @@ from fleet.frontend.arrays.memory import change, check_writable
 from fleet.frontend.arrays.operands import array
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Class, Complex, Field, Library, List, Named, Number, Range, Tensor, Value, words
-from fleet.ir.library.call import Call, Operand, is_callable
+from fleet.ir.library.call import CallOperand, LibraryCall, is_callable
 from fleet.ir.library.expand import has_sequence
-from fleet.ir.library.inference import CallError, Leaf, results
+from fleet.ir.library.inference import CallError, ResultLeaf, results
 from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import DTYPES
 
@@ -92,7 +92,7 @@ def is_default(path: str, name: str, value: Value) -> bool:
 
 
 class _Arguments:
-    """A call's arguments as `Call` has them, and the arrays among them."""
+    """A call's arguments as `LibraryCall` has them, and the arrays among them."""
 
     def __init__(self, ev: Evaluator, node: ast.expr) -> None:
         self.ev, self.node = ev, node
@@ -125,17 +125,17 @@ class _Arguments:
             case _:
                 return self.ev.fail("F408", self.node, f"an argument that is {words(value)}", "pass arrays and numbers")
 
-    def _operand(self, value: Tensor) -> Operand:
+    def _operand(self, value: Tensor) -> CallOperand:
         for i, known in enumerate(self.operands):
             if known is value:
-                return Operand(i)
+                return CallOperand(i)
         self.operands.append(value)
-        return Operand(len(self.operands) - 1)
+        return CallOperand(len(self.operands) - 1)
 
 
 def prepared(
     ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]
-) -> tuple[Tensor | None, Call, list[Tensor]]:
+) -> tuple[Tensor | None, LibraryCall, list[Tensor]]:
     """The array that takes the result (`out`), the call, and its operands."""
     into = keywords.get("out")
     if isinstance(into, tuple) and len(into) == 1:
@@ -146,7 +146,7 @@ def prepared(
     plain = tuple(arguments.of(a) for a in args)
     given = {**keywords, "out": into} if into is not None else keywords
     named = tuple((k, arguments.of(v)) for k, v in given.items())
-    return into, Call(path.removeprefix("numpy."), plain, named), arguments.operands
+    return into, LibraryCall(path.removeprefix("numpy."), plain, named), arguments.operands
 
 
 def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
@@ -176,7 +176,7 @@ def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywor
     return _built(ev, node, text, operands, structure, [0])
 
 
-def decided(found: Call, arrays: Sequence[Any]) -> Any:
+def decided(found: LibraryCall, arrays: Sequence[Any]) -> Any:
     """What a call gives whose type these values decide; None if NumPy refuses them, or gives what is no array."""
     try:
         found.check(len(arrays))
@@ -188,7 +188,7 @@ def decided(found: Call, arrays: Sequence[Any]) -> Any:
     return value if carried else None
 
 
-def checked(ev: Evaluator, node: ast.expr, found: Call, types: Sequence[Attribute]) -> Any:
+def checked(ev: Evaluator, node: ast.expr, found: LibraryCall, types: Sequence[Attribute]) -> Any:
     """The structure of what the call gives. SourceError if NumPy refuses such operands."""
     try:
         return results(str(found), types)
@@ -197,13 +197,13 @@ def checked(ev: Evaluator, node: ast.expr, found: Call, types: Sequence[Attribut
         return ev.fail(next(code for kind, code in _CODES if issubclass(cause, kind)), node, str(error))
 
 
-def _constants(ev: Evaluator, node: ast.expr, found: Call) -> tuple[list[Tensor], Call]:
+def _constants(ev: Evaluator, node: ast.expr, found: LibraryCall) -> tuple[list[Tensor], LibraryCall]:
     """A call of numbers alone gets its first one as a constant: an operation without operands would be no part of the program."""
     if not found.arguments or not isinstance(found.arguments[0], bool | int | float | list | tuple):
         ev.fail("F506", node, f"{found.function} without an array is not supported")
     parts = _as_value(found.arguments[0])
     constant = array(ev, node, parts)
-    return [constant], Call(found.function, (Operand(0), *found.arguments[1:]), found.keywords)
+    return [constant], LibraryCall(found.function, (CallOperand(0), *found.arguments[1:]), found.keywords)
 
 
 def _as_value(plain: Any) -> Value:
@@ -212,8 +212,8 @@ def _as_value(plain: Any) -> Value:
     return Number(plain)
 
 
-def _leaves(structure: Any) -> Iterator[Leaf]:
-    if isinstance(structure, Leaf):
+def _leaves(structure: Any) -> Iterator[ResultLeaf]:
+    if isinstance(structure, ResultLeaf):
         yield structure
     else:
         for part in structure:
@@ -230,7 +230,7 @@ def _made(ev: Evaluator, node: ast.expr, value: Any) -> Value:
 
 
 def _built(ev: Evaluator, node: ast.AST, text: str, operands: Sequence[Tensor], structure: Any, count: list[int]) -> Value:
-    if isinstance(structure, Leaf):
+    if isinstance(structure, ResultLeaf):
         ssa = _emitted(ev, node, text, operands, count[0])
         count[0] += 1
         if structure.shares is not None:

@@ -15,7 +15,7 @@ from fleet.frontend.arrays.making import check_size, check_total
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.values import Generator, List, Number, Range, Tensor, Value, words
-from fleet.ir.weights import VECTORS, Draw, Stream, draw_method
+from fleet.ir.weights import VECTORS, RandomStream, StreamDraw, draw_method
 
 _WHOLE = ("randint", "integers", "permutation", "choice", "poisson", "binomial", "geometric", "negative_binomial", "multinomial")
 """Methods that draw integers."""
@@ -26,7 +26,7 @@ def call(ev: Evaluator, node: ast.Call, name: str, args: Sequence[Value], keywor
     """`np.random.NAME(...)`: seed, make a generator, or draw from the seeded one."""
     if name in ("seed", "RandomState", "default_rng"):
         seed = _seed(ev, node, name, args, keywords)
-        stream = Stream("default_rng" if name == "default_rng" else "RandomState", seed)
+        stream = RandomStream("default_rng" if name == "default_rng" else "RandomState", seed)
         if name != "seed":
             ev.streams.add(stream)
             return Generator(stream)
@@ -49,7 +49,9 @@ def _seed(ev: Evaluator, node: ast.Call, name: str, args: Sequence[Value], keywo
     return seed
 
 
-def draw(ev: Evaluator, node: ast.Call, stream: Stream, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+def draw(
+    ev: Evaluator, node: ast.Call, stream: RandomStream, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value:
     """Read one draw. The result is an array made on first use, or a number if no size is given."""
     if name not in ("shuffle", "permutation", "choice"):
         return _drawn(ev, node, stream, name, args, keywords)
@@ -96,11 +98,11 @@ def _length(ev: Evaluator, node: ast.AST, value: Value) -> int:
     return len(ev.sequence(value) or ())
 
 
-def _in_order(ev: Evaluator, node: ast.Call, stream: Stream, name: str, of: Value) -> Value:
+def _in_order(ev: Evaluator, node: ast.Call, stream: RandomStream, name: str, of: Value) -> Value:
     """`shuffle` and `permutation` of a sequence: permute it by NumPy's permutation of its length."""
     places, _ = _made(ev, node, stream, "permutation", [Number(_length(ev, node, of))], {})
     if name == "shuffle" and isinstance(of, List):
-        assert isinstance(places.entry, Draw)
+        assert isinstance(places.entry, StreamDraw)
         of.items[:] = [of.items[int(i)] for i in places.entry.array]
         return None
     moved = _elements(ev, node, of, ev.domain.drawn(places))
@@ -112,7 +114,7 @@ def _in_order(ev: Evaluator, node: ast.Call, stream: Stream, name: str, of: Valu
     return None
 
 
-def _weighted(ev: Evaluator, node: ast.Call, stream: Stream, count: int, weights: Value, rest: Mapping[str, Value]) -> Value:
+def _weighted(ev: Evaluator, node: ast.Call, stream: RandomStream, count: int, weights: Value, rest: Mapping[str, Value]) -> Value:
     """`choice` with probabilities, by NumPy's algorithm: search uniform draws in the cumulative sums."""
     if _length(ev, node, weights) != count:
         ev.fail("F301", node, f"{count} things to choose of, with {_length(ev, node, weights)} probabilities")
@@ -148,7 +150,9 @@ def _element(ev: Evaluator, node: ast.Call, row: Value) -> Value:
     return ev.domain.load(ev, _subscript(node), row, [Number(0)])
 
 
-def _drawn(ev: Evaluator, node: ast.Call, stream: Stream, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+def _drawn(
+    ev: Evaluator, node: ast.Call, stream: RandomStream, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value:
     """Draw numbers: an array, or one number if no size is given."""
     made, single = _made(ev, node, stream, name, args, keywords)
     found = ev.domain.drawn(made)
@@ -159,7 +163,7 @@ def _drawn(ev: Evaluator, node: ast.Call, stream: Stream, name: str, args: Seque
 
 
 def _made(
-    ev: Evaluator, node: ast.Call, stream: Stream, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+    ev: Evaluator, node: ast.Call, stream: RandomStream, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> tuple[Static, bool]:
     """The drawn array, and whether the draw asks for a single number."""
     parameters = draw_method(stream.generator, name)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fleet.frontend.arrays.builder import Builder
-from fleet.frontend.arrays.known_values import Known
+from fleet.frontend.arrays.known_values import KnownValues
 from fleet.frontend.reading.evaluator import Domain, Evaluator
 from fleet.frontend.reading.static import Made
 from fleet.frontend.reading.values import Tensor
@@ -28,7 +28,7 @@ class Emitting(Domain):
     def __init__(self, builder: Builder, made: Made) -> None:
         self.builder = builder
         self.made = made
-        self.values = Known(made)
+        self.values = KnownValues(made)
         self.muted = False
 
 

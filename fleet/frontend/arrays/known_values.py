@@ -16,10 +16,10 @@ from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
-from fleet.ir.weights import Creation, Draw, Entry
+from fleet.ir.weights import Creation, Entry, StreamDraw
 from fleet.transforms.simplify.numbers import COMPUTED, call_of
 
-__all__ = ["Known"]
+__all__ = ["KnownValues"]
 
 _MAX_ELEMENTS = 1 << 16
 _MAX_WORK = 1 << 25
@@ -34,12 +34,12 @@ _OTHERS = (
 def _of_entry(entry: Entry) -> np.ndarray | None:
     if math.prod(entry.shape) > _MAX_ELEMENTS:
         return None
-    if isinstance(entry, Draw):  # all before it are drawn with it
+    if isinstance(entry, StreamDraw):  # all before it are drawn with it
         return entry.array if entry.made or entry.stream.elements <= _MAX_ELEMENTS else None
     return entry if isinstance(entry, np.ndarray) else entry.array if isinstance(entry, Creation) else None
 
 
-class Known:
+class KnownValues:
     """Known values of the IR, each computed once."""
 
     def __init__(self, made: Made) -> None:

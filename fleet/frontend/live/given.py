@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import ModelError
-from fleet.frontend.live.watch import Atom, Items, Snapshot, snapshot, unwrapped
+from fleet.frontend.live.watch import Atom, Items, ObjectSnapshot, snapshot, unwrapped
 from fleet.frontend.tensor import Tensor, from_outside
 
 __all__ = ["Given", "Input", "given"]
@@ -21,7 +21,7 @@ _BY_IDENTITY = (FunctionType, BuiltinFunctionType, ModuleType, np.ufunc, np.dtyp
 
 
 @dataclass(frozen=True, eq=False)
-class Input(Snapshot):
+class Input(ObjectSnapshot):
     """An array among the arguments. scalar: a NumPy scalar."""
 
     name: str
@@ -44,7 +44,7 @@ class Given:
 
     key: Hashable
     inputs: dict[str, np.ndarray]
-    tree: Callable[[], dict[str, Snapshot]]
+    tree: Callable[[], dict[str, ObjectSnapshot]]
 
 
 def given(where: str, names: Sequence[str], values: Sequence[Any]) -> Given:
@@ -58,8 +58,8 @@ def given(where: str, names: Sequence[str], values: Sequence[Any]) -> Given:
         else:
             keys.append(_taken(where, name, value, inputs, None))
 
-    def tree() -> dict[str, Snapshot]:
-        forms: dict[str, Snapshot] = {}
+    def tree() -> dict[str, ObjectSnapshot]:
+        forms: dict[str, ObjectSnapshot] = {}
         for name, value in zip(names, values, strict=True):
             _taken(where, name, value, {}, forms)
         return forms
@@ -68,16 +68,16 @@ def given(where: str, names: Sequence[str], values: Sequence[Any]) -> Given:
 
 
 def _taken(
-    where: str, name: str, value: Any, inputs: dict[str, np.ndarray], forms: dict[str, Snapshot] | None, depth: int = 0
+    where: str, name: str, value: Any, inputs: dict[str, np.ndarray], forms: dict[str, ObjectSnapshot] | None, depth: int = 0
 ) -> Any:
     """The key of one value; its arrays go to `inputs` and its form to `forms`, if given."""
     if depth > _DEPTH:
         raise ModelError(f'argument "{name[:60]}" nests deeper than {_DEPTH} levels', where=where, hint="pass less of it")
     kind = type(value)
-    form: Snapshot
+    form: ObjectSnapshot
     if kind in (list, tuple, dict):
         items = list(value.items()) if kind is dict else list(enumerate(value))
-        below: dict[str, Snapshot] = {}
+        below: dict[str, ObjectSnapshot] = {}
         keys: list[Any] = []
         names = [f"{name}.{k}" for k, _ in items]
         for i, (part, (_, v)) in enumerate(zip(names, items, strict=True)):

@@ -13,11 +13,11 @@ from fleet.errors import SourceError
 from fleet.frontend.reading.errors import Source
 from fleet.frontend.reading.module import MAX_SOURCE_BYTES, Module, parse
 
-__all__ = ["File", "locate"]
+__all__ = ["LocatedFile", "locate"]
 
 
 @dataclass(eq=False)
-class File:
+class LocatedFile:
     """A parsed file. `nodes`: ids of its nodes, so that a node leads to its file."""
 
     module: Module
@@ -34,11 +34,11 @@ class File:
         self.nodes.update(id(n) for n in ast.walk(tree))
 
 
-_FILES: dict[str, File] = {}
+_FILES: dict[str, LocatedFile] = {}
 """By name; replaced when the text changes. A file is read again, never changed, so that threads can share it."""
 
 
-def locate(function: FunctionType) -> tuple[File, ast.FunctionDef]:
+def locate(function: FunctionType) -> tuple[LocatedFile, ast.FunctionDef]:
     """The file and the definition of a function.
 
     Raises SourceError: no source (typed into Python's prompt, made by exec, a lambda), or a source that is not the function's.
@@ -61,7 +61,7 @@ def locate(function: FunctionType) -> tuple[File, ast.FunctionDef]:
     )  # fmt: skip
 
 
-def _open(function: FunctionType) -> File:
+def _open(function: FunctionType) -> LocatedFile:
     code = function.__code__
     name = code.co_filename
     linecache.checkcache(name)
@@ -77,7 +77,7 @@ def _open(function: FunctionType) -> File:
     if found is None or found.source.text != text:
         module = parse(text, name)
         codes = list(_codes(compile(module.tree, name, "exec", dont_inherit=True)))  # to be compared; never run
-        found = File(module, codes)
+        found = LocatedFile(module, codes)
         found.adopt(module.tree)
         _FILES[name] = found
     return found
@@ -90,7 +90,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _is_of(file: File, node: ast.FunctionDef | ast.AsyncFunctionDef, code: CodeType) -> bool:
+def _is_of(file: LocatedFile, node: ast.FunctionDef | ast.AsyncFunctionDef, code: CodeType) -> bool:
     """Whether the text is what the code was compiled from. Assertions may have been rewritten (pytest does)."""
     arguments = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
     if arguments != list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]):

@@ -12,9 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from fleet.frontend.live.located import File, locate
-from fleet.frontend.live.places import Places
-from fleet.frontend.live.watch import MISSING, Array, Atom, Items, Live, Snapshot, Space, TooDeep, Watched, snapshot
+from fleet.frontend.live.located import LocatedFile, locate
+from fleet.frontend.live.places import SourcePlaces
+from fleet.frontend.live.watch import (
+    MISSING,
+    Atom,
+    Items,
+    Live,
+    ObjectSnapshot,
+    TooDeep,
+    Watched,
+    WatchedArray,
+    WatchedNames,
+    snapshot,
+)
 from fleet.frontend.python.builtins.registry import BUILTINS
 from fleet.frontend.python.modules import INSTALLED
 from fleet.frontend.python.names import resolve, supported
@@ -35,12 +46,12 @@ class LiveEvaluator(Evaluator):
         watched: what was looked up, and what it was.
     """
 
-    def __init__(self, function: FunctionType, made: Made, domain: Domain, places: Places, file: File) -> None:
+    def __init__(self, function: FunctionType, made: Made, domain: Domain, places: SourcePlaces, file: LocatedFile) -> None:
         super().__init__(Module(places, file.module.tree), domain, PYTHON)
         self.watched = Watched()
         self._made = made
         self._places = places
-        self._spaces: dict[Frame, Space] = {}
+        self._spaces: dict[Frame, WatchedNames] = {}
         self._sources: dict[Frame, Source] = {}
         self._modules: dict[int, Frame] = {}
         self._functions: dict[int, Function] = {}
@@ -73,11 +84,11 @@ class LiveEvaluator(Evaluator):
             if function.__code__.co_freevars:
                 names = function.__code__.co_freevars
                 frame = Frame(frame.function, 1, Scope(frozenset(names)), frame)
-                self._spaces[frame] = Space(dict(zip(names, function.__closure__ or (), strict=True)))
+                self._spaces[frame] = WatchedNames(dict(zip(names, function.__closure__ or (), strict=True)))
             found = self._functions[id(function)] = Function(node, frame, defaults)
         return found
 
-    def _module(self, function: FunctionType, file: File) -> Frame:
+    def _module(self, function: FunctionType, file: LocatedFile) -> Frame:
         frame = self._names(function.__globals__, "<module>")
         self._sources.setdefault(frame, file.source)
         return frame
@@ -86,7 +97,7 @@ class LiveEvaluator(Evaluator):
         """The frame of a module's names."""
         if id(names) not in self._modules:
             frame = self._modules[id(names)] = Frame(called, 1, Scope())
-            self._spaces[frame] = Space(names)
+            self._spaces[frame] = WatchedNames(names)
         return self._modules[id(names)]
 
     def _outer_names(self, node: ast.FunctionDef, free: Sequence[str]) -> None:
@@ -113,7 +124,7 @@ class LiveEvaluator(Evaluator):
                 frame.variables[node.id] = self.value(node, f"`{node.id}`", found)
         return super().lookup(node)
 
-    def _watch(self, node: ast.AST, space: Space, name: str) -> Any:
+    def _watch(self, node: ast.AST, space: WatchedNames, name: str) -> Any:
         """The snapshot of a name's object, which is watched from now on, or MISSING."""
         found = space.find(name)
         try:
@@ -123,7 +134,7 @@ class LiveEvaluator(Evaluator):
         self.watched.entries.append((lambda: space.find(name), kept))
         return MISSING if found is MISSING else kept
 
-    def argument(self, node: ast.AST, name: str, kept: Snapshot) -> Value:
+    def argument(self, node: ast.AST, name: str, kept: ObjectSnapshot) -> Value:
         """What of a call's arguments is no array. A function's code and defaults are watched."""
         if isinstance(kept, Live):
             self.watched.entries.append((lambda: kept.function, kept))
@@ -162,7 +173,7 @@ class LiveEvaluator(Evaluator):
     def _foreign(self, node: ast.expr) -> ModuleType | None:
         """The module that a dotted name refers to, or None if the handler tables cover it."""
         found: Any = MISSING
-        space: Space | None = None
+        space: WatchedNames | None = None
         if isinstance(node, ast.Name):
             space = self._spaces.get(self.frame.owner(node.id) or self.frame.module())
             found = MISSING if space is None else space.find(node.id)
@@ -178,10 +189,10 @@ class LiveEvaluator(Evaluator):
 
     # ---- objects
 
-    def value(self, node: ast.AST, what: str, kept: Snapshot) -> Value:
+    def value(self, node: ast.AST, what: str, kept: ObjectSnapshot) -> Value:
         """An object as a value; arrays become weights when they are used. SourceError for what cannot be compiled."""
         match kept:
-            case Array():
+            case WatchedArray():
                 if kept.array.dtype.name not in DTYPES or not kept.array.dtype.isnative:
                     supported = ", ".join(DTYPES)
                     self.fail("F403", node, f"{what} is an array of {kept.array.dtype}", f"supported are {supported}")

@@ -7,18 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from fleet.frontend.live.located import File
+from fleet.frontend.live.located import LocatedFile
 from fleet.frontend.reading.errors import Source
 
 
 @dataclass(frozen=True)
-class Places(Source):
+class SourcePlaces(Source):
     """A source that knows which file a node is of.
 
     files: all that have been opened. present: the source of what is being read, for nodes that are in no file's tree.
     """
 
-    files: dict[int, File] = field(default_factory=dict[int, File])
+    files: dict[int, LocatedFile] = field(default_factory=dict[int, LocatedFile])
     present: Callable[[], Source | None] = field(default=lambda: None)
 
     def at(self, node: ast.AST) -> str:

@@ -14,7 +14,7 @@ from fleet.frontend.reading.values import Dict, List, Number, Tensor, Value
 Outputs: TypeAlias = Mapping[str, np.ndarray]
 
 
-class Result(ABC):
+class ReturnedValue(ABC):
     """A returned value without its arrays."""
 
     @abstractmethod
@@ -23,7 +23,7 @@ class Result(ABC):
 
 
 @dataclass(frozen=True)
-class Leaf(Result):
+class OutputLeaf(ReturnedValue):
     """An output; of a NumPy scalar, the scalar."""
 
     name: str
@@ -36,7 +36,7 @@ class Leaf(Result):
 
 
 @dataclass(frozen=True)
-class Known(Result):
+class KnownResult(ReturnedValue):
     """A number, string or None that is known without a run."""
 
     value: Any
@@ -47,12 +47,12 @@ class Known(Result):
 
 
 @dataclass(frozen=True)
-class Group(Result):
+class ResultGroup(ReturnedValue):
     """A tuple, list or dict."""
 
     kind: type
     keys: tuple[Any, ...]
-    parts: tuple[Result, ...]
+    parts: tuple[ReturnedValue, ...]
 
     def build(self, outputs: Outputs) -> Any:
         """The container of the parts' values."""
@@ -60,31 +60,33 @@ class Group(Result):
         return dict(zip(self.keys, values, strict=True)) if self.kind is dict else self.kind(values)
 
 
-def taken_apart(value: Value, name: str, leaf: Callable[[str, Tensor | Number], str], names: Sequence[str] = ()) -> Result | None:
+def taken_apart(
+    value: Value, name: str, leaf: Callable[[str, Tensor | Number], str], names: Sequence[str] = ()
+) -> ReturnedValue | None:
     """The value's form; None if a part of it cannot be returned.
 
     leaf: takes the wished name and an array or number, returns the output's name. names: wished names of a tuple's parts.
     """
 
-    def parts(values: Sequence[Value], wished: Sequence[str]) -> tuple[Result, ...] | None:
+    def parts(values: Sequence[Value], wished: Sequence[str]) -> tuple[ReturnedValue, ...] | None:
         found = [taken_apart(v, n, leaf) for v, n in zip(values, wished, strict=True)]
         return None if None in found else tuple(f for f in found if f is not None)
 
     match value:
         case Tensor():
-            return Leaf(leaf(name, value), value.scalar)
+            return OutputLeaf(leaf(name, value), value.scalar)
         case Number():
             if value.symbolic or isinstance(value.value, float) or -(1 << 63) <= value.value < 1 << 63:
                 leaf(name, value)
-            return Known(None if value.symbolic else value.value)
+            return KnownResult(None if value.symbolic else value.value)
         case str() | None:
-            return Known(value)
+            return KnownResult(value)
         case tuple() | List():
             items = value.items if isinstance(value, List) else value
             below = parts(items, names if len(names) == len(items) else [f"{name}.{i}" for i in range(len(items))])
-            return None if below is None else Group(list if isinstance(value, List) else tuple, (), below)
+            return None if below is None else ResultGroup(list if isinstance(value, List) else tuple, (), below)
         case Dict():
             below = parts(list(value.items.values()), [f"{name}.{k}" for k in value.items])
-            return None if below is None else Group(dict, tuple(value.items), below)
+            return None if below is None else ResultGroup(dict, tuple(value.items), below)
         case _:
             return None

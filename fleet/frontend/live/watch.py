@@ -10,7 +10,19 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["MISSING", "Array", "Atom", "Items", "Live", "Snapshot", "Space", "TooDeep", "Traceable", "Watched", "snapshot"]
+__all__ = [
+    "MISSING",
+    "Atom",
+    "Items",
+    "Live",
+    "ObjectSnapshot",
+    "TooDeep",
+    "Traceable",
+    "Watched",
+    "WatchedArray",
+    "WatchedNames",
+    "snapshot",
+]
 
 MAX_DEPTH = 32
 _BLOCK = 1 << 16
@@ -28,7 +40,7 @@ class _Missing:
 MISSING: Any = _Missing()
 
 
-class Snapshot(ABC):
+class ObjectSnapshot(ABC):
     """What an object was."""
 
     @abstractmethod
@@ -37,7 +49,7 @@ class Snapshot(ABC):
 
 
 @dataclass(eq=False)
-class Atom(Snapshot):
+class Atom(ObjectSnapshot):
     """A number, text, module, dtype, type: what cannot be changed in place."""
 
     value: Any
@@ -54,7 +66,7 @@ class Atom(Snapshot):
 
 
 @dataclass(eq=False)
-class Array(Snapshot):
+class WatchedArray(ObjectSnapshot):
     """An array's contents. A read-only array is not copied, and compared by identity."""
 
     array: np.ndarray
@@ -70,12 +82,12 @@ class Array(Snapshot):
 
 
 @dataclass(eq=False)
-class Items(Snapshot):
+class Items(ObjectSnapshot):
     """A list, tuple or dict: its type, a dict's keys, and what it holds."""
 
     kind: type
     keys: tuple[Any, ...]
-    parts: tuple[Snapshot, ...]
+    parts: tuple[ObjectSnapshot, ...]
 
     def holds(self, now: Any) -> bool:
         """A container of the same type and keys whose parts all hold."""
@@ -89,12 +101,12 @@ class Items(Snapshot):
 
 
 @dataclass(eq=False)
-class Live(Snapshot):
+class Live(ObjectSnapshot):
     """A function of Python (of type `FunctionType`). `defaults`: parameter -> its default."""
 
     function: Any
     code: CodeType
-    defaults: dict[str, Snapshot]
+    defaults: dict[str, ObjectSnapshot]
 
     def holds(self, now: Any) -> bool:
         """The same function with the same code, whose defaults all hold."""
@@ -129,7 +141,7 @@ def default_values(function: FunctionType) -> dict[str, Any]:
     return {**dict(zip(positional[len(positional) - len(given) :], given, strict=True)), **(function.__kwdefaults__ or {})}
 
 
-def snapshot(value: Any, depth: int = 0) -> Snapshot:
+def snapshot(value: Any, depth: int = 0) -> ObjectSnapshot:
     """What an object is now. Raises TooDeep."""
     if depth > MAX_DEPTH:
         raise TooDeep
@@ -139,7 +151,7 @@ def snapshot(value: Any, depth: int = 0) -> Snapshot:
         copy = value if frozen else value.copy(order="C")
         if not frozen:
             copy.flags.writeable = False
-        return Array(copy, value if frozen else None)
+        return WatchedArray(copy, value if frozen else None)
     if type(value) in (list, tuple):
         return Items(type(value), (), tuple(snapshot(v, depth + 1) for v in value))
     if type(value) is dict:
@@ -172,7 +184,7 @@ def _equal(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 @dataclass(eq=False)
-class Space:
+class WatchedNames:
     """Names around a function, as they are now: its globals, or the cells of what encloses it."""
 
     names: Mapping[str, Any]
@@ -192,7 +204,7 @@ class Space:
 class Watched:
     """Everything around a function that its compiled code depends on."""
 
-    entries: list[tuple[Callable[[], Any], Snapshot]] = field(default_factory=list[tuple[Callable[[], Any], Snapshot]])
+    entries: list[tuple[Callable[[], Any], ObjectSnapshot]] = field(default_factory=list[tuple[Callable[[], Any], ObjectSnapshot]])
 
     def hold(self) -> bool:
         """True where all is as it was."""

@@ -13,10 +13,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from fleet.core.unique import Taken
-from fleet.frontend.onnx.array import Array
+from fleet.frontend.onnx.array import OnnxArray
 from fleet.frontend.onnx.chain import Chain
 from fleet.frontend.onnx.folding import folded
-from fleet.frontend.onnx.graph import Node
+from fleet.frontend.onnx.graph import OnnxNode
 from fleet.frontend.onnx.limits import MAX_OPERATIONS
 from fleet.frontend.onnx.narrow import carried, narrow_of
 from fleet.frontend.onnx.problems import NeedsInputs, refuse
@@ -60,7 +60,7 @@ class Build:
         self.block = Block()
         self.arguments: list[Argument] = []
         self.weights: dict[str, np.ndarray] = {}
-        self._place: Node | None = None
+        self._place: OnnxNode | None = None
         self._constants: dict[tuple[str, Attribute], SSAValue] = {}
         self._taken = Taken()
         self._named = Taken()
@@ -69,28 +69,28 @@ class Build:
 
     # ---- arguments
 
-    def input(self, argument: Argument) -> Array:
+    def input(self, argument: Argument) -> OnnxArray:
         """An input of the program."""
         value = self.block.insert_arg(tensor_type(argument.shape, argument.dtype), len(self.block.args))
         self.arguments.append(argument)
         self._named.add(argument.name)
         _hint(value, argument.name)
-        return Array(self, None, value)
+        return OnnxArray(self, None, value)
 
-    def known(self, array: np.ndarray, name: str | None = None) -> Array:
+    def known(self, array: np.ndarray, name: str | None = None) -> OnnxArray:
         """An array that is known now; it becomes a weight, or a constant, where a value of the program is needed."""
-        return Array(self, carried(array), None, name, narrow_of(array.dtype))
+        return OnnxArray(self, carried(array), None, name, narrow_of(array.dtype))
 
-    def value(self, array: Array) -> SSAValue:
+    def value(self, array: OnnxArray) -> SSAValue:
         """The value of the program behind an array."""
         if array.ssa is None:
             assert array.known is not None
             array.ssa = self._weight(array.known, array.name)
         return array.ssa
 
-    def kept(self, array: np.ndarray, name: str) -> Array:
+    def kept(self, array: np.ndarray, name: str) -> OnnxArray:
         """As `known`, but never folded into what is computed of it: the program has it as a weight."""
-        return Array(self, None, self.value(self.known(array, name)))
+        return OnnxArray(self, None, self.value(self.known(array, name)))
 
     def _weight(self, array: np.ndarray, name: str | None) -> SSAValue:
         flat = array.reshape(-1)
@@ -117,7 +117,7 @@ class Build:
 
     # ---- operations
 
-    def emit(self, name: str, operands: Sequence[Array], **attributes: Any) -> Array:
+    def emit(self, name: str, operands: Sequence[OnnxArray], **attributes: Any) -> OnnxArray:
         """One operation; computed now where all of its operands are known and small. Raises ModelError at the node."""
         if all(a.known is not None for a in operands) and not (self.general and _of_a_table(name, operands)):
             found = folded(name, [a.known for a in operands if a.known is not None], attributes)
@@ -127,9 +127,9 @@ class Build:
             op = make(name, self._operands(name, operands), **attributes)
         except InferenceError as error:
             self.refuse(str(error))
-        return Array(self, None, self._append(op))
+        return OnnxArray(self, None, self._append(op))
 
-    def _operands(self, name: str, operands: Sequence[Array]) -> list[SSAValue]:
+    def _operands(self, name: str, operands: Sequence[OnnxArray]) -> list[SSAValue]:
         """Single numbers beside arrays become constants, as in a NumPy source."""
         scalars = name in _ELEMENTWISE and any(a.known is None or a.shape for a in operands)
         if name == "where" and not operands[1].shape and not operands[2].shape:
@@ -156,15 +156,15 @@ class Build:
 
     # ---- identity
 
-    def at(self, node: Node | None) -> None:
+    def at(self, node: OnnxNode | None) -> None:
         """What is emitted from now on belongs to this node."""
         self._place = node
 
-    def finish(self, node: Node, outputs: Sequence[object]) -> None:
+    def finish(self, node: OnnxNode, outputs: Sequence[object]) -> None:
         """Gives the node's operations their identity: the one that makes an output carries the node's name."""
         makers: dict[Operation, str] = {}
         for name, value in zip(node.outputs, outputs, strict=False):
-            if isinstance(value, Array) and value.ssa is not None and isinstance(value.ssa.owner, FleetOp):
+            if isinstance(value, OnnxArray) and value.ssa is not None and isinstance(value.ssa.owner, FleetOp):
                 makers.setdefault(value.ssa.owner, name)
         for op in self._fresh:
             variable = makers.get(op)
@@ -187,7 +187,7 @@ class Build:
         """Raises ModelError at the present node."""
         refuse(self._place.where if self._place is not None else self.where, what, hint)
 
-    def values_of(self, array: Array, what: str) -> np.ndarray:
+    def values_of(self, array: OnnxArray, what: str) -> np.ndarray:
         """What an array holds. Raises NeedsInputs where only inputs decide it, ModelError where it is computed of more."""
         if array.known is not None:
             return array.known
@@ -197,7 +197,7 @@ class Build:
             self.refuse(f"{what} must be known before the model runs, and is computed of its data", hint)
         raise NeedsInputs(names)
 
-    def decided(self, condition: Array) -> bool:
+    def decided(self, condition: OnnxArray) -> bool:
         """What a condition is for the inputs that are given.
 
         Raises NeedsInputs where small inputs alone decide it, ModelError where it cannot be computed while the model is read.
@@ -246,7 +246,7 @@ class Build:
 
     # ---- the end
 
-    def program(self, name: str, outputs: Mapping[str, Array], symbols: Mapping[str, int]) -> Program:
+    def program(self, name: str, outputs: Mapping[str, OnnxArray], symbols: Mapping[str, int]) -> Program:
         """The program that returns these arrays."""
         values = [self.value(a) for a in outputs.values()]
         for op in self._fresh:
@@ -272,7 +272,7 @@ class Build:
 _ELEMENTWISE = {"where", *(name for name, op in OPERATIONS.items() if issubclass(op, BinaryOp) and op is not MatmulOp)}
 
 
-def _of_a_table(name: str, operands: Sequence[Array]) -> bool:
+def _of_a_table(name: str, operands: Sequence[OnnxArray]) -> bool:
     """Whether a part of a weight is taken: of how many rows, another size may say otherwise."""
     table = operands[0]
     return name in ("slice", "gather") and table.name is not None and table.known is not None and table.known.dtype.kind == "f"

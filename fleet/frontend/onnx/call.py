@@ -9,14 +9,14 @@ from typing import Any, NoReturn, TypeAlias, TypeVar, cast
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array
+from fleet.frontend.onnx.array import OnnxArray
 from fleet.frontend.onnx.build import Build
-from fleet.frontend.onnx.graph import Graph, Node
+from fleet.frontend.onnx.graph import Graph, OnnxNode
 from fleet.frontend.onnx.limits import MAX_MADE
 
-__all__ = ["Call", "Value"]
+__all__ = ["NodeCall", "Value"]
 
-Value: TypeAlias = "Array | list[Array] | None"
+Value: TypeAlias = "OnnxArray | list[OnnxArray] | None"
 """A tensor, a sequence of tensors whose length is known, or an optional output that is not made."""
 
 _T = TypeVar("_T")
@@ -24,7 +24,7 @@ Body: TypeAlias = Callable[[Graph, Sequence[Value]], list[Value]]
 
 
 @dataclass(frozen=True)
-class Call:
+class NodeCall:
     """A node whose inputs are there.
 
     Attributes:
@@ -33,13 +33,13 @@ class Call:
     """
 
     build: Build
-    node: Node
+    node: OnnxNode
     values: Sequence[Value]
     opset: int
     body: Body
 
     @property
-    def x(self) -> Array:
+    def x(self) -> OnnxArray:
         """The first input."""
         return self.array(0)
 
@@ -48,25 +48,25 @@ class Call:
         """Inputs that the node names, missing ones at the end not counted."""
         return len(self.values)
 
-    def array(self, index: int) -> Array:
+    def array(self, index: int) -> OnnxArray:
         """An input that must be there. Raises ModelError."""
         found = self.optional(index)
         if found is None:
             self.refuse(f"its input {index} is missing")
         return found
 
-    def optional(self, index: int) -> Array | None:
+    def optional(self, index: int) -> OnnxArray | None:
         """An input, or None if it is not given. Raises ModelError for a sequence."""
         value = self.values[index] if index < len(self.values) else None
         if isinstance(value, list):
             self.refuse(f"its input {index} is a sequence, expected a tensor")
         return value
 
-    def arrays(self) -> list[Array]:
+    def arrays(self) -> list[OnnxArray]:
         """All inputs, each of which must be there."""
         return [self.array(i) for i in range(len(self.values))]
 
-    def sequence(self, index: int) -> list[Array]:
+    def sequence(self, index: int) -> list[OnnxArray]:
         """An input that is a sequence. Raises ModelError."""
         value = self.values[index] if index < len(self.values) else None
         if not isinstance(value, list):
@@ -98,7 +98,7 @@ class Call:
         """Whether the node has an attribute."""
         return name in self.node.attributes
 
-    def given(self, values: Sequence[Value]) -> Call:
+    def given(self, values: Sequence[Value]) -> NodeCall:
         """The same node with other inputs."""
         return replace(self, values=values)
 
@@ -117,7 +117,7 @@ class Call:
         if math.prod(sizes) > MAX_MADE:
             self.refuse(f"needs an array of {' x '.join(map(str, sizes))} elements beside its inputs, at most {MAX_MADE} are made")
 
-    def constant(self, value: Any, dtype: Any = None) -> Array:
+    def constant(self, value: Any, dtype: Any = None) -> OnnxArray:
         """A known array."""
         return self.build.known(np.asarray(value, dtype))
 

@@ -13,8 +13,8 @@ import numpy as np
 import onnx
 from onnx import defs
 
-from fleet.frontend.onnx.array import Array, binary, maximum, minimum, unary, where
-from fleet.frontend.onnx.graph import Node
+from fleet.frontend.onnx.array import OnnxArray, binary, maximum, minimum, unary, where
+from fleet.frontend.onnx.graph import OnnxNode
 from fleet.frontend.onnx.narrow import Narrow, narrow_of
 from fleet.frontend.onnx.problems import refuse
 
@@ -25,7 +25,7 @@ _T = onnx.TensorProto
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
-def cast(x: Array, to: np.dtype, *, saturate: bool = True, mode: str = "up") -> Array:
+def cast(x: OnnxArray, to: np.dtype, *, saturate: bool = True, mode: str = "up") -> OnnxArray:
     """`Cast` to a dtype, which may be one of ml_dtypes.
 
     Args:
@@ -48,7 +48,7 @@ def cast(x: Array, to: np.dtype, *, saturate: bool = True, mode: str = "up") -> 
     return _rounded(wide, narrow, saturate).astype(_F32).of(narrow)
 
 
-def _integer(x: Array, narrow: Narrow) -> Array:
+def _integer(x: OnnxArray, narrow: Narrow) -> OnnxArray:
     """The lowest bits of what is left when a float is cut off."""
     bits = int(ml_dtypes.iinfo(narrow.dtype).bits)
     low = x.astype(np.int32) if x.dtype.kind in "fb" else x.astype(np.int64)
@@ -58,13 +58,13 @@ def _integer(x: Array, narrow: Narrow) -> Array:
     return low.astype(narrow.carried)
 
 
-def _significant(x: Array, bits: int) -> Array:
+def _significant(x: OnnxArray, bits: int) -> OnnxArray:
     """float64 rounded to so many significant bits, ties to even: Veltkamp's product, whose own rounding decides the ties."""
     spread = x * float((1 << (53 - bits)) + 1)
     return spread - (spread - x)
 
 
-def _rounded(x: Array, narrow: Narrow, saturate: bool) -> Array:
+def _rounded(x: OnnxArray, narrow: Narrow, saturate: bool) -> OnnxArray:
     info = ml_dtypes.finfo(narrow.dtype)
     top, normal, step = float(info.max), float(info.smallest_normal), float(info.smallest_subnormal)
     size = unary("abs", x)
@@ -86,7 +86,7 @@ def _rounded(x: Array, narrow: Narrow, saturate: bool) -> Array:
     return where(unary("isnan", x), x, found)
 
 
-def _power(x: Array, mode: str, saturate: bool) -> Array:
+def _power(x: OnnxArray, mode: str, saturate: bool) -> OnnxArray:
     """Powers of two from 2**-127 to 2**127 of the size: there is no sign, no zero and no infinity."""
     low, high = 2.0**-127, 2.0**127
     size = unary("abs", x)
@@ -117,10 +117,10 @@ STEPWISE = frozenset({"Softmax", "LogSoftmax"})
 
 def has_narrow(values: Sequence[object]) -> bool:
     """True if any value has a narrow dtype."""
-    return any(isinstance(v, Array) and v.narrow is not None for v in values)
+    return any(isinstance(v, OnnxArray) and v.narrow is not None for v in values)
 
 
-def typed(node: Node, opset: int, values: Sequence[object], results: Sequence[T]) -> list[T | Array]:
+def typed(node: OnnxNode, opset: int, values: Sequence[object], results: Sequence[T]) -> list[T | OnnxArray]:
     """The results with the types that ONNX's definition gives them by those of its inputs: what is new is rounded to a narrow one.
 
     Raises ModelError for a type that the operator does not take, and for two types where its definition has one.
@@ -131,7 +131,7 @@ def typed(node: Node, opset: int, values: Sequence[object], results: Sequence[T]
     allowed = {c.type_param_str: set(c.allowed_type_strs) for c in schema.type_constraints}
     kinds: dict[str, Narrow | None] = {}
     for i, value in enumerate(values):
-        if not isinstance(value, Array):
+        if not isinstance(value, OnnxArray):
             continue
         kind = schema.inputs[min(i, len(schema.inputs) - 1)].type_str
         narrow = value.narrow
@@ -141,10 +141,10 @@ def typed(node: Node, opset: int, values: Sequence[object], results: Sequence[T]
             )
         if kinds.setdefault(kind, narrow) is not narrow:
             refuse(node.where, f"its input {i} is {narrow.name if narrow else value.dtype}, another type than those before it")
-    found: list[T | Array] = []
+    found: list[T | OnnxArray] = []
     for i, result in enumerate(results):
         narrow = kinds.get(schema.outputs[min(i, len(schema.outputs) - 1)].type_str)
-        if not isinstance(result, Array) or narrow is None or result.narrow is narrow:
+        if not isinstance(result, OnnxArray) or narrow is None or result.narrow is narrow:
             found.append(result)
         else:
             found.append(result.of(narrow) if node.op in _EXACT else cast(result, narrow.dtype))

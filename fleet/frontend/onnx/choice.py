@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 
 from fleet.errors import ModelError
 
-__all__ = ["Choice", "is_onnx", "with_choice"]
+__all__ = ["ModelChoice", "is_onnx", "with_choice"]
 
 _KEYS = ("from", "to", "known", "dim")
 _SAFE = "/:.,_-()[]{}$@!*'"
@@ -24,7 +24,7 @@ def is_onnx(spec: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ModelChoice:
     """A file and what is said of it.
 
     Attributes:
@@ -42,7 +42,7 @@ class Choice:
     dims: tuple[tuple[str, int], ...] = ()
 
     @classmethod
-    def of(cls, spec: str) -> Choice:
+    def of(cls, spec: str) -> ModelChoice:
         """Reads "path.onnx?key=value&...". Raises ModelError if a key is unknown or a size is not a number."""
         path, _, query = spec.partition("?")
         found: dict[str, list[str]] = {key: [] for key in _KEYS}
@@ -74,9 +74,9 @@ def with_choice(spec: str, first: Sequence[str], last: Sequence[str], known: Seq
         return spec
     if not is_onnx(spec):
         raise ModelError("is no ONNX model", where=spec, hint="--from, --to, --known and --dim are for path.onnx")
-    c = Choice.of(spec)
+    c = ModelChoice.of(spec)
     sizes = tuple(_dim(c.path, d) for d in dims)
-    return Choice(c.path, (*c.first, *first), (*c.last, *last), (*c.known, *known), (*c.dims, *sizes)).spec
+    return ModelChoice(c.path, (*c.first, *first), (*c.last, *last), (*c.known, *known), (*c.dims, *sizes)).spec
 
 
 def _dim(path: str, text: str) -> tuple[str, int]:

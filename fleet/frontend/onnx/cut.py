@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
-from fleet.frontend.onnx.graph import Graph, Model, Node, Port
+from fleet.frontend.onnx.graph import Graph, OnnxModel, OnnxNode, OnnxPort
 from fleet.frontend.onnx.problems import refuse
 
 __all__ = ["cut", "resized", "used_names"]
 
 
-def cut(model: Model, first: Sequence[str], last: Sequence[str]) -> Model:
+def cut(model: OnnxModel, first: Sequence[str], last: Sequence[str]) -> OnnxModel:
     """The nodes that the values `last` need, as far back as the values `first`.
 
     Args:
@@ -52,16 +52,16 @@ def cut(model: Model, first: Sequence[str], last: Sequence[str]) -> Model:
             waiting += used_names(node)
     if unused := [name for name in first if name not in reached]:
         refuse(model.name, f"{unused[0]!r:.120} is needed for none of the outputs", f"outputs are {', '.join(ends)[:300]}")
-    inputs = [ports.get(name, Port(name, None, None)) for name in first]
+    inputs = [ports.get(name, OnnxPort(name, None, None)) for name in first]
     inputs += [p for p in graph.inputs if p.name in reached and p.name not in first]
     weights = {n: a for n, a in graph.weights.items() if n in reached and n not in first}
     outputs = {p.name: p for p in graph.outputs}
     nodes = tuple(n for n in graph.nodes if id(n) in needed)
-    results = tuple(outputs.get(name, Port(name, None, None)) for name in ends)
+    results = tuple(outputs.get(name, OnnxPort(name, None, None)) for name in ends)
     return replace(model, graph=Graph(tuple(inputs), results, nodes, weights))
 
 
-def used_names(node: Node) -> Iterable[str]:
+def used_names(node: OnnxNode) -> Iterable[str]:
     """All names that a node takes from outside, those that its bodies use too."""
     yield from (n for n in node.inputs if n)
     for body in node.subgraphs():
@@ -71,7 +71,7 @@ def used_names(node: Node) -> Iterable[str]:
         yield from (p.name for p in body.outputs if p.name not in own)
 
 
-def resized(model: Model, sizes: Mapping[str, int]) -> Model:
+def resized(model: OnnxModel, sizes: Mapping[str, int]) -> OnnxModel:
     """The model with sizes for named dimensions of its inputs. Raises ModelError for a name that no input has."""
     ports = model.graph.inputs
     names = dict.fromkeys(d for p in ports for d in p.dims or () if isinstance(d, str) and d)

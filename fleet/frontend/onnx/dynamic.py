@@ -34,7 +34,7 @@ from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 from fleet.transforms.simplify.canonicalise import canonicalise
 
-__all__ = ["MAX_NAMES", "Instance", "drawn_sizes", "generalised"]
+__all__ = ["MAX_NAMES", "ProgramInstance", "drawn_sizes", "generalised"]
 
 MAX_NAMES = 3
 """Dimensions that may stay unknown: a model is read 2**n + 1 times."""
@@ -42,7 +42,7 @@ _FIRST, _SECOND, _LAST = (7, 11, 13), (17, 19, 23), (29, 31, 37)
 
 
 @dataclass(frozen=True)
-class Instance:
+class ProgramInstance:
     """A program for these sizes."""
 
     sizes: Mapping[str, int]
@@ -55,7 +55,9 @@ def drawn_sizes(names: Sequence[str]) -> list[Mapping[str, int]]:
     return [dict(zip(names, sizes, strict=False)) for sizes in (*corners, _LAST)]
 
 
-def generalised(where: str, instances: Sequence[Instance], arguments: Sequence[Argument], symbols: Mapping[str, int]) -> Program:
+def generalised(
+    where: str, instances: Sequence[ProgramInstance], arguments: Sequence[Argument], symbols: Mapping[str, int]
+) -> Program:
     """The program with unknown dimensions.
 
     Args:
@@ -78,7 +80,7 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
 class _Side:
     """Programs side by side, and the one that is made of them."""
 
-    def __init__(self, where: str, instances: Sequence[Instance]) -> None:
+    def __init__(self, where: str, instances: Sequence[ProgramInstance]) -> None:
         self.where, self.instances = where, instances
         self.names = list(instances[0].sizes)
         self.terms = [

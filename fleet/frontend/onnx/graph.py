@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Function", "Graph", "Model", "Node", "Port"]
+__all__ = ["Graph", "OnnxFunction", "OnnxModel", "OnnxNode", "OnnxPort"]
 
 
 @dataclass(frozen=True)
-class Port:
+class OnnxPort:
     """An input or output of a graph: dims are sizes, names of sizes, or "" if unknown; None if the shape is not declared."""
 
     name: str
@@ -22,7 +22,7 @@ class Port:
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class OnnxNode:
     """One node.
 
     Attributes:
@@ -50,28 +50,28 @@ class Node:
 class Graph:
     """Nodes in an order in which they can be computed."""
 
-    inputs: tuple[Port, ...]
-    outputs: tuple[Port, ...]
-    nodes: Sequence[Node]
+    inputs: tuple[OnnxPort, ...]
+    outputs: tuple[OnnxPort, ...]
+    nodes: Sequence[OnnxNode]
     weights: Mapping[str, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
+class OnnxFunction:
     """A function of the model, or the body that ONNX defines for an operator."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    nodes: Sequence[Node]
+    nodes: Sequence[OnnxNode]
     opsets: Mapping[str, int]
     defaults: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class OnnxModel:
     """A file. functions: by domain and name."""
 
     name: str
     graph: Graph
     opsets: Mapping[str, int]
-    functions: Mapping[tuple[str, str], Function] = field(default_factory=dict)
+    functions: Mapping[tuple[str, str], OnnxFunction] = field(default_factory=dict)

@@ -11,11 +11,11 @@ import onnx
 from onnx import defs, helper
 
 from fleet.core.notice import notice
-from fleet.frontend.onnx.array import Array
+from fleet.frontend.onnx.array import OnnxArray
 from fleet.frontend.onnx.build import Build
-from fleet.frontend.onnx.call import Call, Value
+from fleet.frontend.onnx.call import NodeCall, Value
 from fleet.frontend.onnx.casting import STEPWISE, cast, has_narrow, typed
-from fleet.frontend.onnx.graph import Function, Graph, Model, Node
+from fleet.frontend.onnx.graph import Graph, OnnxFunction, OnnxModel, OnnxNode
 from fleet.frontend.onnx.limits import MAX_DEPTH, MAX_STEPS
 from fleet.frontend.onnx.narrow import BY_CODE
 from fleet.frontend.onnx.problems import refuse, unsupported
@@ -27,11 +27,11 @@ from fleet.ir.program import Argument, Program
 __all__ = ["import_model", "unsupported_operators"]
 
 
-def unsupported_operators(model: Model) -> list[tuple[str, list[str]]]:
+def unsupported_operators(model: OnnxModel) -> list[tuple[str, list[str]]]:
     """Operators that nobody supports: "Foo" or "com.example.Foo", each with its nodes' names."""
     found: dict[str, list[str]] = {}
 
-    def look(nodes: Sequence[Node], opsets: Mapping[str, int]) -> None:
+    def look(nodes: Sequence[OnnxNode], opsets: Mapping[str, int]) -> None:
         for node in nodes:
             if not _supported(model, node, opsets):
                 found.setdefault(f"{node.domain}.{node.op}" if node.domain else node.op, []).append(node.label)
@@ -44,7 +44,7 @@ def unsupported_operators(model: Model) -> list[tuple[str, list[str]]]:
     return list(found.items())
 
 
-def _supported(model: Model, node: Node, opsets: Mapping[str, int]) -> bool:
+def _supported(model: OnnxModel, node: OnnxNode, opsets: Mapping[str, int]) -> bool:
     if (node.domain, node.op) in model.functions:
         return True
     opset = opsets.get(node.domain)
@@ -71,7 +71,7 @@ def _attributes(domain: str, op: str, opset: int) -> Mapping[str, int] | None:
     return {name: a.type.value for name, a in schema.attributes.items()}
 
 
-def _check_attributes(node: Node, opset: int) -> None:
+def _check_attributes(node: OnnxNode, opset: int) -> None:
     """Refuses an attribute that would be ignored: one that the operator has not, or of another kind."""
     known = _attributes(node.domain, node.op, opset)
     if known is None or node.raw is None:
@@ -87,7 +87,7 @@ def _check_attributes(node: Node, opset: int) -> None:
 
 
 def import_model(
-    model: Model,
+    model: OnnxModel,
     arguments: Sequence[Argument],
     bound: Mapping[str, np.ndarray],
     symbols: Mapping[str, int],
@@ -122,10 +122,10 @@ def import_model(
     walk.nodes(model.graph.nodes, scope, model.opsets, 0)
     if choices is not None:
         choices[:] = build.choices
-    outputs: dict[str, Array] = {}
+    outputs: dict[str, OnnxArray] = {}
     for port in model.graph.outputs:
         value = scope.get(port.name)
-        if not isinstance(value, Array):
+        if not isinstance(value, OnnxArray):
             refuse(model.name, f"the output {port.name!r} is no tensor", "sequences cannot leave a program")
         outputs[port.name] = value
     program = build.program(model.name, outputs, symbols)
@@ -137,10 +137,10 @@ def import_model(
 class _Walk:
     """The nodes of one model, its functions and bodies."""
 
-    def __init__(self, model: Model, build: Build) -> None:
+    def __init__(self, model: OnnxModel, build: Build) -> None:
         self.model, self.build, self.steps = model, build, 0
 
-    def nodes(self, nodes: Sequence[Node], scope: dict[str, Value], opsets: Mapping[str, int], depth: int) -> None:
+    def nodes(self, nodes: Sequence[OnnxNode], scope: dict[str, Value], opsets: Mapping[str, int], depth: int) -> None:
         """Computes the nodes one after another; results go into the scope."""
         if depth > MAX_DEPTH:
             refuse(self.model.name, f"functions and bodies nested deeper than {MAX_DEPTH}")
@@ -162,7 +162,7 @@ class _Walk:
                     scope[name] = results[i] if i < len(results) else None
 
     def _node(
-        self, node: Node, values: Sequence[Value], scope: Mapping[str, Value], opsets: Mapping[str, int], depth: int
+        self, node: OnnxNode, values: Sequence[Value], scope: Mapping[str, Value], opsets: Mapping[str, int], depth: int
     ) -> list[Value]:
         function = self.model.functions.get((node.domain, node.op))
         if function is not None:
@@ -187,14 +187,14 @@ class _Walk:
                 refuse(node.where, f"does not fit its definition ({str(error).splitlines()[0][:200]})", _shapes(values))
             return self._function(defined, node, values, depth)
         try:
-            results = translate(Call(self.build, node, values, opset, body))
+            results = translate(NodeCall(self.build, node, values, opset, body))
         except RecursionError:
             refuse(node.where, "is nested too deeply")
         except _CAUSES as error:
             refuse(node.where, f"does not fit its inputs ({str(error) or type(error).__name__})", _shapes(values))
-        return [results] if isinstance(results, Array) else list(results or ())
+        return [results] if isinstance(results, OnnxArray) else list(results or ())
 
-    def _function(self, function: Function, node: Node, values: Sequence[Value], depth: int) -> list[Value]:
+    def _function(self, function: OnnxFunction, node: OnnxNode, values: Sequence[Value], depth: int) -> list[Value]:
         """A call of a function: its nodes in a scope of their own, attributes of the call put in."""
         given = [*values, *[None] * (len(function.inputs) - len(values))]
         if len(given) > len(function.inputs):
@@ -205,7 +205,7 @@ class _Walk:
         self.nodes([_bound(n, attributes, node) for n in function.nodes], scope, function.opsets, depth + 1)
         return [scope.get(name) for name in function.outputs]
 
-    def _defined(self, node: Node, values: Sequence[Value], opsets: Mapping[str, int]) -> Function:
+    def _defined(self, node: OnnxNode, values: Sequence[Value], opsets: Mapping[str, int]) -> OnnxFunction:
         """The body that ONNX's definition of the operator has. Raises ModelError."""
         opset = opsets.get(node.domain, 0)
         schema = _schema(node.domain, node.op, opset)
@@ -217,7 +217,7 @@ class _Walk:
             codes = {d: c for c, d in DTYPES.items()}
             types = [
                 helper.make_tensor_type_proto(v.narrow.code if v.narrow else codes[v.dtype], v.shape).SerializeToString()
-                if isinstance(v, Array)
+                if isinstance(v, OnnxArray)
                 else b""
                 for v in values
             ]
@@ -236,7 +236,7 @@ class _Walk:
         defaults = {n: _plain(a.default_value) for n, a in schema.attributes.items() if not a.required and a.default_value.type}
         named = {e.domain: e.version for e in body.opset_import}  # the body is written for the opsets that it names
         function = read_function(body, node.where, {**opsets, **named})
-        return Function(function.inputs, function.outputs, function.nodes, function.opsets, defaults)
+        return OnnxFunction(function.inputs, function.outputs, function.nodes, function.opsets, defaults)
 
 
 _CAUSES: tuple[type[Exception], ...] = (ArithmeticError, ValueError, LookupError, TypeError, MemoryError)
@@ -244,7 +244,7 @@ _CAUSES: tuple[type[Exception], ...] = (ArithmeticError, ValueError, LookupError
 
 
 def _shapes(values: Sequence[Value]) -> str:
-    words = [f"{v.dtype}{list(v.shape)}" if isinstance(v, Array) else "nothing" if v is None else "a sequence" for v in values]
+    words = [f"{v.dtype}{list(v.shape)}" if isinstance(v, OnnxArray) else "nothing" if v is None else "a sequence" for v in values]
     return f"they are {', '.join(words) or 'none'}"
 
 
@@ -259,11 +259,11 @@ def _plain(attribute: onnx.AttributeProto) -> Any:
     return list(found) if isinstance(found, list | tuple) else found
 
 
-def _bound(node: Node, attributes: Mapping[str, Any], caller: Node) -> Node:
+def _bound(node: OnnxNode, attributes: Mapping[str, Any], caller: OnnxNode) -> OnnxNode:
     """A function's node with the caller's attributes for those that it refers to."""
     found = {n: attributes[r] for n, r in node.references.items() if r in attributes}
     where = f"{caller.where}: {node.where.rpartition(':')[2]}"
-    return Node(
+    return OnnxNode(
         node.op,
         node.domain,
         f"{caller.label}.{node.label}",

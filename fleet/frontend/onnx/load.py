@@ -16,10 +16,10 @@ import numpy as np
 from fleet.core.notice import notice
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError
-from fleet.frontend.onnx.choice import Choice
+from fleet.frontend.onnx.choice import ModelChoice
 from fleet.frontend.onnx.cut import cut, resized
-from fleet.frontend.onnx.dynamic import MAX_NAMES, Instance, drawn_sizes, generalised
-from fleet.frontend.onnx.graph import Model, Port
+from fleet.frontend.onnx.dynamic import MAX_NAMES, ProgramInstance, drawn_sizes, generalised
+from fleet.frontend.onnx.graph import OnnxModel, OnnxPort
 from fleet.frontend.onnx.importer import import_model
 from fleet.frontend.onnx.narrow import BY_CODE
 from fleet.frontend.onnx.problems import NeedsInputs, refuse
@@ -31,7 +31,7 @@ from fleet.symbols.dims import DeclarationError, Declared, bind, names_of
 __all__ = ["general_program", "load", "open_model", "program_of", "sample_inputs", "signature"]
 
 
-def open_model(choice: Choice) -> Model:
+def open_model(choice: ModelChoice) -> OnnxModel:
     """The file, or the part of it that is asked for, with the sizes that are given. Raises ModelError."""
     model = read_file(Path(choice.path))
     if choice.dims:
@@ -44,7 +44,7 @@ def signature(spec: str) -> list[Declared]:
 
     Raises ModelError.
     """
-    choice = Choice.of(spec)
+    choice = ModelChoice.of(spec)
     return [_declared(choice, p) for p in open_model(choice).graph.inputs]
 
 
@@ -54,10 +54,12 @@ def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.n
     found: dict[str, np.ndarray] = {}
     for a in signature(spec):
         if a.dims is None or a.dtype is None:
-            refuse(Choice.of(spec).path, f"does not say which shape the input {a.name!r} has", "give it with --input")
+            refuse(ModelChoice.of(spec).path, f"does not say which shape the input {a.name!r} has", "give it with --input")
         shape = tuple(d if isinstance(d, int) else batch for d in a.dims)
         check_room(
-            bytes_of(shape, np.dtype(np.float64)), f"a drawn {a.name}, {a.dtype}{list(shape)},", where=str(Choice.of(spec).path)
+            bytes_of(shape, np.dtype(np.float64)),
+            f"a drawn {a.name}, {a.dtype}{list(shape)},",
+            where=str(ModelChoice.of(spec).path),
         )
         found[a.name] = (rng.standard_normal(shape) if a.dtype.kind == "f" else rng.integers(0, 2, shape)).astype(a.dtype)
     return found
@@ -79,14 +81,14 @@ def load(
     """
     if weights:
         refuse(spec, "has its weights in it", "leave --weights out; inputs are given with --input")
-    choice = Choice.of(spec)
+    choice = ModelChoice.of(spec)
     model = open_model(choice)
     return general_program(model, inputs, choice, dynamic) if dynamic else program_of(model, inputs, choice)
 
 
-def program_of(model: Model, inputs: Mapping[str, np.ndarray], choice: Choice | None = None) -> Program:
+def program_of(model: OnnxModel, inputs: Mapping[str, np.ndarray], choice: ModelChoice | None = None) -> Program:
     """The program of a model that has been read. Raises as `load`."""
-    choice = choice or Choice(model.name)
+    choice = choice or ModelChoice(model.name)
     declared = _checked(model, inputs, choice)
     try:
         symbols = bind(_apart(model.name, declared, inputs), {a.name: inputs[a.name].shape for a in declared})
@@ -96,7 +98,7 @@ def program_of(model: Model, inputs: Mapping[str, np.ndarray], choice: Choice | 
     return _imported(model, arguments, symbols, inputs, {name: inputs[name] for name in choice.known}, inputs)
 
 
-def _checked(model: Model, inputs: Mapping[str, np.ndarray], choice: Choice) -> list[Declared]:
+def _checked(model: OnnxModel, inputs: Mapping[str, np.ndarray], choice: ModelChoice) -> list[Declared]:
     """The inputs that a model declares. Raises ModelError where one of them, or of what is said of them, is missing."""
     declared = [_declared(choice, p) for p in model.graph.inputs]
     if unknown := [n for n in choice.known if n not in {a.name for a in declared}]:
@@ -107,7 +109,7 @@ def _checked(model: Model, inputs: Mapping[str, np.ndarray], choice: Choice) -> 
 
 
 def _imported(
-    model: Model,
+    model: OnnxModel,
     arguments: Sequence[Argument],
     symbols: Mapping[str, int],
     inputs: Mapping[str, np.ndarray],
@@ -127,7 +129,9 @@ def _imported(
             bound = bound | {name: inputs[name] for name in new}
 
 
-def general_program(model: Model, inputs: Mapping[str, np.ndarray], choice: Choice, dynamic: Collection[str] | bool) -> Program:
+def general_program(
+    model: OnnxModel, inputs: Mapping[str, np.ndarray], choice: ModelChoice, dynamic: Collection[str] | bool
+) -> Program:
     """The program in which dimensions stay unknown: these, or with True all that have a name. Raises as `load`."""
     declared = _apart(model.name, _checked(model, inputs, choice), inputs)
     named = names_of(declared)
@@ -153,10 +157,10 @@ def general_program(model: Model, inputs: Mapping[str, np.ndarray], choice: Choi
     given = [_argument(model.name, a, inputs[a.name]) for a in declared]
     rest = {n: s for n, s in symbols.items() if n not in names}
 
-    def instance(sizes: Mapping[str, int]) -> tuple[Instance, list[tuple[str, object]]]:
+    def instance(sizes: Mapping[str, int]) -> tuple[ProgramInstance, list[tuple[str, object]]]:
         choices: list[tuple[str, object]] = []
         shaped = [replace(g, shape=_shape(a, g.shape, sizes)) for a, g in zip(declared, given, strict=True)]
-        return Instance(sizes, _imported(model, shaped, rest, fixed, dict(bound), None, choices)), choices
+        return ProgramInstance(sizes, _imported(model, shaped, rest, fixed, dict(bound), None, choices)), choices
 
     made = [instance(sizes) for sizes in drawn_sizes(names)]
     instances = [i for i, _ in made]
@@ -201,7 +205,7 @@ def _apart(where: str, declared: Sequence[Declared], inputs: Mapping[str, np.nda
     return found
 
 
-def _declared(choice: Choice, port: Port) -> Declared:
+def _declared(choice: ModelChoice, port: OnnxPort) -> Declared:
     where = choice.path
     if port.code is None and port.name in choice.first:
         return Declared(port.name)

@@ -1,4 +1,4 @@
-"""A file as a `Model`: parsed by protobuf, checked, sorted. Nothing is computed and nothing is executed."""
+"""A file as a `OnnxModel`: parsed by protobuf, checked, sorted. Nothing is computed and nothing is executed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onnx import defs
 
 from fleet.core.file_kinds import refuse_foreign
 from fleet.core.room import check_room
-from fleet.frontend.onnx.graph import Function, Graph, Model, Node, Port
+from fleet.frontend.onnx.graph import Graph, OnnxFunction, OnnxModel, OnnxNode, OnnxPort
 from fleet.frontend.onnx.limits import MAX_DEPTH, MAX_FILE, MAX_NAME, MAX_NODES, OLDEST_OPSET
 from fleet.frontend.onnx.older import modernised
 from fleet.frontend.onnx.problems import refuse
@@ -27,7 +27,7 @@ DOMAINS: Mapping[str, int] = {"": OLDEST_OPSET, "ai.onnx.ml": 1}
 _A = onnx.AttributeProto
 
 
-def read_file(path: Path) -> Model:
+def read_file(path: Path) -> OnnxModel:
     """Reads a model. Raises ModelError for anything that is no model, or asks for more than the limits allow."""
     refuse_foreign(path, "an ONNX model", ("onnx", "text", "empty", "unknown", "special"))
     try:
@@ -38,7 +38,7 @@ def read_file(path: Path) -> Model:
 
 
 @lru_cache(maxsize=2)
-def _cached(path: str, _changed: int, size: int) -> Model:
+def _cached(path: str, _changed: int, size: int) -> OnnxModel:
     """One run asks for signature, inputs and program of one file."""
     if size > MAX_FILE:
         refuse(path, f"larger than {MAX_FILE} bytes", "keep the weights in external data")
@@ -46,7 +46,7 @@ def _cached(path: str, _changed: int, size: int) -> Model:
     return read_model(Path(path).read_bytes(), path, Path(path).parent)
 
 
-def read_model(data: bytes, name: str, folder: Path | None = None) -> Model:
+def read_model(data: bytes, name: str, folder: Path | None = None) -> OnnxModel:
     """A model out of bytes; `folder` is where external data may lie. Raises ModelError."""
     try:
         proto = onnx.ModelProto.FromString(data)
@@ -59,14 +59,16 @@ def read_model(data: bytes, name: str, folder: Path | None = None) -> Model:
     proto = modernised(proto, name)
     opsets = _opsets(proto.opset_import, name)
     reading = _Reading(name, folder)
-    functions: dict[tuple[str, str], Function] = {}
+    functions: dict[tuple[str, str], OnnxFunction] = {}
     for f in proto.functions:
         own = {**opsets, **_opsets(f.opset_import, name)}
         functions[_domain(f.domain), f.name] = read_function(f, f"{name}:function {f.name}", own, reading)
-    return Model(name, reading.graph(proto.graph, name, frozenset(), 0), opsets, functions)
+    return OnnxModel(name, reading.graph(proto.graph, name, frozenset(), 0), opsets, functions)
 
 
-def read_function(proto: onnx.FunctionProto, where: str, opsets: Mapping[str, int], reading: _Reading | None = None) -> Function:
+def read_function(
+    proto: onnx.FunctionProto, where: str, opsets: Mapping[str, int], reading: _Reading | None = None
+) -> OnnxFunction:
     """A function's nodes. Raises ModelError."""
     reading = reading or _Reading(where, None)
     for text in (proto.name, proto.domain, *proto.input, *proto.output):
@@ -75,7 +77,7 @@ def read_function(proto: onnx.FunctionProto, where: str, opsets: Mapping[str, in
     nodes = [reading.node(n, i, where, 1, names) for i, n in enumerate(proto.node)]
     defaults = {a.name: reading.attribute(a, where, 1) for a in proto.attribute_proto}
     ordered = _sorted(nodes, set(proto.input), set(proto.input), where)
-    return Function(tuple(proto.input), tuple(proto.output), ordered, opsets, defaults)
+    return OnnxFunction(tuple(proto.input), tuple(proto.output), ordered, opsets, defaults)
 
 
 def _domain(domain: str) -> str:
@@ -131,13 +133,13 @@ class _Reading:
                 refuse(where, f"the output {port.name!r} is not defined")
         return Graph(inputs, outputs, ordered, weights)
 
-    def port(self, proto: onnx.ValueInfoProto, where: str) -> Port:
+    def port(self, proto: onnx.ValueInfoProto, where: str) -> OnnxPort:
         """An input or output."""
         self.name_of(proto.name, where)
         if not proto.name:
             refuse(where, "an input or output has no name")
         if not proto.type.HasField("tensor_type"):
-            return Port(proto.name, None, None, sequence=bool(proto.type.WhichOneof("value")))
+            return OnnxPort(proto.name, None, None, sequence=bool(proto.type.WhichOneof("value")))
         tensor = proto.type.tensor_type
         for d in tensor.shape.dim:
             self.name_of(d.dim_param, where)
@@ -146,9 +148,9 @@ class _Reading:
             refuse(where, f"{proto.name!r} has the shape {list(dims)}")
         if dims is not None:  # -1 is what some exporters write for a dimension of no known size
             dims = tuple("" if d == -1 else d for d in dims)
-        return Port(proto.name, tensor.elem_type, dims)
+        return OnnxPort(proto.name, tensor.elem_type, dims)
 
-    def node(self, proto: onnx.NodeProto, index: int, where: str, depth: int, names: frozenset[str] = frozenset()) -> Node:
+    def node(self, proto: onnx.NodeProto, index: int, where: str, depth: int, names: frozenset[str] = frozenset()) -> OnnxNode:
         """A node with its attributes."""
         self.count += 1
         if self.count > MAX_NODES:
@@ -162,7 +164,7 @@ class _Reading:
             self.name_of(a.ref_attr_name, place)
         attributes = {a.name: self.attribute(a, place, depth, names) for a in proto.attribute if not a.ref_attr_name}
         references = {a.name: a.ref_attr_name for a in proto.attribute if a.ref_attr_name}
-        return Node(
+        return OnnxNode(
             proto.op_type,
             _domain(proto.domain),
             label,
@@ -215,7 +217,7 @@ def _dim(dim: onnx.TensorShapeProto.Dimension) -> int | str:
     return int(dim.dim_value) if dim.HasField("dim_value") else dim.dim_param
 
 
-def _used(node: Node) -> set[str]:
+def _used(node: OnnxNode) -> set[str]:
     """Names that a node needs: its inputs, and what its bodies take from around them."""
     found = {n for n in node.inputs if n}
     for body in node.subgraphs():
@@ -225,7 +227,7 @@ def _used(node: Node) -> set[str]:
     return found
 
 
-def _sorted(nodes: Sequence[Node], known: Iterable[str], own: Collection[str], where: str) -> list[Node]:
+def _sorted(nodes: Sequence[OnnxNode], known: Iterable[str], own: Collection[str], where: str) -> list[OnnxNode]:
     """The nodes in an order in which all is defined before it is used. Raises ModelError for cycles and unknown names."""
     known = set(known)
     makers: dict[str, int] = {}

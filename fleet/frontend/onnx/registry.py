@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TypeAlias
 
-from fleet.frontend.onnx.array import Array
-from fleet.frontend.onnx.call import Call, Value
+from fleet.frontend.onnx.call import NodeCall, Value
 
 __all__ = ["MICROSOFT", "Result", "Translation", "operator", "operators", "translation"]
 
-Result: TypeAlias = "Array | Sequence[Value] | None"
-Translation: TypeAlias = Callable[[Call], Result]
+Result: TypeAlias = "OnnxArray | Sequence[Value] | None"
+Translation: TypeAlias = Callable[[NodeCall], Result]
 
 MICROSOFT = "com.microsoft"
 """Domain of the operators that onnxruntime's optimiser and quantiser write."""

@@ -39,7 +39,7 @@ _FIELDS: Mapping[int, str] = {
 
 
 @dataclass(frozen=True)
-class Beside:
+class ExternalData:
     """Where external data lies: file, first byte, bytes (None: to the end)."""
 
     path: Path
@@ -160,7 +160,7 @@ def _inside(root: Path, location: str) -> Path | None:
         return None
 
 
-def _place(tensor: onnx.TensorProto, where: str, folder: Path | None) -> Beside:
+def _place(tensor: onnx.TensorProto, where: str, folder: Path | None) -> ExternalData:
     entries = {e.key: e.value for e in tensor.external_data}
     location = entries.get("location", "")
     if folder is None or not location:
@@ -175,4 +175,4 @@ def _place(tensor: onnx.TensorProto, where: str, folder: Path | None) -> Beside:
         if text is not None and not (text.isascii() and text.isdecimal() and len(text) < 20):
             refuse(where, f"its data have the {key} {text!r}, which is no number of bytes")
         numbers[key] = None if text is None else int(text)
-    return Beside(path, numbers["offset"] or 0, numbers["length"])
+    return ExternalData(path, numbers["offset"] or 0, numbers["length"])

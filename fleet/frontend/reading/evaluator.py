@@ -48,7 +48,7 @@ from fleet.frontend.reading.values import (
     words,
 )
 from fleet.frontend.reading.values import Generator as RandomGenerator
-from fleet.ir.weights import Stream
+from fleet.ir.weights import RandomStream
 
 MAX_DEPTH = 200
 
@@ -221,7 +221,7 @@ class Evaluator(Findings):
         """Exceptions whose `except` is being followed."""
         self.decided: SourceError | None = None
         """The last error that left a part that only the run enters."""
-        self.streams: set[Stream] = set()
+        self.streams: set[RandomStream] = set()
         """Generators that were made in the innermost of them."""
         self.repeats = 1
         """How often the loops around the present statement repeat it, within the innermost such part."""

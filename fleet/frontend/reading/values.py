@@ -14,7 +14,7 @@ from fleet.errors import SourceError
 from fleet.frontend.reading.scopes import Scope
 from fleet.frontend.reading.tensor import Tensor
 from fleet.ir.types import numpy_dtype
-from fleet.ir.weights import Stream
+from fleet.ir.weights import RandomStream
 
 
 class SizeUsed(Exception):
@@ -262,7 +262,7 @@ class Lazy:
 class Generator:
     """A seeded random generator."""
 
-    stream: Stream
+    stream: RandomStream
 
 
 @dataclass(eq=False)

@@ -17,7 +17,7 @@ import numpy as np
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import DTYPES
 
-__all__ = ["FAMILIES", "Argument", "Call", "Operand", "callable_names", "is_callable"]
+__all__ = ["FAMILIES", "Argument", "CallOperand", "LibraryCall", "callable_names", "is_callable"]
 
 FAMILIES: Mapping[str, str] = {
     "shapes and joining": """
@@ -61,13 +61,13 @@ _MAX_TEXT = 4096
 
 
 @dataclass(frozen=True)
-class Operand:
+class CallOperand:
     """One of the operation's operands, where it stands among the call's arguments."""
 
     index: int
 
 
-Argument: TypeAlias = "Operand | bool | int | float | str | tuple[Argument, ...] | list[Argument] | None"
+Argument: TypeAlias = "CallOperand | bool | int | float | str | tuple[Argument, ...] | list[Argument] | None"
 
 
 @lru_cache(maxsize=1024)
@@ -92,7 +92,7 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True)
-class Call:
+class LibraryCall:
     """NumPy's function on operands and numbers: `percentile(x0, 50, axis=0)`. An operand as `out` is copied before."""
 
     function: str
@@ -104,7 +104,7 @@ class Call:
         return f"{self.function}({', '.join(words)})"
 
     @staticmethod
-    def parse(text: str) -> Call:
+    def parse(text: str) -> LibraryCall:
         """The call of its text. Raises InferenceError for any other text, and for functions that a program may not call."""
         return _parsed(text)
 
@@ -136,7 +136,7 @@ class Call:
         if (dtype := given.get("dtype")) is not None and dtype not in DTYPES:
             raise InferenceError(f"{self.function} with dtype={dtype!r}, supported are {', '.join(DTYPES)}")
         keywords = dict(self.keywords)
-        if "out" in given and not isinstance(keywords.get("out"), Operand):
+        if "out" in given and not isinstance(keywords.get("out"), CallOperand):
             raise InferenceError(f"{self.function} with `out` that is no operand")
         if isinstance(_function(self.function), np.ufunc) and "where" in given and "out" not in given:
             raise InferenceError(f"{self.function} with `where` and without `out`: the other elements have no value")
@@ -149,7 +149,7 @@ class Call:
 
 def _words(value: Argument) -> str:
     match value:
-        case Operand():
+        case CallOperand():
             return f"x{value.index}"
         case float():
             return repr(value)  # inf and nan are names of the text
@@ -163,7 +163,7 @@ def _words(value: Argument) -> str:
 
 def _value(value: Argument, operands: Sequence[Any]) -> Any:
     match value:
-        case Operand():
+        case CallOperand():
             return operands[value.index]
         case tuple():
             return tuple(_value(v, operands) for v in value)
@@ -174,7 +174,7 @@ def _value(value: Argument, operands: Sequence[Any]) -> Any:
 
 
 def _operands(value: Any) -> Iterator[int]:
-    if isinstance(value, Operand):
+    if isinstance(value, CallOperand):
         yield value.index
     elif isinstance(value, tuple | list):
         for v in value:  # pyright: ignore[reportUnknownVariableType]
@@ -190,7 +190,7 @@ def _numbers(value: Any) -> Iterator[int]:
 
 
 @lru_cache(maxsize=4096)
-def _parsed(text: str) -> Call:
+def _parsed(text: str) -> LibraryCall:
     if len(text) > _MAX_TEXT:
         raise InferenceError(f"a call of NumPy of {len(text)} characters")
     try:
@@ -202,7 +202,7 @@ def _parsed(text: str) -> Call:
     if not isinstance(node, ast.Call):
         raise InferenceError(f"{text!r} is no call of NumPy")
     keywords = tuple((k.arg, _argument(k.value, text)) for k in node.keywords if k.arg is not None)
-    call = Call(ast.unparse(node.func), tuple(_argument(a, text) for a in node.args), keywords)
+    call = LibraryCall(ast.unparse(node.func), tuple(_argument(a, text) for a in node.args), keywords)
     if len(keywords) < len(node.keywords) or not is_callable(call.function) or str(call) != text:
         raise InferenceError(f"{text!r} is no call of a function of NumPy that a program may call")
     return call
@@ -219,7 +219,7 @@ def _argument(node: ast.expr, text: str) -> Argument:
         case ast.Name(id="inf" | "nan" as name):
             return float(name)
         case ast.Name(id=name) if name[:1] == "x" and name[1:].isdecimal() and name[1:].isascii():
-            return Operand(int(name[1:]))
+            return CallOperand(int(name[1:]))
         case ast.Tuple():
             return tuple(_argument(e, text) for e in node.elts)
         case ast.List():

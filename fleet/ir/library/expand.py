@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from fleet.ir.expansion import Expansion
 from fleet.ir.library import elements, products, reductions, series
 from fleet.ir.library.arrays import Array, array_of
-from fleet.ir.library.call import Call, Operand
+from fleet.ir.library.call import CallOperand, LibraryCall
 from fleet.ir.library.moves import MOVING, moved, moves
 from fleet.ir.library.record import NumpyOp
 from fleet.ir.library.ufuncs import UFUNCS, ufunc
@@ -31,7 +31,7 @@ _AS_OUT = frozenset({"sum", "prod", "mean", "cumsum", "cumprod"})
 
 def expand_call(s: Expansion, op: NumpyOp, attributes: Mapping[str, Any]) -> SSAValue | None:
     """The operation's result; None for a call that no rule knows. Raises InferenceError for unknown dimensions."""
-    call = Call.parse(attributes["call"])
+    call = LibraryCall.parse(attributes["call"])
     arrays = [Array(s, v) for v in op.operands]
     rule = RULES.get(call.function)
     type_ = op.results[0].type
@@ -64,7 +64,7 @@ def has_sequence(function: str) -> bool:
 
 
 def _given(value: Any, arrays: list[Array]) -> Any:
-    if isinstance(value, Operand):
+    if isinstance(value, CallOperand):
         return arrays[value.index]
     if isinstance(value, tuple | list):
         return type(value)(_given(v, arrays) for v in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]

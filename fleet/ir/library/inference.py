@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from xdsl.ir import Attribute
 
-from fleet.ir.library.call import Call
+from fleet.ir.library.call import LibraryCall
 from fleet.ir.promotion import carried
 from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, spelling
 
-__all__ = ["CallError", "Leaf", "results"]
+__all__ = ["CallError", "ResultLeaf", "results"]
 
 _SIZED = """
     bincount broadcast_to diag diagflat diff fft.fft fft.fft2 fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft fft.irfft
@@ -37,7 +37,7 @@ class CallError(InferenceError):
 
 
 @dataclass(frozen=True)
-class Leaf:
+class ResultLeaf:
     """One array of a call's result.
 
     shape: UNKNOWN where values decide. scalar: a NumPy scalar or a Python number. shares: the operand whose memory it may be.
@@ -50,7 +50,7 @@ class Leaf:
 
 
 def results(text: str, operands: Sequence[Attribute]) -> Any:
-    """The structure of a call's result: a `Leaf`, or a tuple or list of them (as NumPy gives it).
+    """The structure of a call's result: a `ResultLeaf`, or a tuple or list of them (as NumPy gives it).
 
     Raises InferenceError where NumPy refuses such operands, and for dtypes that fleet does not carry or that values decide.
     """
@@ -82,7 +82,7 @@ _EXAMPLE = 1 << 13
 @lru_cache(maxsize=4096)
 def _inferred(text: str, types: _Types) -> Any:
     try:
-        call = Call.parse(text)
+        call = LibraryCall.parse(text)
         call.check(len(types))
         _check_work(call, types)
         return _structure(call, types)
@@ -90,7 +90,7 @@ def _inferred(text: str, types: _Types) -> Any:
         return error.with_traceback(None)
 
 
-def _check_work(call: Call, types: _Types) -> None:
+def _check_work(call: LibraryCall, types: _Types) -> None:
     """Refuses calls whose numbers alone would exhaust memory or time."""
     if call.function not in _LARGE:
         return
@@ -105,7 +105,7 @@ def _padded(types: _Types, numbers: Sequence[int]) -> int:
     return math.prod(abs(d) + 2 * max(numbers, default=0) for d in types[0][0]) if types else 0
 
 
-def _structure(call: Call, types: _Types) -> Any:
+def _structure(call: LibraryCall, types: _Types) -> Any:
     """The result's structure. Large and unknown dimensions get stand-ins, twice: what is equal to them both times is that one."""
     sizes = sorted({d for shape, _ in types for d in shape if d > _KEPT or d == UNKNOWN})
     elements = sum(math.prod(shape) for shape, _ in types)
@@ -148,7 +148,7 @@ def _elements(types: _Types, maps: Sequence[Mapping[int, int]]) -> int:
     return max(sum(math.prod(m.get(d, d) for d in shape) for shape, _ in types) for m in maps)
 
 
-def _compares(call: Call) -> bool:
+def _compares(call: LibraryCall) -> bool:
     """Whether its numbers may be larger or smaller than a dimension, so that stand-ins could hide what happens there."""
     return any(abs(n) > _KEPT for n in call.numbers())
 
@@ -156,7 +156,7 @@ def _compares(call: Call) -> bool:
 def _merged(runs: Sequence[Any], maps: Sequence[Mapping[int, int]]) -> Any:
     """One structure out of the runs' structures; None where a dimension is none of those that the stand-ins stand for."""
     first = runs[0]
-    if not isinstance(first, Leaf):
+    if not isinstance(first, ResultLeaf):
         if any(len(r) != len(first) for r in runs):
             return None
         parts = [_merged(parts, maps) for parts in zip(*runs, strict=True)]
@@ -170,7 +170,7 @@ def _merged(runs: Sequence[Any], maps: Sequence[Mapping[int, int]]) -> Any:
             dims.append(UNKNOWN)
         else:
             return None
-    return Leaf(tuple(dims), first.dtype, first.scalar, first.shares)
+    return ResultLeaf(tuple(dims), first.dtype, first.scalar, first.shares)
 
 
 def _rebuilt(like: Any, parts: Sequence[Any]) -> Any:
@@ -179,7 +179,7 @@ def _rebuilt(like: Any, parts: Sequence[Any]) -> Any:
     return type(like)(*parts) if hasattr(like, "_fields") else tuple(parts)
 
 
-def _example_results(call: Call, types: _Types) -> Any:
+def _example_results(call: LibraryCall, types: _Types) -> Any:
     """The structure that NumPy gives for several examples; dimensions in which they differ are the values' business."""
     found: list[Any] = []
     problem: Exception | None = None
@@ -200,18 +200,18 @@ def _example_results(call: Call, types: _Types) -> Any:
     return _agreed(call, found)
 
 
-def _agreed(call: Call, found: Sequence[Any]) -> Any:
+def _agreed(call: LibraryCall, found: Sequence[Any]) -> Any:
     first = found[0]
-    if not isinstance(first, Leaf):
-        if any(isinstance(f, Leaf) or len(f) != len(first) for f in found):
+    if not isinstance(first, ResultLeaf):
+        if any(isinstance(f, ResultLeaf) or len(f) != len(first) for f in found):
             raise InferenceError(f"{call.function}: values decide how many arrays it gives")
         return _rebuilt(first, [_agreed(call, parts) for parts in zip(*found, strict=True)])
-    if any(not isinstance(f, Leaf) or f.dtype != first.dtype or len(f.shape) != len(first.shape) for f in found):
-        kinds = sorted({f.dtype.name if isinstance(f, Leaf) else "a tuple" for f in found})
+    if any(not isinstance(f, ResultLeaf) or f.dtype != first.dtype or len(f.shape) != len(first.shape) for f in found):
+        kinds = sorted({f.dtype.name if isinstance(f, ResultLeaf) else "a tuple" for f in found})
         raise InferenceError(f"{call.function}: values decide the result's type ({' or '.join(kinds)})")
     shape = tuple(dims[0] if len(set(dims)) == 1 else UNKNOWN for dims in zip(*(f.shape for f in found), strict=True))
     shares = next((f.shares for f in found if f.shares is not None), None)
-    return Leaf(shape, first.dtype, first.scalar, shares)
+    return ResultLeaf(shape, first.dtype, first.scalar, shares)
 
 
 def _leaves(value: Any, operands: Sequence[np.ndarray]) -> Any:
@@ -222,7 +222,7 @@ def _leaves(value: Any, operands: Sequence[np.ndarray]) -> Any:
     array = np.asarray(value)
     dtype = carried(array.dtype, "a result of dtype")
     shares = next((i for i, o in enumerate(operands) if isinstance(value, np.ndarray) and np.may_share_memory(o, value)), None)
-    return Leaf(array.shape, dtype, not isinstance(value, np.ndarray), shares)
+    return ResultLeaf(array.shape, dtype, not isinstance(value, np.ndarray), shares)
 
 
 def _example(kind: str, number: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

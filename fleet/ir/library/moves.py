@@ -15,7 +15,7 @@ import numpy as np
 
 from fleet.ir.expansion import Expansion
 from fleet.ir.library.arrays import Array, concat, filled, iota, take
-from fleet.ir.library.call import Call, Operand
+from fleet.ir.library.call import CallOperand, LibraryCall
 from fleet.ir.shapes import InferenceError
 
 __all__ = ["MOVING", "moved", "moves"]
@@ -35,7 +35,7 @@ _MOST_BOXES = 256
 _MOST_ELEMENTS = 1 << 20
 
 
-def moves(call: Call, operands: Sequence[Array]) -> bool:
+def moves(call: LibraryCall, operands: Sequence[Array]) -> bool:
     """Whether the call moves elements, to places that its numbers decide."""
     if call.function not in MOVING or sum(o.size for o in operands) > _MOST_ELEMENTS:
         return False
@@ -49,14 +49,16 @@ def moves(call: Call, operands: Sequence[Array]) -> bool:
 
 
 def _holds_operand(value: Any) -> bool:
-    return any(_holds_operand(v) for v in value) if isinstance(value, tuple | list) else isinstance(value, Operand)
+    return any(_holds_operand(v) for v in value) if isinstance(value, tuple | list) else isinstance(value, CallOperand)
 
 
-def moved(s: Expansion, call: Call, operands: Sequence[Array], dtype: np.dtype, output: int) -> Array:
+def moved(s: Expansion, call: LibraryCall, operands: Sequence[Array], dtype: np.dtype, output: int) -> Array:
     """One array of the call's result, in `dtype`. Raises InferenceError where places are too many to say one by one."""
     starts = np.cumsum([0, *(o.size for o in operands)])
     places = [(1j * np.arange(first + 1, first + o.size + 1)).reshape(o.shape) for first, o in zip(starts, operands, strict=False)]
-    found = _flat(Call(call.function, call.arguments, tuple((k, v) for k, v in call.keywords if k != "dtype")).run(places))[output]
+    found = _flat(LibraryCall(call.function, call.arguments, tuple((k, v) for k, v in call.keywords if k != "dtype")).run(places))[
+        output
+    ]
     row = concat([o.reshape(o.size).astype(dtype) for o in operands]) if operands else filled(s, (0,), 0, dtype)
     return _Boxes(s, row).of(np.asarray(found, complex))
 

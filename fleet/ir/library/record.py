@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, var_operand_def
 
-from fleet.ir.library.call import Call
-from fleet.ir.library.inference import Leaf, results
+from fleet.ir.library.call import LibraryCall
+from fleet.ir.library.inference import ResultLeaf, results
 from fleet.ir.operation import ValueOp
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import tensor_type
@@ -31,7 +31,7 @@ class NumpyOp(ValueOp):
     UNWRITTEN: ClassVar = {"output": 0}
 
     @classmethod
-    def leaf(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Leaf:
+    def leaf(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> ResultLeaf:
         """The array that the operation gives. Raises InferenceError as `results` does."""
         found = list(_flat(results(attributes["call"], operands)))
         if not 0 <= (place := int(attributes.get("output") or 0)) < len(found):
@@ -45,14 +45,14 @@ class NumpyOp(ValueOp):
 
     @classmethod
     def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-        value = Call.parse(attributes["call"]).run(operands)
+        value = LibraryCall.parse(attributes["call"]).run(operands)
         found = list(_flat(value))[int(attributes.get("output") or 0)]
         return found if isinstance(found, np.ndarray | np.generic) else np.asarray(found)[()]
 
 
 def name_of(op: Operation) -> str:
     """What an operation is in messages: "fleet.add"; of a call the function, "numpy.linalg.inv"."""
-    return f"numpy.{Call.parse(op.call.data).function}" if isinstance(op, NumpyOp) else op.name
+    return f"numpy.{LibraryCall.parse(op.call.data).function}" if isinstance(op, NumpyOp) else op.name
 
 
 def _flat(value: Any) -> Iterator[Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from fleet.ir import elementwise, functions
 from fleet.ir.library import angles
 from fleet.ir.library.arrays import Array, concat, filled, select, stack
-from fleet.ir.library.call import Call
+from fleet.ir.library.call import LibraryCall
 from fleet.ir.operation import ElementwiseOp, kind_of
 
 __all__ = ["UFUNCS", "scan", "ufunc", "vecdot"]
@@ -109,7 +109,7 @@ UFUNCS = frozenset(n for n in dir(np) if getattr(getattr(np, n), "__name__", "")
 """Ufuncs that have a sequence, by every name that NumPy has for them."""
 
 
-def ufunc(call: Call, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+def ufunc(call: LibraryCall, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
     """The call's arrays; None for a ufunc without a sequence. Raises InferenceError for arguments that no rule knows."""
     name, _, method = call.function.partition(".")
     function = getattr(np, name, None)

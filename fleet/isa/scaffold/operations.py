@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["OPERATIONS", "Operation"]
+__all__ = ["OPERATIONS", "ArithmeticOperation"]
 
 
 @dataclass(frozen=True)
-class Operation:
+class ArithmeticOperation:
     """out[i] = f(a[i], b[i]) on int32, modulo 2^32.
 
     title, text: for people; ir_class, ir_name: of `fleet.ir.dialect`; numpy: on arrays a and b; verilog: of lane i of a_i and b_i;
@@ -32,14 +32,14 @@ def _compared(sign: str) -> str:
     return f"$signed({_A}) {sign} $signed({_B}) ? {_A} : {_B}"
 
 
-OPERATIONS: Mapping[str, Operation] = {
-    "add": Operation("Sum", "a[i] + b[i]", "AddOp", "fleet.add", "a + b", f"{_A} + {_B}", "{a} + {b}"),
-    "sub": Operation("Difference", "a[i] - b[i]", "SubOp", "fleet.sub", "a - b", f"{_A} - {_B}", "{a} - {b}"),
-    "mul": Operation("Product", "a[i] * b[i]", "MulOp", "fleet.mul", "a * b", f"{_A} * {_B}", "{a} * {b}"),
-    "maximum": Operation(
+OPERATIONS: Mapping[str, ArithmeticOperation] = {
+    "add": ArithmeticOperation("Sum", "a[i] + b[i]", "AddOp", "fleet.add", "a + b", f"{_A} + {_B}", "{a} + {b}"),
+    "sub": ArithmeticOperation("Difference", "a[i] - b[i]", "SubOp", "fleet.sub", "a - b", f"{_A} - {_B}", "{a} - {b}"),
+    "mul": ArithmeticOperation("Product", "a[i] * b[i]", "MulOp", "fleet.mul", "a * b", f"{_A} * {_B}", "{a} * {b}"),
+    "maximum": ArithmeticOperation(
         "Larger one", "max(a[i], b[i])", "MaximumOp", "fleet.maximum", "np.maximum(a, b)", _compared(">"), "np.maximum({a}, {b})"
     ),
-    "minimum": Operation(
+    "minimum": ArithmeticOperation(
         "Smaller one", "min(a[i], b[i])", "MinimumOp", "fleet.minimum", "np.minimum(a, b)", _compared("<"), "np.minimum({a}, {b})"
     ),
 }

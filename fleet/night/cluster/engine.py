@@ -28,8 +28,8 @@ from fleet.errors import ExitCode, SetupError
 from fleet.night.cluster.dispatch import BuildTask, Dispatch, RunTask
 from fleet.night.cluster.pool import Pool, job_maker
 from fleet.night.cluster.settings import ClusterSettings
-from fleet.night.cluster.worker import END_S, PLUGIN, Answer, Call, Order, RunnerPlugin, perform
-from fleet.regress.night_records import Line, NoteKind
+from fleet.night.cluster.worker import END_S, PLUGIN, RunnerPlugin, TaskAnswer, WorkerCall, WorkerOrder, perform
+from fleet.regress.night_records import NoteKind, RecordLocation
 
 __all__ = ["Listener", "run_on_cluster"]
 
@@ -43,7 +43,7 @@ class Listener(Protocol):
         """A test was given to a worker."""
         ...
 
-    def recorded(self, line: Line) -> None:
+    def recorded(self, line: RecordLocation) -> None:
         """A test has its record."""
         ...
 
@@ -73,7 +73,9 @@ class _Departures(SchedulerPlugin):
         scheduler.log_event(self._topic, {"gone": worker})
 
 
-def run_on_cluster(runs: Sequence[RunTask], settings: ClusterSettings, order: Order, prefix: str, listener: Listener) -> Dispatch:
+def run_on_cluster(
+    runs: Sequence[RunTask], settings: ClusterSettings, order: WorkerOrder, prefix: str, listener: Listener
+) -> Dispatch:
     """Runs tests, each until it has a record or is given up. prefix: of the workers' names, unique to the session.
 
     Raises:
@@ -148,7 +150,7 @@ class _Drive:
     """The loop: events of workers and tasks in, tasks out."""
 
     def __init__(
-        self, client: Client, pool: Pool | None, settings: ClusterSettings, dispatch: Dispatch, order: Order, prefix: str,
+        self, client: Client, pool: Pool | None, settings: ClusterSettings, dispatch: Dispatch, order: WorkerOrder, prefix: str,
         listener: Listener,
     ) -> None:  # fmt: skip
         self._client, self._pool, self._settings, self._dispatch = client, pool, settings, dispatch
@@ -184,7 +186,7 @@ class _Drive:
         for address, worker in self._dispatch.workers.items():
             if not worker.leaving:
                 worker.leaving = True
-                self._submit(address, Call(end=True))
+                self._submit(address, WorkerCall(end=True))
         end = time.monotonic() + 2 * END_S
         while self._futures and time.monotonic() < end:
             self._take()
@@ -217,14 +219,14 @@ class _Drive:
             case "leave":
                 if self._dispatch.waiting and self._dispatch.workers[address].until is not None:
                     self._listener.said("worker", f"{self._names[address]} ends: no run that is left fits into its walltime")
-                self._submit(address, Call(end=True))
+                self._submit(address, WorkerCall(end=True))
             case BuildTask() as build:
-                self._submit(address, Call(build.node, "", build=True))
+                self._submit(address, WorkerCall(build.node, "", build=True))
             case RunTask() as run:
                 self._listener.begun(run.node)
-                self._submit(address, Call(run.node, run.kind, judge=self._dispatch.died(run.node) > 0))
+                self._submit(address, WorkerCall(run.node, run.kind, judge=self._dispatch.died(run.node) > 0))
 
-    def _submit(self, address: str, call: Call) -> None:
+    def _submit(self, address: str, call: WorkerCall) -> None:
         self._calls += 1
         key = f"{self._prefix}-call-{self._calls}"
         future = self._client.submit(perform, call, key=key, workers=[address], allow_other_workers=False, pure=False, retries=0)
@@ -286,7 +288,7 @@ class _Drive:
             return  # its worker went first
         del self._futures[address]
         error = future.exception(timeout=30) if future.status in ("error", "cancelled", "lost") else None
-        answer = Answer(error=f"{type(error).__name__}: {error}") if future.status != "finished" else future.result(timeout=30)
+        answer = TaskAnswer(error=f"{type(error).__name__}: {error}") if future.status != "finished" else future.result(timeout=30)
         future.release()
         worker = self._dispatch.workers[address]
         now = time.monotonic()
@@ -322,13 +324,13 @@ class _Drive:
             self._listener.said("node", f"{host} is left out: {why}")
 
 
-def _record_of(folder: Path, worker: str, node: str) -> Line | None:
+def _record_of(folder: Path, worker: str, node: str) -> RecordLocation | None:
     """Where a worker that has gone has recorded a test after all."""
     wanted = f'"node":{json.dumps(node)}'.encode()
     for path in sorted(folder.glob(f"*-{re.sub(r'[^A-Za-z0-9._-]', '-', worker)}-*.jsonl")):
         offset = 0
         for line in path.read_bytes().splitlines(keepends=True):
             if line.endswith(b"\n") and line.startswith(b'{"type":"record"') and wanted in line:
-                return Line(str(path.absolute()), offset)
+                return RecordLocation(str(path.absolute()), offset)
             offset += len(line)
     return None

@@ -23,7 +23,7 @@ from fleet.core.processes import Child, start
 from fleet.errors import SetupError
 from fleet.night.cluster.settings import ClusterSettings
 
-__all__ = ["Job", "Pool", "job_maker"]
+__all__ = ["Pool", "WorkerJob", "job_maker"]
 
 _DEATH_TIMEOUT_S = 30
 """After which a worker ends that does not find its scheduler."""
@@ -31,7 +31,7 @@ _MOST_REFUSALS = 10
 """Number of refused submissions in a row, without any worker, until the night gives up."""
 
 
-class Job(Protocol):
+class WorkerJob(Protocol):
     """A job with one worker, as dask-jobqueue has it."""
 
     async def start(self) -> None:
@@ -45,7 +45,7 @@ class Job(Protocol):
 
 @dataclass
 class _Held:
-    job: Job
+    job: WorkerJob
     since: float
     submitted: Future[None]
     worker: bool = False
@@ -55,7 +55,7 @@ class Pool:
     """Keeps a number of jobs alive. Called from one thread; submissions run on an event loop."""
 
     def __init__(
-        self, make: Callable[[str], Job], loop: asyncio.AbstractEventLoop, prefix: str, start_timeout: float,
+        self, make: Callable[[str], WorkerJob], loop: asyncio.AbstractEventLoop, prefix: str, start_timeout: float,
         say: Callable[[str], None],
     ) -> None:  # fmt: skip
         """make: a job for the worker of this name; prefix: of the workers' names; say: takes a line about a job that failed."""
@@ -142,7 +142,7 @@ class _LocalJob:
 
 def job_maker(
     settings: ClusterSettings, scheduler: str, security: Security | None, folder: Path, environment: Mapping[str, str], cwd: str,
-) -> Callable[[str], Job]:  # fmt: skip
+) -> Callable[[str], WorkerJob]:  # fmt: skip
     """What makes the job of a worker.
 
     Args:
@@ -156,7 +156,7 @@ def job_maker(
             word for key, value in tls.items() if key != "ciphers" for word in (f"--tls-{key.replace('_', '-')}", str(value))
         ]
 
-        def local(name: str) -> Job:
+        def local(name: str) -> WorkerJob:
             command = [
                 sys.executable, "-m", "distributed.cli.dask_worker", scheduler, "--name", name, "--nthreads", "1", "--memory-limit",
                 "0", "--no-nanny", "--death-timeout", str(_DEATH_TIMEOUT_S), "--no-dashboard", "--local-directory",
@@ -175,7 +175,7 @@ def job_maker(
     }  # fmt: skip
     kind, extra = _batch(settings)
 
-    def submitted(name: str) -> Job:
+    def submitted(name: str) -> WorkerJob:
         return kind(name=name, job_name=name, **given, **extra)
 
     return submitted

@@ -17,7 +17,7 @@ import pytest
 
 from fleet.core.codec import decode, encode
 from fleet.errors import FleetError
-from fleet.regress.night_records import Line
+from fleet.regress.night_records import RecordLocation
 from fleet.regress.pytest_night import RECORDER
 
 __all__ = ["Ask", "Builds", "Reply", "Told", "main", "told_line"]
@@ -44,7 +44,7 @@ class Ask:
 class Reply:
     """An answer. line: where the record stands, None for a build; failed: the test failed; error: why the request failed."""
 
-    line: Line | None = None
+    line: RecordLocation | None = None
     failed: bool = False
     error: str | None = None
 
@@ -77,7 +77,7 @@ class _Between(pytest.Item):
         raise AssertionError("never run")
 
 
-class Runner:
+class PytestRunner:
     """The plug-in of pytest that answers requests."""
 
     def __init__(self, told: Told, requests: BinaryIO, replies: int) -> None:
@@ -155,4 +155,4 @@ def main(replies: int) -> int:
     told = decode(Told, next(_lines(requests)), "<told>")
     os.environ["PYTEST_XDIST_WORKER"] = told.name  # as pytest-xdist has it: fixtures name files by it
     Path(told.folder).mkdir(parents=True, exist_ok=True)
-    return int(pytest.main(list(told.arguments), plugins=[Runner(told, requests, replies)]))
+    return int(pytest.main(list(told.arguments), plugins=[PytestRunner(told, requests, replies)]))

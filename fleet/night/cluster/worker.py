@@ -29,9 +29,9 @@ from fleet.core.codec import decode
 from fleet.core.processes import Child, start
 from fleet.errors import ExitCode
 from fleet.night.cluster.runner import Ask, Reply, Told, told_line
-from fleet.regress.night_records import Line, Writer, now, read_line, without_result
+from fleet.regress.night_records import RecordLocation, Writer, now, read_line, without_result
 
-__all__ = ["END_S", "PLUGIN", "Answer", "Call", "Order", "RunnerPlugin", "perform"]
+__all__ = ["END_S", "PLUGIN", "RunnerPlugin", "TaskAnswer", "WorkerCall", "WorkerOrder", "perform"]
 
 PLUGIN = "fleet-runner"
 _LOOK_S = 0.5
@@ -43,7 +43,7 @@ _CLOSE_S = 20.0
 
 
 @dataclass(frozen=True)
-class Order:
+class WorkerOrder:
     """What a worker is told once.
 
     arguments, cwd, environment: of the command's pytest; folder: of the night; memory: limit of a run in bytes, or None.
@@ -59,7 +59,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Call:
+class WorkerCall:
     """A task. node, kind: as planned; build: build its simulations; judge: if its process dies, that is its verdict.
 
     end: no test, but the end of the process: fixtures of the session are torn down.
@@ -73,13 +73,13 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Answer:
+class TaskAnswer:
     """What a task returns. line: where its record is; failed: the run failed in a way that a bad machine can cause.
 
     error: of a build, or why no record could be made; died: how the process ended, if it did.
     """
 
-    line: Line | None = None
+    line: RecordLocation | None = None
     failed: bool = False
     error: str | None = None
     died: str | None = None
@@ -90,7 +90,7 @@ class RunnerPlugin(WorkerPlugin):
 
     name = PLUGIN
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: WorkerOrder) -> None:
         self._order = order
 
     def setup(self, worker: Worker) -> None:
@@ -128,7 +128,7 @@ class RunnerPlugin(WorkerPlugin):
 
     # -- in the thread of the task
 
-    def perform(self, call: Call) -> Answer:
+    def perform(self, call: WorkerCall) -> TaskAnswer:
         """Runs a test, builds its simulations, or ends the process."""
         if call.end:
             return self._end()
@@ -136,7 +136,7 @@ class RunnerPlugin(WorkerPlugin):
             try:
                 child = self._start()
             except OSError as error:
-                return Answer(error=f"the worker cannot start a process: {error}")
+                return TaskAnswer(error=f"the worker cannot start a process: {error}")
         before = _out_of_memory_kills()
         assert child.stdin is not None
         try:
@@ -158,10 +158,10 @@ class RunnerPlugin(WorkerPlugin):
                 child.stop()
         reply = decode(Reply, json.loads(found), "<reply>")
         if reply.line is None:
-            return Answer(error=reply.error)
-        return Answer(reply.line, reply.failed and read_line(reply.line).code != ExitCode.DIFFERS)
+            return TaskAnswer(error=reply.error)
+        return TaskAnswer(reply.line, reply.failed and read_line(reply.line).code != ExitCode.DIFFERS)
 
-    def _end(self) -> Answer:
+    def _end(self) -> TaskAnswer:
         """The process ends as a session of pytest does."""
         if (child := self._child) is not None:
             assert child.stdin is not None
@@ -172,7 +172,7 @@ class RunnerPlugin(WorkerPlugin):
             child.end()
             os.close(self._replies)
             self._child = None
-        return Answer()
+        return TaskAnswer()
 
     def _start(self) -> Child:
         order = self._order
@@ -204,7 +204,7 @@ class RunnerPlugin(WorkerPlugin):
         held = _memory(child.pid, limit)
         return None if held <= limit else f"held {held / 1e9:.2f} GB, the worker's limit is {limit / 1e9:.2f} GB"
 
-    def _dead(self, call: Call, child: Child, over: str | None, before: int) -> Answer:
+    def _dead(self, call: WorkerCall, child: Child, over: str | None, before: int) -> TaskAnswer:
         """The process has ended in the middle of a task. A memory limit and the kernel's kill are verdicts at once."""
         child.end()
         os.close(self._replies)
@@ -223,17 +223,17 @@ class RunnerPlugin(WorkerPlugin):
             what = f"its process was killed by {name}" if code < 0 else f"its process ended with code {code}"
             signature, evident = f"process of the test died ({name or f'code {code}'})", False
         if self._closing or call.build or not (evident or call.judge):
-            return Answer(died=what, error=what if call.build else None)
+            return TaskAnswer(died=what, error=what if call.build else None)
         record = replace(
             without_result(call.node, call.kind, what, int(ExitCode.INCOMPLETE)), outcome="failed", signature=signature,
             host=_host(), at=now(),
         )  # fmt: skip
         if self._writer is None:
             self._writer = Writer(Path(self._order.folder), f"{_host()}-{self._name}-watch")
-        return Answer(self._writer.write(record), failed=not evident)
+        return TaskAnswer(self._writer.write(record), failed=not evident)
 
 
-def perform(call: Call) -> Answer:
+def perform(call: WorkerCall) -> TaskAnswer:
     """The task: runs on a worker that has a `RunnerPlugin`."""
     plugin: Any = get_worker().plugins[PLUGIN]
     return plugin.perform(call)

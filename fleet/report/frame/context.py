@@ -19,7 +19,7 @@ from fleet.cosim.what_ran import EngineRun
 from fleet.report.frame import images
 from fleet.report.frame.source_lines import anchors, case_file, model_file, sources
 from fleet.report.frame.text import count, number, percent, times
-from fleet.report.regression.changes import Change, changes, compared_with
+from fleet.report.regression.changes import DependencyChange, changes, compared_with
 from fleet.report.run import accuracy, error_causes, performance
 from fleet.report.run.accuracy_pictures import sqnr_by_depth, ulp_distribution
 from fleet.report.run.diff import Figure, diff
@@ -147,7 +147,7 @@ def _no_distance(comparison: Comparison, floats: Sequence[OperationRow]) -> str:
     return f"{sides} differ by less than the dtype holds: 0 ULP of {floats[0].cumulative.ulp_dtype} in all {elements:,} floats."
 
 
-def _unchanged(differences: Sequence[Change]) -> list[str]:
+def _unchanged(differences: Sequence[DependencyChange]) -> list[str]:
     """What did not change; parameters and tools as one where none of theirs did."""
     same = [c.what for c in differences if not c.changed and c.after is not None]
     changed = [c.what for c in differences if c.changed]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-__all__ = ["Layout", "lay_out"]
+__all__ = ["GraphLayout", "lay_out"]
 
 Key = tuple[str, int]
 """A box (its name, 0), or a bend: (name of what the edge comes from, layer)."""
@@ -19,7 +19,7 @@ _SWEEPS = 12
 
 
 @dataclass(frozen=True)
-class Layout:
+class GraphLayout:
     """Places in points.
 
     Attributes:
@@ -35,7 +35,7 @@ class Layout:
 
 def lay_out(
     sizes: Mapping[str, tuple[float, float]], args: Mapping[str, Sequence[str]], across: float = 18, down: float = 30
-) -> Layout:
+) -> GraphLayout:
     """Places boxes.
 
     Args:
@@ -85,7 +85,7 @@ def lay_out(
         for a in args.get(name, ())
     }
     width = max((x[k] + widths[k] / 2 for row in rows for k in row), default=0)
-    return Layout(boxes, paths, width, max(y - down, 0))
+    return GraphLayout(boxes, paths, width, max(y - down, 0))
 
 
 def _order(rows: list[list[Key]], links: Mapping[Key, Sequence[Key]], above: Mapping[Key, Sequence[Key]]) -> None:

@@ -10,7 +10,7 @@ from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import RunIdentity
 from fleet.report.frame.text import date
 
-__all__ = ["PROVENANCE", "Change", "changes", "compared_with"]
+__all__ = ["PROVENANCE", "DependencyChange", "changes", "compared_with"]
 
 
 PROVENANCE = ("revision", "host", "processor")
@@ -20,7 +20,7 @@ _PARTS = (("device", "device's parameters and timing"), ("bench", "bench and mem
 
 
 @dataclass(frozen=True)
-class Change:
+class DependencyChange:
     """One thing that a run depends on, in two runs. before, after: None where a run does not have it."""
 
     what: str
@@ -37,7 +37,7 @@ class Change:
         return {"what": self.what, "before": self.before, "after": self.after, "changed": self.changed}
 
 
-def changes(before: CosimResult, after: CosimResult) -> tuple[Change, ...]:
+def changes(before: CosimResult, after: CosimResult) -> tuple[DependencyChange, ...]:
     """Everything that identifies a run, compared; in the order in which a reader looks for a cause."""
     return tuple(_each(before, after))
 
@@ -48,46 +48,46 @@ def compared_with(result: CosimResult) -> str:
     return f"{identity.case or identity.model} of {date(identity.date) or 'an unknown date'}"
 
 
-def _each(before: CosimResult, after: CosimResult) -> Iterator[Change]:
+def _each(before: CosimResult, after: CosimResult) -> Iterator[DependencyChange]:
     a, b = before.identity, after.identity
-    yield Change("model", a.model, b.model)
-    yield Change("source of the model", a.source_hash, b.source_hash)
-    yield Change("weights", a.weights_hash, b.weights_hash)
-    yield Change("inputs", a.inputs_hash, b.inputs_hash)
-    yield Change("compiled program", a.program_hash, b.program_hash)
-    yield Change("program with rounded weights", a.rounded_program_hash, b.rounded_program_hash)
-    yield Change("instruction set description", a.description_hash, b.description_hash)
-    yield Change("RTL", a.rtl_hash, b.rtl_hash)
-    yield Change("device", a.device.name if a.device else None, b.device.name if b.device else None)
+    yield DependencyChange("model", a.model, b.model)
+    yield DependencyChange("source of the model", a.source_hash, b.source_hash)
+    yield DependencyChange("weights", a.weights_hash, b.weights_hash)
+    yield DependencyChange("inputs", a.inputs_hash, b.inputs_hash)
+    yield DependencyChange("compiled program", a.program_hash, b.program_hash)
+    yield DependencyChange("program with rounded weights", a.rounded_program_hash, b.rounded_program_hash)
+    yield DependencyChange("instruction set description", a.description_hash, b.description_hash)
+    yield DependencyChange("RTL", a.rtl_hash, b.rtl_hash)
+    yield DependencyChange("device", a.device.name if a.device else None, b.device.name if b.device else None)
     if a.device and b.device:
         for name in sorted(set(a.device.parameters) | set(b.device.parameters)):
-            yield Change(f"parameter {name}", _text(a.device.parameters.get(name)), _text(b.device.parameters.get(name)))
-        yield Change("clock (MHz)", f"{a.device.clock_mhz:g}", f"{b.device.clock_mhz:g}")
-    yield Change("memory model", a.memory, b.memory)
-    yield Change("seed", str(a.seed), str(b.seed))
-    yield Change("samples", str(before.data.samples), str(after.data.samples))
-    yield Change("kind of data", before.data.kind, after.data.kind)
-    yield Change("engines that ran", _engines(before), _engines(after))
+            yield DependencyChange(f"parameter {name}", _text(a.device.parameters.get(name)), _text(b.device.parameters.get(name)))
+        yield DependencyChange("clock (MHz)", f"{a.device.clock_mhz:g}", f"{b.device.clock_mhz:g}")
+    yield DependencyChange("memory model", a.memory, b.memory)
+    yield DependencyChange("seed", str(a.seed), str(b.seed))
+    yield DependencyChange("samples", str(before.data.samples), str(after.data.samples))
+    yield DependencyChange("kind of data", before.data.kind, after.data.kind)
+    yield DependencyChange("engines that ran", _engines(before), _engines(after))
     yield from _content(a, b)
     for name in sorted(set(a.tools) | set(b.tools)):
-        yield Change(f"tool {name}", a.tools.get(name), b.tools.get(name))
+        yield DependencyChange(f"tool {name}", a.tools.get(name), b.tools.get(name))
 
 
-def _content(a: RunIdentity, b: RunIdentity) -> Iterator[Change]:
+def _content(a: RunIdentity, b: RunIdentity) -> Iterator[DependencyChange]:
     """The content as a whole, and its parts that no other line shows; the provenance."""
     if a.content is None or b.content is None:
         return
-    yield Change("content", a.content.hash, b.content.hash)
+    yield DependencyChange("content", a.content.hash, b.content.hash)
     for name, words in (
         ("device", "device's parameters and timing"),
         ("bench", "bench and memory models"),
         ("software", "fleet's own code"),
     ):
-        yield Change(words, getattr(a.content, name), getattr(b.content, name))
-    yield Change("settings", a.content.settings, b.content.settings)
+        yield DependencyChange(words, getattr(a.content, name), getattr(b.content, name))
+    yield DependencyChange("settings", a.content.settings, b.content.settings)
     if a.provenance is not None and b.provenance is not None:
         for name in PROVENANCE:
-            yield Change(name, getattr(a.provenance, name), getattr(b.provenance, name))
+            yield DependencyChange(name, getattr(a.provenance, name), getattr(b.provenance, name))
 
 
 def _engines(result: CosimResult) -> str:

@@ -17,7 +17,7 @@ from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
 from fleet.report.frame.style import INK, MARKERS, PALETTE, canvas, plain_formatter, to_svg
-from fleet.verify.conformance.coverage import Account, CostPoint
+from fleet.verify.conformance.coverage import ConformanceCoverage, CostPoint
 
 __all__ = ["GATES", "Gate", "gate", "single_runs", "write_conformance"]
 
@@ -59,7 +59,7 @@ class Gate:
         return self.memory != "timed" or self.beyond == 0
 
 
-def gate(account: Account, memory: str, instruction: str | None = None) -> Gate | None:
+def gate(account: ConformanceCoverage, memory: str, instruction: str | None = None) -> Gate | None:
     """Of one instruction, or of all. None where nothing ran on that memory model."""
     runs = [p for p in single_runs(account, memory) if instruction in {None, p.instruction}]
     if not runs:
@@ -75,7 +75,7 @@ def gate(account: Account, memory: str, instruction: str | None = None) -> Gate 
     return Gate(memory, len(errors), *quantiles, len(runs), len(outside), beyond)
 
 
-def single_runs(account: Account, memory: str) -> list[CostPoint]:
+def single_runs(account: ConformanceCoverage, memory: str) -> list[CostPoint]:
     """One a call and run: those of the suite, and with timed memory those that the means are taken over."""
     found = [p for p in account.costs if p.memory == memory and p.cycles]
     return [*found, *(run for m in account.means for run in m.runs)] if memory == "timed" else found
@@ -85,7 +85,7 @@ def _quantile(ascending: Sequence[float], q: float) -> float:
     return ascending[min(len(ascending) - 1, math.ceil(q * len(ascending)) - 1)]
 
 
-def write_conformance(account: Account, folder: Path) -> Path:
+def write_conformance(account: ConformanceCoverage, folder: Path) -> Path:
     """Writes the files; returns the page's path. Raises FleetError."""
     account.save(folder / "account.json")
     blocks = list(_blocks(account))
@@ -114,7 +114,7 @@ class _Table:
     commands: frozenset[int] = frozenset()
 
 
-def _blocks(a: Account) -> list[_Table]:
+def _blocks(a: ConformanceCoverage) -> list[_Table]:
     blocks = [_summary(a)]
     if a.failures:
         rows = tuple((f.name, f.setting, f.reason, f.replay) for f in a.failures[:200])
@@ -147,7 +147,7 @@ def _blocks(a: Account) -> list[_Table]:
     return blocks
 
 
-def _summary(a: Account) -> _Table:
+def _summary(a: ConformanceCoverage) -> _Table:
     speed = a.cycles / a.seconds if a.seconds else 0.0
     rows = (
         ("cases", f"{a.cases:,} ({', '.join(f'{n:,} {k}' for k, n in sorted(a.kinds.items()))})"),
@@ -163,7 +163,7 @@ def _summary(a: Account) -> _Table:
     )
 
 
-def _gates(a: Account) -> _Table:
+def _gates(a: ConformanceCoverage) -> _Table:
     """All instructions together, then each alone: a large error of one must not hide in the median of many."""
     rows: list[tuple[str, ...]] = []
     for memory, (median, p95) in GATES.items():
@@ -221,7 +221,7 @@ def _coupled(runs: Sequence[CostPoint]) -> str:
     )
 
 
-def _settings(a: Account) -> _Table:
+def _settings(a: ConformanceCoverage) -> _Table:
     columns = sorted({tuple(k.split("/")[:3]) for k in a.settings})
     names = sorted({k.split("/")[3] for k in a.settings})
     rows: list[tuple[str, ...]] = []
@@ -243,7 +243,7 @@ def _percent(value: float) -> str:
     return f"{100 * value:.1f} %"
 
 
-def _markdown(a: Account, blocks: Sequence[_Table]) -> str:
+def _markdown(a: ConformanceCoverage, blocks: Sequence[_Table]) -> str:
     lines = [f"# Conformance: {'every run agreed' if not a.failures else f'{len(a.failures)} runs differ'}", ""]
     for b in blocks:
         lines += [f"## {b.title}", "", b.text, "", "| " + " | ".join(b.head) + " |", "|" + "---|" * len(b.head)]
@@ -251,7 +251,7 @@ def _markdown(a: Account, blocks: Sequence[_Table]) -> str:
     return "\n".join(lines)
 
 
-def _scatter(account: Account, memory: str) -> str:
+def _scatter(account: ConformanceCoverage, memory: str) -> str:
     """cost / cycles against cycles, the two gates as bands: one mark a call; with timed memory a mean, single runs faint behind."""
     runs, means = single_runs(account, memory), account.means if memory == "timed" else ()
     median, p95 = GATES[memory]

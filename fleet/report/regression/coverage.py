@@ -18,9 +18,9 @@ from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
 from fleet.report.frame.style import MARKERS, PALETTE, canvas, thousands_formatter, to_svg
 from fleet.report.frame.text import percent
-from fleet.verify.coverage.account import Account, Point
-from fleet.verify.coverage.bins import DISTANCES, FAMILIES, NO_MODE, Space, family
-from fleet.verify.coverage.rtl import Missed, RtlCoverage
+from fleet.verify.coverage.account import CoverageAccount, Point
+from fleet.verify.coverage.bins import DISTANCES, FAMILIES, NO_MODE, BinSpace, family
+from fleet.verify.coverage.rtl import MissedLine, RtlCoverage
 from fleet.verify.coverage.shapes import SHAPES, STRIDES
 
 __all__ = ["Share", "write_coverage"]
@@ -81,7 +81,11 @@ class _Hole:
 
 
 def write_coverage(
-    space: Space, account: Account, rtl: RtlCoverage | None, folder: Path, beside: Mapping[str, Sequence[Point]] | None = None
+    space: BinSpace,
+    account: CoverageAccount,
+    rtl: RtlCoverage | None,
+    folder: Path,
+    beside: Mapping[str, Sequence[Point]] | None = None,
 ) -> Path:
     """Writes the page and its figures; returns the page's path. beside: further curves, by name. Raises FleetError."""
 
@@ -116,7 +120,9 @@ def write_coverage(
     return page
 
 
-def _context(space: Space, account: Account, rtl: RtlCoverage | None, beside: Mapping[str, Sequence[Point]]) -> dict[str, Any]:
+def _context(
+    space: BinSpace, account: CoverageAccount, rtl: RtlCoverage | None, beside: Mapping[str, Sequence[Point]]
+) -> dict[str, Any]:
     from markupsafe import Markup
 
     opened = space.open
@@ -144,11 +150,11 @@ def _context(space: Space, account: Account, rtl: RtlCoverage | None, beside: Ma
     }
 
 
-def _share(account: Account, keys: Sequence[str]) -> Share:
+def _share(account: CoverageAccount, keys: Sequence[str]) -> Share:
     return Share(sum(k in account.met for k in keys), len(keys))
 
 
-def _by_instruction(space: Space, account: Account) -> list[tuple[str, list[Share], Share]]:
+def _by_instruction(space: BinSpace, account: CoverageAccount) -> list[tuple[str, list[Share], Share]]:
     kinds = [f for f in FAMILIES if f != "hazard"]
     groups: dict[tuple[str, str], list[str]] = {}
     for key in space.open:
@@ -160,7 +166,7 @@ def _by_instruction(space: Space, account: Account) -> list[tuple[str, list[Shar
     return found
 
 
-def _cross(space: Space, account: Account, name: str) -> _Cross:
+def _cross(space: BinSpace, account: CoverageAccount, name: str) -> _Cross:
     cells: dict[tuple[str, ...], list[bool]] = {}
     modes: dict[str, list[bool]] = {}
     for key in space.open:
@@ -183,7 +189,7 @@ def _of(hits: Sequence[bool]) -> Share:
     return Share(sum(hits), len(hits))
 
 
-def _hazards(space: Space, account: Account) -> tuple[list[str], list[tuple[str, list[Share]]]]:
+def _hazards(space: BinSpace, account: CoverageAccount) -> tuple[list[str], list[tuple[str, list[Share]]]]:
     """Rows: who came first; columns: who waits; cells: kinds of hazards met of those that there are."""
     names = list(space.places)
     cells: dict[tuple[str, str], list[bool]] = {}
@@ -194,7 +200,7 @@ def _hazards(space: Space, account: Account) -> tuple[list[str], list[tuple[str,
     return names, [(a, [_of(cells.get((a, b), [])) for b in names]) for a in names]
 
 
-def _hole_groups(space: Space, account: Account) -> list[_Hole]:
+def _hole_groups(space: BinSpace, account: CoverageAccount) -> list[_Hole]:
     """Single bins; crosses by instruction and mode. The largest group first."""
     groups: dict[str, list[str]] = {}
     for key in space.open:
@@ -209,7 +215,7 @@ def _hole_groups(space: Space, account: Account) -> list[_Hole]:
     return found
 
 
-def _impossible(space: Space) -> list[tuple[str, int, str]]:
+def _impossible(space: BinSpace) -> list[tuple[str, int, str]]:
     """Reason, number of bins and the first of them, the most frequent reason first."""
     reasons: dict[str, list[str]] = {}
     for key, why in space.bins.items():
@@ -218,9 +224,9 @@ def _impossible(space: Space) -> list[tuple[str, int, str]]:
     return sorted(((why, len(keys), keys[0]) for why, keys in reasons.items()), key=lambda r: (-r[1], r[0]))
 
 
-def _missed_by_file(rtl: RtlCoverage) -> list[tuple[str, list[Missed], list[Missed]]]:
+def _missed_by_file(rtl: RtlCoverage) -> list[tuple[str, list[MissedLine], list[MissedLine]]]:
     """File, lines that count and were not met, excluded ones."""
-    files: dict[str, list[Missed]] = {}
+    files: dict[str, list[MissedLine]] = {}
     for m in rtl.missed:
         files.setdefault(m.file, []).append(m)
     return [(name, [m for m in rows if not m.reason][:_MOST_HOLES], [m for m in rows if m.reason]) for name, rows in files.items()]

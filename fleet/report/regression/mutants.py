@@ -14,7 +14,7 @@ from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
 from fleet.verify.mutation.mutant import shown
-from fleet.verify.mutation.store import Record, Report
+from fleet.verify.mutation.store import MutantRecord, Report
 
 __all__ = ["write_mutants"]
 
@@ -58,7 +58,7 @@ class _Verdicts:
     holes: int
 
     @classmethod
-    def of(cls, records: Sequence[Record]) -> _Verdicts:
+    def of(cls, records: Sequence[MutantRecord]) -> _Verdicts:
         found = sum(r.result.verdict == "found" for r in records)
         equivalent = sum(r.result.verdict == "survived" and r.kind == "equivalent" for r in records)
         holes = sum(r.hole for r in records)
@@ -115,8 +115,8 @@ def _tables(report: Report) -> Iterator[_Table]:
     )  # fmt: skip
 
 
-def _grouped(report: Report, key: Callable[[Record], str]) -> tuple[tuple[str, ...], ...]:
-    groups: dict[str, list[Record]] = {}
+def _grouped(report: Report, key: Callable[[MutantRecord], str]) -> tuple[tuple[str, ...], ...]:
+    groups: dict[str, list[MutantRecord]] = {}
     for r in report.records:
         groups.setdefault(key(r), []).append(r)
     rows: list[tuple[str, ...]] = []
@@ -147,7 +147,7 @@ def _kind(test: str) -> str:
     return "cycles alone, against the unchanged design's" if test == "cycles" else test.partition("[")[0]
 
 
-def _survivors(title: str, text: str, records: Sequence[Record]) -> _Table:
+def _survivors(title: str, text: str, records: Sequence[MutantRecord]) -> _Table:
     rows = tuple(
         (r.result.mutant.id, r.result.mutant.place, r.result.mutant.operator, shown(r.result.mutant.before, 70),
          shown(r.result.mutant.after, 70), r.kind or "-", r.reason or "-", r.proof.partition("::")[2] or "-")
@@ -162,7 +162,7 @@ def _survivors(title: str, text: str, records: Sequence[Record]) -> _Table:
     )
 
 
-def _row(r: Record) -> tuple[str, ...]:
+def _row(r: MutantRecord) -> tuple[str, ...]:
     m = r.result.mutant
     verdict = r.result.verdict if not r.kind else r.kind
     return (

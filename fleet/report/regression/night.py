@@ -15,7 +15,7 @@ from markupsafe import Markup
 from fleet.core.files import write_together
 from fleet.core.json_values import Json
 from fleet.night.causes import Cause
-from fleet.night.collect import Judged
+from fleet.night.collect import JudgedNight
 from fleet.night.gates import Move
 from fleet.night.history import headline_cycles
 from fleet.regress.night_records import NightRecord
@@ -43,7 +43,7 @@ class NightFiles:
     summary: Path
 
 
-def write_night(judged: Judged, folder: Path) -> NightFiles:
+def write_night(judged: JudgedNight, folder: Path) -> NightFiles:
     """Writes index.html, night.json, junit.xml and summary.md, together. Raises FleetError where the folder cannot be written."""
     files = NightFiles(folder / "index.html", folder / "night.json", folder / "junit.xml", folder / "summary.md")
     write_together(
@@ -61,7 +61,7 @@ def write_night(judged: Judged, folder: Path) -> NightFiles:
 # -- JSON, JUnit, Markdown
 
 
-def _json(judged: Judged) -> dict[str, Json]:
+def _json(judged: JudgedNight) -> dict[str, Json]:
     night = judged.night
     return {
         "schema": 1,
@@ -97,7 +97,7 @@ def _number(value: float | None) -> float | str | None:
     return value if value is None or abs(value) <= 1e308 else str(value)
 
 
-def _junit(judged: Judged) -> str:
+def _junit(judged: JudgedNight) -> str:
     document = JunitDocument(f"night {judged.night.id}")
     moved: dict[str, list[Move]] = {}
     for move in judged.red:
@@ -114,7 +114,7 @@ def _junit(judged: Judged) -> str:
     return document.text()
 
 
-def markdown_of(judged: Judged) -> str:
+def markdown_of(judged: JudgedNight) -> str:
     """Markdown summary of a night, for a pull request."""
     md = _text.markdown
     lines = [f"# {_text.SYMBOLS.get(judged.verdict, 'INCOMPLETE')}: {judged.headline}", ""]
@@ -157,7 +157,7 @@ def _shown(value: float | None) -> str:
 # -- the page
 
 
-def _page(judged: Judged, page: Path) -> str:
+def _page(judged: JudgedNight, page: Path) -> str:
     moves = [m for m in judged.moves if m.state != "warning"]
     context = {
         "judged": judged,
@@ -197,7 +197,7 @@ def _card(cause: Cause) -> dict[str, Any]:
     }
 
 
-def _moved(move: Move, judged: Judged) -> dict[str, Any]:
+def _moved(move: Move, judged: JudgedNight) -> dict[str, Any]:
     line = judged.lines.get(move.key, ())
     metric = " ".join(move.figure.split(" ")[: 2 if move.figure.startswith(("mean ", "drift ")) else 1])
     accept = f"fleet night accept {shlex.quote(move.key)} --metric {shlex.quote(metric)} --reason '...' --owner '...'"
@@ -221,7 +221,7 @@ def _spark(line: Sequence[float | None]) -> str:
     )
 
 
-def _heat(judged: Judged) -> dict[str, Any]:
+def _heat(judged: JudgedNight) -> dict[str, Any]:
     """The heat map: titles with the most failures and moves first."""
     at = {name: i for i, name in enumerate(judged.nights)}
 
@@ -241,7 +241,7 @@ def _heat(judged: Judged) -> dict[str, Any]:
     return {"rows": rows, "width": len(at) * _CELL, "height": _CELL + 2, "more": len(judged.cells) - len(rows)}
 
 
-def _machines(judged: Judged) -> list[dict[str, Any]]:
+def _machines(judged: JudgedNight) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for name, (busy, first, last) in sorted(judged.reading.processes.items()):
         span = (datetime.datetime.fromisoformat(last) - datetime.datetime.fromisoformat(first)).total_seconds()
@@ -252,7 +252,7 @@ def _machines(judged: Judged) -> list[dict[str, Any]]:
     return found
 
 
-def _table(judged: Judged) -> str:
+def _table(judged: JudgedNight) -> str:
     """All runs as JSON for the script, words as indices into lists; safe inside <script>."""
     words: dict[str, dict[str, int]] = {name: {} for name in ("kind", "outcome", "device", "memory", "file", "state")}
 

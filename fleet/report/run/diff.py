@@ -11,7 +11,7 @@ from typing import Any
 
 from fleet.cosim.result import CosimResult, load_result
 from fleet.report.frame import text as _text
-from fleet.report.regression.changes import PROVENANCE, Change, changes, compared_with
+from fleet.report.regression.changes import PROVENANCE, DependencyChange, changes, compared_with
 from fleet.report.run import performance
 from fleet.report.run.headline import engine_title, headline
 
@@ -69,8 +69,8 @@ class RunDiff:
     before: str
     after: str
     verdict: tuple[str, str]
-    identity: tuple[Change, ...]
-    comparisons: tuple[Change, ...]
+    identity: tuple[DependencyChange, ...]
+    comparisons: tuple[DependencyChange, ...]
     accuracy: tuple[Figure, ...]
     cycles: tuple[Figure, ...]
     errors: tuple[Figure, ...]
@@ -154,7 +154,7 @@ def diff(run_a: CosimResult | Path | str, run_b: CosimResult | Path | str) -> Ru
         verdict=(a.verdict, b.verdict),
         identity=changes(a, b),
         comparisons=tuple(
-            Change(name, x.verdict if x else None, y.verdict if y else None)
+            DependencyChange(name, x.verdict if x else None, y.verdict if y else None)
             for name in dict.fromkeys(c.name for c in (*a.comparisons, *b.comparisons))
             for x, y in [(a.comparison(name), b.comparison(name))]
         ),

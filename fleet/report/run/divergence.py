@@ -7,14 +7,14 @@ from pathlib import Path
 
 from markupsafe import Markup, escape
 
-from fleet.compare.account import Account, CommitSpan, Link
+from fleet.compare.account import CommitSpan, DivergenceAccount, OperandLink
 from fleet.compare.diverged import Divergence
 from fleet.core.files import write_atomically
 from fleet.errors import ModelError
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
-from fleet.report.run.why import Failure, sections
+from fleet.report.run.why import StoredFailure, sections
 
 __all__ = ["write_divergence"]
 
@@ -23,12 +23,12 @@ _RIGHT, _HERE, _NOT = "#009E73", "#D55E00", "#999999"
 _COLUMN, _BOX, _GAP, _MOST, _LETTERS = 240, 38, 10, 9, 31
 
 
-def write_divergence(failure: Failure, path: Path) -> Path:
+def write_divergence(failure: StoredFailure, path: Path) -> Path:
     """Writes the page of a stored failure. Raises ModelError for one that names no commit, FleetError."""
     d = failure.divergence
     if d is None or d.seq is None:
         raise ModelError("names no instruction: there is no divergence to show", where=str(failure.path))
-    account = d.account or Account()
+    account = d.account or DivergenceAccount()
     page = render(
         "divergence.html.j2",
         {
@@ -44,7 +44,7 @@ def write_divergence(failure: Failure, path: Path) -> Path:
     return path
 
 
-def _around(account: Account) -> str:
+def _around(account: DivergenceAccount) -> str:
     known = [c for c in account.near if c.start is not None]
     if not known:
         return "No clock is known of them."
@@ -78,12 +78,12 @@ def _timeline(near: Sequence[CommitSpan], seq: int) -> Markup:
     return Markup("".join([*parts, "</svg>"]))
 
 
-def _chain(d: Divergence, links: Sequence[Link]) -> Markup:
+def _chain(d: Divergence, links: Sequence[OperandLink]) -> Markup:
     """Columns by depth, the divergent instruction at the right; a line from each operand to what reads it."""
     if not links:
         return Markup("<p>It reads nothing that is known.</p>")
     deepest = min(3, max(k.depth for k in links))
-    columns: list[list[Link]] = [[] for _ in range(deepest + 1)]
+    columns: list[list[OperandLink]] = [[] for _ in range(deepest + 1)]
     nodes: set[tuple[object, ...]] = set()
     more = 0
     for k in links:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fleet.report.frame.graph_layout import Layout, lay_out
+from fleet.report.frame.graph_layout import GraphLayout, lay_out
 from fleet.report.frame.style import PALETTE
 
 __all__ = ["Repeat", "graph_picture", "repeats"]
@@ -135,7 +135,7 @@ def _family(row: Row) -> tuple[str, str]:
     return next(((title, colour) for title, colour, ops in _FAMILIES if row["op"] in ops), _OTHER)
 
 
-def _box(layout: Layout, sizes: Mapping[str, tuple[float, float]], row: Row, lines: Sequence[str]) -> str:
+def _box(layout: GraphLayout, sizes: Mapping[str, tuple[float, float]], row: Row, lines: Sequence[str]) -> str:
     (x, y), (w, h) = layout.boxes[row["id"]], sizes[row["id"]]
     _, colour = _family(row)
     round_ = h / 2 if row["kind"] in {"input", "result"} else 3
@@ -157,7 +157,7 @@ def _weight(line: int) -> str:
     return ' font-weight="bold"' if line == 0 else ' opacity="0.8"'
 
 
-def _edge(layout: Layout, sizes: Mapping[str, tuple[float, float]], a: str, b: str, name: str) -> str:
+def _edge(layout: GraphLayout, sizes: Mapping[str, tuple[float, float]], a: str, b: str, name: str) -> str:
     (x0, y0), (x1, y1) = layout.boxes[a], layout.boxes[b]
     y0 += sizes[a][1]
     path = [f"M{x0:.1f} {y0:.1f}"]
@@ -170,7 +170,11 @@ def _edge(layout: Layout, sizes: Mapping[str, tuple[float, float]], a: str, b: s
 
 
 def _frame(
-    layout: Layout, sizes: Mapping[str, tuple[float, float]], names: Sequence[str], args: Mapping[str, Sequence[str]], count: int
+    layout: GraphLayout,
+    sizes: Mapping[str, tuple[float, float]],
+    names: Sequence[str],
+    args: Mapping[str, Sequence[str]],
+    count: int,
 ) -> str:
     if not names:
         return ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from fleet.compare.account import Account
+from fleet.compare.account import DivergenceAccount
 from fleet.compare.diverged import Divergence
 from fleet.cosim.generation import FILE as GENERATION
 from fleet.cosim.generation import GenerationResult
@@ -23,7 +23,7 @@ from fleet.report.run.why_lines import beat_lines, chain_lines, replay_lines, ti
 from fleet.streams.bundle import NAME as STREAM
 from fleet.streams.bundle import load_bundle
 
-__all__ = ["RESULT", "Failure", "find_failure", "last_agreed", "page", "sections"]
+__all__ = ["RESULT", "StoredFailure", "find_failure", "last_agreed", "page", "sections"]
 
 RESULT = "result.json"
 _VALUES, _REASONS, _OPERANDS, _FIELDS, _CHAIN, _REGISTERS = 4, 3, 6, 3, 9, 18
@@ -33,7 +33,7 @@ _FIELD = re.compile(r"\s+\[ *[0-9:]+\] (\w+) += (\S+)")
 
 
 @dataclass(frozen=True)
-class Failure:
+class StoredFailure:
     """A failed comparison as it is stored.
 
     title: what ran and under which setting; when: ISO 8601 or empty; command: runs it again.
@@ -47,7 +47,7 @@ class Failure:
     divergence: Divergence | None
 
 
-def find_failure(name: str | None, root: Path, *others: Path) -> Failure:
+def find_failure(name: str | None, root: Path, *others: Path) -> StoredFailure:
     """The last failed comparison below `root` and the others, or the one that `name` means: a path, a case's or a stream's name.
 
     Raises ModelError where there is none (which says whether anything was compared at all).
@@ -122,7 +122,7 @@ def _stored(*folders: Path) -> Iterator[Path]:
     return iter(sorted(files, key=lambda p: p.stat().st_mtime, reverse=True))
 
 
-def _load(path: Path) -> tuple[Failure | None, set[str]]:
+def _load(path: Path) -> tuple[StoredFailure | None, set[str]]:
     """The failure in a file (None where it passed), and the names that it goes by."""
     try:
         verdict = json.loads(path.read_text(encoding="utf-8")).get("verdict")
@@ -132,27 +132,27 @@ def _load(path: Path) -> tuple[Failure | None, set[str]]:
     if path.name == STREAM:
         bundle, _ = load_bundle(path)
         title = f"{bundle.name} on {bundle.device}, memory {bundle.setting.memory}, issued by {bundle.setting.issue}"
-        failure = Failure(path, title, "", bundle.command, bundle.reasons, bundle.divergence)
+        failure = StoredFailure(path, title, "", bundle.command, bundle.reasons, bundle.divergence)
         return (failure if verdict == "fail" else None), {bundle.name, folder}
     if path.name == GENERATION:
         return _of_generation(path)
     result = CosimResult.load(path)
     i = result.identity
     title = f"{i.case or i.model}" + (f" on {i.device.name}, memory {i.memory}, seed {i.seed}" if i.device else "")
-    failure = Failure(path, title, i.date, i.command, result.reasons, result.divergence)
+    failure = StoredFailure(path, title, i.date, i.command, result.reasons, result.divergence)
     names = {n for n in (i.case, i.model, folder, path.parent.parent.name) if n}
     return (failure if result.verdict != "pass" else None), names
 
 
-def _of_generation(path: Path) -> tuple[Failure | None, set[str]]:
+def _of_generation(path: Path) -> tuple[StoredFailure | None, set[str]]:
     result = GenerationResult.load(path)
     i = result.identity
     title = result.model.name + (f" on {i.device.name}, memory {i.memory}, seed {i.seed}" if i.device else "")
-    failure = Failure(path, title, i.date, i.command, result.reasons, result.divergence)
+    failure = StoredFailure(path, title, i.date, i.command, result.reasons, result.divergence)
     return (failure if result.verdict != "pass" else None), {result.model.name, path.parent.name}
 
 
-def page(failure: Failure) -> str:
+def page(failure: StoredFailure) -> str:
     """The page."""
     d = failure.divergence
     lines = [
@@ -169,12 +169,12 @@ def page(failure: Failure) -> str:
     return "\n".join([*lines, *_again(failure)]) + "\n"
 
 
-def sections(failure: Failure) -> list[tuple[str, list[str]]]:
+def sections(failure: StoredFailure) -> list[tuple[str, list[str]]]:
     """The page in parts: title and lines of each, in the order in which one reads them; none for a failure without a divergence."""
     d = failure.divergence
     if d is None:
         return []
-    account = d.account or Account()
+    account = d.account or DivergenceAccount()
     found: list[tuple[str, list[str]]] = []
 
     found.append(("what differs", _wrapped(d.what)))
@@ -255,7 +255,7 @@ def _explained(d: Divergence, kind: str) -> tuple[dict[int, str], dict[int, list
     return meaning, {n: [f"{'':8}{text}" for text in _wrapped(", ".join(parts))] for n, parts in fields.items()}
 
 
-def _again(failure: Failure) -> list[str]:
+def _again(failure: StoredFailure) -> list[str]:
     return ["", "Run it again:", f"  {' '.join(failure.command.split())}"] if failure.command else []
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fleet.compare.account import Account, Link
+from fleet.compare.account import DivergenceAccount, OperandLink
 
 __all__ = ["beat_lines", "chain_lines", "replay_lines", "tile_lines"]
 
 
-def tile_lines(account: Account) -> list[str]:
+def tile_lines(account: DivergenceAccount) -> list[str]:
     """The first wrong block of the destination."""
     t = account.tiles
     if t is None:
@@ -17,7 +17,7 @@ def tile_lines(account: Account) -> list[str]:
     return [f"{t.first} of {t.count} in the order of writing, {t.size} bytes at {t.place}; {t.count - t.wrong} of {t.count} agree"]
 
 
-def beat_lines(account: Account) -> list[str]:
+def beat_lines(account: DivergenceAccount) -> list[str]:
     """The write that went wrong first, with its cycle in the replay."""
     b, r = account.beat, account.replayed
     if b is None:
@@ -29,7 +29,7 @@ def beat_lines(account: Account) -> list[str]:
     return [head, f"  expected {b.expected}", f"  found    {b.found}"]
 
 
-def chain_lines(chain: Sequence[Link], most: int) -> list[str]:
+def chain_lines(chain: Sequence[OperandLink], most: int) -> list[str]:
     """One line an operand, those of the divergent instruction first; what earlier instructions read is indented."""
     lines: list[str] = []
     for link in chain[:most]:
@@ -43,7 +43,7 @@ def chain_lines(chain: Sequence[Link], most: int) -> list[str]:
     return lines
 
 
-def replay_lines(account: Account) -> list[str]:
+def replay_lines(account: DivergenceAccount) -> list[str]:
     """What ran again, and what did not run."""
     r = account.replayed
     if r is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from fleet.compare.account import Link
+from fleet.compare.account import OperandLink
 from fleet.isa.resolved import reads_of, writes_of
 from fleet.sdk import Call, Device, InstructionSet, Range
 from fleet.streams.model_side import refusal
@@ -65,7 +65,7 @@ def _boxes(ranges: Sequence[Range]) -> dict[tuple[str, int], tuple[int, int]]:
 def chain(
     instruction_set: InstructionSet, device: Device, calls: Sequence[Call], seq: int, digests: Mapping[int, int],
     host: HostNames | None = None,
-) -> tuple[Link, ...]:  # fmt: skip
+) -> tuple[OperandLink, ...]:  # fmt: skip
     """The links, the divergent instruction's own operands first, then those of the instructions that wrote them, and so on.
 
     digests: number of a commit -> digest that both engines agreed on. A writer that several read is followed once.
@@ -73,7 +73,7 @@ def chain(
     if instruction_set.instructions[calls[seq].instruction].legal(device, calls[seq].fields):
         return ()  # what an illegal call would read has no meaning, and asking for it may fail
     writers = _Writers(instruction_set, device, calls, seq)
-    links: list[Link] = []
+    links: list[OperandLink] = []
     queue, seen = [(seq, 0)], {seq}
     while queue and len(links) < _LINKS:
         reader, depth = queue.pop(0)
@@ -97,5 +97,5 @@ def chain(
             banks = len({b for b, _, _ in parts})
             where = f"{space} {start:#x} of {banks} ports" if banks > 1 else device.place(space, bank, start)
             digest = f"{digests[writer]:016x}" if writer is not None and writer in digests else ""
-            links.append(Link(depth, reader, name, where, sum(b - a for _, a, b in parts), writer, words, digest))
+            links.append(OperandLink(depth, reader, name, where, sum(b - a for _, a, b in parts), writer, words, digest))
     return tuple(links[:_LINKS])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fleet.engines.rtl_sim.beats import Beat
 from fleet.errors import FleetError
 from fleet.sdk import Write
-from fleet.streams.replay.history import History
+from fleet.streams.replay.history import MemoryHistory
 
 __all__ = ["Early", "written_early"]
 
@@ -26,7 +26,7 @@ class Early:
     number: int
 
 
-def written_early(history: History, seq: int, younger: int, beats: Sequence[Beat]) -> Early | None:
+def written_early(history: MemoryHistory, seq: int, younger: int, beats: Sequence[Beat]) -> Early | None:
     """The first of the `younger` instructions behind `seq` whose bytes commit `seq` counts; None where it counts none of theirs.
 
     beats: that the commit counts, in the order of time. The history is left before instruction `seq`.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fleet.compare.account import Account, CommitSpan, FirstBeat
+from fleet.compare.account import CommitSpan, DivergenceAccount, FirstBeat
 from fleet.compare.diverged import Divergence, ElementDifference
-from fleet.compare.divergence import Evidence, Locate, Operands, explain
+from fleet.compare.divergence import Locate, Operands, StreamEvidence, explain
 from fleet.engines.rtl_sim.beats import Beat
 from fleet.engines.rtl_sim.hardware import Played
 from fleet.engines.trace import Commit, Trace
@@ -17,21 +17,21 @@ from fleet.streams.images import Holder, differences
 from fleet.streams.locate import depends_on, outside
 from fleet.streams.replay.chain import HostNames, chain
 from fleet.streams.replay.early import Early, written_early
-from fleet.streams.replay.history import History
+from fleet.streams.replay.history import MemoryHistory
 from fleet.streams.replay.places import first_beat, first_tile, pattern
 from fleet.streams.replay.suppose import address_fields, supposed
 from fleet.streams.replay.window import Window
 
-__all__ = ["Known", "account", "spans"]
+__all__ = ["ReplayContext", "account", "spans"]
 
 _SHOWN = 16
 
 
 @dataclass(frozen=True)
-class Known:
-    """What the caller knows beside memory. locate, operands: see `Evidence`; host: see `HostNames`; source: of the operation.
+class ReplayContext:
+    """What the caller knows beside memory. locate, operands: see `StreamEvidence`; host: see `HostNames`; source: of the operation.
 
-    near: commits around. cut: the run ended there. damage: as `Evidence`. digests: number of a commit -> digest that was agreed on.
+    near: commits around. cut: the run ended there. damage: as `StreamEvidence`. digests: number of a commit -> digest that was agreed on.
     seconds: that are spent on experiments (what the element depends on, which field would explain it).
     """
 
@@ -47,7 +47,7 @@ class Known:
 
 
 def account(
-    divergence: Divergence, history: History, after: Holder, expected: Commit, found: Commit, window: Window | None, known: Known
+    divergence: Divergence, history: MemoryHistory, after: Holder, expected: Commit, found: Commit, window: Window | None, known: ReplayContext
 ) -> Divergence:  # fmt: skip
     """Args:
         divergence: what is known so far; its `seq` is a number in the history's calls.
@@ -74,12 +74,12 @@ def account(
             early = written_early(history, seq, window.replayed.younger, beats)
             if early is not None:
                 return _of_early(divergence, history, early, len(beats), window, known)
-    evidence = Evidence(
+    evidence = StreamEvidence(
         instruction_set, device, calls, after.memory, known.locate, known.operands, known.damage, before=before
     )  # fmt: skip
     reference, other = (Trace(e, "", commits=[replace(c, seq=seq)]) for e, c in (("iss", expected), ("rtl", found)))
     divergence = explain(divergence, reference, other, evidence)
-    told = Account(
+    told = DivergenceAccount(
         source=known.source, replayed=window.replayed if window else None, near=known.near, cut=known.cut,
         chain=chain(instruction_set, device, calls, seq, known.digests, known.host),
     )  # fmt: skip
@@ -105,7 +105,9 @@ def account(
     return replace(divergence, account=told)
 
 
-def _of_early(divergence: Divergence, history: History, early: Early, beats: int, window: Window, known: Known) -> Divergence:
+def _of_early(
+    divergence: Divergence, history: MemoryHistory, early: Early, beats: int, window: Window, known: ReplayContext
+) -> Divergence:
     """The divergence at the instruction that wrote before its turn; `divergence` is that of the commit that counts its bytes."""
     device, at = history.device, divergence.seq
     place = device.place(*early.bytes_[0][:3])
@@ -115,7 +117,7 @@ def _of_early(divergence: Divergence, history: History, early: Early, beats: int
     )
     call = history.calls[early.seq]
     divergence = replace(divergence, seq=early.seq, instruction=call.instruction, ops=call.ops, what=what)
-    evidence = Evidence(history.instruction_set, device, history.calls)
+    evidence = StreamEvidence(history.instruction_set, device, history.calls)
     divergence = explain(divergence, Trace("iss", ""), Trace("rtl", ""), evidence)
     shown: list[ElementDifference] = []
     for space, bank, address, value in early.bytes_[:_SHOWN]:
@@ -123,7 +125,7 @@ def _of_early(divergence: Divergence, history: History, early: Early, beats: int
         inside = None if space in device.memory else device.place(space, bank, address)
         shown.append(ElementDifference(space, bank, address, None, old, f"{value:#04x}", place=inside))
     b = early.beat
-    told = Account(
+    told = DivergenceAccount(
         source=known.source, replayed=window.replayed, near=known.near, cut=known.cut, counted_by=at,
         beat=FirstBeat(b.cycle, early.number, beats, "too early", place, "nothing yet", b.data[b.written].tobytes().hex()),
         address=address_fields(history.instruction_set, device, call, *early.bytes_[0][:3]),
@@ -132,7 +134,7 @@ def _of_early(divergence: Divergence, history: History, early: Early, beats: int
     return replace(divergence, differences=tuple(shown), total_differences=len(early.bytes_), account=told)
 
 
-def _writes(history: History) -> list[Write]:
+def _writes(history: MemoryHistory) -> list[Write]:
     try:
         return history.writes()
     except FleetError:
@@ -152,7 +154,7 @@ def _inside(space: str) -> bool:
     return space not in ("ddr", "hbm")
 
 
-def _strays(divergence: Divergence, history: History, after: Holder, window: Window | None, *, refused: bool) -> Divergence:
+def _strays(divergence: Divergence, history: MemoryHistory, after: Holder, window: Window | None, *, refused: bool) -> Divergence:
     """Bytes outside the destination that differ."""
     seq = divergence.seq
     assert seq is not None

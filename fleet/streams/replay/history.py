@@ -12,12 +12,12 @@ from fleet.isa.resolved import executed, registers_in, resolved_call
 from fleet.sdk import Call, Device, InstructionSet, Write
 from fleet.streams.model_side import refusal
 
-__all__ = ["History"]
+__all__ = ["MemoryHistory"]
 
 _ROOM = 1 << 28  # bytes of what was there before that are kept
 
 
-class History:
+class MemoryHistory:
     """Memory before instruction `at`, which `to` moves.
 
     Example:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from fleet.compare.compiled_stream import Stream
+from fleet.compare.compiled_stream import CompiledStream
 from fleet.compare.diverged import Divergence
-from fleet.compare.divergence import Evidence, explain
+from fleet.compare.divergence import StreamEvidence, explain
 from fleet.engines.accel import run_compiled
 from fleet.engines.backend import Snapshot
 from fleet.engines.base import RunOptions
@@ -24,9 +24,9 @@ from fleet.errors import DeviceError, FleetError
 from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call, Device, InstructionSet
-from fleet.streams.replay.explain import Known, account, spans
+from fleet.streams.replay.explain import ReplayContext, account, spans
 from fleet.streams.replay.fetch import fetch_at_end
-from fleet.streams.replay.history import History
+from fleet.streams.replay.history import MemoryHistory
 from fleet.streams.replay.waves import replay_with_waves
 from fleet.streams.replay.window import copy_memory, replay
 from fleet.targets.accel.program import DeviceSegment
@@ -41,7 +41,7 @@ class _ReachedError(Exception):
 class _UpTo(IssBackend):
     """Executes until the segment with instruction `seq`; there `then` gets the history, and the run ends."""
 
-    def __init__(self, seq: int, calls: Sequence[Call], then: Callable[[History], None]) -> None:
+    def __init__(self, seq: int, calls: Sequence[Call], then: Callable[[MemoryHistory], None]) -> None:
         super().__init__()
         self._seq, self._calls, self._then = seq, calls, then
 
@@ -59,13 +59,13 @@ class _UpTo(IssBackend):
         instruction_set, device, memory = self._parts
         here = fetched(instruction_set, memory, calls, binaries)
         every = [*self._calls[:first_seq], *here, *self._calls[first_seq + len(calls) :]]
-        self._then(History(instruction_set, device, memory, every, first=first_seq))
+        self._then(MemoryHistory(instruction_set, device, memory, every, first=first_seq))
         raise _ReachedError
 
 
 def explain_model(
-    divergence: Divergence, stream: Stream, inputs: Mapping[str, np.ndarray], options: RunOptions, traces: tuple[Trace, Trace],
-    known: Known, folder: Path,
+    divergence: Divergence, stream: CompiledStream, inputs: Mapping[str, np.ndarray], options: RunOptions, traces: tuple[Trace, Trace],
+    known: ReplayContext, folder: Path,
 ) -> Divergence | None:  # fmt: skip
     """The divergence after a replay.
 
@@ -83,7 +83,7 @@ def explain_model(
     found: list[Divergence] = []
     wanted = expected_of(reference.commits)
 
-    def then(history: History) -> None:
+    def then(history: MemoryHistory) -> None:
         history.to(seq)
         with _copied(history, options, folder, RtlBackend()) as backend:
             hardware = backend.hardware()
@@ -101,8 +101,8 @@ def explain_model(
 
 
 def explain_on_model(
-    divergence: Divergence, stream: Stream, inputs: Mapping[str, np.ndarray], options: RunOptions, traces: tuple[Trace, Trace],
-    evidence: Evidence, folder: Path,
+    divergence: Divergence, stream: CompiledStream, inputs: Mapping[str, np.ndarray], options: RunOptions, traces: tuple[Trace, Trace],
+    evidence: StreamEvidence, folder: Path,
 ) -> Divergence:  # fmt: skip
     """The divergence by what the run itself left, on the operands that the functional model has there.
 
@@ -110,7 +110,7 @@ def explain_on_model(
     """
     seq, found = divergence.seq, list[Divergence]()
 
-    def then(history: History) -> None:
+    def then(history: MemoryHistory) -> None:
         assert seq is not None
         history.to(seq)
         found.append(explain(divergence, *traces, replace(evidence, before=history.memory)))
@@ -121,7 +121,12 @@ def explain_on_model(
 
 
 def _run_up_to(
-    seq: int, stream: Stream, inputs: Mapping[str, np.ndarray], options: RunOptions, folder: Path, then: Callable[[History], None]
+    seq: int,
+    stream: CompiledStream,
+    inputs: Mapping[str, np.ndarray],
+    options: RunOptions,
+    folder: Path,
+    then: Callable[[MemoryHistory], None],
 ) -> None:
     """Runs the functional model; `then` gets the history of the segment with instruction `seq`, unless something fails before."""
     run = replace(options, workdir=folder / "model", progress=None, expected=(), keep_tensors=False)
@@ -130,7 +135,7 @@ def _run_up_to(
 
 
 def leave_model_waves(
-    stream: Stream,
+    stream: CompiledStream,
     inputs: Mapping[str, np.ndarray],
     options: RunOptions,
     divergence: Divergence,
@@ -155,7 +160,7 @@ def leave_model_waves(
         raise DeviceError(f"instruction {seq} differs, the model has {len(commits)}: it is another one now", where=where)
     found: list[Waves] = []
 
-    def then(history: History) -> None:
+    def then(history: MemoryHistory) -> None:
         history.to(seq)
         with _copied(history, options, folder, RtlBackend("waves")) as backend:
             hardware = backend.hardware()
@@ -169,7 +174,7 @@ def leave_model_waves(
 
 
 @contextmanager
-def _copied(history: History, options: RunOptions, folder: Path, backend: RtlBackend) -> Generator[RtlBackend]:
+def _copied(history: MemoryHistory, options: RunOptions, folder: Path, backend: RtlBackend) -> Generator[RtlBackend]:
     """The backend, opened on a copy of the memory as the history stands."""
     memory = MappedMemory(history.device, folder / "again")
     try:
@@ -182,7 +187,7 @@ def _copied(history: History, options: RunOptions, folder: Path, backend: RtlBac
         memory.close()
 
 
-def host_names(stream: Stream) -> Callable[[str, int, int], str]:
+def host_names(stream: CompiledStream) -> Callable[[str, int, int], str]:
     """What the host put where: constants and inputs of the plan (`HostNames`)."""
     plan = stream.compiled.plan
     inputs = {"%" + a.name for a in stream.compiled.program.inputs}

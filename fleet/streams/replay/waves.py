@@ -10,7 +10,7 @@ from fleet.engines.rtl_sim.expected import ExpectedCommit
 from fleet.engines.rtl_sim.hardware import Hardware, Waves
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.engines.rtl_sim.scopes import scopes_of
-from fleet.streams.replay.history import History
+from fleet.streams.replay.history import MemoryHistory
 from fleet.streams.replay.window import Fetch, play_window, replay
 
 __all__ = ["replay_with_waves"]
@@ -19,7 +19,7 @@ _BEFORE, _BEHIND = 16, 8  # cycles
 
 
 def replay_with_waves(
-    history: History, hardware: Hardware, expected: Sequence[ExpectedCommit], divergence: Divergence, path: Path,
+    history: MemoryHistory, hardware: Hardware, expected: Sequence[ExpectedCommit], divergence: Divergence, path: Path,
     where: str, fetch: Fetch | None = None,
 ) -> Waves:  # fmt: skip
     """Replays the divergence and leaves waves in `path`: the cycles of the commit that differs, the units of its cause.

@@ -26,7 +26,7 @@ from fleet.sdk import Call, Write
 from fleet.streams.images import touched
 from fleet.streams.model_side import refusal
 from fleet.streams.replay.fillers import fillers
-from fleet.streams.replay.history import History
+from fleet.streams.replay.history import MemoryHistory
 
 __all__ = ["Fetch", "Window", "agrees", "copy_memory", "play_window", "replay"]
 
@@ -69,7 +69,7 @@ def agrees(expected: ExpectedCommit, found: Commit) -> bool:
 
 
 def replay(
-    history: History, hardware: Hardware, expected: Sequence[ExpectedCommit], seq: int, found: Commit | None, *,
+    history: MemoryHistory, hardware: Hardware, expected: Sequence[ExpectedCommit], seq: int, found: Commit | None, *,
     fetch: Fetch | None = None, shortest: int = 1, seconds: float = 600.0,
 ) -> Window | None:  # fmt: skip
     """Looks for the shortest window (of `shortest`, twice as many, ... instructions) in which instruction `seq` differs again.
@@ -131,7 +131,7 @@ def replay(
     return replace(kept, played=again) if again is not None else None
 
 
-def _dearer(history: History, hardware: Hardware, seq: int, length: int) -> bool:
+def _dearer(history: MemoryHistory, hardware: Hardware, seq: int, length: int) -> bool:
     """Whether a window with what must run again for it takes longer than all from the start, by what the instructions cost.
 
     What must run again runs in as many jobs as it has gaps, each on memory that is put right before.
@@ -155,7 +155,7 @@ def _dearer(history: History, hardware: Hardware, seq: int, length: int) -> bool
 
 
 def play_window(
-    history: History, hardware: Hardware, expected: Sequence[ExpectedCommit], window: Window, waves: Waves | None = None
+    history: MemoryHistory, hardware: Hardware, expected: Sequence[ExpectedCommit], window: Window, waves: Waves | None = None
 ) -> Played | None:
     """The window once more, with waves where wanted. None where it does not show the divergence this time."""
     seq = window.replayed.calls - 1
@@ -171,7 +171,7 @@ def _made(c: Commit) -> tuple[object, ...]:
 
 
 def _try(
-    history: History, hardware: Hardware, expected: Sequence[ExpectedCommit], seq: int, length: int, fetch: Fetch | None,
+    history: MemoryHistory, hardware: Hardware, expected: Sequence[ExpectedCommit], seq: int, length: int, fetch: Fetch | None,
     waves: Waves | None = None, *, fill: bool = True, younger: int = 0,
 ) -> tuple[Played, int, tuple[Write, ...]] | None:  # fmt: skip
     """Runs a window; what it left, how many fillers ran and what was put into memory, None where it does not end in a
@@ -217,7 +217,7 @@ def _runs(numbers: Sequence[int]) -> list[list[int]]:
     return runs
 
 
-def _fill(history: History, hardware: Hardware, group: Sequence[int], outside: set[str]) -> None:
+def _fill(history: MemoryHistory, hardware: Hardware, group: Sequence[int], outside: set[str]) -> None:
     """Runs consecutive instructions again for what they leave on the chip, on the bytes that they read the first time."""
     history.to(group[0])
     calls = history.calls[group[0] : group[-1] + 1]

@@ -31,8 +31,8 @@ from fleet.sdk import Call, Device, InstructionSet
 from fleet.sdk.layout import Layout
 from fleet.sdk.lowering import Match
 from fleet.targets.accel.lives import lifetimes
-from fleet.targets.accel.plan import MemoryPlan, Tenant
-from fleet.targets.accel.program import AccelProgram, DeviceSegment, Group, HostStep, value_key
+from fleet.targets.accel.plan import AccelMemoryPlan, DdrTenant
+from fleet.targets.accel.program import AccelProgram, CallGroup, DeviceSegment, HostStep, value_key
 from fleet.targets.accel.raising import raised
 from fleet.targets.liveness import Life
 from fleet.transforms.place import Node, place
@@ -114,13 +114,13 @@ def rounded_program(
     return compile_accel(program, instruction_set, device, options).rounded
 
 
-def _tenants(program: Program, schedule: Sequence[Node], layout: Layout) -> Iterator[Tenant]:
+def _tenants(program: Program, schedule: Sequence[Node], layout: Layout) -> Iterator[DdrTenant]:
     for value, (first, last) in lifetimes(program, schedule).items():
         shape, dtype = shape_of(value.type), numpy_dtype(value.type)
-        yield Tenant(value_key(program, value), Life(layout.size(shape, dtype), first, last), shape, dtype)
+        yield DdrTenant(value_key(program, value), Life(layout.size(shape, dtype), first, last), shape, dtype)
     for at, node in enumerate(schedule):
         if isinstance(node, Match) and node.scratch:
-            yield Tenant(_scratch(node), Life(node.scratch, at, at), (node.scratch,), np.dtype(np.uint8))
+            yield DdrTenant(_scratch(node), Life(node.scratch, at, at), (node.scratch,), np.dtype(np.uint8))
 
 
 def _scratch(match: Match) -> str:
@@ -149,7 +149,7 @@ class _Context:
 
     def __init__(self, program: Program, instruction_set: InstructionSet, device: Device, options: Mapping[str, Any]) -> None:
         self.program, self.device = program, device
-        self.plan = MemoryPlan(device)
+        self.plan = AccelMemoryPlan(device)
         self.rounded_weights: dict[str, np.ndarray] = {}
         self.parameters: dict[str, int] = {}
         self._set, self._options = instruction_set, QuantiseOptions.of(options)
@@ -165,14 +165,14 @@ class _Context:
 
     def segment(self, matches: Sequence[Match]) -> DeviceSegment:
         """Emits groups that run without the host in between."""
-        groups, uploads = list[Group](), dict[str, None]()
+        groups, uploads = list[CallGroup](), dict[str, None]()
         for match in matches:
             groups.append(group := self.group(match))
             uploads |= dict.fromkeys(key for key in group.activations if key not in self._on_device)
             self._on_device.update(group.activations, group.results)
         return DeviceSegment(tuple(groups), tuple(uploads))
 
-    def group(self, match: Match) -> Group:
+    def group(self, match: Match) -> CallGroup:
         """Emits a matched group."""
         self._calls, self._match = [], match
         self._ops = tuple(value_key(self.program, op.results[0]) for op in match.ops)
@@ -180,7 +180,7 @@ class _Context:
         keys = [tuple(value_key(self.program, v) for v in values) for values in (match.activations, match.results)]
         for value in (*match.activations, *match.results):
             self.address(value)
-        return Group(self._ops, tuple(self._calls), *keys)
+        return CallGroup(self._ops, tuple(self._calls), *keys)
 
     def restart(self) -> None:
         """A segment begins: the hardware has been reset."""

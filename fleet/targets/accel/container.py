@@ -33,7 +33,7 @@ from fleet.isa.issue import runs
 from fleet.isa.reading.cache import load as load_description
 from fleet.targets.accel.program import AccelProgram, DeviceSegment
 
-__all__ = ["MAGIC", "VERSION", "Image", "Part", "StreamFile", "load", "save", "stream_file"]
+__all__ = ["MAGIC", "VERSION", "MemoryImage", "SegmentPart", "StreamFile", "load", "save", "stream_file"]
 
 MAGIC = b"FLEETST\0"
 VERSION = 1
@@ -43,7 +43,7 @@ _PAIR = struct.Struct("<II")
 
 
 @dataclass(frozen=True)
-class Part:
+class SegmentPart:
     """Instructions of a segment that are issued in one way.
 
     kind: "binary" (data is what the hardware fetches, `tasks` tasks) or "writes" (data: pairs of uint32, byte address of a register
@@ -61,7 +61,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Image:
+class MemoryImage:
     """Bytes that stand in memory before the first instruction."""
 
     space: str
@@ -83,8 +83,8 @@ class StreamFile:
     description_hash: str
     stream_hash: str
     parameters: Mapping[str, int]
-    segments: tuple[tuple[Part, ...], ...]
-    images: tuple[Image, ...]
+    segments: tuple[tuple[SegmentPart, ...], ...]
+    images: tuple[MemoryImage, ...]
 
     @property
     def binary(self) -> bytes:
@@ -97,7 +97,7 @@ def stream_file(compiled: AccelProgram) -> StreamFile:
     d = load_description(compiled.instruction_set.description)
     segments = tuple(_parts(d, step) for step in compiled.steps if isinstance(step, DeviceSegment))
     images = tuple(
-        Image(c.space, bank, c.offset, data.tobytes())
+        MemoryImage(c.space, bank, c.offset, data.tobytes())
         for c in compiled.plan.constants.values()
         if not (compiled.device_loads and c.space == "hbm")
         for bank, data in enumerate(c.data)
@@ -108,15 +108,15 @@ def stream_file(compiled: AccelProgram) -> StreamFile:
     )  # fmt: skip
 
 
-def _parts(d: Description, segment: DeviceSegment) -> tuple[Part, ...]:
-    parts: list[Part] = []
+def _parts(d: Description, segment: DeviceSegment) -> tuple[SegmentPart, ...]:
+    parts: list[SegmentPart] = []
     for first, count, has_form in runs(d, segment.calls) if segment.binaries else [(0, len(segment.calls), False)]:
         calls = segment.calls[first : first + count]
         if has_form:
-            parts.append(Part("binary", count, encode_binary(d, calls)))
+            parts.append(SegmentPart("binary", count, encode_binary(d, calls)))
         else:
             pairs = [pair for call in calls for pair in register_writes(d, call)]
-            parts.append(Part("writes", count, b"".join(_PAIR.pack(*pair) for pair in pairs)))
+            parts.append(SegmentPart("writes", count, b"".join(_PAIR.pack(*pair) for pair in pairs)))
     return tuple(parts)
 
 
@@ -203,15 +203,15 @@ def _read(payload: bytes) -> StreamFile:
         position += size
         return payload[position - size : position]
 
-    segments: list[tuple[Part, ...]] = []
+    segments: list[tuple[SegmentPart, ...]] = []
     for segment in header["segments"]:
-        parts: list[Part] = []
+        parts: list[SegmentPart] = []
         for kind, tasks, size in segment:
             if kind not in ("binary", "writes") or type(tasks) is not int or (kind == "writes" and size % _PAIR.size):
                 raise ValueError(f"part {kind}")
-            parts.append(Part(kind, tasks, block(size)))
+            parts.append(SegmentPart(kind, tasks, block(size)))
         segments.append(tuple(parts))
-    images = tuple(Image(str(space), int(bank), int(offset), block(size)) for space, bank, offset, size in header["images"])
+    images = tuple(MemoryImage(str(space), int(bank), int(offset), block(size)) for space, bank, offset, size in header["images"])
     if position != len(payload):
         raise ValueError(f"{len(payload) - position} bytes too many")
     parameters = {str(name): int(value) for name, value in header["parameters"].items()}

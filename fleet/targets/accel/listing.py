@@ -9,7 +9,7 @@ from fleet.ir.dialect import op_id
 from fleet.isa import codec
 from fleet.isa.codec_binary import TASKS
 from fleet.isa.reading.cache import load
-from fleet.targets.accel.plan import Buffer
+from fleet.targets.accel.plan import ActivationBuffer
 from fleet.targets.accel.program import AccelProgram, HostStep
 
 __all__ = ["aux_listing", "memory_map", "regs_listing"]
@@ -86,7 +86,7 @@ def _memory(compiled: AccelProgram) -> Iterator[str]:
         yield f"  {space:4} {offset:#010x} {size:>10} {what}"
 
 
-def _words(buffer: Buffer) -> str:
+def _words(buffer: ActivationBuffer) -> str:
     return buffer.key if buffer.key.startswith("scratch of ") else f"tensor {buffer.key} {list(buffer.shape)}"
 
 

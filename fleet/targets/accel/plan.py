@@ -15,16 +15,16 @@ from fleet.errors import DeviceError
 from fleet.sdk import Device
 from fleet.targets.liveness import Life, live_bytes, share
 
-__all__ = ["Area", "Buffer", "Constant", "MemoryPlan", "Tenant"]
+__all__ = ["AccelMemoryPlan", "ActivationBuffer", "Area", "ConstantBytes", "DdrTenant"]
 
 _ALIGN = 64
 
 
 @dataclass(frozen=True)
-class Tenant:
+class DdrTenant:
     """What shares DDR with others: an activation tensor, or the scratch of a group (as bytes).
 
-    key: as in `Buffer`; "scratch of <operation id>".
+    key: as in `ActivationBuffer`; "scratch of <operation id>".
     """
 
     key: str
@@ -34,7 +34,7 @@ class Tenant:
 
 
 @dataclass(frozen=True)
-class Buffer:
+class ActivationBuffer:
     """An activation tensor in DDR. key: operation id, or "%name" for a function argument; shape and dtype are the model's."""
 
     key: str
@@ -45,7 +45,7 @@ class Buffer:
 
 
 @dataclass(frozen=True)
-class Constant:
+class ConstantBytes:
     """Constant bytes: one flat uint8 array a bank, all at the same offset (one bank for spaces other than "hbm")."""
 
     key: str
@@ -70,7 +70,7 @@ class Area:
 
 
 @dataclass
-class MemoryPlan:
+class AccelMemoryPlan:
     """Grows while the compiler emits; read-only afterwards.
 
     Attributes:
@@ -84,8 +84,8 @@ class MemoryPlan:
     lives: dict[str, Life] = field(default_factory=dict[str, Life])
     shared: int = 0
     live: int = 0
-    buffers: dict[str, Buffer] = field(default_factory=dict)
-    constants: dict[str, Constant] = field(default_factory=dict)
+    buffers: dict[str, ActivationBuffer] = field(default_factory=dict)
+    constants: dict[str, ConstantBytes] = field(default_factory=dict)
     areas: dict[str, Area] = field(default_factory=dict)
     used: dict[str, int] = field(default_factory=dict)
 
@@ -105,12 +105,12 @@ class MemoryPlan:
         self.used[space] = offset + size
         return offset
 
-    def share(self, tenants: Sequence[Tenant]) -> None:
+    def share(self, tenants: Sequence[DdrTenant]) -> None:
         """Gives every tenant its place; comes first. Raises DeviceError when DDR is too small for them."""
         lives = [t.life for t in tenants]
         for tenant, offset in zip(tenants, share(lives, _ALIGN), strict=True):
             self.lives[tenant.key] = tenant.life
-            self.buffers[tenant.key] = Buffer(tenant.key, offset, tenant.life.size, tenant.shape, tenant.dtype)
+            self.buffers[tenant.key] = ActivationBuffer(tenant.key, offset, tenant.life.size, tenant.shape, tenant.dtype)
         self.live = live_bytes(lives)
         self.shared = max((b.offset + b.size for b in self.buffers.values()), default=0)
         if self.shared:
@@ -118,7 +118,7 @@ class MemoryPlan:
             what = f"{len(tenants)} tensors, the largest '{largest.key.removeprefix('%')}' {list(largest.shape)},"
             self._take("ddr", self.shared, _ALIGN, what)
 
-    def buffer(self, key: str) -> Buffer:
+    def buffer(self, key: str) -> ActivationBuffer:
         """The tensor's place. Raises DeviceError for one that no group names among its activations and results."""
         if key not in self.buffers:
             raise DeviceError(
@@ -128,12 +128,12 @@ class MemoryPlan:
             )
         return self.buffers[key]
 
-    def view(self, key: str, of: str, skip: int, size: int, shape: tuple[int, ...], dtype: np.dtype) -> Buffer:
+    def view(self, key: str, of: str, skip: int, size: int, shape: tuple[int, ...], dtype: np.dtype) -> ActivationBuffer:
         """A tensor that is part of another one's bytes, from `skip` on. Raises DeviceError when it is none."""
         source = self.buffers[of]
         if skip < 0 or skip + size > source.size or key in self.buffers:
             raise DeviceError(f"tensor '{key}' is no part of '{of}': bytes {skip} to {skip + size} of {source.size}")
-        self.buffers[key] = made = Buffer(key, source.offset + skip, size, shape, dtype)
+        self.buffers[key] = made = ActivationBuffer(key, source.offset + skip, size, shape, dtype)
         return made
 
     def area(self, key: str, space: str, size: int, align: int) -> Area:
@@ -146,7 +146,7 @@ class MemoryPlan:
         self.areas[key] = made = Area(key, space, self._take(space, size, align, f"area '{key}'"), size)
         return made
 
-    def constant(self, key: str, space: str, data: tuple[np.ndarray, ...], align: int) -> Constant:
+    def constant(self, key: str, space: str, data: tuple[np.ndarray, ...], align: int) -> ConstantBytes:
         """The constant's place; the same key must come with the same bytes. Raises DeviceError when the space is full."""
         known = self.constants.get(key)
         if known is not None:
@@ -158,5 +158,5 @@ class MemoryPlan:
         if len(sizes) != 1:
             raise DeviceError(f"constant '{key}' has banks of different sizes", where=self.device.name)
         offset = self._take(space, sizes.pop(), align, f"constant '{key}'")
-        self.constants[key] = made = Constant(key, space, offset, data)
+        self.constants[key] = made = ConstantBytes(key, space, offset, data)
         return made

@@ -15,9 +15,9 @@ from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.isa.issue import Binary
 from fleet.sdk import Call, Device, InstructionSet
-from fleet.targets.accel.plan import MemoryPlan
+from fleet.targets.accel.plan import AccelMemoryPlan
 
-__all__ = ["AccelProgram", "DeviceSegment", "Group", "HostStep", "value_key"]
+__all__ = ["AccelProgram", "CallGroup", "DeviceSegment", "HostStep", "value_key"]
 
 
 def value_key(program: Program, value: SSAValue) -> str:
@@ -29,7 +29,7 @@ def value_key(program: Program, value: SSAValue) -> str:
 
 
 @dataclass(frozen=True)
-class Group:
+class CallGroup:
     """Operations that one pattern turned into calls.
 
     Attributes:
@@ -53,7 +53,7 @@ class DeviceSegment:
         registers. Empty for a stream that is issued by register writes.
     """
 
-    groups: tuple[Group, ...]
+    groups: tuple[CallGroup, ...]
     uploads: tuple[str, ...] = ()
     binaries: tuple[Binary, ...] = ()
 
@@ -97,7 +97,7 @@ class AccelProgram:
     description_hash: str
     placement: Mapping[str, str]
     steps: tuple[DeviceSegment | HostStep, ...]
-    plan: MemoryPlan
+    plan: AccelMemoryPlan
     parameters: Mapping[str, int] = field(default_factory=dict[str, int])
     missed: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -107,7 +107,7 @@ class AccelProgram:
         return self.options.get("load", "host") == "device"
 
     @property
-    def groups(self) -> Iterator[Group]:
+    def groups(self) -> Iterator[CallGroup]:
         """All device groups in order."""
         return (g for s in self.steps if isinstance(s, DeviceSegment) for g in s.groups)
 

@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import FleetError, ModelError
-from fleet.targets.bytecode.flow import ELEMENT_DTYPES, Block, Flow, analyse
+from fleet.targets.bytecode.flow import ELEMENT_DTYPES, BasicBlock, ControlFlow, analyse
 from fleet.targets.bytecode.hints import DispatchInfo, parse_type
-from fleet.targets.bytecode.instructions import Form, Instruction
+from fleet.targets.bytecode.instructions import BytecodeInstruction, Form
 from fleet.targets.bytecode.module import ByteCodeModule
 from fleet.targets.bytecode.opcodes import OpCode, TypeCode
 from fleet.targets.bytecode.operators import Kernel, Operator, kernel
 from fleet.targets.bytecode.printing import printer
 
-__all__ = ["Code", "Step", "StepBlock", "decode"]
+__all__ = ["DecodedCode", "DecodedStep", "StepBlock", "decode"]
 
 MAX_CONSTANT_BYTES = 1 << 31
 """The largest tensor that one ldc may make; a guard against code that would exhaust memory."""
@@ -32,7 +32,7 @@ _MADE_ONCE = 1 << 16
 
 
 @dataclass
-class Step:
+class DecodedStep:
     """One call.
 
     Attributes:
@@ -68,7 +68,7 @@ class Step:
 class StepBlock:
     """Steps, and where it goes on: without a condition to `otherwise`, else to `then` when register `condition` holds `when`."""
 
-    steps: list[Step] = field(default_factory=list[Step])
+    steps: list[DecodedStep] = field(default_factory=list[DecodedStep])
     condition: int | None = None
     when: bool = True
     then: int = -1
@@ -77,14 +77,14 @@ class StepBlock:
 
 
 @dataclass
-class Code:
+class DecodedCode:
     """Decoded code: blocks (block `len(blocks)` is the end), and the registers as a run begins (constants in their places)."""
 
     blocks: list[StepBlock]
     frame: list[Any]
 
 
-def decode(module: ByteCodeModule, operators: Mapping[str, Operator], echo: Kernel) -> Code:
+def decode(module: ByteCodeModule, operators: Mapping[str, Operator], echo: Kernel) -> DecodedCode:
     """Raises ModelError with the offset for code that is not well formed, or an operator that nobody has."""
     flow = analyse(module)
     for output in module.outputs:
@@ -93,7 +93,7 @@ def decode(module: ByteCodeModule, operators: Mapping[str, Operator], echo: Kern
     decoder = _Decoder(module, flow, operators, echo)
     blocks = [decoder.block(b) for b in flow.blocks]
     _mark_dead(blocks, {o.slot for o in module.outputs}, decoder.constants)
-    return Code(blocks, decoder.frame)
+    return DecodedCode(blocks, decoder.frame)
 
 
 def _identity(value: Any) -> Any:
@@ -103,7 +103,7 @@ def _identity(value: Any) -> Any:
 class _Decoder:
     """Registers: the slots first, then constants, values that live on the stack only, and the stack where blocks meet."""
 
-    def __init__(self, module: ByteCodeModule, flow: Flow, operators: Mapping[str, Operator], echo: Kernel) -> None:
+    def __init__(self, module: ByteCodeModule, flow: ControlFlow, operators: Mapping[str, Operator], echo: Kernel) -> None:
         self.module, self.flow, self.operators, self.echo = module, flow, operators, echo
         self.frame: list[Any] = [None] * module.variable_size
         self.constants: set[int] = set()
@@ -113,9 +113,9 @@ class _Decoder:
         invokes = [i.offset for i in flow.instructions if i.form is Form.invoke]
         self._names = dict(zip(invokes, module.invokes, strict=False))
         self._stack: list[int] = []
-        self._steps: list[Step] = []
+        self._steps: list[DecodedStep] = []
 
-    def block(self, block: Block) -> StepBlock:
+    def block(self, block: BasicBlock) -> StepBlock:
         if block.depth is None:
             return StepBlock()
         self._steps = []
@@ -137,7 +137,7 @@ class _Decoder:
         """Moves the stack to where the next block expects it."""
         for depth, register in enumerate(self._stack):
             if register != (place := self._at_depth(depth)):
-                self._steps.append(Step(_identity, (register,), place, offset))
+                self._steps.append(DecodedStep(_identity, (register,), place, offset))
 
     def _at_depth(self, depth: int) -> int:
         while depth >= len(self._depths):
@@ -148,7 +148,7 @@ class _Decoder:
         self.frame.append(value)
         return len(self.frame) - 1
 
-    def _instruction(self, i: Instruction) -> None:
+    def _instruction(self, i: BytecodeInstruction) -> None:
         match i.form:
             case Form.push:
                 self._stack.append(self._number(i.number))
@@ -170,7 +170,7 @@ class _Decoder:
             self.constants.add(self._numbers[key])
         return self._numbers[key]
 
-    def _ldc(self, i: Instruction) -> None:
+    def _ldc(self, i: BytecodeInstruction) -> None:
         value = self.module.consts[i.constant]
         if i.element is None or i.shape is None:
             if isinstance(value, bool | int | float | str):
@@ -190,7 +190,7 @@ class _Decoder:
             else:
                 number = np.asarray(value, dtype)[()]
                 register = self._register(None)
-                self._steps.append(Step(lambda s=i.shape, v=number: np.full(s, v), (), register, i.offset))
+                self._steps.append(DecodedStep(lambda s=i.shape, v=number: np.full(s, v), (), register, i.offset))
                 self._stack.append(register)
         except (ValueError, TypeError, OverflowError, MemoryError) as error:
             raise ModelError(f"constant of shape {list(i.shape)}: {error}") from error
@@ -205,7 +205,7 @@ class _Decoder:
         self.constants.add(register)
         self._stack.append(register)
 
-    def _invoke(self, i: Instruction) -> None:
+    def _invoke(self, i: BytecodeInstruction) -> None:
         info = self.flow.dispatches[i.constant]
         if i.constant not in self._kernels:
             own = info.name == "print" and "print" not in self.operators
@@ -213,23 +213,23 @@ class _Decoder:
         sources = tuple(self._stack.pop() for _ in info.in_types)[::-1]
         target = self._register(None) if info.out_types else None
         name = self._names.get(i.offset)
-        self._steps.append(Step(self._kernels[i.constant], sources, target, i.offset, info, name))
+        self._steps.append(DecodedStep(self._kernels[i.constant], sources, target, i.offset, info, name))
         if target is not None:
             self._stack.append(target)
 
-    def _store(self, i: Instruction) -> None:
+    def _store(self, i: BytecodeInstruction) -> None:
         """Pops into a slot. Loads of that slot that are still on the stack keep the old value."""
         source = self._stack.pop()
         if i.slot in self._stack:
             old = self._register(None)
-            self._steps.append(Step(_identity, (i.slot,), old, i.offset))
+            self._steps.append(DecodedStep(_identity, (i.slot,), old, i.offset))
             self._stack = [old if r == i.slot else r for r in self._stack]
         last = self._steps[-1] if self._steps else None
         fresh = source >= self.module.variable_size and source not in self._depths and source not in self._stack
         if last is not None and last.target == source and fresh:
             last.target = i.slot
         elif source != i.slot:
-            self._steps.append(Step(_identity, (source,), i.slot, i.offset))
+            self._steps.append(DecodedStep(_identity, (source,), i.slot, i.offset))
 
 
 def _product(shape: tuple[int, ...]) -> int:

@@ -18,10 +18,10 @@ from fleet.ir.shapes import InferenceError, check_size
 from fleet.ir.types import element_type, spelling, tensor_type
 from fleet.targets.bytecode.contents import Contents
 from fleet.targets.bytecode.hints import DispatchHintParser, DispatchInfo, parse_type
-from fleet.targets.bytecode.instructions import Form, Instruction, instructions
+from fleet.targets.bytecode.instructions import BytecodeInstruction, Form, instructions
 from fleet.targets.bytecode.opcodes import ELEMENT_CODES, TypeCode
 
-__all__ = ["ANY", "ELEMENT_DTYPES", "Block", "Flow", "analyse"]
+__all__ = ["ANY", "ELEMENT_DTYPES", "BasicBlock", "ControlFlow", "analyse"]
 
 ANY = "any"
 """The type of a value that has one type on one way and another on another."""
@@ -33,19 +33,19 @@ ELEMENT_DTYPES = {code: dtype for dtype, code in ELEMENT_CODES.items()}
 
 
 @dataclass
-class State:
+class StackState:
     """Types on the stack and in the slots that are written."""
 
     stack: list[str]
     slots: dict[int, str]
 
-    def copy(self) -> State:
+    def copy(self) -> StackState:
         """Of its own."""
-        return State(list(self.stack), dict(self.slots))
+        return StackState(list(self.stack), dict(self.slots))
 
 
 @dataclass
-class Block:
+class BasicBlock:
     """Instructions [first, last) of the list, run one after the other.
 
     Attributes:
@@ -56,7 +56,7 @@ class Block:
     first: int
     last: int
     successors: tuple[int, ...] = ()
-    state: State | None = None
+    state: StackState | None = None
 
     @property
     def depth(self) -> int | None:
@@ -65,7 +65,7 @@ class Block:
 
 
 @dataclass
-class Flow:
+class ControlFlow:
     """The code, cut and typed.
 
     Attributes:
@@ -76,26 +76,26 @@ class Flow:
         end: what a run leaves in the slots; None for a code whose end nothing reaches.
     """
 
-    instructions: list[Instruction]
-    blocks: list[Block]
+    instructions: list[BytecodeInstruction]
+    blocks: list[BasicBlock]
     types: list[str]
     dispatches: dict[int, DispatchInfo] = field(default_factory=dict)
-    end: State | None = None
+    end: StackState | None = None
 
 
-def analyse(module: Contents) -> Flow:
+def analyse(module: Contents) -> ControlFlow:
     """Raises ModelError with the offset for code that is not well formed."""
     if not 0 <= module.variable_size <= MAX_SLOTS:
         raise ModelError(f"{module.variable_size} slots, at most {MAX_SLOTS} are possible", where="bytecode")
     if len(module.arguments) > module.variable_size:
         raise ModelError(f"{len(module.arguments)} arguments in {module.variable_size} slots", where="bytecode")
     code = list(instructions(module.code))
-    flow = Flow(code, _cut(code, len(module.code)), [""] * len(code))
+    flow = ControlFlow(code, _cut(code, len(module.code)), [""] * len(code))
     _Analysis(module, flow).run()
     return flow
 
 
-def _cut(code: list[Instruction], size: int) -> list[Block]:
+def _cut(code: list[BytecodeInstruction], size: int) -> list[BasicBlock]:
     index = {i.offset: n for n, i in enumerate(code)} | {size: len(code)}
     if not code:
         return []
@@ -107,7 +107,7 @@ def _cut(code: list[Instruction], size: int) -> list[Block]:
             starts |= {index[i.target], n + 1}
     firsts = sorted(s for s in starts if s < len(code))
     number = {first: n for n, first in enumerate(firsts)} | {len(code): len(firsts)}
-    blocks = [Block(first, last) for first, last in zip(firsts, [*firsts[1:], len(code)], strict=True)]
+    blocks = [BasicBlock(first, last) for first, last in zip(firsts, [*firsts[1:], len(code)], strict=True)]
     for block in blocks:
         final = code[block.last - 1]
         if final.form is Form.jump:
@@ -120,13 +120,13 @@ def _cut(code: list[Instruction], size: int) -> list[Block]:
 
 
 class _Analysis:
-    def __init__(self, module: Contents, flow: Flow) -> None:
+    def __init__(self, module: Contents, flow: ControlFlow) -> None:
         self.module, self.flow = module, flow
         self._const_types: dict[int, str] = {}
 
     def run(self) -> None:
         arguments = {i: spelling(tensor_type(a.shape, a.dtype)) for i, a in enumerate(self.module.arguments)}
-        start = State([], arguments)
+        start = StackState([], arguments)
         blocks = self.flow.blocks
         if not blocks:
             self.flow.end = start
@@ -145,7 +145,7 @@ class _Analysis:
                 if self._join(successor, state, last) and successor < len(blocks):
                     work.append(successor)
 
-    def _join(self, n: int, state: State, last: Instruction) -> bool:
+    def _join(self, n: int, state: StackState, last: BytecodeInstruction) -> bool:
         """True when what is known at the start of block n has changed."""
         blocks = self.flow.blocks
         known = blocks[n].state if n < len(blocks) else self.flow.end
@@ -160,7 +160,7 @@ class _Analysis:
                 )
             stack = [a if a == b else ANY for a, b in zip(known.stack, state.stack, strict=False)]
             slots = {s: a if a == state.slots[s] else ANY for s, a in known.slots.items() if s in state.slots}
-            joined = State(stack, slots)
+            joined = StackState(stack, slots)
             if joined == known:
                 return False
         if n < len(blocks):
@@ -169,14 +169,14 @@ class _Analysis:
             self.flow.end = joined
         return True
 
-    def _step(self, n: int, state: State) -> None:
+    def _step(self, n: int, state: StackState) -> None:
         i = self.flow.instructions[n]
         try:
             self.flow.types[n] = self._transfer(i, state)
         except FleetError as error:
             raise ModelError(str(error), where=f"bytecode offset {i.offset}") from error
 
-    def _transfer(self, i: Instruction, state: State) -> str:
+    def _transfer(self, i: BytecodeInstruction, state: StackState) -> str:
         """Changes the state; the type that is pushed or stored."""
         match i.form:
             case Form.push:
@@ -200,7 +200,7 @@ class _Analysis:
                 type_ = ""
         return type_
 
-    def _invoke(self, i: Instruction, state: State) -> str:
+    def _invoke(self, i: BytecodeInstruction, state: StackState) -> str:
         info = self.flow.dispatches.get(i.constant)
         if info is None:
             hint = self._constant(i.constant)
@@ -218,7 +218,7 @@ class _Analysis:
         state.stack += info.out_types
         return info.out_types[0] if info.out_types else ""
 
-    def _constant_type(self, i: Instruction) -> str:
+    def _constant_type(self, i: BytecodeInstruction) -> str:
         value = self._constant(i.constant)
         if i.element is not None:
             assert i.shape is not None
@@ -249,7 +249,7 @@ def _check_result(type_: str) -> None:
         raise ModelError(f"a result of type {type_}: {error}") from None
 
 
-def _pop(state: State) -> str:
+def _pop(state: StackState) -> str:
     if not state.stack:
         raise ModelError("the operand stack is empty")
     return state.stack.pop()

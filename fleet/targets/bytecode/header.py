@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from fleet.ir.types import DTYPES
-from fleet.ir.weights import Entry, Recipe, Stream, Weights, recipe_from_plain
+from fleet.ir.weights import Entry, RandomStream, Recipe, Weights, recipe_from_plain
 from fleet.targets.bytecode.contents import ArgumentSlot, Contents, OutputSlot
 from fleet.targets.bytecode.flow import MAX_SLOTS
 from fleet.targets.bytecode.hints import parse_type
@@ -66,7 +66,7 @@ class Header:
 
 def _weights(fields: dict[Any, Any], arrays: list[np.ndarray]) -> Mapping[str, np.ndarray]:
     """Arrays of the file, or recipes: what a recipe makes is made when a run needs it."""
-    streams: dict[str, Stream] = {}
+    streams: dict[str, RandomStream] = {}
     entries: dict[str, Entry] = {
         _text(name): recipe_from_plain(cast("dict[str, Any]", w), streams) if isinstance(w, dict) else _array(w, arrays)
         for name, w in fields.items()

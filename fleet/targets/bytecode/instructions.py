@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fleet.errors import ModelError
 from fleet.targets.bytecode.opcodes import INDEXED, OpCode, TypeCode
 
-__all__ = ["Form", "Instruction", "form_of", "instructions"]
+__all__ = ["BytecodeInstruction", "Form", "form_of", "instructions"]
 
 
 class Form(Enum):
@@ -24,7 +24,7 @@ class Form(Enum):
     branch = "pops a truth value and may continue elsewhere"
 
 
-class Instruction(NamedTuple):
+class BytecodeInstruction(NamedTuple):
     """One instruction: where it starts and ends in the code, and its words.
 
     Attributes:
@@ -74,7 +74,7 @@ def form_of(op: OpCode) -> tuple[Form, int | None]:
     return _FORMS[op][:2]
 
 
-def instructions(code: Sequence[int]) -> Iterator[Instruction]:
+def instructions(code: Sequence[int]) -> Iterator[BytecodeInstruction]:
     """The instructions in order. Raises ModelError with the offset for an unknown opcode and for words that are missing."""
     position, size = 0, len(code)
     while position < size:
@@ -88,18 +88,18 @@ def instructions(code: Sequence[int]) -> Iterator[Instruction]:
         if form is Form.ldc:
             found = _ldc(code, start, op)
         elif form is Form.push or slot is not None:
-            found = Instruction(start, position, op, form, -1 if slot is None else slot, number=number)
+            found = BytecodeInstruction(start, position, op, form, -1 if slot is None else slot, number=number)
         else:
             if position >= size:
                 raise _ends(start)
             word = code[position]
             end = position + 1
             if form is Form.invoke:
-                found = Instruction(start, end, op, form, constant=word)
+                found = BytecodeInstruction(start, end, op, form, constant=word)
             elif form in _JUMPS:
-                found = Instruction(start, end, op, form, target=word)
+                found = BytecodeInstruction(start, end, op, form, target=word)
             else:
-                found = Instruction(start, end, op, form, slot=word)
+                found = BytecodeInstruction(start, end, op, form, slot=word)
         position = found.end
         yield found
 
@@ -107,12 +107,12 @@ def instructions(code: Sequence[int]) -> Iterator[Instruction]:
 _JUMPS = (Form.jump, Form.branch)
 
 
-def _ldc(code: Sequence[int], start: int, op: OpCode) -> Instruction:
+def _ldc(code: Sequence[int], start: int, op: OpCode) -> BytecodeInstruction:
     words = code[start + 1 : start + 3]
     if len(words) < 2:
         raise _ends(start)
     if words[0] == TypeCode.scalar:
-        return Instruction(start, start + 3, op, Form.ldc, constant=words[1])
+        return BytecodeInstruction(start, start + 3, op, Form.ldc, constant=words[1])
     where = f"bytecode offset {start}"
     if words[0] != TypeCode.tensor:
         raise ModelError(f"ldc of type code {words[0]}", where=where)
@@ -124,7 +124,7 @@ def _ldc(code: Sequence[int], start: int, op: OpCode) -> Instruction:
         raise ModelError(f"elements of type code {element}", where=where)
     if min(shape, default=0) < 0:
         raise ModelError(f"constant of shape {shape}", where=where)
-    return Instruction(start, end, op, Form.ldc, constant=constant, shape=tuple(shape), element=TypeCode(element))
+    return BytecodeInstruction(start, end, op, Form.ldc, constant=constant, shape=tuple(shape), element=TypeCode(element))
 
 
 ELEMENTS = frozenset(code for code in TypeCode if code not in (TypeCode.scalar, TypeCode.tensor, TypeCode.string))

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Profile", "Row"]
+__all__ = ["Profile", "ProfileRow"]
 
 
 @dataclass
-class Row:
+class ProfileRow:
     """What one operation, or all of one operator, took.
 
     Attributes:
@@ -33,23 +33,23 @@ class Profile:
     """Filled by `VM.run(profile=...)`; several runs add up."""
 
     def __init__(self) -> None:
-        self.operations: dict[str, Row] = {}
+        self.operations: dict[str, ProfileRow] = {}
         """Operation id -> its row, in the order of the first call."""
 
     def add(self, name: str, operator: str, seconds: float, values: Sequence[Any]) -> None:
         """One call, with its operands and its result."""
         row = self.operations.get(name)
         if row is None:
-            row = self.operations[name] = Row(name, operator)
+            row = self.operations[name] = ProfileRow(name, operator)
         row.calls += 1
         row.seconds += seconds
         row.nbytes += sum(v.nbytes for v in values if isinstance(v, np.ndarray | np.generic))
 
-    def operators(self) -> list[Row]:
+    def operators(self) -> list[ProfileRow]:
         """One row an operator, the slowest first."""
-        rows: dict[str, Row] = {}
+        rows: dict[str, ProfileRow] = {}
         for row in self.operations.values():
-            total = rows.setdefault(row.operator, Row(row.operator, row.operator))
+            total = rows.setdefault(row.operator, ProfileRow(row.operator, row.operator))
             total.calls += row.calls
             total.seconds += row.seconds
             total.nbytes += row.nbytes
@@ -63,8 +63,8 @@ class Profile:
     def table(self) -> str:
         """Operation, calls, time, share and bytes, one line an operator and one for all."""
         rows = self.operators()
-        everything = Row("all", "", sum(r.calls for r in rows), self.seconds, sum(r.nbytes for r in rows))
-        width = max(len(r.name) for r in [*rows, everything, Row("operation", "")])
+        everything = ProfileRow("all", "", sum(r.calls for r in rows), self.seconds, sum(r.nbytes for r in rows))
+        width = max(len(r.name) for r in [*rows, everything, ProfileRow("operation", "")])
         lines = [f"{'operation':{width}}  {'calls':>9}  {'time ms':>10}  {'share':>6}  {'bytes':>15}"]
         for r in [*rows, everything]:
             share = r.seconds / everything.seconds if everything.seconds else 0.0

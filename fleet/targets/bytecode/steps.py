@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fleet.targets.bytecode.decode import Step
+from fleet.targets.bytecode.decode import DecodedStep
 from fleet.targets.bytecode.hints import parse_type
 from fleet.targets.bytecode.operators import Kernel
 
@@ -34,7 +34,7 @@ def _sole_references() -> int:
 _SOLE = _sole_references()
 
 
-def closure(step: Step) -> Run:
+def closure(step: DecodedStep) -> Run:
     """The step, on a frame; what dies with it is taken out of the frame."""
     function, sources, target, dead = step.function, step.sources, step.target, step.dead
     if target is None or target in dead or len(sources) not in (1, 2) or len(dead) > len(sources):
@@ -116,7 +116,7 @@ def _general(function: Kernel, sources: tuple[int, ...], target: int | None, dea
     return general
 
 
-def _reused(step: Step) -> int | None:
+def _reused(step: DecodedStep) -> int | None:
     """Which of the operands may be written over: it dies here and is declared to be just what the result is, and large."""
     info = step.info
     if info is None or not isinstance(step.function, np.ufunc) or len(set(step.sources)) < len(step.sources):

@@ -25,9 +25,9 @@ import numpy as np
 from fleet.errors import FleetError, ModelError
 from fleet.ir.types import DTYPES, spelling, tensor_type
 from fleet.targets.bytecode.contents import ArgumentSlot, OutputSlot
-from fleet.targets.bytecode.flow import Flow, analyse
+from fleet.targets.bytecode.flow import ControlFlow, analyse
 from fleet.targets.bytecode.hints import parse_type
-from fleet.targets.bytecode.instructions import Form, Instruction, form_of
+from fleet.targets.bytecode.instructions import BytecodeInstruction, Form, form_of
 from fleet.targets.bytecode.module import ByteCodeModule
 from fleet.targets.bytecode.opcodes import OpCode, TypeCode
 
@@ -54,7 +54,7 @@ def _dims_text(a: ArgumentSlot) -> str:
     return f" dims {json.dumps(list(a.dims), ensure_ascii=False)}" if a.dims else ""
 
 
-def _body(module: ByteCodeModule, flow: Flow) -> Iterator[str]:
+def _body(module: ByteCodeModule, flow: ControlFlow) -> Iterator[str]:
     names = iter(module.invokes)
     for i, type_ in zip(flow.instructions, flow.types, strict=True):
         name = next(names, None) if i.form is Form.invoke else None
@@ -67,7 +67,7 @@ def _body(module: ByteCodeModule, flow: Flow) -> Iterator[str]:
         yield text
 
 
-def _operands(i: Instruction, flow: Flow, name: str | None) -> str:
+def _operands(i: BytecodeInstruction, flow: ControlFlow, name: str | None) -> str:
     match i.form:
         case Form.ldc:
             if i.shape is None or i.element is None:

@@ -15,7 +15,7 @@ import numpy as np
 from fleet.errors import FleetError, ModelError
 from fleet.ir.program import Argument
 from fleet.targets.bytecode.contents import ArgumentSlot
-from fleet.targets.bytecode.decode import Step, StepBlock, decode
+from fleet.targets.bytecode.decode import DecodedStep, StepBlock, decode
 from fleet.targets.bytecode.hints import parse_type
 from fleet.targets.bytecode.module import ByteCodeModule
 from fleet.targets.bytecode.operators import Kernel, Operator
@@ -203,7 +203,7 @@ def _failed(error: Exception, place: str) -> ModelError:
     return ModelError(f"fails on these values: {str(error) or type(error).__name__}", where=place)
 
 
-def _call(step: Step, frame: list[Any], profile: Profile | None) -> Any:
+def _call(step: DecodedStep, frame: list[Any], profile: Profile | None) -> Any:
     """One step in plain form: without reuse of operands' memory, so that what was kept stays as it was."""
     values = [frame[s] for s in step.sources]
     if profile is None:

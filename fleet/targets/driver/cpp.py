@@ -12,7 +12,7 @@ import numpy as np
 from fleet.symbols.expr import Expr, Number
 from fleet.targets.driver import statements as st
 
-__all__ = ["HPP", "Target", "print_cpp", "targets"]
+__all__ = ["HPP", "DriverLanguage", "print_cpp", "targets"]
 
 _PARAMETERS: Mapping[str, str] = {"device": "HANDLE& ", "memory": "HANDLE& ", "folder": "char* ", "int": "int "}
 _TYPES: Mapping[str, str] = {"float32": "float", "float64": "double", "float16": "uint16_t", "bool": "uint8_t"}
@@ -21,15 +21,15 @@ _GIVES: Mapping[str, str] = {"nothing": "void", "word": "uint32_t", "address": "
 
 
 @dataclass(frozen=True)
-class Target:
+class DriverLanguage:
     """A language that drivers are printed in. suffix: of a file of it."""
 
     name: str
     suffix: str
-    write: Callable[[st.Program], str]
+    write: Callable[[st.DriverProgram], str]
 
 
-def print_cpp(program: st.Program) -> str:
+def print_cpp(program: st.DriverProgram) -> str:
     """The text below the title line, which has the content's hash in it and is the caller's."""
     lines = list(_Printer().block(program.body, ""))
     if program.namespace is not None:
@@ -171,7 +171,7 @@ class _Printer:
         return f"int {s.name} = {self.number(s.value)};{comment}"
 
 
-HPP = Target("hpp", ".h", print_cpp)
+HPP = DriverLanguage("hpp", ".h", print_cpp)
 
 targets = SimpleNamespace(hpp=HPP)
 """As seed 004 takes them: `targets.hpp`."""

@@ -12,9 +12,32 @@ from fleet.sdk.layout import Arrangement
 from fleet.symbols.expr import Number
 
 __all__ = [
-    "Annotation", "ArrayName", "Assign", "Block", "CallFunction", "CallKernel", "CopyArray", "CopyFile", "CsbRead", "CsbWrite",
-    "Define", "DefineArray", "For", "Function", "IfThen", "Kernel", "LoadTensor", "Node", "Parameter", "Ports", "Program",
-    "ReadArray", "Return", "StoreTensor", "WaitFor", "WriteWord",
+    "Annotation",
+    "ArrayName",
+    "Assign",
+    "Block",
+    "CallFunction",
+    "CallKernel",
+    "CopyArray",
+    "CopyFile",
+    "CsbRead",
+    "CsbWrite",
+    "Define",
+    "DefineArray",
+    "DriverProgram",
+    "For",
+    "Function",
+    "IfThen",
+    "Kernel",
+    "LoadTensor",
+    "Node",
+    "Parameter",
+    "Ports",
+    "ReadArray",
+    "Return",
+    "StoreTensor",
+    "WaitFor",
+    "WriteWord",
 ]  # fmt: skip
 
 
@@ -258,7 +281,7 @@ Node = (
 
 
 @dataclass(frozen=True)
-class Program:
+class DriverProgram:
     """All of it. namespace: None for none. tensors: whether it moves tensors, and so includes what it needs for that."""
 
     body: Block

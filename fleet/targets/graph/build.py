@@ -11,7 +11,7 @@ from fleet.ir.accel.types import Tensor
 from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash, find_device, instruction_sets
 from fleet.sdk import Device, InstructionSet
-from fleet.targets.driver.cpp import HPP, Target
+from fleet.targets.driver.cpp import HPP, DriverLanguage
 from fleet.targets.graph.binary import AuxBinary
 from fleet.targets.graph.constants import Constants
 from fleet.targets.graph.legality import check
@@ -32,7 +32,7 @@ def build(
     init_addr: Blocks | None = None,
     name: str = "model",
     aux: bool = False,
-    target: Target = HPP,
+    target: DriverLanguage = HPP,
     build_config: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
     device: Device | None = None,
@@ -110,7 +110,7 @@ def _check(graph: object, name: object, target: object, device: object) -> None:
     if not isinstance(graph, Node):
         raise ModelError(f"graph is {graph!r}, expected a node of a graph", where="build")
     for what, value, kind, expected in (
-        ("name", name, str, "a text"), ("target", target, Target, "a target, as targets.hpp"),
+        ("name", name, str, "a text"), ("target", target, DriverLanguage, "a target, as targets.hpp"),
         ("device", device, Device | None, "a device, as find_device gives it"),
     ):  # fmt: skip
         if not isinstance(value, kind) or value == "":

@@ -16,7 +16,7 @@ from fleet.isa.issue import Binary
 from fleet.sdk import Call, Device, InstructionSet, Memory
 from fleet.sdk.tasks import GraphTasks, Operand
 from fleet.symbols.expr import Number
-from fleet.targets.driver.cpp import Target
+from fleet.targets.driver.cpp import DriverLanguage
 from fleet.targets.graph.binary import AuxBinary
 from fleet.targets.graph.constants import Constants
 from fleet.targets.graph.emission import ConstantPlace, Emission, Loop
@@ -84,7 +84,7 @@ class CompiledGraph:
     description_hash: str
     config: BuildConfig
     options: Mapping[str, Any]
-    target: Target
+    target: DriverLanguage
     emission: Emission
     steps: Steps
     storage: Plan

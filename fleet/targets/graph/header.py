@@ -23,7 +23,7 @@ DEVICE, MEMORY, FOLDER = st.Parameter("device", "device"), st.Parameter("h2cx", 
 _LARGEST_INT = (1 << 31) - 1
 
 
-def driver(module: CompiledGraph) -> st.Program:
+def driver(module: CompiledGraph) -> st.DriverProgram:
     """The program, in the order of seed 004's header."""
     return _Driver(module).program()
 
@@ -47,11 +47,11 @@ class _Driver:
                 if run.loop is not None:
                     self.counts[i] = self.names.unique(f"{prefix}aux_block_{i}_tasks")
 
-    def program(self) -> st.Program:
+    def program(self) -> st.DriverProgram:
         body = st.Block()
         body.add(self.storages(), self.inputs(), self.outputs(), self.loading())
         body.add(self.updating() if self.m.binary is not None else st.Block(), self.running())
-        return st.Program(body, self.name if self.m.config.namespace else None)
+        return st.DriverProgram(body, self.name if self.m.config.namespace else None)
 
     # ---- numbers
 

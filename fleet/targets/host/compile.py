@@ -20,7 +20,7 @@ import numpy as np
 from fleet.core.room import check_room
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.program import Program
-from fleet.targets.riscv.faults import FAULT_SYMBOL, Fault
+from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault
 from fleet.targets.riscv.plan import Buffer, MemoryPlan
 
 __all__ = ["HostProgram", "compile_host", "host_object"]
@@ -94,7 +94,7 @@ class HostProgram:
         if words[0]:
             known = 0 <= words[3] < len(self.operations)
             operation, at = self.operations[words[3]] if known else ("an operation", None)
-            what = Fault(words[0]).message(words[1], words[2], self.program)
+            what = RuntimeFault(words[0]).message(words[1], words[2], self.program)
             raise ModelError(f"operation {operation}: {what}", where=at, hint="check the input data")
 
     @cached_property
@@ -182,7 +182,7 @@ def host_object(functions: Mapping[str, Program]) -> tuple[bytes, Mapping[str, s
     """An ELF object for programs of this machine, with a C function for each program that can be compiled.
 
     `int64_t name(arguments..., results...)` takes pointers to C-contiguous arrays, in the order of the program's arguments (weights
-    too) and outputs, and returns 0, or the number of a `Fault` that the data caused. One thread at a time may call a function.
+    too) and outputs, and returns 0, or the number of a `RuntimeFault` that the data caused. One thread at a time may call a function.
 
     Returns:
         The object, and for every function that is not in it why: an operation or dtype that the target lacks.

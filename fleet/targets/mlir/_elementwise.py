@@ -14,12 +14,12 @@ from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp, PowOp, SqrtOp
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.targets.mlir import _scalar as scalar
-from fleet.targets.mlir._emitter import DYNAMIC, Dim, Emitter, Read, fixed, through
+from fleet.targets.mlir._emitter import DYNAMIC, Dim, MlirEmitter, Read, fixed, through
 
-__all__ = ["Operand", "cast_to", "constant_op", "elementwise", "operands_of", "spread", "where"]
+__all__ = ["MlirOperand", "cast_to", "constant_op", "elementwise", "operands_of", "spread", "where"]
 
 
-class Operand:
+class MlirOperand:
     """A value of the IR and what it became: a tensor, or a scalar where the IR has a Python number."""
 
     def __init__(self, source: SSAValue, value: SSAValue) -> None:
@@ -27,7 +27,7 @@ class Operand:
         self.dtype = numpy_dtype(source.type)
         self.is_tensor = is_tensor(source.type)
 
-    def scalar(self, e: Emitter, dtype: np.dtype) -> SSAValue:
+    def scalar(self, e: MlirEmitter, dtype: np.dtype) -> SSAValue:
         """A Python number in `dtype`: a literal is rounded to it once."""
         owner = self.source.owner
         if isinstance(owner, ConstantOp):
@@ -35,15 +35,15 @@ class Operand:
         return scalar.convert(e, self.value, self.dtype, dtype)
 
 
-def operands_of(op: FleetOp, values: Sequence[SSAValue]) -> list[Operand]:
+def operands_of(op: FleetOp, values: Sequence[SSAValue]) -> list[MlirOperand]:
     """The operation's operands beside what they became."""
-    return [Operand(source, value) for source, value in zip(op.operands, values, strict=True)]
+    return [MlirOperand(source, value) for source, value in zip(op.operands, values, strict=True)]
 
 
 Body = Callable[[list[SSAValue]], SSAValue]
 
 
-def spread(e: Emitter, operands: Sequence[Operand], dtypes: Sequence[np.dtype], result: Attribute, body: Body) -> SSAValue:
+def spread(e: MlirEmitter, operands: Sequence[MlirOperand], dtypes: Sequence[np.dtype], result: Attribute, body: Body) -> SSAValue:
     """Operands broadcast together, elements converted to `dtypes`, one element of the result from each set of them."""
     shape = shape_of(result)
     arrays = [o for o in operands if o.is_tensor]
@@ -74,7 +74,7 @@ def spread(e: Emitter, operands: Sequence[Operand], dtypes: Sequence[np.dtype], 
     return e.generic(reads, [(empty, through(range(rank)))], rank, inner)[0]
 
 
-def _broadcast(e: Emitter, values: Sequence[SSAValue], shape: Sequence[int]) -> list[Dim]:
+def _broadcast(e: MlirEmitter, values: Sequence[SSAValue], shape: Sequence[int]) -> list[Dim]:
     """The result's sizes: those of `shape`, and where it has none, those of the operands."""
     dims: list[Dim] = list(shape)
     for axis, size in enumerate(shape):
@@ -116,7 +116,7 @@ def _size_at(value: SSAValue, loop: int, rank: int) -> int:
     return shape[position] if position >= 0 else 1
 
 
-def _loader(e: Emitter, value: SSAValue, rank: int) -> Callable[[list[SSAValue]], SSAValue]:
+def _loader(e: MlirEmitter, value: SSAValue, rank: int) -> Callable[[list[SSAValue]], SSAValue]:
     sizes = e.dims(value)
     stays = [e.add(arith.CmpiOp(e.index(s), e.index(1), "eq")) if not isinstance(s, int) else None for s in sizes]
 
@@ -135,7 +135,7 @@ def _loader(e: Emitter, value: SSAValue, rank: int) -> Callable[[list[SSAValue]]
     return load
 
 
-def elementwise(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def elementwise(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """One `linalg.generic` with operations of `arith` and `math` in its body; plain `arith` of Python numbers.
 
     NumPy compares Python integers as objects; here they have 64 bits.
@@ -158,7 +158,7 @@ def elementwise(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue
     return body([o.scalar(e, d) for o, d in zip(operands, dtypes, strict=True)])
 
 
-def where(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def where(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """One `linalg.generic` around `arith.select`."""
     result = op.results[0].type
     operands = operands_of(op, values)
@@ -174,7 +174,7 @@ def where(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     return body([o.scalar(e, d) for o, d in zip(operands, dtypes, strict=True)])
 
 
-def cast_op(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def cast_op(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """One `linalg.generic`; a float that an integer does not hold becomes the smallest integer, as NumPy has it on x86-64."""
     (operand,) = operands_of(op, values)
     target = numpy_dtype(op.results[0].type)
@@ -183,7 +183,7 @@ def cast_op(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     return cast_to(e, operand.value, target)
 
 
-def cast_to(e: Emitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
+def cast_to(e: MlirEmitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
     """A tensor with its elements converted; itself where nothing changes."""
     source = numpy_dtype(value.type)
     if source == dtype:
@@ -196,7 +196,7 @@ def cast_to(e: Emitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
     )[0]
 
 
-def constant_op(e: Emitter, op: FleetOp, _values: Sequence[SSAValue]) -> SSAValue:
+def constant_op(e: MlirEmitter, op: FleetOp, _values: Sequence[SSAValue]) -> SSAValue:
     """`arith.constant`, and `linalg.fill` for an array."""
     source = cast("ConstantOp", op)
     dtype = numpy_dtype(source.result.type)

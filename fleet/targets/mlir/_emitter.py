@@ -22,7 +22,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
 
-__all__ = ["DYNAMIC", "Dim", "Emitter", "Read", "fixed", "through"]
+__all__ = ["DYNAMIC", "Dim", "MlirEmitter", "Read", "fixed", "through"]
 
 Dim: TypeAlias = "int | SSAValue"
 """A size or an offset: a number, or an `index` value where it is known at run time only."""
@@ -48,7 +48,7 @@ def fixed(position: int) -> AffineExpr:
     return AffineExpr.constant(position)
 
 
-class Emitter:
+class MlirEmitter:
     """Appends operations to a block; `inside` switches the block for the body of a region."""
 
     def __init__(self, block: Block) -> None:

@@ -16,12 +16,12 @@ from fleet.ir.dialect import ConstantOp, FleetOp, ReshapeOp, SizedOp, kind_of
 from fleet.ir.expand import expand
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype
-from fleet.targets.mlir._emitter import Emitter
+from fleet.targets.mlir._emitter import MlirEmitter
 from fleet.targets.mlir._movement import refuse
 
 __all__ = ["Kernels", "Rule"]
 
-Rule: TypeAlias = Callable[[Emitter, FleetOp, Sequence[SSAValue]], SSAValue]
+Rule: TypeAlias = Callable[[MlirEmitter, FleetOp, Sequence[SSAValue]], SSAValue]
 
 _IDENTITY = frozenset({"id", "var", "at", "covers"})
 
@@ -36,7 +36,7 @@ class Kernels:
         self.rules = rules
         self.functions: dict[object, FuncOp] = {}
 
-    def apply(self, e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+    def apply(self, e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
         """The result of `op` on these values. Numbers, constants and reshapes (which move nothing) need no function."""
         foreign = [numpy_dtype(v.type) for v in (*op.operands, *op.results) if numpy_dtype(v.type).kind in _NOT_EXPORTED]
         if foreign:
@@ -69,13 +69,13 @@ class Kernels:
         inner = list(outer)
         for n, argument in zip(passed, block.args, strict=True):
             inner[n] = argument
-        e = Emitter(block)
+        e = MlirEmitter(block)
         block.add_op(ReturnOp(self._emit(e, op, inner)))
         # LLVM would copy small ones back into the one long function that they were taken out of.
         function.attributes["passthrough"] = ArrayAttr([StringAttr("noinline")])
         return function
 
-    def _emit(self, e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+    def _emit(self, e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
         """The operation's code here: its own, or that of the sequence that a composite stands for."""
         try:
             sequence = expand(op) or [op]

@@ -16,8 +16,8 @@ from fleet.ir.dialect import FleetOp, name_of, op_id
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 from fleet.targets.mlir import _scalar as scalar
-from fleet.targets.mlir._elementwise import Operand, cast_to, operands_of, spread
-from fleet.targets.mlir._emitter import DYNAMIC, Dim, Emitter, through
+from fleet.targets.mlir._elementwise import MlirOperand, cast_to, operands_of, spread
+from fleet.targets.mlir._emitter import DYNAMIC, Dim, MlirEmitter, through
 
 __all__ = ["broadcast_to", "concat", "dim", "gather", "pad", "reshape", "slice_", "transpose"]
 
@@ -28,7 +28,7 @@ def refuse(op: FleetOp, what: str) -> DeviceError:
     return DeviceError(f"operation {op_id(op)} ({name_of(op)}) as MLIR: {what}", where=getattr(at, "data", None))
 
 
-def transpose(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def transpose(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """One `linalg.generic` that permutes the loops."""
     permutation = attributes_of(op)["permutation"]
     sizes = e.dims(values[0])
@@ -38,7 +38,7 @@ def transpose(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     return e.generic([(values[0], walk)], [(empty, through(range(rank)))], rank, lambda elements, _outs: [elements[0]])[0]
 
 
-def reshape(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def reshape(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """`tensor.reshape`, which moves nothing; one unknown size follows from the others."""
     (operand,) = operands_of(op, values)
     result = op.results[0].type
@@ -58,7 +58,7 @@ def reshape(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     return reshaped(e, operand.value, sizes)
 
 
-def reshaped(e: Emitter, value: SSAValue, sizes: Sequence[Dim]) -> SSAValue:
+def reshaped(e: MlirEmitter, value: SSAValue, sizes: Sequence[Dim]) -> SSAValue:
     """`tensor.reshape`, which takes any sizes of as many elements."""
     shape = [s if isinstance(s, int) else DYNAMIC for s in sizes]
     if not shape:
@@ -70,12 +70,12 @@ def reshaped(e: Emitter, value: SSAValue, sizes: Sequence[Dim]) -> SSAValue:
     return e.unregistered("tensor.reshape", [value, wanted], tensor_type(shape, numpy_dtype(value.type)))
 
 
-def lone(e: Emitter, value: SSAValue) -> SSAValue:
+def lone(e: MlirEmitter, value: SSAValue) -> SSAValue:
     """A scalar as a tensor of rank 0."""
     return e.add(tensor.FromElementsOp.build(operands=[[value]], result_types=[TensorType(value.type, [])]))
 
 
-def slice_(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def slice_(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """`tensor.extract_slice`, copied by a `linalg.generic`; with a negative step `tensor.extract` in one."""
     attributes = attributes_of(op)
     result = op.results[0].type
@@ -100,7 +100,7 @@ def slice_(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     return e.computed(numpy_dtype(result), dims, result, element)
 
 
-def _rest(e: Emitter, start: Dim, whole: Dim, step: int) -> Dim:
+def _rest(e: MlirEmitter, start: Dim, whole: Dim, step: int) -> Dim:
     """How many elements a window has that goes from `start` to the dimension's end in the step's direction."""
     if step < 0:
         return e.add(arith.AddiOp(e.add(arith.DivUIOp(e.index(start), e.index(-step))), e.index(1)))
@@ -108,14 +108,14 @@ def _rest(e: Emitter, start: Dim, whole: Dim, step: int) -> Dim:
     return e.add(arith.DivSIOp(e.add(arith.MaxSIOp(span, e.index(0))), e.index(step)))
 
 
-def copied(e: Emitter, value: SSAValue, target: SSAValue) -> SSAValue:
+def copied(e: MlirEmitter, value: SSAValue, target: SSAValue) -> SSAValue:
     """The elements of `value` written into `target`: a loop, where bufferization would call a run-time library's copy."""
     rank = len(shape_of(value.type))
     walk = through(range(rank))
     return e.generic([(value, walk)], [(target, walk)], rank, lambda elements, _outs: [elements[0]])[0]
 
 
-def gather(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def gather(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """`tensor.extract` in a `linalg.generic`. An index out of bounds, which the VM refuses, reads the nearest element."""
     source, indices = operands_of(op, values)
     result = op.results[0].type
@@ -142,7 +142,7 @@ def gather(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     return e.generic(reads, [(empty, through(range(total)))], total, body)[0]
 
 
-def concat(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def concat(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """`tensor.insert_slice` of one part behind the other."""
     result = op.results[0].type
     rank = len(shape_of(result))
@@ -163,7 +163,7 @@ def concat(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     return whole
 
 
-def insert(e: Emitter, part: SSAValue, whole: SSAValue, offsets: Sequence[Dim]) -> SSAValue:
+def insert(e: MlirEmitter, part: SSAValue, whole: SSAValue, offsets: Sequence[Dim]) -> SSAValue:
     """`whole` with `part` written at `offsets`."""
     sizes = e.dims(part)
     window = e.add(tensor.ExtractSliceOp(whole, offsets, sizes, [1] * len(sizes), part.type))
@@ -186,14 +186,14 @@ def _static(dim: Dim) -> int:
     return dim if isinstance(dim, int) else _DYNAMIC_INDEX
 
 
-def broadcast_to(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def broadcast_to(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """One `linalg.generic` whose map lacks the repeated loops."""
     operands = operands_of(op, values)
     dtype = numpy_dtype(op.results[0].type)
     return spread(e, operands, [dtype] * len(operands), op.results[0].type, lambda elements: elements[0])
 
 
-def pad(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def pad(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """`linalg.fill`, then `tensor.insert_slice`."""
     attributes = attributes_of(op)
     source, fill = operands_of(op, values)
@@ -208,13 +208,13 @@ def pad(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     return insert(e, cast_to(e, source.value, dtype), whole, attributes["low"])
 
 
-def _number(e: Emitter, operand: Operand, dtype: np.dtype) -> SSAValue:
+def _number(e: MlirEmitter, operand: MlirOperand, dtype: np.dtype) -> SSAValue:
     if not operand.is_tensor:
         return operand.scalar(e, dtype)
     return scalar.convert(e, e.element(operand.value, [0] * len(shape_of(operand.source.type))), operand.dtype, dtype)
 
 
-def dim(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def dim(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """`tensor.dim` and `arith.index_cast`."""
     size = e.dim(values[0], int(attributes_of(op)["axis"]))
     result = op.results[0].type

@@ -14,14 +14,14 @@ from fleet.ir.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._elementwise import cast_to
-from fleet.targets.mlir._emitter import Emitter, through
+from fleet.targets.mlir._emitter import MlirEmitter, through
 
 __all__ = ["argsort", "scatter"]
 
 _INDEX = np.dtype(np.int64)
 
 
-def argsort(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def argsort(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """Two `linalg.generic`: how many elements stand before each one, and which one has so many before it; time grows with the
     square of the axis.
     """
@@ -61,7 +61,7 @@ def argsort(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
 _COMBINE = {"add": d.AddOp, "mul": d.MulOp, "max": d.MaximumOp, "min": d.MinimumOp}
 
 
-def scatter(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def scatter(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """One `linalg.generic` that looks at all updates for every row. An index out of bounds, which the VM refuses, changes
     nothing.
     """

@@ -17,13 +17,13 @@ from fleet.ir.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._elementwise import cast_to
-from fleet.targets.mlir._emitter import Dim, Emitter, fixed
+from fleet.targets.mlir._emitter import Dim, MlirEmitter, fixed
 from fleet.targets.mlir._reductions import accumulator
 
 __all__ = ["einsum", "matmul", "product"]
 
 
-def matmul(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def matmul(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """One `linalg.generic` that multiplies and adds, the columns innermost; float16 is summed in float32."""
     left, right = (len(shape_of(v.type)) for v in values)
     lead = max(left, right) - 2 if max(left, right) > 2 else 0
@@ -34,13 +34,13 @@ def matmul(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     return product(e, op, values, [lhs, rhs], out)
 
 
-def einsum(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def einsum(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """One `linalg.generic`, a loop a letter, the last letter of the result innermost."""
     left, _, out = str(attributes_of(op)["subscripts"]).partition("->")
     return product(e, op, values, left.split(","), out)
 
 
-def product(e: Emitter, op: FleetOp, values: Sequence[SSAValue], terms: Sequence[str], out: str) -> SSAValue:
+def product(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue], terms: Sequence[str], out: str) -> SSAValue:
     """The sum, over the letters that `out` lacks, of the product of the operands; a letter a loop."""
     result = op.results[0].type
     dtype = numpy_dtype(result)
@@ -67,7 +67,7 @@ def product(e: Emitter, op: FleetOp, values: Sequence[SSAValue], terms: Sequence
     return cast_to(e, found, np.dtype(dtype))
 
 
-def _sizes(e: Emitter, values: Sequence[SSAValue], terms: Sequence[str]) -> Mapping[str, Dim]:
+def _sizes(e: MlirEmitter, values: Sequence[SSAValue], terms: Sequence[str]) -> Mapping[str, Dim]:
     sizes: dict[str, Dim] = {}
     for value, term in zip(values, terms, strict=True):
         for axis, letter in enumerate(term):

@@ -17,7 +17,7 @@ from fleet.ir.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._elementwise import cast_to
-from fleet.targets.mlir._emitter import Dim, Emitter, through
+from fleet.targets.mlir._emitter import Dim, MlirEmitter, through
 
 __all__ = ["accumulator", "arg_reduction", "cumsum", "reduction"]
 
@@ -52,7 +52,7 @@ def _identity(op: type[FleetOp], dtype: np.dtype) -> float | int:
 class _Axes:
     """The loops of a reduction: one a dimension of the operand; `kept` ones are the result's."""
 
-    def __init__(self, e: Emitter, value: SSAValue, axes: Sequence[int]) -> None:
+    def __init__(self, e: MlirEmitter, value: SSAValue, axes: Sequence[int]) -> None:
         self.e, self.value = e, value
         self.rank = len(shape_of(value.type))
         self.reduced = sorted({a % self.rank for a in axes}) if self.rank else []
@@ -96,7 +96,7 @@ class _Axes:
         return self.e.generic([(value, through(self.kept))], [(empty, walk)], self.rank, lambda elements, _outs: [elements[0]])[0]
 
 
-def reduction(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def reduction(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """`linalg.generic` with reduction loops, in C order; float16 is summed in float32; a variance takes two of them."""
     attributes = attributes_of(op)
     axes = _Axes(e, values[0], attributes["axes"])
@@ -118,7 +118,7 @@ def reduction(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     return axes.keep(found) if attributes["keepdims"] else found
 
 
-def _squares(e: Emitter, axes: _Axes, mean: SSAValue, source: np.dtype, dtype: np.dtype) -> SSAValue:
+def _squares(e: MlirEmitter, axes: _Axes, mean: SSAValue, source: np.dtype, dtype: np.dtype) -> SSAValue:
     """The sum of squared distances from the mean."""
     start = e.filled(e.constant(0, dtype), axes.kept_dims)
 
@@ -130,7 +130,7 @@ def _squares(e: Emitter, axes: _Axes, mean: SSAValue, source: np.dtype, dtype: n
     return e.generic(reads, [(start, through(axes.kept))], axes.rank, body, axes.reduced)[0]
 
 
-def arg_reduction(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def arg_reduction(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """One `linalg.generic` with two results, value and index: the lowest index on ties, the first NaN before all."""
     largest = isinstance(op, d.ArgmaxOp)
     axis = attributes_of(op)["axis"]
@@ -153,7 +153,7 @@ def arg_reduction(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAVal
     return e.generic([(values[0], through(range(axes.rank)))], outputs, axes.rank, body, axes.reduced)[1]
 
 
-def cumsum(e: Emitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+def cumsum(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """One `linalg.generic` with two results, the sums and the running value, which lacks the axis."""
     axes = _Axes(e, values[0], [attributes_of(op)["axis"]])
     source, dtype = numpy_dtype(values[0].type), numpy_dtype(op.results[0].type)

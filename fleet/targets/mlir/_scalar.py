@@ -17,7 +17,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.types import element_type
-from fleet.targets.mlir._emitter import Emitter
+from fleet.targets.mlir._emitter import MlirEmitter
 
 __all__ = ["BINARY", "UNARY", "binary", "convert", "from_index", "largest", "smallest", "to_index", "truth", "unary"]
 
@@ -35,18 +35,18 @@ def largest(dtype: np.dtype) -> float | int:
     return np.inf if dtype.kind == "f" else 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
 
 
-def to_index(e: Emitter, value: SSAValue) -> SSAValue:
+def to_index(e: MlirEmitter, value: SSAValue) -> SSAValue:
     """An integer as `index`."""
     return e.add(arith.IndexCastOp(value, _INDEX))
 
 
-def from_index(e: Emitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
+def from_index(e: MlirEmitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
     """An `index` as a number of `dtype`."""
     integer = dtype if dtype.kind == "i" else np.dtype(np.int64)
     return convert(e, e.add(arith.IndexCastOp(value, element_type(integer))), integer, dtype)
 
 
-def truth(e: Emitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
+def truth(e: MlirEmitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
     """`bool(x)`: NaN is true."""
     if dtype.kind == "b":
         return value
@@ -54,7 +54,7 @@ def truth(e: Emitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
     return e.add(arith.CmpfOp(value, zero, "une") if dtype.kind == "f" else arith.CmpiOp(value, zero, "ne"))
 
 
-def convert(e: Emitter, value: SSAValue, source: np.dtype, target: np.dtype) -> SSAValue:
+def convert(e: MlirEmitter, value: SSAValue, source: np.dtype, target: np.dtype) -> SSAValue:
     """`astype`."""
     if source == target:
         return value
@@ -72,7 +72,7 @@ def convert(e: Emitter, value: SSAValue, source: np.dtype, target: np.dtype) -> 
     return _to_integer(e, value, source, target)
 
 
-def _to_integer(e: Emitter, value: SSAValue, source: np.dtype, target: np.dtype) -> SSAValue:
+def _to_integer(e: MlirEmitter, value: SSAValue, source: np.dtype, target: np.dtype) -> SSAValue:
     if target.itemsize < 4:  # C's way, which NumPy's is: through int
         return convert(e, _to_integer(e, value, source, np.dtype(np.int32)), np.dtype(np.int32), target)
     wide = np.dtype(np.float64)
@@ -111,7 +111,7 @@ _ARITHMETIC: Mapping[type[FleetOp], tuple[Any, Any, Any]] = {
 }
 
 
-def binary(e: Emitter, op: type[FleetOp], x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
+def binary(e: MlirEmitter, op: type[FleetOp], x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
     """An operation of two elements of `dtype`; comparisons and logical operations give i1."""
     kind = "fib".index(dtype.kind)
     if op in _COMPARE:
@@ -128,11 +128,11 @@ def binary(e: Emitter, op: type[FleetOp], x: SSAValue, y: SSAValue, dtype: np.dt
     return _REST[op][kind](e, x, y, dtype)
 
 
-def _remainder(e: Emitter, x: SSAValue, y: SSAValue) -> SSAValue:
+def _remainder(e: MlirEmitter, x: SSAValue, y: SSAValue) -> SSAValue:
     return e.unregistered("arith.remf", [x, y], x.type)  # xDSL has no arith.remf
 
 
-def _float_mod(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
+def _float_mod(e: MlirEmitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
     """The remainder with the divisor's sign."""
     zero, rest = e.constant(0.0, dtype), _remainder(e, x, y)
     moved = e.add(arith.AddfOp(rest, y))
@@ -141,7 +141,7 @@ def _float_mod(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValu
     return e.add(arith.SelectOp(exact, _signed_zero(e, y, dtype), result))
 
 
-def _signed_zero(e: Emitter, x: SSAValue, dtype: np.dtype) -> SSAValue:
+def _signed_zero(e: MlirEmitter, x: SSAValue, dtype: np.dtype) -> SSAValue:
     """Zero with the sign of x. (convert-math-to-libm refuses math.copysign.)"""
     integer = np.dtype(f"int{8 * dtype.itemsize}")
     bits = e.add(arith.BitcastOp(x, element_type(integer)))
@@ -149,11 +149,11 @@ def _signed_zero(e: Emitter, x: SSAValue, dtype: np.dtype) -> SSAValue:
     return e.add(arith.BitcastOp(sign, x.type))
 
 
-def _signs_differ(e: Emitter, x: SSAValue, y: SSAValue, zero: SSAValue) -> SSAValue:
+def _signs_differ(e: MlirEmitter, x: SSAValue, y: SSAValue, zero: SSAValue) -> SSAValue:
     return e.add(arith.XOrIOp(e.add(arith.CmpfOp(x, zero, "olt")), e.add(arith.CmpfOp(y, zero, "olt"))))
 
 
-def _float_floor_div(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
+def _float_floor_div(e: MlirEmitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
     """As CPython and NumPy: out of the exact remainder, then snapped to the nearest integer."""
     zero, one, half = (e.constant(v, dtype) for v in (0.0, 1.0, 0.5))
     rest, plain = _remainder(e, x, y), e.add(arith.DivfOp(x, y))
@@ -169,13 +169,13 @@ def _float_floor_div(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> S
     return e.add(arith.SelectOp(e.add(arith.CmpfOp(y, zero, "oeq")), plain, result))
 
 
-def _integer_floor_div(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
+def _integer_floor_div(e: MlirEmitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
     zero, safe = _safe_divisor(e, x, y, dtype)
     quotient = e.add(arith.FloorDivSIOp(x, safe))
     return e.add(arith.SelectOp(e.add(arith.CmpiOp(y, zero, "eq")), zero, quotient))
 
 
-def _integer_mod(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
+def _integer_mod(e: MlirEmitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
     zero, safe = _safe_divisor(e, x, y, dtype)
     rest = e.add(arith.RemSIOp(x, safe))
     differ = e.add(arith.CmpiOp(e.add(arith.XOrIOp(rest, safe)), zero, "slt"))
@@ -184,7 +184,7 @@ def _integer_mod(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAVa
     return e.add(arith.SelectOp(e.add(arith.CmpiOp(y, zero, "eq")), zero, rest))
 
 
-def _safe_divisor(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> tuple[SSAValue, SSAValue]:
+def _safe_divisor(e: MlirEmitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> tuple[SSAValue, SSAValue]:
     """Zero, and y with 1 for what must not be divided by: 0, and -1 where the quotient would not fit."""
     zero, least = e.constant(0, dtype), e.constant(int(np.iinfo(dtype).min), dtype)
     overflow = e.add(arith.AndIOp(e.add(arith.CmpiOp(x, least, "eq")), e.add(arith.CmpiOp(y, e.constant(-1, dtype), "eq"))))
@@ -192,7 +192,7 @@ def _safe_divisor(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> tupl
     return zero, e.add(arith.SelectOp(bad, e.constant(1, dtype), y))
 
 
-def _integer_pow(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
+def _integer_pow(e: MlirEmitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
     """Square and multiply modulo 2**n. (NumPy refuses a negative exponent; here it gives some number.)"""
     one = e.constant(1, dtype)
     block = Block(arg_types=[_INDEX, x.type, x.type, x.type])
@@ -205,11 +205,11 @@ def _integer_pow(e: Emitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAVa
     return e.add(scf.ForOp(e.index(0), bits, e.index(1), [one, x, y], block))
 
 
-def _float_pow(e: Emitter, x: SSAValue, y: SSAValue, _dtype: np.dtype) -> SSAValue:
+def _float_pow(e: MlirEmitter, x: SSAValue, y: SSAValue, _dtype: np.dtype) -> SSAValue:
     return e.add(math.PowFOp(x, y))
 
 
-_Binary = Callable[[Emitter, SSAValue, SSAValue, np.dtype], SSAValue]
+_Binary = Callable[[MlirEmitter, SSAValue, SSAValue, np.dtype], SSAValue]
 _REST: Mapping[type[FleetOp], tuple[_Binary, _Binary]] = {
     d.PowOp: (_float_pow, _integer_pow),
     d.FloorDivOp: (_float_floor_div, _integer_floor_div),
@@ -236,7 +236,7 @@ _FUNCTIONS: Mapping[type[FleetOp], Callable[[SSAValue], Operation]] = {
 UNARY = (*_FUNCTIONS, d.NegOp, d.AbsOp, d.SignOp, d.RsqrtOp, d.LogicalNotOp, d.IsnanOp)
 
 
-def unary(e: Emitter, op: type[FleetOp], x: SSAValue, dtype: np.dtype) -> SSAValue:
+def unary(e: MlirEmitter, op: type[FleetOp], x: SSAValue, dtype: np.dtype) -> SSAValue:
     """An operation of one element; `logical_not` and `isnan` give i1."""
     true = np.dtype(bool)
     if op is d.LogicalNotOp:
@@ -258,7 +258,7 @@ def unary(e: Emitter, op: type[FleetOp], x: SSAValue, dtype: np.dtype) -> SSAVal
     return e.add(_FUNCTIONS[op](x))
 
 
-def _integer_unary(e: Emitter, op: type[FleetOp], x: SSAValue, dtype: np.dtype) -> SSAValue:
+def _integer_unary(e: MlirEmitter, op: type[FleetOp], x: SSAValue, dtype: np.dtype) -> SSAValue:
     if op in (d.FloorOp, d.CeilOp, d.RintOp) or dtype.kind == "b":
         return x
     zero = e.constant(0, dtype)
@@ -271,7 +271,7 @@ def _integer_unary(e: Emitter, op: type[FleetOp], x: SSAValue, dtype: np.dtype) 
     return e.add(arith.SelectOp(negative, e.constant(-1, dtype), positive))
 
 
-def _sign(e: Emitter, x: SSAValue, dtype: np.dtype) -> SSAValue:
+def _sign(e: MlirEmitter, x: SSAValue, dtype: np.dtype) -> SSAValue:
     """1, -1 or 0; NaN of NaN."""
     zero = e.constant(0.0, dtype)
     rest = e.add(arith.SelectOp(e.add(arith.CmpfOp(x, zero, "oeq")), zero, x))

@@ -2,7 +2,7 @@
 
 The model becomes the function `fleet_<name>`, which calls one private function for every different computation. Its arguments
 are the model's in their order, weights included; it returns the model's outputs and then what the model prints, each value
-once (`Export` says which result is which). Everything that is returned is a tensor. Composite operations are expanded to the
+once (`MlirExport` says which result is which). Everything that is returned is a tensor. Composite operations are expanded to the
 textbook sequence.
 """
 
@@ -27,10 +27,10 @@ from fleet.targets.mlir import _orders as orders
 from fleet.targets.mlir import _products as products
 from fleet.targets.mlir import _reductions as reductions
 from fleet.targets.mlir import _scalar as scalar
-from fleet.targets.mlir._emitter import Emitter
+from fleet.targets.mlir._emitter import MlirEmitter
 from fleet.targets.mlir._kernels import Kernels, Rule
 
-__all__ = ["RULES", "Export", "export_mlir"]
+__all__ = ["RULES", "MlirExport", "export_mlir"]
 
 RULES: Mapping[type[FleetOp], Rule] = {
     **dict.fromkeys((*scalar.BINARY, *scalar.UNARY), elementwise.elementwise),
@@ -64,7 +64,7 @@ _LONG = 256
 
 
 @dataclass(frozen=True)
-class Export:
+class MlirExport:
     """What `export_mlir` makes.
 
     Attributes:
@@ -86,7 +86,7 @@ class Export:
         return str(self.module) + "\n"
 
 
-def export_mlir(program: Program, *, every_result: bool = False) -> Export:
+def export_mlir(program: Program, *, every_result: bool = False) -> MlirExport:
     """Exports a program, after any pass.
 
     Args:
@@ -100,7 +100,7 @@ def export_mlir(program: Program, *, every_result: bool = False) -> Export:
     name = "fleet_" + (re.sub(r"\W", "_", source.sym_name.data).strip("_") or "main")
     function = FuncOp(name, ([v.type for v in source.body.block.args], []))
     block = function.body.block
-    e = Emitter(block)
+    e = MlirEmitter(block)
     values: dict[SSAValue, SSAValue] = dict(zip(source.body.block.args, block.args, strict=True))
     for argument, value in zip(program.arguments, block.args, strict=True):
         _name(value, argument.name)
@@ -128,13 +128,13 @@ def export_mlir(program: Program, *, every_result: bool = False) -> Export:
     kept = DictionaryAttr({"bufferization.writable": BoolAttr.from_bool(False)})
     if block.args:
         function.arg_attrs = ArrayAttr([kept if is_tensor(v.type) else DictionaryAttr({}) for v in block.args])
-    return Export(ModuleOp([*kernels.functions.values(), function]), name, outputs, tuple(printed), tensors)
+    return MlirExport(ModuleOp([*kernels.functions.values(), function]), name, outputs, tuple(printed), tensors)
 
 
 class _Results:
     """The function's results, each value once."""
 
-    def __init__(self, e: Emitter) -> None:
+    def __init__(self, e: MlirEmitter) -> None:
         self.e = e
         self.values: list[SSAValue] = []
         self._numbers: dict[SSAValue, int] = {}

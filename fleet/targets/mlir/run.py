@@ -17,7 +17,7 @@ from fleet.errors import FleetError, ModelError
 from fleet.ir.dialect import PrintOp
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
-from fleet.targets.mlir.export import Export, export_mlir
+from fleet.targets.mlir.export import MlirExport, export_mlir
 from fleet.targets.mlir.lower import lower
 from fleet.targets.printed import printed
 
@@ -52,7 +52,7 @@ class MlirProgram:
     """
 
     program: Program
-    export: Export
+    export: MlirExport
     llvm_ir: str
     _keep: list[Any] = field(default_factory=list[Any], repr=False, compare=False)
 

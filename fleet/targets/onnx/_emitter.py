@@ -14,7 +14,7 @@ from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.onnx.types import ELEMENT_TYPES, stand_in
 
-__all__ = ["Emitter", "Unsupported", "Value", "result_of"]
+__all__ = ["OnnxEmitter", "Unsupported", "Value", "result_of"]
 
 
 class Unsupported(Exception):
@@ -35,7 +35,7 @@ class Value:
         return len(self.shape)
 
 
-class Emitter:
+class OnnxEmitter:
     """The nodes so far, in order. Names are unique among nodes, and among values."""
 
     def __init__(self, taken: Sequence[str]) -> None:

@@ -27,18 +27,18 @@ from fleet.targets.onnx import _composites as composites
 from fleet.targets.onnx import _elementwise as elementwise
 from fleet.targets.onnx import _movement as movement
 from fleet.targets.onnx import _reductions as reductions
-from fleet.targets.onnx._emitter import Emitter, Unsupported, Value
+from fleet.targets.onnx._emitter import OnnxEmitter, Unsupported, Value
 from fleet.targets.onnx.types import ELEMENT_TYPES
 
-__all__ = ["COMPOSITES", "IR_VERSION", "OPSET", "RULES", "Export", "export_onnx"]
+__all__ = ["COMPOSITES", "IR_VERSION", "OPSET", "RULES", "OnnxExport", "export_onnx"]
 
 OPSET = 26
 """The newest opset that onnxruntime 1.31 takes."""
 IR_VERSION = 13
 """The newest version of the format that it takes."""
 
-Rule: TypeAlias = Callable[[Emitter, FleetOp, Sequence[Value]], Value]
-Whole: TypeAlias = Callable[[Emitter, FleetOp, Sequence[Value]], "Value | None"]
+Rule: TypeAlias = Callable[[OnnxEmitter, FleetOp, Sequence[Value]], Value]
+Whole: TypeAlias = Callable[[OnnxEmitter, FleetOp, Sequence[Value]], "Value | None"]
 
 RULES: Mapping[type[FleetOp], Rule] = {
     **dict.fromkeys(elementwise.BINARY, elementwise.binary),
@@ -98,7 +98,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True)
-class Export:
+class OnnxExport:
     """What `export_onnx` makes.
 
     Attributes:
@@ -116,7 +116,7 @@ class Export:
     printed: tuple[tuple[str, ...], ...]
 
 
-def export_onnx(program: Program, *, every_result: bool = False) -> Export:
+def export_onnx(program: Program, *, every_result: bool = False) -> OnnxExport:
     """Exports a program, after any pass; unknown dimensions stay unknown.
 
     Args:
@@ -150,7 +150,7 @@ class _Exporter:
         self.program = program
         block = program.function.body.block
         self.names = {a.name for a in program.arguments}
-        self.emitter = Emitter([*self.names, *program.outputs])
+        self.emitter = OnnxEmitter([*self.names, *program.outputs])
         self.values: dict[SSAValue, Value] = {
             v: Value(a.name, numpy_dtype(v.type), shape_of(v.type)) for v, a in zip(block.args, program.arguments, strict=True)
         }
@@ -208,7 +208,7 @@ class _Exporter:
             known[result] = Value(made.name, made.dtype, shape_of(result.type))
         return known[sequence[-1].results[0]]
 
-    def result(self, every_result: bool) -> Export:
+    def result(self, every_result: bool) -> OnnxExport:
         """The model."""
         program = self.program
         outputs = {name: self._output(name, v) for name, v in zip(program.outputs, program.returned(), strict=True)}
@@ -236,7 +236,7 @@ class _Exporter:
         )
         helper.set_model_props(model, {"fleet.program": program.hash})
         arrays = {a.name: program.weights[a.name] for a in weights}
-        return Export(model, arrays, {n: v.name for n, v in outputs.items()}, dict(self.tensors), printed)
+        return OnnxExport(model, arrays, {n: v.name for n, v in outputs.items()}, dict(self.tensors), printed)
 
     def _output(self, name: str, value: SSAValue) -> Value:
         found = self.values[value]

@@ -16,7 +16,7 @@ from fleet.errors import DeviceError, FleetError, SetupError
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-    from fleet.targets.onnx.export import Export
+    from fleet.targets.onnx.export import OnnxExport
 
 __all__ = ["EXTERNAL_FROM", "check", "in_memory", "model_bytes", "model_text", "needs", "save_onnx"]
 
@@ -34,19 +34,19 @@ def needs(*packages: str) -> None:
         )
 
 
-def model_bytes(export: Export) -> bytes:
+def model_bytes(export: OnnxExport) -> bytes:
     """The model with its weights in it, checked. Raises DeviceError for what ONNX's checker refuses, or more than 1 GiB."""
     model = _whole(export)
     check(model)
     return model.SerializeToString()
 
 
-def in_memory(export: Export) -> bytes:
+def in_memory(export: OnnxExport) -> bytes:
     """As `model_bytes`, unchecked: for a runtime that checks it itself."""
     return _whole(export).SerializeToString()
 
 
-def _whole(export: Export) -> ModelProto:
+def _whole(export: OnnxExport) -> ModelProto:
     if (size := _size(export)) > EXTERNAL_FROM:
         raise DeviceError(f"{size} bytes of weights do not go into one model", where="ONNX", hint="write it with external data")
     model = _copied(export)
@@ -55,7 +55,7 @@ def _whole(export: Export) -> ModelProto:
     return model
 
 
-def model_text(export: Export) -> str:
+def model_text(export: OnnxExport) -> str:
     """The model in ONNX's textual syntax; of a weight of more than 16 elements only name, type and shape, as a comment."""
     from onnx import printer
 
@@ -69,7 +69,7 @@ def model_text(export: Export) -> str:
     return "\n".join([*notes, printer.to_text(model)]) + "\n"
 
 
-def save_onnx(export: Export, path: Path, *, external: bool = False) -> list[Path]:
+def save_onnx(export: OnnxExport, path: Path, *, external: bool = False) -> list[Path]:
     """Writes the model, and where asked for or needed its weights into "NAME.data" beside it; returns the files.
 
     The model is replaced last, each file under a temporary name first. Raises DeviceError for what ONNX's checker refuses,
@@ -112,13 +112,13 @@ def check(model: ModelProto, folder: Path | None = None) -> None:
         raise DeviceError(f"the checker refuses the model: {line}", where="ONNX", hint="this is a bug of fleet's export") from error
 
 
-def _copied(export: Export) -> ModelProto:
+def _copied(export: OnnxExport) -> ModelProto:
     model = type(export.model)()
     model.CopyFrom(export.model)
     return model
 
 
-def _size(export: Export) -> int:
+def _size(export: OnnxExport) -> int:
     return sum(w.nbytes for w in export.weights.values())
 
 
@@ -126,7 +126,7 @@ def _raw(array: np.ndarray) -> bytes:
     return np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
 
 
-def _padded(export: Export, names: Iterable[str]) -> Iterator[bytes]:
+def _padded(export: OnnxExport, names: Iterable[str]) -> Iterator[bytes]:
     for name in names:
         raw = _raw(export.weights[name])
         yield raw

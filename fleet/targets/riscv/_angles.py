@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from fleet.targets.riscv._kernel import I64, Builder, Value, index
 from fleet.targets.riscv._math import Core, bits_of, call_reduction
-from fleet.targets.riscv.faults import Fault, emit_fault
+from fleet.targets.riscv.faults import RuntimeFault, emit_fault
 
 LARGEST_ANGLE = 2.0**30
 """Beyond it the stated error would not hold: generated code stops with a fault. Infinity gives NaN."""
@@ -60,4 +60,4 @@ class Angles(Core):
         b: Builder = self.b
         any_ = beyond if self.lanes == 1 else call_reduction(b, "or", beyond)
         limit = ir.Constant(I64, int(LARGEST_ANGLE))
-        emit_fault(b, any_, Fault.ANGLE, index(0), limit)
+        emit_fault(b, any_, RuntimeFault.ANGLE, index(0), limit)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from fleet.ir.expand import MASKED
-from fleet.targets.riscv._composite import Row, lanes_for, softmax_row
+from fleet.targets.riscv._composite import ElementRow, lanes_for, softmax_row
 from fleet.targets.riscv._kernel import (
     I64,
-    Array,
+    ArrayOperand,
     Builder,
     Value,
     broadcast_strides,
@@ -27,7 +27,7 @@ from fleet.targets.riscv._kernel import (
     vector,
 )
 from fleet.targets.riscv._loops import fold, loop, moved, pieces
-from fleet.targets.riscv._matmul import Product, emit_product
+from fleet.targets.riscv._matmul import ProductShape, emit_product
 from fleet.targets.riscv.isa import Isa
 
 
@@ -35,10 +35,10 @@ from fleet.targets.riscv.isa import Isa
 class Attention:
     """Sizes of one attention: queries, keys, elements of a head and of a value's head, heads, and how scores are made."""
 
-    out: Array
-    q: Array
-    k: Array
-    v: Array
+    out: ArrayOperand
+    q: ArrayOperand
+    k: ArrayOperand
+    v: ArrayOperand
     heads: int
     kv_heads: int
     scale: float
@@ -56,18 +56,18 @@ class Attention:
         return self.k.shape[0]
 
     @property
-    def scores(self) -> Product:
+    def scores(self) -> ProductShape:
         """q k^T of one head."""
         depth = self.q.shape[1] // self.heads
         left, right = (self.q.strides[0], self.q.strides[1]), (self.k.strides[1], self.k.strides[0])
-        return Product(self.queries, depth, self.keys, left, right, self.out.dtype, self.k.dtype, self.isa)
+        return ProductShape(self.queries, depth, self.keys, left, right, self.out.dtype, self.k.dtype, self.isa)
 
     @property
-    def context(self) -> Product:
+    def context(self) -> ProductShape:
         """scores v of one head."""
         columns = self.v.shape[1] // self.kv_heads
         left, right = (self.keys, 1), (self.v.strides[0], self.v.strides[1])
-        return Product(self.queries, self.keys, columns, left, right, self.out.dtype, self.v.dtype, self.isa)
+        return ProductShape(self.queries, self.keys, columns, left, right, self.out.dtype, self.v.dtype, self.isa)
 
     @property
     def score_bytes(self) -> int:
@@ -80,11 +80,11 @@ class Attention:
         return self.score_bytes + max(self.scores.workspace, self.context.workspace)
 
 
-def emit_attention(b: Builder, a: Attention, mask: Array | None, scratch: Value) -> None:
+def emit_attention(b: Builder, a: Attention, mask: ArrayOperand | None, scratch: Value) -> None:
     """All heads in a loop."""
     n, m = a.queries, a.keys
     dtype = a.out.dtype
-    scores = Array(scratch, dtype, (n, m))
+    scores = ArrayOperand(scratch, dtype, (n, m))
     rest = b.gep(scratch, [index(a.score_bytes)], inbounds=True, source_etype=ir.IntType(8))
     width, group = a.q.shape[1] // a.heads, a.heads // a.kv_heads
     out_width = a.v.shape[1] // a.kv_heads
@@ -98,7 +98,7 @@ def emit_attention(b: Builder, a: Attention, mask: Array | None, scratch: Value)
         emit_product(b, a.scores, (scores, index(0)), (a.q, q), (a.k, k), rest)
 
         def row(i: Value) -> None:
-            line = Row(b, scores, moved(b, index(0), i, m), 1, m)
+            line = ElementRow(b, scores, moved(b, index(0), i, m), 1, m)
             _finish_scores(b, a, line, i, mask, steps)
             softmax_row(b, line, line)
 
@@ -109,14 +109,16 @@ def emit_attention(b: Builder, a: Attention, mask: Array | None, scratch: Value)
     loop(b, a.heads, head)
 
 
-def _finish_scores(b: Builder, a: Attention, line: Row, i: Value, mask: Array | None, steps: tuple[int, ...] | None) -> None:
+def _finish_scores(
+    b: Builder, a: Attention, line: ElementRow, i: Value, mask: ArrayOperand | None, steps: tuple[int, ...] | None
+) -> None:
     """Scale, mask and the causal limit of one row."""
     dtype = a.out.dtype
     if a.scale == 1.0 and mask is None and not a.causal:
         return
     rows = [line]
     if mask is not None and steps is not None:
-        rows.append(Row(b, mask, moved(b, index(0), i, steps[0]), steps[1], a.keys))
+        rows.append(ElementRow(b, mask, moved(b, index(0), i, steps[0]), steps[1], a.keys))
     last = b.add(i, index(a.keys - a.queries))
     for first, width, times in pieces(a.keys, lanes_for(b, rows, 8), overlap=False):
 

@@ -20,18 +20,18 @@ from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.liveness import Life, share
-from fleet.targets.riscv._kernel import I64, Array, Builder, Value, index, load
+from fleet.targets.riscv._kernel import I64, ArrayOperand, Builder, Value, index, load
 from fleet.targets.riscv._movement import emit_copy
-from fleet.targets.riscv.faults import Fault, emit_fault
+from fleet.targets.riscv.faults import RuntimeFault, emit_fault
 from fleet.targets.riscv.isa import Isa
 from fleet.targets.riscv.plan import ALIGN, dtype_of, part_offsets, refuse
 from fleet.targets.riscv.views import view_of
 
 __all__ = ["Inner", "body_work", "body_workspace", "emit_if", "emit_while"]
 
-Emit: TypeAlias = Callable[[Builder, FleetOp, Array, Sequence[Array], Value], None]
-Workspace: TypeAlias = Callable[[FleetOp, Sequence[Array], Isa], int]
-Work: TypeAlias = Callable[[FleetOp, Sequence[Array]], tuple[int, int]]
+Emit: TypeAlias = Callable[[Builder, FleetOp, ArrayOperand, Sequence[ArrayOperand], Value], None]
+Workspace: TypeAlias = Callable[[FleetOp, Sequence[ArrayOperand], Isa], int]
+Work: TypeAlias = Callable[[FleetOp, Sequence[ArrayOperand]], tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Inner:
 class _Place:
     """Where a value lies: bytes from the beginning of scratch, or from that of an array from outside (`of`)."""
 
-    array: Array
+    array: ArrayOperand
     offset: int
     of: int | None = None
 
@@ -55,7 +55,7 @@ class _Place:
 class _Layout:
     """The memory of a body: where every value lies, and what runs in which order."""
 
-    def __init__(self, block: Block, arguments: Sequence[Array], workspace: Workspace, isa: Isa) -> None:
+    def __init__(self, block: Block, arguments: Sequence[ArrayOperand], workspace: Workspace, isa: Isa) -> None:
         self.places: dict[SSAValue, _Place] = {
             v: _Place(a, 0, i) for i, (v, a) in enumerate(zip(block.args, arguments, strict=True))
         }
@@ -98,7 +98,7 @@ class _Layout:
         self.size = _aligned(self.size)
         self.scratch = _aligned(max((workspace(op, self.arrays(op), isa) for op in self.code), default=0))
 
-    def _view(self, op: FleetOp, array: Array) -> tuple[SSAValue, int, Array] | None:
+    def _view(self, op: FleetOp, array: ArrayOperand) -> tuple[SSAValue, int, ArrayOperand] | None:
         """The operand that a result is a part of, the bytes from its beginning, and the part."""
         if isinstance(op, d.ElementOp):
             offset = part_offsets(op.operand.type)[0][op.index.value.data]
@@ -116,7 +116,7 @@ class _Layout:
             return None
         return op.operands[0], view.offset * array.dtype.itemsize, replace(array, given=view.strides)
 
-    def arrays(self, op: FleetOp) -> list[Array]:
+    def arrays(self, op: FleetOp) -> list[ArrayOperand]:
         """The result's and the operands', in no place; numbers of the source are known."""
         found = [self.places[op.results[0]].array]
         for value in op.operands:
@@ -125,7 +125,7 @@ class _Layout:
             found.append(replace(array, constant=known))
         return found
 
-    def pointer(self, b: Builder, value: SSAValue, arguments: Sequence[Array], scratch: Value) -> Value:
+    def pointer(self, b: Builder, value: SSAValue, arguments: Sequence[ArrayOperand], scratch: Value) -> Value:
         """Where a value lies."""
         place = self.places[value]
         return _moved(b, scratch if place.of is None else arguments[place.of].pointer, place.offset)
@@ -137,16 +137,16 @@ def _moved(b: Builder, pointer: Value, offset: int) -> Value:
     return b.gep(pointer, [ir.Constant(I64, offset)], source_etype=ir.IntType(8)) if offset else pointer
 
 
-def _array(op: FleetOp, type_: Attribute) -> Array:
+def _array(op: FleetOp, type_: Attribute) -> ArrayOperand:
     if isinstance(type_, TupleType):
-        return Array(None, np.dtype(np.uint8), (part_offsets(type_)[1],))
+        return ArrayOperand(None, np.dtype(np.uint8), (part_offsets(type_)[1],))
     dtype, shape = dtype_of(type_), shape_of(type_)
     if dtype is None or any(n < 0 for n in shape):
         raise refuse(op, f"result type {type_}")
-    return Array(None, dtype, shape)
+    return ArrayOperand(None, dtype, shape)
 
 
-def _bytes(array: Array) -> int:
+def _bytes(array: ArrayOperand) -> int:
     return array.size * array.dtype.itemsize
 
 
@@ -154,22 +154,24 @@ def _aligned(size: int) -> int:
     return -(-size // ALIGN) * ALIGN
 
 
-def _parts(type_: Attribute, pointer: Value, b: Builder) -> list[Array]:
+def _parts(type_: Attribute, pointer: Value, b: Builder) -> list[ArrayOperand]:
     assert isinstance(type_, TupleType)
     offsets, _ = part_offsets(type_)
-    return [Array(_moved(b, pointer, at), numpy_dtype(t), shape_of(t)) for t, at in zip(type_.types.data, offsets, strict=True)]
+    return [
+        ArrayOperand(_moved(b, pointer, at), numpy_dtype(t), shape_of(t)) for t, at in zip(type_.types.data, offsets, strict=True)
+    ]
 
 
-def _copy(b: Builder, target: Array, source: Array) -> None:
+def _copy(b: Builder, target: ArrayOperand, source: ArrayOperand) -> None:
     if target.size:
         emit_copy(b, target.shape, target, target.strides, index(0), source, source.strides, index(0))
 
 
-def _run(b: Builder, layout: _Layout, arguments: Sequence[Array], scratch: Value, emit: Emit) -> list[Array]:
+def _run(b: Builder, layout: _Layout, arguments: Sequence[ArrayOperand], scratch: Value, emit: Emit) -> list[ArrayOperand]:
     """A body's code; what it gives."""
     inner = _moved(b, scratch, layout.size)
 
-    def placed(value: SSAValue, array: Array) -> Array:
+    def placed(value: SSAValue, array: ArrayOperand) -> ArrayOperand:
         return replace(array, pointer=layout.pointer(b, value, arguments, scratch))
 
     for op in layout.code:
@@ -179,18 +181,18 @@ def _run(b: Builder, layout: _Layout, arguments: Sequence[Array], scratch: Value
     return [placed(v, layout.places[v].array) for v in layout.given]
 
 
-def _layouts(op: d.RegionOp, operands: Sequence[Array], workspace: Workspace, isa: Isa) -> list[_Layout]:
+def _layouts(op: d.RegionOp, operands: Sequence[ArrayOperand], workspace: Workspace, isa: Isa) -> list[_Layout]:
     given = operands[1:] if isinstance(op, d.IfOp) else operands
     return [_Layout(block, [replace(a, constant=None) for a in given], workspace, isa) for block in op.bodies]
 
 
-def body_workspace(op: d.RegionOp, operands: Sequence[Array], workspace: Workspace, isa: Isa) -> int:
+def body_workspace(op: d.RegionOp, operands: Sequence[ArrayOperand], workspace: Workspace, isa: Isa) -> int:
     """Bytes of scratch."""
     most = max(layout.size + layout.scratch for layout in _layouts(op, operands, workspace, isa))
     return most + (_aligned(part_offsets(op.result.type)[1]) if isinstance(op, d.WhileOp) else 0)
 
 
-def body_work(op: d.RegionOp, operands: Sequence[Array], work: Work, workspace: Workspace, isa: Isa) -> tuple[int, int]:
+def body_work(op: d.RegionOp, operands: Sequence[ArrayOperand], work: Work, workspace: Workspace, isa: Isa) -> tuple[int, int]:
     """Upper estimate of instructions; multiply-adds of one round."""
     found = [[work(inner, layout.arrays(inner)) for inner in layout.code] for layout in _layouts(op, operands, workspace, isa)]
     moved = 400 + 60 * part_offsets(op.result.type)[1]
@@ -198,7 +200,7 @@ def body_work(op: d.RegionOp, operands: Sequence[Array], work: Work, workspace: 
     return min(1 << 52, rounds * (moved + sum(w for body in found for w, _ in body))), sum(m for body in found for _, m in body)
 
 
-def emit_if(b: Builder, op: d.IfOp, out: Array, operands: Sequence[Array], scratch: Value, inner: Inner) -> None:
+def emit_if(b: Builder, op: d.IfOp, out: ArrayOperand, operands: Sequence[ArrayOperand], scratch: Value, inner: Inner) -> None:
     """One of two bodies."""
     given = [replace(a, constant=None) for a in operands[1:]]
     layouts = _layouts(op, operands, inner.workspace, inner.isa)
@@ -214,7 +216,9 @@ def emit_if(b: Builder, op: d.IfOp, out: Array, operands: Sequence[Array], scrat
     b.position_at_end(end)
 
 
-def emit_while(b: Builder, op: d.WhileOp, out: Array, operands: Sequence[Array], scratch: Value, inner: Inner) -> None:
+def emit_while(
+    b: Builder, op: d.WhileOp, out: ArrayOperand, operands: Sequence[ArrayOperand], scratch: Value, inner: Inner
+) -> None:
     """A body as long as another says so."""
     count = len(op.carried)
     test, body = _layouts(op, operands, inner.workspace, inner.isa)
@@ -245,4 +249,4 @@ def emit_while(b: Builder, op: d.WhileOp, out: Array, operands: Sequence[Array],
     rounds.add_incoming(b.add(rounds, index(1)), b.block)
     b.branch(again)
     b.position_at_end(end)
-    emit_fault(b, b.and_(repeat, endless), Fault.ROUNDS, rounds, index(regions.MAX_ROUNDS))
+    emit_fault(b, b.and_(repeat, endless), RuntimeFault.ROUNDS, rounds, index(regions.MAX_ROUNDS))

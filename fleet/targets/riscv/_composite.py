@@ -16,7 +16,7 @@ from llvmlite import ir
 from fleet.targets.riscv import coefficients
 from fleet.targets.riscv._elementwise import in_double, maximum
 from fleet.targets.riscv._kernel import (
-    Array,
+    ArrayOperand,
     Builder,
     Value,
     broadcast_strides,
@@ -39,10 +39,10 @@ _GELU = math.sqrt(2 / math.pi)
 _LOG2E = 1 / math.log(2)
 
 
-class Row:
+class ElementRow:
     """`count` elements of an array from an offset on, `stride` apart."""
 
-    def __init__(self, b: Builder, array: Array, start: Value, stride: int, count: int) -> None:
+    def __init__(self, b: Builder, array: ArrayOperand, start: Value, stride: int, count: int) -> None:
         self.b, self.array, self.start, self.stride, self.count = b, array, start, stride, count
 
     def place(self, i: Value) -> Value:
@@ -58,7 +58,7 @@ class Row:
         store(self.b, self.array, self.place(i), value)
 
 
-def lanes_for(b: Builder, rows: Sequence[Row], size: int, group: int = 4) -> int:
+def lanes_for(b: Builder, rows: Sequence[ElementRow], size: int, group: int = 4) -> int:
     """Lanes in which rows are walked together: 1 unless all have strides of 0 or 1."""
     return isa_of(b).lanes(size, group) if all(r.stride in (0, 1) for r in rows) else 1
 
@@ -98,7 +98,7 @@ def number_like(value: Value, number_: float, lanes: int) -> Value:
     return ir.Constant(vector(value.type, lanes), [number_] * lanes if lanes > 1 else number_)
 
 
-def _extremes(b: Builder, row: Row, dtype: np.dtype) -> tuple[Value, Value]:
+def _extremes(b: Builder, row: ElementRow, dtype: np.dtype) -> tuple[Value, Value]:
     """The largest and the smallest number of a row; NaN only where there is nothing else."""
     lanes = lanes_for(b, [row], dtype.itemsize)
     found: Carried = [number(dtype, -math.inf), number(dtype, math.inf)]
@@ -113,7 +113,7 @@ def _extremes(b: Builder, row: Row, dtype: np.dtype) -> tuple[Value, Value]:
     return found[0], found[1]
 
 
-def softmax_row(b: Builder, out: Row, source: Row) -> None:
+def softmax_row(b: Builder, out: ElementRow, source: ElementRow) -> None:
     """One row; `out` may be `source`. float32 or float64 of `out`.
 
     In float32 exponentials are made without a clamp; where the row turns out to have had one that is out of the range of
@@ -161,16 +161,18 @@ def softmax_row(b: Builder, out: Row, source: Row) -> None:
     each(b, count, lanes_for(b, [out], dtype.itemsize), divide, 8, overlap=False)
 
 
-def emit_softmax(b: Builder, out: Array, operand: Array, axis: int) -> None:
+def emit_softmax(b: Builder, out: ArrayOperand, operand: ArrayOperand, axis: int) -> None:
     """Over one axis."""
 
     def row(starts: list[Value], steps: list[int], count: int) -> None:
-        softmax_row(b, Row(b, out, starts[0], steps[0], count), Row(b, operand, starts[1], steps[1], count))
+        softmax_row(b, ElementRow(b, out, starts[0], steps[0], count), ElementRow(b, operand, starts[1], steps[1], count))
 
     _rows(b, out, [out, operand], axis, row)
 
 
-def _rows(b: Builder, out: Array, arrays: Sequence[Array], axis: int, body: Callable[[list[Value], list[int], int], None]) -> None:
+def _rows(
+    b: Builder, out: ArrayOperand, arrays: Sequence[ArrayOperand], axis: int, body: Callable[[list[Value], list[int], int], None]
+) -> None:
     """`body(starts, strides, count)` for every row along `axis`, the arrays broadcast to the result."""
     rank = len(out.shape)
     axis %= rank
@@ -188,12 +190,16 @@ def _rows(b: Builder, out: Array, arrays: Sequence[Array], axis: int, body: Call
     nest_fold(b, [out.shape[d] for d in kept], [[s[d] for d in kept] for s in strides], [index(0)] * len(arrays), [], row, 1)
 
 
-def emit_layer_norm(b: Builder, out: Array, operand: Array, gamma: Array, beta: Array, axis: int, eps: float) -> None:
+def emit_layer_norm(
+    b: Builder, out: ArrayOperand, operand: ArrayOperand, gamma: ArrayOperand, beta: ArrayOperand, axis: int, eps: float
+) -> None:
     """(x - mean) / sqrt(var + eps) * gamma + beta."""
     dtype = out.dtype
 
     def row(starts: list[Value], steps: list[int], count: int) -> None:
-        rows = [Row(b, a, start, step, count) for a, start, step in zip((out, operand, gamma, beta), starts, steps, strict=True)]
+        rows = [
+            ElementRow(b, a, start, step, count) for a, start, step in zip((out, operand, gamma, beta), starts, steps, strict=True)
+        ]
         target, x, g, c = rows
         lanes = lanes_for(b, [x], dtype.itemsize)
         zero, number_of = number(dtype, 0), number(dtype, count)
@@ -217,12 +223,12 @@ def emit_layer_norm(b: Builder, out: Array, operand: Array, gamma: Array, beta: 
     _rows(b, out, [out, operand, gamma, beta], axis, row)
 
 
-def emit_rms_norm(b: Builder, out: Array, operand: Array, gamma: Array, eps: float) -> None:
+def emit_rms_norm(b: Builder, out: ArrayOperand, operand: ArrayOperand, gamma: ArrayOperand, eps: float) -> None:
     """x / sqrt(mean(x * x) + eps) * gamma over the last axis."""
     dtype = out.dtype
 
     def row(starts: list[Value], steps: list[int], count: int) -> None:
-        rows = [Row(b, a, start, step, count) for a, start, step in zip((out, operand, gamma), starts, steps, strict=True)]
+        rows = [ElementRow(b, a, start, step, count) for a, start, step in zip((out, operand, gamma), starts, steps, strict=True)]
         target, x, g = rows
 
         def square(i: Value, width: int, sums: Carried) -> Carried:
@@ -281,7 +287,7 @@ def _short_erf(b: Builder, x: Value) -> Value:
     return b.fptrunc(b.fmul(y, core.polynomial(w, coefficients.ERF_WIDE)), x.type)
 
 
-def emit_activation(b: Builder, out: Array, operand: Array, name: str) -> None:
+def emit_activation(b: Builder, out: ArrayOperand, operand: ArrayOperand, name: str) -> None:
     """An activation of every element."""
 
     def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
@@ -290,7 +296,7 @@ def emit_activation(b: Builder, out: Array, operand: Array, name: str) -> None:
     nest(b, out.shape, [out.strides, operand.strides], [index(0)] * 2, body, size=8, unroll=2)
 
 
-def emit_finish(b: Builder, out: Array, bias: Array | None, residual: Array | None, name: str) -> None:
+def emit_finish(b: Builder, out: ArrayOperand, bias: ArrayOperand | None, residual: ArrayOperand | None, name: str) -> None:
     """out = activation(out + bias) + residual, in place."""
     given = [a for a in (bias, residual) if a is not None]
     strides: list[tuple[int, ...]] = [out.strides]

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.targets.riscv._elementwise import compute
-from fleet.targets.riscv._kernel import Array, Builder, Value, fused, index, is_float, load, number, store
+from fleet.targets.riscv._kernel import ArrayOperand, Builder, Value, fused, index, is_float, load, number, store
 from fleet.targets.riscv._loops import Carried, nest_fold
 from fleet.targets.riscv.plan import refuse
 
 
-def emit_einsum(b: Builder, op: FleetOp, out: Array, operands: Sequence[Array], subscripts: str) -> None:
+def emit_einsum(b: Builder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand], subscripts: str) -> None:
     """`numpy.einsum` with an explicit result and without an ellipsis."""
     left, arrow, result = subscripts.replace(" ", "").partition("->")
     labels = left.split(",")
@@ -35,7 +35,7 @@ def emit_einsum(b: Builder, op: FleetOp, out: Array, operands: Sequence[Array], 
         raise refuse(op, f"result shape {out.shape}; expected {tuple(sizes[label] for label in result)}")
     summed = [label for label in sizes if label not in result]
 
-    def steps(names: Sequence[str], words: str, array: Array) -> list[int]:
+    def steps(names: Sequence[str], words: str, array: ArrayOperand) -> list[int]:
         return [sum(s for w, s, n in zip(words, array.strides, array.shape, strict=True) if w == name and n > 1) for name in names]
 
     dtype = out.dtype

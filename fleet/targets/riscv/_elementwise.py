@@ -16,7 +16,7 @@ from fleet.targets.riscv._kernel import (
     F32,
     I1,
     I64,
-    Array,
+    ArrayOperand,
     Builder,
     Value,
     broadcast_strides,
@@ -35,7 +35,7 @@ from fleet.targets.riscv._kernel import (
 )
 from fleet.targets.riscv._loops import fold, nest
 from fleet.targets.riscv._math import Functions
-from fleet.targets.riscv.faults import Fault, emit_fault
+from fleet.targets.riscv.faults import RuntimeFault, emit_fault
 from fleet.targets.riscv.plan import refuse
 
 Kind: TypeAlias = type[FleetOp]
@@ -76,7 +76,7 @@ _ROUNDINGS: Mapping[Kind, str] = {d.FloorOp: "llvm.floor", d.CeilOp: "llvm.ceil"
 UNARY = (*(d.NegOp, d.AbsOp, d.SqrtOp, d.CastOp, d.SignOp, d.LogicalNotOp, d.IsnanOp), *_FUNCTIONS, *_ANGLES, *_ROUNDINGS)
 
 
-def emit_binary(b: Builder, op: FleetOp, out: Array, lhs: Array, rhs: Array) -> None:
+def emit_binary(b: Builder, op: FleetOp, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> None:
     """Operands converted to the result's dtype (comparisons: to their common one), then computed."""
     kind = type(op)
     if kind is d.DivOp and not is_float(out.dtype):
@@ -109,7 +109,7 @@ def emit_binary(b: Builder, op: FleetOp, out: Array, lhs: Array, rhs: Array) -> 
     _walk(b, op, out, [lhs, rhs], body, size=8 if wide else dtype.itemsize, serial=serial, unroll=1 if wide or serial else 4)
 
 
-def _compare_signs(b: Builder, op: FleetOp, kind: Kind, out: Array, lhs: Array, rhs: Array) -> None:
+def _compare_signs(b: Builder, op: FleetOp, kind: Kind, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> None:
     """An integer with a sign and uint64: no dtype holds both, so NumPy compares them as the numbers that they are."""
     sign, left = COMPARISONS[kind], lhs.dtype.kind == "i"
     below = sign in ("<", "<=", "!=") if left else sign in (">", ">=", "!=")
@@ -125,7 +125,7 @@ def _compare_signs(b: Builder, op: FleetOp, kind: Kind, out: Array, lhs: Array, 
     _walk(b, op, out, [lhs, rhs], body, size=8)
 
 
-def emit_where(b: Builder, op: FleetOp, out: Array, condition: Array, lhs: Array, rhs: Array) -> None:
+def emit_where(b: Builder, op: FleetOp, out: ArrayOperand, condition: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> None:
     """`numpy.where`: a condition that is no truth value counts as one where it is not zero."""
 
     def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
@@ -136,7 +136,7 @@ def emit_where(b: Builder, op: FleetOp, out: Array, condition: Array, lhs: Array
     _walk(b, op, out, [condition, lhs, rhs], body, size=out.dtype.itemsize)
 
 
-def emit_unary(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
+def emit_unary(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
     """One operand of the result's shape."""
     kind = type(op)
     if operand.shape != out.shape:
@@ -156,8 +156,8 @@ def emit_unary(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
 def _walk(
     b: Builder,
     op: FleetOp,
-    out: Array,
-    operands: Sequence[Array],
+    out: ArrayOperand,
+    operands: Sequence[ArrayOperand],
     body: Callable[[list[Value], Sequence[int], int], None],
     *,
     size: int,
@@ -296,7 +296,7 @@ def _integer_pow(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
     unsigned = is_unsigned(dtype)
     wide = y if dtype.itemsize == 8 else b.zext(y, I64) if unsigned else b.sext(y, I64)
     if not unsigned:
-        emit_fault(b, b.icmp_signed("<", wide, index(0)), Fault.NEGATIVE_POWER, wide, index(0))
+        emit_fault(b, b.icmp_signed("<", wide, index(0)), RuntimeFault.NEGATIVE_POWER, wide, index(0))
     type_ = element(dtype)
 
     def step(i: Value, carried: list[Value]) -> list[Value]:

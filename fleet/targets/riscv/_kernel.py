@@ -111,7 +111,7 @@ def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Array:
+class ArrayOperand:
     """An array operand: pointer to its first element, dtype, shape, `given` strides in elements (else C-contiguous).
 
     constant: the number that it is, where it is one number known now; then nothing is loaded.
@@ -134,7 +134,7 @@ class Array:
         return int(np.prod(self.shape, dtype=np.int64))
 
 
-def broadcast_strides(array: Array, shape: Sequence[int]) -> tuple[int, ...] | None:
+def broadcast_strides(array: ArrayOperand, shape: Sequence[int]) -> tuple[int, ...] | None:
     """Strides that read `array` as if it had `shape` (NumPy's rule); None when it does not broadcast."""
     lead = len(shape) - len(array.shape)
     if lead < 0:
@@ -211,13 +211,13 @@ def truncated(b: Builder, x: Value) -> Value:
     return b.call(b.module.globals.get(name) or ir.Function(b.module, type_, name), [whole])
 
 
-def at(b: Builder, array: Array, offset: Value) -> Value:
+def at(b: Builder, array: ArrayOperand, offset: Value) -> Value:
     """Address of the element at `offset` (elements from the first)."""
     stored = I8 if array.dtype.kind == "b" else element(array.dtype)
     return b.gep(array.pointer, [offset], inbounds=True, source_etype=stored)
 
 
-def load(b: Builder, array: Array, offset: Value, dtype: np.dtype | None = None, lanes: int = 1) -> Value:
+def load(b: Builder, array: ArrayOperand, offset: Value, dtype: np.dtype | None = None, lanes: int = 1) -> Value:
     """The element at `offset`, or `lanes` neighbours from there on, converted to `dtype`."""
     if array.constant is not None:
         target = dtype or array.dtype
@@ -229,14 +229,14 @@ def load(b: Builder, array: Array, offset: Value, dtype: np.dtype | None = None,
     return value if dtype is None else convert(b, value, array.dtype, dtype)
 
 
-def load_spread(b: Builder, array: Array, offset: Value, dtype: np.dtype, lanes: int, stride: int) -> Value:
+def load_spread(b: Builder, array: ArrayOperand, offset: Value, dtype: np.dtype, lanes: int, stride: int) -> Value:
     """`load` of neighbours (stride 1) or of one element into all lanes (stride 0)."""
     if lanes > 1 and stride == 0 and array.constant is None:
         return spread(b, load(b, array, offset, dtype), lanes)
     return load(b, array, offset, dtype, lanes)
 
 
-def store(b: Builder, array: Array, offset: Value, value: Value) -> None:
+def store(b: Builder, array: ArrayOperand, offset: Value, value: Value) -> None:
     """Writes an element, or neighbours from there on; `value` has the array's dtype."""
     if array.dtype.kind == "b":
         value = b.zext(value, vector(I8, lanes_of(value)))

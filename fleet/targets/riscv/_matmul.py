@@ -19,7 +19,7 @@ from llvmlite import ir
 from fleet.targets.riscv._kernel import (
     I64,
     POINTER,
-    Array,
+    ArrayOperand,
     Builder,
     Value,
     at,
@@ -55,7 +55,7 @@ _UNROLL = 4
 
 
 @dataclass(frozen=True)
-class Product:
+class ProductShape:
     """The shapes of one product: rows x depth times depth x columns; strides in elements of row and column."""
 
     rows: int
@@ -114,13 +114,13 @@ class Product:
         return [*found, (full * self.width, rest, 1)] if rest else found
 
 
-def product_of(lhs: Array, rhs: Array, dtype: np.dtype, isa: Isa) -> Product:
+def product_of(lhs: ArrayOperand, rhs: ArrayOperand, dtype: np.dtype, isa: Isa) -> ProductShape:
     """The product of the last two dimensions of two arrays (their pointers do not matter)."""
     left, right = (lhs.strides[-2], lhs.strides[-1]), (rhs.strides[-2], rhs.strides[-1])
-    return Product(lhs.shape[-2], lhs.shape[-1], rhs.shape[-1], left, right, dtype, rhs.dtype, isa)
+    return ProductShape(lhs.shape[-2], lhs.shape[-1], rhs.shape[-1], left, right, dtype, rhs.dtype, isa)
 
 
-def emit_matmul(b: Builder, out: Array, lhs: Array, rhs: Array, scratch: Value) -> None:
+def emit_matmul(b: Builder, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand, scratch: Value) -> None:
     """out = lhs @ rhs. Operands are converted to the result's dtype; `scratch` has the product's workspace.
 
     Shapes must fit: lhs [..., M, K], rhs [..., K, N], out [..., M, N], leading dimensions broadcast.
@@ -137,42 +137,42 @@ def emit_matmul(b: Builder, out: Array, lhs: Array, rhs: Array, scratch: Value) 
     nest_fold(b, lead, strides, [index(0)] * 3, [], matrix, 1)
 
 
-def collapsed(out: Array, lhs: Array, rhs: Array) -> tuple[Array, Array, Array]:
+def collapsed(out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> tuple[ArrayOperand, ArrayOperand, ArrayOperand]:
     """The same product with leading dimensions of the left operand taken for rows, where the right one has none."""
     lead = lhs.shape[:-2]
     if any(n != 1 for n in rhs.shape[:-2]) or not lead or lhs.strides[:-1] != _rows_of(lhs):
         return out, lhs, rhs
     rows = int(np.prod(lhs.shape[:-1], dtype=np.int64))
-    left = Array(lhs.pointer, lhs.dtype, (rows, lhs.shape[-1]), lhs.strides[-2:])
-    right = Array(rhs.pointer, rhs.dtype, rhs.shape[-2:], rhs.strides[-2:])
-    return Array(out.pointer, out.dtype, (rows, out.shape[-1])), left, right
+    left = ArrayOperand(lhs.pointer, lhs.dtype, (rows, lhs.shape[-1]), lhs.strides[-2:])
+    right = ArrayOperand(rhs.pointer, rhs.dtype, rhs.shape[-2:], rhs.strides[-2:])
+    return ArrayOperand(out.pointer, out.dtype, (rows, out.shape[-1])), left, right
 
 
-def _rows_of(array: Array) -> tuple[int, ...]:
+def _rows_of(array: ArrayOperand) -> tuple[int, ...]:
     """Strides of the dimensions before the last, were they one behind the other."""
     return tuple(s * array.strides[-2] for s in contiguous(array.shape[:-1]))
 
 
-def _lead(array: Array, lead: tuple[int, ...]) -> tuple[int, ...]:
-    strides = broadcast_strides(Array(array.pointer, array.dtype, array.shape[:-2], array.strides[:-2]), lead)
+def _lead(array: ArrayOperand, lead: tuple[int, ...]) -> tuple[int, ...]:
+    strides = broadcast_strides(ArrayOperand(array.pointer, array.dtype, array.shape[:-2], array.strides[:-2]), lead)
     assert strides is not None, "shapes are checked before code is made"
     return strides
 
 
-Place = tuple[Array, Value]
+Place = tuple[ArrayOperand, Value]
 """An array and the offset of a matrix's first element in it."""
 
 
-def emit_product(b: Builder, product: Product, out: Place, lhs: Place, rhs: Place, scratch: Value) -> None:
+def emit_product(b: Builder, product: ProductShape, out: Place, lhs: Place, rhs: Place, scratch: Value) -> None:
     """One matrix. The last two dimensions of `out` give its strides; columns must be neighbours there."""
     _Emitter(b, product, out, lhs, rhs, scratch).emit()
 
 
 class _Emitter:
-    def __init__(self, b: Builder, product: Product, out: Place, lhs: Place, rhs: Place, scratch: Value) -> None:
+    def __init__(self, b: Builder, product: ProductShape, out: Place, lhs: Place, rhs: Place, scratch: Value) -> None:
         self.b, self.p = b, product
         self.out, self.lhs, self.rhs = out, lhs, rhs
-        self.scratch = Array(scratch, product.dtype, (product.depth * product.width,)) if product.packed else None
+        self.scratch = ArrayOperand(scratch, product.dtype, (product.depth * product.width,)) if product.packed else None
 
     def emit(self) -> None:
         for first, width, times in self.p.blocks():
@@ -188,7 +188,7 @@ class _Emitter:
         if rest:
             self._tile(right, first, index(full * height), rest, width)
 
-    def _pack(self, scratch: Array, right: Value, width: int) -> None:
+    def _pack(self, scratch: ArrayOperand, right: Value, width: int) -> None:
         b, array = self.b, self.rhs[0]
         down, along = self.p.right
         if self.p.vectors and width > 1 and along != 1:
@@ -207,7 +207,7 @@ class _Emitter:
 
         loop(b, self.p.depth, row, 2)
 
-    def _pack_across(self, scratch: Array, right: Value, width: int) -> None:
+    def _pack_across(self, scratch: ArrayOperand, right: Value, width: int) -> None:
         """Copies rows of lanes that are not neighbours, by vector loads with a stride."""
         b, array = self.b, self.rhs[0]
         down, along = self.p.right

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr
 from fleet.ir.dialect import CheckOp, ConstantOp, FleetOp
 from fleet.ir.operation import attributes_of
 from fleet.targets.riscv._kernel import (
-    Array,
+    ArrayOperand,
     Builder,
     Value,
     broadcast_strides,
@@ -24,17 +24,17 @@ from fleet.targets.riscv._kernel import (
 )
 from fleet.targets.riscv._loops import moved, nest, nest_fold, shifted
 from fleet.targets.riscv._reductions import combine
-from fleet.targets.riscv.faults import Fault, check_number, emit_fault
+from fleet.targets.riscv.faults import RuntimeFault, check_number, emit_fault
 from fleet.targets.riscv.plan import refuse
 
 
 def emit_copy(
     b: Builder,
     shape: Sequence[int],
-    target: Array,
+    target: ArrayOperand,
     steps: Sequence[int],
     begin: Value,
-    source: Array,
+    source: ArrayOperand,
     walk: Sequence[int],
     start: Value,
 ) -> None:
@@ -47,7 +47,7 @@ def emit_copy(
     nest(b, shape, [steps, walk], [begin, start], body, size=size)
 
 
-def emit_reshape(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
+def emit_reshape(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
     """The same elements in C order under another shape, where the operand's own order allows no view."""
     if operand.size != out.size:
         raise refuse(op, f"{operand.size} elements into shape {out.shape}")
@@ -55,7 +55,7 @@ def emit_reshape(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
     emit_copy(b, operand.shape, out, flat, index(0), operand, operand.strides, index(0))
 
 
-def emit_concat(b: Builder, op: FleetOp, out: Array, operands: Sequence[Array]) -> None:
+def emit_concat(b: Builder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand]) -> None:
     """`numpy.concatenate` along one axis."""
     rank = len(out.shape)
     axis: int = attributes_of(op)["axis"]
@@ -73,7 +73,7 @@ def emit_concat(b: Builder, op: FleetOp, out: Array, operands: Sequence[Array]) 
         raise refuse(op, f"{begin} indices in an axis of {out.shape[axis]}")
 
 
-def emit_pad(b: Builder, op: FleetOp, out: Array, operand: Array, value: Array) -> None:
+def emit_pad(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand, value: ArrayOperand) -> None:
     """`numpy.pad` with a constant: everything filled, then the operand copied over its place."""
     found = attributes_of(op)
     low: list[int] = found["low"]
@@ -85,7 +85,7 @@ def emit_pad(b: Builder, op: FleetOp, out: Array, operand: Array, value: Array) 
     emit_copy(b, operand.shape, out, out.strides, index(begin), operand, operand.strides, index(0))
 
 
-def emit_gather(b: Builder, op: FleetOp, out: Array, table: Array, indices: Array) -> None:
+def emit_gather(b: Builder, op: FleetOp, out: ArrayOperand, table: ArrayOperand, indices: ArrayOperand) -> None:
     """`numpy.take` along an axis: negative indices count from the end, others out of range are a fault."""
     axis = int(attributes_of(op).get("axis", 0))
     if not table.shape or indices.dtype.kind != "i":
@@ -100,7 +100,7 @@ def emit_gather(b: Builder, op: FleetOp, out: Array, table: Array, indices: Arra
     def body(offsets: list[Value], _: list[Value]) -> list[Value]:
         given = load(b, indices, offsets[1], np.dtype(np.int64))
         place = b.select(b.icmp_signed("<", given, index(0)), b.add(given, index(rows)), given)
-        emit_fault(b, b.icmp_unsigned(">=", place, index(rows)), Fault.INDEX, given, index(rows))
+        emit_fault(b, b.icmp_unsigned(">=", place, index(rows)), RuntimeFault.INDEX, given, index(rows))
         source = moved(b, index(0), place, apart)
         shape = (*before, *after)
         steps = (*out.strides[:first], *out.strides[last:])
@@ -111,7 +111,9 @@ def emit_gather(b: Builder, op: FleetOp, out: Array, table: Array, indices: Arra
     nest_fold(b, indices.shape, [out.strides[first:last], indices.strides], [index(0)] * 2, [], body, 1)
 
 
-def emit_scatter(b: Builder, op: FleetOp, out: Array, operand: Array, indices: Array, updates: Array) -> None:
+def emit_scatter(
+    b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand, indices: ArrayOperand, updates: ArrayOperand
+) -> None:
     """Rows put into, or combined with, those of a copy of the operand, one index after another (see `emit_gather`)."""
     reduction = str(attributes_of(op)["reduction"])
     emit_copy(b, out.shape, out, out.strides, index(0), operand, operand.strides, index(0))
@@ -120,7 +122,7 @@ def emit_scatter(b: Builder, op: FleetOp, out: Array, operand: Array, indices: A
     def body(offsets: list[Value], _: list[Value]) -> list[Value]:
         given = load(b, indices, offsets[0], np.dtype(np.int64))
         place = b.select(b.icmp_signed("<", given, index(0)), b.add(given, index(rows)), given)
-        emit_fault(b, b.icmp_unsigned(">=", place, index(rows)), Fault.INDEX, given, index(rows))
+        emit_fault(b, b.icmp_unsigned(">=", place, index(rows)), RuntimeFault.INDEX, given, index(rows))
 
         def put(inner: list[Value], walk: Sequence[int], lanes: int) -> None:
             value = load_spread(b, updates, inner[1], dtype, lanes, walk[1])
@@ -135,7 +137,7 @@ def emit_scatter(b: Builder, op: FleetOp, out: Array, operand: Array, indices: A
     nest_fold(b, indices.shape, [indices.strides, updates.strides[:1]], [index(0)] * 2, [], body, 1)
 
 
-def emit_constant(b: Builder, op: ConstantOp, out: Array) -> None:
+def emit_constant(b: Builder, op: ConstantOp, out: ArrayOperand) -> None:
     """Fills the result with the number."""
     value = op.value.value.data
     if not is_float(out.dtype) and out.dtype.kind != "b":
@@ -145,22 +147,22 @@ def emit_constant(b: Builder, op: ConstantOp, out: Array) -> None:
     emit_fill(b, out, value)
 
 
-def emit_item(b: Builder, out: Array, operand: Array) -> None:
+def emit_item(b: Builder, out: ArrayOperand, operand: ArrayOperand) -> None:
     """The one element as a number."""
     if operand.dtype == np.uint64 and out.dtype == np.int64:
         word = load(b, operand, index(0), operand.dtype)
-        emit_fault(b, b.icmp_signed("<", word, index(0)), Fault.INTEGER, word, index(0))
+        emit_fault(b, b.icmp_signed("<", word, index(0)), RuntimeFault.INTEGER, word, index(0))
     store(b, out, index(0), load(b, operand, index(0), out.dtype))
 
 
-def emit_check(b: Builder, op: CheckOp, out: Array, operand: Array) -> None:
+def emit_check(b: Builder, op: CheckOp, out: ArrayOperand, operand: ArrayOperand) -> None:
     """A truth value that has to hold."""
     holds = load(b, operand, index(0), np.dtype(np.bool_))
-    emit_fault(b, b.not_(holds), Fault.CHECK, index(check_number(op)), index(0))
+    emit_fault(b, b.not_(holds), RuntimeFault.CHECK, index(check_number(op)), index(0))
     store(b, out, index(0), holds)
 
 
-def emit_fill(b: Builder, out: Array, value: float) -> None:
+def emit_fill(b: Builder, out: ArrayOperand, value: float) -> None:
     """Fills an array with a number."""
 
     def body(offsets: list[Value], _walk: Sequence[int], lanes: int) -> None:
@@ -169,7 +171,9 @@ def emit_fill(b: Builder, out: Array, value: float) -> None:
     nest(b, [out.size], [[1]], [index(0)], body, size=out.dtype.itemsize)
 
 
-def emit_rope(b: Builder, out: Array, operand: Array, cos: Array, sin: Array, *, interleaved: bool) -> None:
+def emit_rope(
+    b: Builder, out: ArrayOperand, operand: ArrayOperand, cos: ArrayOperand, sin: ArrayOperand, *, interleaved: bool
+) -> None:
     """Rotary embedding (see `fleet.ir.composite.RopeOp`): pairs of elements turned by the angle that broadcasts to them."""
     half = (*out.shape[:-1], out.shape[-1] // 2)
     turn = [s for s in (broadcast_strides(a, half) for a in (cos, sin)) if s is not None]

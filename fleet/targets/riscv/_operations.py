@@ -20,16 +20,16 @@ from fleet.targets.riscv._attention import Attention, emit_attention
 from fleet.targets.riscv._division import FMOD_STEPS
 from fleet.targets.riscv._einsum import emit_einsum
 from fleet.targets.riscv._elementwise import BINARY, COST, UNARY, emit_binary, emit_unary, emit_where
-from fleet.targets.riscv._kernel import Array, Builder, Value, is_float, isa_of
+from fleet.targets.riscv._kernel import ArrayOperand, Builder, Value, is_float, isa_of
 from fleet.targets.riscv._matmul import collapsed, emit_matmul, product_of
 from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
 from fleet.targets.riscv.plan import refuse
 
-Kernel: TypeAlias = Callable[[Builder, FleetOp, Array, Sequence[Array], Value], None]
+Kernel: TypeAlias = Callable[[Builder, FleetOp, ArrayOperand, Sequence[ArrayOperand], Value], None]
 """Writes an operation's code: its result, its operands, scratch."""
 
 
-def describe(op: FleetOp, arrays: Sequence[Array]) -> str:
+def describe(op: FleetOp, arrays: Sequence[ArrayOperand]) -> str:
     """What the code of an operation depends on besides addresses: equal descriptions share a function."""
     parts = [f"{a.dtype.name}{a.shape}{a.strides}{'' if a.constant is None else repr(a.constant)}" for a in arrays]
     extra = repr(constant_value(op)) if isinstance(op, d.ConstantOp) else str(op) if isinstance(op, d.RegionOp) else ""
@@ -37,7 +37,7 @@ def describe(op: FleetOp, arrays: Sequence[Array]) -> str:
     return f"{op.name}{sorted(attributes_of(op).items())}{extra}{types}" + ";".join(parts)
 
 
-def emit(b: Builder, op: FleetOp, out: Array, operands: Sequence[Array], scratch: Value) -> None:
+def emit(b: Builder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand], scratch: Value) -> None:
     """The body of an operation whose result has elements. Raises DeviceError for what the target lacks."""
     kernel = KERNELS.get(type(op))
     if kernel is None:
@@ -50,22 +50,22 @@ def _of(emit_: Callable[..., None]) -> Kernel:
     return lambda b, op, out, x, _scratch: emit_(b, op, out, *x)
 
 
-def _composite(emit_: Callable[[Builder, Array, Sequence[Array], Mapping[str, Any]], None]) -> Kernel:
+def _composite(emit_: Callable[[Builder, ArrayOperand, Sequence[ArrayOperand], Mapping[str, Any]], None]) -> Kernel:
     """Of operands and attributes, in floating point."""
 
-    def kernel(b: Builder, op: FleetOp, out: Array, x: Sequence[Array], _scratch: Value) -> None:
+    def kernel(b: Builder, op: FleetOp, out: ArrayOperand, x: Sequence[ArrayOperand], _scratch: Value) -> None:
         _check_float(op, out)
         emit_(b, out, x, attributes_of(op))
 
     return kernel
 
 
-def _check_float(op: FleetOp, out: Array) -> None:
+def _check_float(op: FleetOp, out: ArrayOperand) -> None:
     if not is_float(out.dtype):
         raise refuse(op, f"result {out.dtype}; expected float32 or float64")
 
 
-def _emit_linear(b: Builder, op: FleetOp, out: Array, x: Sequence[Array], scratch: Value) -> None:
+def _emit_linear(b: Builder, op: FleetOp, out: ArrayOperand, x: Sequence[ArrayOperand], scratch: Value) -> None:
     _check_float(op, out)
     emit_matmul(b, out, x[0], x[1], scratch)
     found = attributes_of(op)
@@ -76,7 +76,7 @@ def _emit_linear(b: Builder, op: FleetOp, out: Array, x: Sequence[Array], scratc
         composite.emit_finish(b, out, bias, residual, found["activation"])
 
 
-def _emit_attention(b: Builder, op: FleetOp, out: Array, x: Sequence[Array], scratch: Value) -> None:
+def _emit_attention(b: Builder, op: FleetOp, out: ArrayOperand, x: Sequence[ArrayOperand], scratch: Value) -> None:
     _check_float(op, out)
     emit_attention(b, _attention(op, [out, *x], isa_of(b)), x[3] if len(x) > 3 else None, scratch)
 
@@ -120,13 +120,13 @@ KERNELS: Mapping[type[FleetOp], Kernel] = {
 """Operation -> its code. Views (`fleet.targets.riscv.views`) need none, and a print is its operands' text."""
 
 
-def _attention(op: FleetOp, arrays: Sequence[Array], isa: Isa) -> Attention:
+def _attention(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> Attention:
     found = attributes_of(op)
     out, q, k, v = arrays[:4]
     return Attention(out, q, k, v, found["heads"], found["kv_heads"], found["scale"], found["causal"], isa)
 
 
-def workspace(op: FleetOp, arrays: Sequence[Array], isa: Isa) -> int:
+def workspace(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> int:
     """Bytes of scratch that the operation needs."""
     if isinstance(op, d.RegionOp):
         return bodies.body_workspace(op, arrays[1:], workspace, isa)
@@ -150,7 +150,7 @@ def _broadcasts(lhs: Sequence[int], rhs: Sequence[int]) -> bool:
     return all(a == b or 1 in (a, b) for a, b in zip(reversed(lhs[:-2]), reversed(rhs[:-2]), strict=False))
 
 
-def work(op: FleetOp, arrays: Sequence[Array]) -> tuple[int, int]:
+def work(op: FleetOp, arrays: Sequence[ArrayOperand]) -> tuple[int, int]:
     """Upper estimate of instructions retired, and the multiply-adds that the operation stands for."""
     out, *operands = arrays
     if isinstance(op, d.RegionOp):

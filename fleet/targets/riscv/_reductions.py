@@ -18,7 +18,7 @@ from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.operation import attributes_of
 from fleet.targets.riscv._elementwise import maximum, minimum
 from fleet.targets.riscv._kernel import (
-    Array,
+    ArrayOperand,
     Builder,
     Value,
     contiguous,
@@ -43,7 +43,7 @@ Combine = Callable[[Value, Value], Value]
 class _Axes:
     """An operand's dimensions, split into those that stay and those that are reduced."""
 
-    def __init__(self, op: FleetOp, operand: Array, axes: Sequence[int], out: Array, keepdims: bool) -> None:
+    def __init__(self, op: FleetOp, operand: ArrayOperand, axes: Sequence[int], out: ArrayOperand, keepdims: bool) -> None:
         rank = len(operand.shape)
         if any(not -rank <= a < rank for a in axes):
             raise refuse(op, f"axes {tuple(axes)} of an array of rank {rank}")
@@ -165,7 +165,7 @@ REDUCTIONS: Mapping[type[FleetOp], str] = {
 }  # fmt: skip
 
 
-def emit_reduce(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
+def emit_reduce(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
     """`reduce_sum`, `reduce_prod`, `reduce_max`, `reduce_min`, `reduce_any`, `reduce_all`, `mean`, `var`."""
     found = attributes_of(op)
     dtype, reduce = out.dtype, REDUCTIONS[type(op)]
@@ -217,7 +217,7 @@ def emit_reduce(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
     axes.outer(b, size, body)
 
 
-def emit_argument(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
+def emit_argument(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
     """`argmax`, `argmin`: the lowest index of the best value; the first NaN wins over all."""
     axes = _Axes(op, operand, [attributes_of(op)["axis"]], out, keepdims=False)
     if not axes.count and out.size:
@@ -244,7 +244,7 @@ def emit_argument(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
     axes.outer(b, 1 << 20, body)
 
 
-def emit_argsort(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
+def emit_argsort(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
     """`numpy.argsort`, stable: an element's place is the number of those that come before it, which takes n**2 steps a row."""
     axis = attributes_of(op)["axis"] % max(1, len(operand.shape))
     if operand.shape != out.shape or not out.shape:
@@ -278,7 +278,7 @@ def emit_argsort(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
     nest(b, shape, steps, [number(np.dtype(np.int64), 0)] * 2, body, size=1 << 20, unroll=1)
 
 
-def emit_cumsum(b: Builder, op: FleetOp, out: Array, operand: Array) -> None:
+def emit_cumsum(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
     """`numpy.cumsum` along one axis, sequentially."""
     axis = attributes_of(op)["axis"] % max(1, len(operand.shape))
     if operand.shape != out.shape or not out.shape:

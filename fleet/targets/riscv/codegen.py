@@ -21,7 +21,7 @@ from fleet.ir import dialect
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.program import Program
-from fleet.targets.riscv._kernel import I64, POINTER, Array, Value, contiguous, index, new_builder
+from fleet.targets.riscv._kernel import I64, POINTER, ArrayOperand, Value, contiguous, index, new_builder
 from fleet.targets.riscv._movement import emit_copy
 from fleet.targets.riscv._operations import describe, emit, work, workspace
 from fleet.targets.riscv.faults import FAULT_SYMBOL
@@ -59,7 +59,7 @@ class OperationCode:
 
 
 @dataclass(frozen=True)
-class Module:
+class RiscvModule:
     """What `generate` makes: LLVM IR text, the memory plan, the operations, and the symbols left to the linker.
 
     views: ids of the operations that have no code.
@@ -72,7 +72,7 @@ class Module:
     views: tuple[str, ...]
 
 
-def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> Module:
+def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> RiscvModule:
     """Plans memory and emits code; `keep` says whether all results stay readable.
 
     Raises:
@@ -107,7 +107,7 @@ def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> 
         estimate, macs = work(op, arrays_of(op, used))
         operations.append(OperationCode(id_, symbol, getattr(at, "data", None), estimate, kernel.name, macs))
     b.ret_void()
-    return Module(str(module), plan, tuple(operations), absolute, views)
+    return RiscvModule(str(module), plan, tuple(operations), absolute, views)
 
 
 def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> str:
@@ -139,8 +139,8 @@ def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> st
     for n, op, used in _code(program, buffers)[0]:
         b.call(kernels.of(n, op, used), [*(place(buffer.address) for buffer in used), place(plan.scratch[0])])
     for (_, buffer), pointer in zip(plan.outputs, main.args[len(arguments) :], strict=True):
-        source = Array(place(buffer.address), buffer.dtype, buffer.shape, buffer.steps)
-        target = Array(pointer, buffer.dtype, buffer.shape, contiguous(buffer.shape))
+        source = ArrayOperand(place(buffer.address), buffer.dtype, buffer.shape, buffer.steps)
+        target = ArrayOperand(pointer, buffer.dtype, buffer.shape, contiguous(buffer.shape))
         if buffer.size:
             emit_copy(b, buffer.shape, target, target.strides, index(0), source, source.strides, index(0))
     b.ret_void()
@@ -179,14 +179,14 @@ def _code(program: Program, buffers: dict[Value, Buffer]) -> tuple[list[tuple[in
     return code, tuple(views)
 
 
-def arrays_of(op: FleetOp, used: Sequence[Buffer], pointers: Sequence[Value] | None = None) -> list[Array]:
+def arrays_of(op: FleetOp, used: Sequence[Buffer], pointers: Sequence[Value] | None = None) -> list[ArrayOperand]:
     """The result's array and the operands'; operands that are one number of the source are known."""
     given = pointers or [None] * len(used)
-    arrays = [Array(given[0], used[0].dtype, used[0].shape, used[0].steps)]
+    arrays = [ArrayOperand(given[0], used[0].dtype, used[0].shape, used[0].steps)]
     for buffer, pointer, value in zip(used[1:], given[1:], op.operands, strict=False):
         owner = value.owner
         known = constant_value(owner) if isinstance(owner, dialect.ConstantOp) and buffer.size == 1 else None
-        arrays.append(Array(pointer, buffer.dtype, buffer.shape, buffer.steps, known))
+        arrays.append(ArrayOperand(pointer, buffer.dtype, buffer.shape, buffer.steps, known))
     return arrays
 
 

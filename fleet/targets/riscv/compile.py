@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from fleet.errors import FleetError, SetupError
 from fleet.ir.program import Program
-from fleet.targets.riscv.elf import Image, Symbol, read_object, write_image
+from fleet.targets.riscv.elf import ElfImage, Symbol, read_object, write_image
 from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
 from fleet.targets.riscv.plan import CODE_BASE, CODE_SPACE, MemoryPlan
 
@@ -43,7 +43,7 @@ class RiscvProgram:
 
     program: Program
     object: bytes
-    image: Image
+    image: ElfImage
     plan: MemoryPlan
     operations: tuple[OperationCode, ...]
     code_hash: str

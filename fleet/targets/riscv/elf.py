@@ -76,7 +76,7 @@ class ObjectFile:
 
 
 @dataclass(frozen=True)
-class Segment:
+class LoadSegment:
     """What is loaded: `data` at `address`, zero-filled to `size`; `flags` of PF_X, PF_W, PF_R; `name` for the section."""
 
     name: str
@@ -97,11 +97,11 @@ class Symbol:
 
 
 @dataclass(frozen=True)
-class Image:
+class ElfImage:
     """A linked program: where it starts, what is loaded, and which names its addresses have."""
 
     entry: int
-    segments: tuple[Segment, ...]
+    segments: tuple[LoadSegment, ...]
     symbols: tuple[Symbol, ...]
 
     def symbol(self, name: str) -> Symbol:
@@ -186,15 +186,15 @@ class _Strings:
         return offset
 
 
-def _section_of(symbol: Symbol, segments: Sequence[Segment]) -> int:
+def _section_of(symbol: Symbol, segments: Sequence[LoadSegment]) -> int:
     for i, segment in enumerate(segments):
         if segment.address <= symbol.address < segment.address + max(1, segment.size):
             return i + 1
     return 0xFFF1  # SHN_ABS
 
 
-def write_image(image: Image) -> bytes:
-    """The image as an ELF64 executable: one section and one loadable segment for each `Segment`, and a symbol table."""
+def write_image(image: ElfImage) -> bytes:
+    """The image as an ELF64 executable: one section and one loadable segment for each `LoadSegment`, and a symbol table."""
     page = 0x1000
     count = len(image.segments)
     blob = bytearray(_HEADER.size + count * _PROGRAM.size)
@@ -234,7 +234,7 @@ def write_image(image: Image) -> bytes:
     return bytes(blob)
 
 
-def read_image(blob: bytes) -> Image:
+def read_image(blob: bytes) -> ElfImage:
     """Reads what `write_image` wrote. Raises ElfError for a file that is not a whole RISC-V executable."""
     try:
         return _read_image(blob)
@@ -242,7 +242,7 @@ def read_image(blob: bytes) -> Image:
         raise ElfError(f"a damaged RISC-V executable ({error})") from error
 
 
-def _read_image(blob: bytes) -> Image:
+def _read_image(blob: bytes) -> ElfImage:
     header = _header(blob, _ET_EXEC)
     entry, programs, tables, count, sections = header[3], header[4], header[5], header[9], header[11]
     raw = _sections(blob, tables, sections)
@@ -250,7 +250,7 @@ def _read_image(blob: bytes) -> Image:
         raise ElfError("an executable without segments or sections")
     names = _cut(blob, raw[header[12]][4], raw[header[12]][5], "the section names")
     at = {section[3]: _string(names, section[0]) for section in raw if section[2] & SHF_ALLOC}
-    segments: list[Segment] = []
+    segments: list[LoadSegment] = []
     for i in range(count):
         piece = _cut(blob, programs + i * _PROGRAM.size, _PROGRAM.size, "a program header")
         kind, flags, offset, address, _, filled, size, _ = _PROGRAM.unpack(piece)
@@ -258,7 +258,7 @@ def _read_image(blob: bytes) -> Image:
             if filled > size or size > _LARGEST or address > (1 << 63):
                 raise ElfError(f"segment {i} has {filled} of {size} bytes at {address:#x}; expected at most {_LARGEST}")
             segments.append(
-                Segment(at.get(address, f"segment{i}"), address, _cut(blob, offset, filled, f"segment {i}"), size, flags)
+                LoadSegment(at.get(address, f"segment{i}"), address, _cut(blob, offset, filled, f"segment {i}"), size, flags)
             )
     if not any(segment.flags & PF_X and segment.data for segment in segments):
         raise ElfError("an executable without code")
@@ -269,4 +269,4 @@ def _read_image(blob: bytes) -> Image:
             for name, info, _, _, value, length in _SYMBOL.iter_unpack(_cut(blob, offset, size, "symbols")):
                 if name:
                     symbols.append(Symbol(_string(strings, name), value, length, info & 15 == STT_FUNC))
-    return Image(entry, tuple(segments), tuple(symbols))
+    return ElfImage(entry, tuple(segments), tuple(symbols))

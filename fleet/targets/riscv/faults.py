@@ -17,7 +17,7 @@ from fleet.ir.regions import all_operations
 FAULT_SYMBOL = "fleet_fault"
 
 
-class Fault(IntEnum):
+class RuntimeFault(IntEnum):
     """Why generated code stopped; the words follow NumPy's messages."""
 
     NONE = 0
@@ -30,18 +30,18 @@ class Fault(IntEnum):
 
     def message(self, value: int, bound: int, program: Program) -> str:
         """One clause, with the value that caused it."""
-        if self is Fault.CHECK:
+        if self is RuntimeFault.CHECK:
             said = {
                 check_number(op): op.message.data for op in all_operations(program.function.body.block) if isinstance(op, CheckOp)
             }
             return said.get(value, "a check of the source fails")
-        if self is Fault.INTEGER:
+        if self is RuntimeFault.INTEGER:
             return f"{value % (1 << 64)} is no number of the run: its integers have 64 bits with a sign"
-        if self is Fault.NEGATIVE_POWER:
+        if self is RuntimeFault.NEGATIVE_POWER:
             return f"integers to negative integer powers are not allowed (exponent {value})"
-        if self is Fault.ANGLE:
+        if self is RuntimeFault.ANGLE:
             return f"the argument of sin or cos is larger than {bound}, beyond which this target does not reduce it"
-        if self is Fault.ROUNDS:
+        if self is RuntimeFault.ROUNDS:
             return f"a loop has not ended after {bound:,} rounds"
         return f"index {value} is out of bounds for axis 0 with size {bound}"
 
@@ -51,7 +51,7 @@ def check_number(op: CheckOp) -> int:
     return int.from_bytes(sha256(op.message.data.encode()).digest()[:7], "little")
 
 
-def emit_fault(b: Any, condition: Any, fault: Fault, value: Any, bound: Any) -> None:
+def emit_fault(b: Any, condition: Any, fault: RuntimeFault, value: Any, bound: Any) -> None:
     """Stops with `fault` where `condition` (i1) holds; `value` and `bound` are i64. Code goes on after it."""
     from llvmlite import ir
 

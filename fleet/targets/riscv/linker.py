@@ -20,12 +20,12 @@ from fleet.targets.riscv.elf import (
     SHF_WRITE,
     SHT_NOBITS,
     STT_FUNC,
-    Image,
+    ElfImage,
+    LoadSegment,
     ObjectFile,
     ObjectSymbol,
     Relocation,
     Section,
-    Segment,
     Symbol,
     read_object,
 )
@@ -50,7 +50,7 @@ class LinkError(FleetError):
     """The object cannot be placed: unknown relocation, undefined symbol, or a distance that does not fit."""
 
 
-def link(object_bytes: bytes, base: int, entry: str, absolute: Mapping[str, tuple[int, int]]) -> Image:
+def link(object_bytes: bytes, base: int, entry: str, absolute: Mapping[str, tuple[int, int]]) -> ElfImage:
     """Places an object.
 
     Args:
@@ -129,7 +129,7 @@ class _Link:
             )
         return self.address[symbol.section] + symbol.value
 
-    def image(self, entry: str) -> Image:
+    def image(self, entry: str) -> ElfImage:
         for i, address in self.address.items():
             section = self.source.sections[i]
             if section.type != SHT_NOBITS:
@@ -140,9 +140,9 @@ class _Link:
             high = {address + r.offset: r for r in self.source.sections[i].relocations if r.type == 23}
             for relocation in self.source.sections[i].relocations:
                 self._apply(self.source.sections[i], address, relocation, high)
-        segments = [Segment(".text", self.base, bytes(self.text), len(self.text), PF_R | PF_X)]
+        segments = [LoadSegment(".text", self.base, bytes(self.text), len(self.text), PF_R | PF_X)]
         if self.bss_end > self.data_base:
-            segments.append(Segment(".data", self.data_base, bytes(self.data), self.bss_end - self.data_base, PF_R | PF_W))
+            segments.append(LoadSegment(".data", self.data_base, bytes(self.data), self.bss_end - self.data_base, PF_R | PF_W))
         symbols = [
             Symbol(s.name, self.address[s.section] + s.value, s.size, s.type == STT_FUNC)
             for s in self.source.symbols
@@ -151,7 +151,7 @@ class _Link:
         symbols += [Symbol(name, address, size, function=False) for name, (address, size) in self.absolute.items()]
         for symbol in symbols:
             if symbol.name == entry:
-                return Image(symbol.address, tuple(segments), tuple(symbols))
+                return ElfImage(symbol.address, tuple(segments), tuple(symbols))
         raise LinkError(f"the object does not define its entry {entry!r}")
 
     def _apply(self, section: Section, base: int, relocation: Relocation, high: Mapping[int, Relocation]) -> None:

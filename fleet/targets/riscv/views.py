@@ -15,20 +15,20 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import attributes_of
 
-__all__ = ["VIEWS", "View", "view_of"]
+__all__ = ["VIEWS", "OperandView", "view_of"]
 
 VIEWS = (d.TransposeOp, d.ReshapeOp, d.SliceOp, d.BroadcastToOp)
 
 
 @dataclass(frozen=True)
-class View:
+class OperandView:
     """Where a result lies in its operand: elements from the operand's first one, and elements a step, by dimension."""
 
     offset: int
     strides: tuple[int, ...]
 
 
-def view_of(op: FleetOp, shape: tuple[int, ...], strides: tuple[int, ...], result: tuple[int, ...]) -> View | None:
+def view_of(op: FleetOp, shape: tuple[int, ...], strides: tuple[int, ...], result: tuple[int, ...]) -> OperandView | None:
     """The result of a movement as a view of an operand of that shape and strides; None where elements must be copied.
 
     Raises ValueError where the operation does not fit the shapes.
@@ -55,14 +55,14 @@ def view_of(op: FleetOp, shape: tuple[int, ...], strides: tuple[int, ...], resul
         moved = as_strided(whole, size, [s * step for s, step in zip(strides, steps, strict=True)])
         if tuple(size) != result:
             moved = _reshaped(moved, result)
-        return None if moved is None else View(offset, tuple(moved.strides))
+        return None if moved is None else OperandView(offset, tuple(moved.strides))
     else:
         moved = _reshaped(whole, result)
         if moved is None:
             return None
     if moved.shape != result:
         raise ValueError(f"shape {moved.shape} as result of shape {result}")
-    return View(0, tuple(moved.strides))
+    return OperandView(0, tuple(moved.strides))
 
 
 def _reshaped(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray | None:

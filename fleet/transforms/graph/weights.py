@@ -12,13 +12,13 @@ from fleet.errors import ModelError
 from fleet.ir.accel.nodes import Constant
 from fleet.ir.weights import Recipe
 
-__all__ = ["GraphWeights", "Matrix"]
+__all__ = ["GraphWeights", "WeightMatrix"]
 
 Change = Callable[[Constant, np.ndarray], np.ndarray]
 """(constant, its float array) -> another array of the same shape: what a device would compute with."""
 
 
-class Matrix(Recipe):
+class WeightMatrix(Recipe):
     """A constant (CHin, CHout) as [CHout, CHin] float32."""
 
     def __init__(self, constant: Constant, shape: tuple[int, int], label: str, make: Callable[[], np.ndarray]) -> None:
@@ -48,18 +48,18 @@ class GraphWeights:
 
     def __init__(self, change: Change | None = None, label: str = "") -> None:
         self._change, self._label = change, label
-        self._matrices: dict[int, Matrix] = {}
+        self._matrices: dict[int, WeightMatrix] = {}
         self._arrays: dict[int, np.ndarray] = {}
         self._held: list[Constant] = []  # as ids are keys
 
-    def matrix(self, constant: Constant) -> Matrix:
+    def matrix(self, constant: Constant) -> WeightMatrix:
         """A weight matrix, transposed; made on first use. Raises ModelError where its shape is not known."""
         if id(constant) not in self._matrices:
             shape = constant.shape if constant.shape is not None else self._data(constant).shape
             if len(shape) != 2 or not all(isinstance(d, int) for d in shape):
                 raise ModelError(f"shape {list(shape)}, expected (CHin, CHout)", where=f"constant {constant.label}")
             inputs, outputs = (int(str(d)) for d in shape)
-            made = Matrix(constant, (outputs, inputs), self._label, lambda: self._data(constant))
+            made = WeightMatrix(constant, (outputs, inputs), self._label, lambda: self._data(constant))
             self._matrices[id(constant)] = made
             self._held.append(constant)
         return self._matrices[id(constant)]

@@ -12,7 +12,7 @@ from fleet.ir.operation import attributes_of
 from fleet.ir.types import shape_of
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import plain
-from fleet.transforms.raising.search import Site
+from fleet.transforms.raising.search import RaisingSite
 from fleet.transforms.raising.views import view_of
 from fleet.transforms.simplify.numbers import known_number
 
@@ -28,7 +28,7 @@ class _Chain(NamedTuple):
     residual: SSAValue | None = None
 
 
-def fuse_linear(site: Site) -> None:
+def fuse_linear(site: RaisingSite) -> None:
     """Fuses what follows products with weights, as much as there is."""
     for op in site.operations(d.MatmulOp):
         if not site.alive(op) or len(shape_of(op.operands[1].type)) != 2 or not _is_weight(site.edit, op.operands[1]):
@@ -78,7 +78,7 @@ def _is_bias(value: SSAValue) -> bool:
     return bool(shape) and all(size == 1 for size in shape[:-1])
 
 
-def _place(site: Site, product: FleetOp, chain: _Chain) -> str | None:
+def _place(site: RaisingSite, product: FleetOp, chain: _Chain) -> str | None:
     extra = [v for v in (chain.bias, chain.residual) if v is not None]
     return site.compose(
         chain.root,
@@ -91,7 +91,7 @@ def _place(site: Site, product: FleetOp, chain: _Chain) -> str | None:
 
 
 def _apply(edit: Edit) -> None:
-    fuse_linear(Site(edit))
+    fuse_linear(RaisingSite(edit))
 
 
 PASS = plain("fuse-linear", "put bias, activation and residual into the product with a weight", "rounding", _apply)

@@ -16,7 +16,7 @@ from fleet.transforms.passes import plain
 from fleet.transforms.raising import polynomial as p
 from fleet.transforms.raising.normal import Normal, forward_cone
 from fleet.transforms.raising.polynomial import Poly
-from fleet.transforms.raising.search import Site, backward_cone, tolerance_of
+from fleet.transforms.raising.search import RaisingSite, backward_cone, tolerance_of
 
 __all__ = ["PASS", "raise_activations"]
 
@@ -68,7 +68,7 @@ def _formulas() -> list[_Formula]:
 _FORMULAS = _formulas()
 
 
-def raise_activations(site: Site) -> None:
+def raise_activations(site: RaisingSite) -> None:
     """Puts gelu, silu and sigmoid in place of what computes them."""
     forms = _Forms(site)
     for anchor in site.operations(d.TanhOp, d.ErfOp, d.ExpOp, d.SigmoidOp):
@@ -82,7 +82,7 @@ class _Forms:
     A function of a function is looked into no further: no formula has one.
     """
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: RaisingSite) -> None:
         self._edit = site.edit
         self._changes = -1
         self._found: dict[SSAValue, Normal] = {}
@@ -96,7 +96,7 @@ class _Forms:
         return self._found[x]
 
 
-def _raise_at(site: Site, anchor: FleetOp, known: _Forms) -> bool:
+def _raise_at(site: RaisingSite, anchor: FleetOp, known: _Forms) -> bool:
     """The last function in program order that the anchor is a part of, if there is one."""
     order = site.order()
     roots = sorted(
@@ -134,7 +134,7 @@ def _raise_at(site: Site, anchor: FleetOp, known: _Forms) -> bool:
     return False
 
 
-def _operand(site: Site, place: FleetOp, x: SSAValue) -> Callable[[Any], list[SSAValue]]:
+def _operand(site: RaisingSite, place: FleetOp, x: SSAValue) -> Callable[[Any], list[SSAValue]]:
     return lambda dtype: [site.widened(place, x, dtype)]
 
 
@@ -155,7 +155,7 @@ def _difference(found: Poly, wanted: Poly) -> str | None:
 
 
 def _apply(edit: Edit) -> None:
-    raise_activations(Site(edit))
+    raise_activations(RaisingSite(edit))
 
 
 PASS = plain("raise-activation", "find GELU, SiLU and sigmoid", "rounding", _apply)

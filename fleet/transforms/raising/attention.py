@@ -24,13 +24,13 @@ from fleet.transforms.raising.heads import Heads, Mask, heads_at
 from fleet.transforms.raising.masks import NEVER, is_causal, known_array
 from fleet.transforms.raising.products import Factor
 from fleet.transforms.raising.repeats import unrepeated
-from fleet.transforms.raising.search import Site
-from fleet.transforms.raising.views import View, contiguous, view_of
+from fleet.transforms.raising.search import RaisingSite
+from fleet.transforms.raising.views import BaseView, contiguous, view_of
 
 __all__ = ["PASS", "raise_attention"]
 
 
-def raise_attention(site: Site) -> None:
+def raise_attention(site: RaisingSite) -> None:
     """Puts attention in place of what computes it: the widest first."""
     for op in site.operations(d.ConcatOp):
         if site.alive(op):
@@ -45,7 +45,7 @@ def raise_attention(site: Site) -> None:
             _batch(site, op, found)
 
 
-def _side_by_side(site: Site, concat: FleetOp) -> None:
+def _side_by_side(site: RaisingSite, concat: FleetOp) -> None:
     parts = list(concat.operands)
     rank = len(shape_of(concat.results[0].type))
     if rank != 2 or attributes_of(concat)["axis"] % rank != 1:
@@ -76,7 +76,7 @@ def _side_by_side(site: Site, concat: FleetOp) -> None:
         site.miss("attention", concat, why)
 
 
-def _batch(site: Site, op: FleetOp, heads: Heads) -> None:
+def _batch(site: RaisingSite, op: FleetOp, heads: Heads) -> None:
     shape = shape_of(op.results[0].type)
     plain = heads.number == 1 and (heads.result.rows, heads.result.columns, len(shape)) == (0, 1, 2)
     root = op if plain else _joined(op, heads)
@@ -101,7 +101,7 @@ def _batch(site: Site, op: FleetOp, heads: Heads) -> None:
         site.edit.fates |= dict.fromkeys(fused, f"fused into {op_id(whole)}")
 
 
-def _flattened(site: Site, whole: FleetOp, heads: Heads) -> FleetOp:
+def _flattened(site: RaisingSite, whole: FleetOp, heads: Heads) -> FleetOp:
     """Before a reshape to [1, ..., n, heads * d] the one to [n, heads * d], which an attention can stand for."""
     flat = site.new(whole, f"{op_id(whole)}.rows", "reshape", whole.operands[0], shape=[heads.n, heads.number * heads.d])
     whole.operands[0] = flat
@@ -138,7 +138,7 @@ def _joined(op: FleetOp, heads: Heads) -> FleetOp | None:
 class _Piece:
     """q, k or v of one head or one batch of heads: the value, and its window [heads, rows, columns]."""
 
-    def __init__(self, factor: Factor, view: View) -> None:
+    def __init__(self, factor: Factor, view: BaseView) -> None:
         self.factor, self.view = factor, view
 
     @classmethod
@@ -148,7 +148,7 @@ class _Piece:
         order = [factor.rows, factor.columns]
         if factor.heads is None:
             flat = view.axes(order)
-            view = View(flat.base, (1, *flat.shape), (0, *flat.strides), flat.offset)
+            view = BaseView(flat.base, (1, *flat.shape), (0, *flat.strides), flat.offset)
         else:
             view = view.axes([factor.heads, *order])
         return cls(factor, view)
@@ -166,7 +166,7 @@ def _shared(pieces: Sequence[_Piece]) -> int:
     return group if len(pieces) % group == 0 and changes == list(range(group, len(pieces), group)) else 1
 
 
-def _place(site: Site, root: FleetOp, heads: Heads, count: int, shared: int, pieces: tuple[list[_Piece], ...]) -> str | None:
+def _place(site: RaisingSite, root: FleetOp, heads: Heads, count: int, shared: int, pieces: tuple[list[_Piece], ...]) -> str | None:
     mask = _mask(site.edit, heads)
     made: list[SSAValue] = []
 
@@ -199,7 +199,7 @@ def _mask(edit: Edit, heads: Heads) -> Mask | str | None:
     return None if seen.all() else "causal" if is_causal(seen, heads.n, heads.m) else mask
 
 
-def _additive(site: Site, root: FleetOp, mask: Mask, dtype: np.dtype) -> SSAValue:
+def _additive(site: RaisingSite, root: FleetOp, mask: Mask, dtype: np.dtype) -> SSAValue:
     """The mask as what is added to the scores, [n, m]."""
     value, name = mask.value, f"{op_id(root)}.mask"
     shape = shape_of(value.type)
@@ -215,7 +215,7 @@ def _additive(site: Site, root: FleetOp, mask: Mask, dtype: np.dtype) -> SSAValu
     return site.new(root, name, "where", value, *(filled if mask.kind == "seen" else filled[::-1]))
 
 
-def _flat(site: Site, root: FleetOp, name: str, pieces: Sequence[_Piece]) -> SSAValue:
+def _flat(site: RaisingSite, root: FleetOp, name: str, pieces: Sequence[_Piece]) -> SSAValue:
     """The pieces side by side, [rows, heads * columns]."""
     wanted = f"{op_id(root)}.{name}"
     views = [piece.view for piece in pieces]
@@ -228,7 +228,7 @@ def _flat(site: Site, root: FleetOp, name: str, pieces: Sequence[_Piece]) -> SSA
     return parts[0] if len(parts) == 1 else site.new(root, wanted, "concat", *parts, axis=1)
 
 
-def _merged(views: Sequence[View]) -> View | None:
+def _merged(views: Sequence[BaseView]) -> BaseView | None:
     """Single heads that lie at equal distances in one base, as one window."""
     first = views[0]
     step = views[1].offset - first.offset
@@ -236,10 +236,10 @@ def _merged(views: Sequence[View]) -> View | None:
         same = view.base is first.base and (view.shape, view.strides) == (first.shape, first.strides)
         if not same or view.offset != first.offset + i * step:
             return None
-    return View(first.base, (len(views), *first.shape[1:]), (step, *first.strides[1:]), first.offset)
+    return BaseView(first.base, (len(views), *first.shape[1:]), (step, *first.strides[1:]), first.offset)
 
 
-def _window(site: Site, root: FleetOp, wanted: str, view: View) -> SSAValue | None:
+def _window(site: RaisingSite, root: FleetOp, wanted: str, view: BaseView) -> SSAValue | None:
     """The window as columns of a matrix: the base, an existing slice of it, or a new one. None: it is no such window."""
     (count, rows, width), (head_step, row_step, step) = view.shape, view.strides
     base, columns = view.base, count * width
@@ -273,7 +273,7 @@ def _before(op: FleetOp, root: FleetOp) -> bool:
     return next(o for o in op.parent_block().walk() if o is op or o is root) is op  # pyright: ignore[reportOptionalMemberAccess]
 
 
-def _copied(site: Site, root: FleetOp, wanted: str, piece: _Piece) -> SSAValue:
+def _copied(site: RaisingSite, root: FleetOp, wanted: str, piece: _Piece) -> SSAValue:
     """The value itself, moved to [rows, heads * columns]."""
     f = piece.factor
     shape = shape_of(f.value.type)
@@ -287,7 +287,7 @@ def _copied(site: Site, root: FleetOp, wanted: str, piece: _Piece) -> SSAValue:
 
 
 def _apply(edit: Edit) -> None:
-    raise_attention(Site(edit))
+    raise_attention(RaisingSite(edit))
 
 
 PASS = plain("raise-attention", "find attention, head by head or in a batch", "rounding", _apply)

@@ -14,12 +14,12 @@ from fleet.transforms.raising.activation import raise_activations
 from fleet.transforms.raising.attention import raise_attention
 from fleet.transforms.raising.norm import raise_norms
 from fleet.transforms.raising.rope import raise_rope
-from fleet.transforms.raising.search import Miss, Site
+from fleet.transforms.raising.search import Miss, RaisingSite
 from fleet.transforms.raising.softmax import raise_softmax
 
 __all__ = ["Miss", "explain", "explanation"]
 
-_SEARCHES: Mapping[str, Callable[[Site], None]] = {
+_SEARCHES: Mapping[str, Callable[[RaisingSite], None]] = {
     "raise-softmax": raise_softmax,
     "raise-norm": raise_norms,
     "raise-activation": raise_activations,
@@ -35,7 +35,7 @@ def explain(program: Program, pipeline_name: str = "riscv") -> tuple[Miss, ...]:
     misses: list[Miss] = []
     for one in pipeline(pipeline_name).passes:
         if one.name in _SEARCHES:
-            _SEARCHES[one.name](Site(edit, misses))
+            _SEARCHES[one.name](RaisingSite(edit, misses))
         else:
             one.apply(edit)
     raised = {i for op in edit.operations() for i in (*covered_ids(op), *([op_id(op)] if covered_ids(op) else []))}

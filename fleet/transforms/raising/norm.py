@@ -21,7 +21,7 @@ from fleet.transforms.passes import plain
 from fleet.transforms.raising import polynomial as p
 from fleet.transforms.raising.normal import Normal
 from fleet.transforms.raising.polynomial import Atom, Monomial, Poly
-from fleet.transforms.raising.search import Site, backward_cone, tolerance_of
+from fleet.transforms.raising.search import RaisingSite, backward_cone, tolerance_of
 
 __all__ = ["PASS", "raise_norms"]
 
@@ -36,7 +36,7 @@ class _Norm(NamedTuple):
     beta: Atom | float
 
 
-def raise_norms(site: Site) -> None:
+def raise_norms(site: RaisingSite) -> None:
     """Puts layer_norm and rms_norm in place of what computes them."""
     done: set[SSAValue] = set()
     for anchor in site.operations(d.MeanOp, d.VarOp, d.ReduceSumOp):
@@ -52,7 +52,7 @@ def raise_norms(site: Site) -> None:
                     pass
 
 
-def _raise_one(site: Site, x: SSAValue) -> bool:
+def _raise_one(site: RaisingSite, x: SSAValue) -> bool:
     """The last norm of a value in program order, if it has one."""
     form = Normal(x)
     if not _squares(form.cone):
@@ -106,7 +106,7 @@ def _attributes(norm: _Norm) -> dict[str, Any]:
 class _Operands:
     """Makes x, gamma and, of a layer norm, beta."""
 
-    def __init__(self, site: Site, place: FleetOp, form: Normal, norm: _Norm) -> None:
+    def __init__(self, site: RaisingSite, place: FleetOp, form: Normal, norm: _Norm) -> None:
         self.site, self.place, self.form, self.norm = site, place, form, norm
 
     def __call__(self, dtype: np.dtype | None) -> list[SSAValue]:
@@ -236,7 +236,7 @@ def _parameter(form: Normal, monomial: Monomial, axis: int) -> Atom | None:
 
 
 def _apply(edit: Edit) -> None:
-    raise_norms(Site(edit))
+    raise_norms(RaisingSite(edit))
 
 
 PASS = plain("raise-norm", "find layer norm and RMS norm", "rounding", _apply)

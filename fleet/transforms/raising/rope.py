@@ -15,13 +15,13 @@ from fleet.transforms.passes import plain
 from fleet.transforms.raising import polynomial as p
 from fleet.transforms.raising.masks import known_array
 from fleet.transforms.raising.normal import Normal
-from fleet.transforms.raising.search import Site, backward_cone
+from fleet.transforms.raising.search import RaisingSite, backward_cone
 from fleet.transforms.simplify.numbers import known_number
 
 __all__ = ["PASS", "raise_rope"]
 
 
-def raise_rope(site: Site) -> None:
+def raise_rope(site: RaisingSite) -> None:
     """Puts rope in place of what computes it."""
     for op in site.operations(d.ConcatOp):
         if site.alive(op):
@@ -31,7 +31,7 @@ def raise_rope(site: Site) -> None:
             _rotated(site, op)
 
 
-def _put_together(site: Site, concat: FleetOp) -> None:
+def _put_together(site: RaisingSite, concat: FleetOp) -> None:
     """`concat(a cos - b sin, a sin + b cos)` of halves; of pairs with a new last axis and a reshape after it."""
     shape = shape_of(concat.results[0].type)
     parts = list(concat.operands)
@@ -115,7 +115,7 @@ def _part(value: SSAValue, interleaved: bool) -> int | None:
     return start // unit if start in (0, unit) else None
 
 
-def _rotated(site: Site, op: FleetOp) -> None:
+def _rotated(site: RaisingSite, op: FleetOp) -> None:
     """`x * cos + concat(-x2, x1) * sin` with cos and sin as wide as x, their halves alike."""
     for rotated in backward_cone(op.results[0], 3):
         concat = rotated.owner
@@ -176,7 +176,7 @@ def _halves_alike(edit: Edit, value: SSAValue) -> bool:
     return False
 
 
-def _first_half(site: Site, place: FleetOp, value: SSAValue) -> SSAValue:
+def _first_half(site: RaisingSite, place: FleetOp, value: SSAValue) -> SSAValue:
     """The first half of the last axis; the value that was put together twice where there is one."""
     if isinstance(value.owner, d.ConcatOp):
         return value.owner.inputs[0]
@@ -188,7 +188,7 @@ def _first_half(site: Site, place: FleetOp, value: SSAValue) -> SSAValue:
 
 
 def _apply(edit: Edit) -> None:
-    raise_rope(Site(edit))
+    raise_rope(RaisingSite(edit))
 
 
 PASS = plain("raise-rope", "find rotary embedding, of halves or of pairs", "rounding", _apply)

@@ -16,7 +16,7 @@ from fleet.transforms.edit import Edit, text_of
 from fleet.transforms.raising.normal import TRANSPARENT
 from fleet.transforms.simplify.numbers import known_number
 
-__all__ = ["Miss", "Site", "backward_cone", "tolerance_of"]
+__all__ = ["Miss", "RaisingSite", "backward_cone", "tolerance_of"]
 
 
 class Miss(NamedTuple):
@@ -50,7 +50,7 @@ def backward_cone(start: SSAValue, depth: int) -> list[SSAValue]:
     return list(found)
 
 
-class Site:
+class RaisingSite:
     """An edit in which idioms are searched and composites put in place; `misses` gathers what nearly matched."""
 
     def __init__(self, edit: Edit, misses: list[Miss] | None = None) -> None:

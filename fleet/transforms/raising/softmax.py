@@ -11,19 +11,19 @@ from fleet.transforms.edit import Edit
 from fleet.transforms.passes import plain
 from fleet.transforms.raising import polynomial as p
 from fleet.transforms.raising.normal import Normal
-from fleet.transforms.raising.search import Site, backward_cone, tolerance_of
+from fleet.transforms.raising.search import RaisingSite, backward_cone, tolerance_of
 
 __all__ = ["PASS", "raise_softmax"]
 
 
-def raise_softmax(site: Site) -> None:
+def raise_softmax(site: RaisingSite) -> None:
     """Puts softmax in place of what computes it."""
     for exp in site.operations(d.ExpOp):
         if site.alive(exp) and numpy_dtype(exp.results[0].type).kind == "f":
             _raise_at(site, exp)
 
 
-def _raise_at(site: Site, exp: FleetOp) -> None:
+def _raise_at(site: RaisingSite, exp: FleetOp) -> None:
     """Relative to the exponential e a softmax is e / (length * mean(e))."""
     e = exp.results[0]
     form = Normal(e)
@@ -68,7 +68,7 @@ def _under_maximum(argument: SSAValue, axis: int) -> SSAValue:
 
 
 def _apply(edit: Edit) -> None:
-    raise_softmax(Site(edit))
+    raise_softmax(RaisingSite(edit))
 
 
 PASS = plain("raise-softmax", "find softmax, stable or plain", "rounding", _apply)

@@ -16,10 +16,10 @@ from fleet.ir import dialect as d
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, shape_of
 
-__all__ = ["View", "contiguous", "view_of"]
+__all__ = ["BaseView", "contiguous", "view_of"]
 
 
-class View(NamedTuple):
+class BaseView(NamedTuple):
     """Element i of the view is base.reshape(-1)[offset + sum(i * strides)]; strides and offset in elements."""
 
     base: SSAValue
@@ -27,7 +27,7 @@ class View(NamedTuple):
     strides: tuple[int, ...]
     offset: int
 
-    def axes(self, order: Sequence[int]) -> View:
+    def axes(self, order: Sequence[int]) -> BaseView:
         """The view with its axes in another order."""
         return self._replace(shape=tuple(self.shape[a] for a in order), strides=tuple(self.strides[a] for a in order))
 
@@ -42,7 +42,7 @@ def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def view_of(value: SSAValue) -> View:
+def view_of(value: SSAValue) -> BaseView:
     """The widest way back: through reshapes, transposes and slices as far as the value stays a window on its base."""
     chain = [value]
     while _moved_out_of(chain[-1]) is not None:
@@ -53,8 +53,8 @@ def view_of(value: SSAValue) -> View:
     return view
 
 
-def _whole(value: SSAValue) -> View:
-    return View(value, shape_of(value.type), contiguous(shape_of(value.type)), 0)
+def _whole(value: SSAValue) -> BaseView:
+    return BaseView(value, shape_of(value.type), contiguous(shape_of(value.type)), 0)
 
 
 def _moved_out_of(value: SSAValue) -> SSAValue | None:
@@ -65,7 +65,7 @@ def _moved_out_of(value: SSAValue) -> SSAValue | None:
     return None if -1 in shape_of(op.operand.type) else op.operand
 
 
-def _seen_through(value: SSAValue, inner: View) -> View:
+def _seen_through(value: SSAValue, inner: BaseView) -> BaseView:
     """The view of a movement's result, from that of its operand."""
     op = value.owner
     assert isinstance(op, d.ReshapeOp | d.TransposeOp | d.SliceOp)
@@ -75,10 +75,10 @@ def _seen_through(value: SSAValue, inner: View) -> View:
     if isinstance(op, d.SliceOp):
         steps = a.get("step") or [1] * len(a["start"])
         offset = inner.offset + sum(s * stride for s, stride in zip(a["start"], inner.strides, strict=True))
-        return View(inner.base, tuple(a["size"]), tuple(s * t for s, t in zip(inner.strides, steps, strict=True)), offset)
+        return BaseView(inner.base, tuple(a["size"]), tuple(s * t for s, t in zip(inner.strides, steps, strict=True)), offset)
     shape = shape_of(value.type)
     strides = _reshaped(inner.shape, inner.strides, shape)
-    return _whole(value) if strides is None else View(inner.base, shape, strides, inner.offset)
+    return _whole(value) if strides is None else BaseView(inner.base, shape, strides, inner.offset)
 
 
 def _reshaped(shape: tuple[int, ...], strides: tuple[int, ...], into: tuple[int, ...]) -> tuple[int, ...] | None:

@@ -18,14 +18,14 @@ from fleet.core.processes import run
 from fleet.errors import DeviceError
 from fleet.isa.registry import GROUP
 
-__all__ = ["Side", "find_side", "snapshot"]
+__all__ = ["RevisionSide", "find_side", "snapshot"]
 
 _SNAPSHOT = Path(__file__).with_name("snapshot.py")
 _TIMEOUT = 600
 
 
 @dataclass(frozen=True)
-class Side:
+class RevisionSide:
     """label: as it was asked for; set_name: None for a description alone, which is `rdl` then; path: put before the import path."""
 
     label: str
@@ -34,7 +34,7 @@ class Side:
     path: Path | None = None
 
 
-def find_side(text: str, folder: Path) -> Side:
+def find_side(text: str, folder: Path) -> RevisionSide:
     """What "SET", "FILE.rdl", "SET@REVISION" or "FILE.rdl@REVISION" means; `folder` takes what is checked out.
 
     Raises DeviceError where there is no such file, set or revision.
@@ -46,28 +46,28 @@ def find_side(text: str, folder: Path) -> Side:
         if not at:
             if not Path(name).is_file():
                 raise DeviceError("no such description", where=name)
-            return Side(text, None, Path(name))
+            return RevisionSide(text, None, Path(name))
         top = _top(Path(name).resolve().parent)
         inside = Path(name).resolve().relative_to(top)
         tree = _checked_out(top, revision, folder)
         if not (tree / inside).is_file():
             raise DeviceError(f"{inside} is not in revision {revision}", where=text)
-        return Side(text, None, tree / inside)
+        return RevisionSide(text, None, tree / inside)
     points = list(entry_points(group=GROUP, name=name))
     if not points:
         known = ", ".join(sorted({p.name for p in entry_points(group=GROUP)})) or "none"
         raise DeviceError("is neither a description (.rdl) nor an installed set", where=text, hint=f"installed: {known}")
     if not at:
-        return Side(text, name, None)
+        return RevisionSide(text, name, None)
     spec = find_spec(points[0].value.partition(":")[0].partition(".")[0])
     if spec is None or spec.origin is None:
         raise DeviceError("its package cannot be found", where=text)
     root = Path(spec.origin).resolve().parents[1]
     top = _top(root)
-    return Side(text, name, None, _checked_out(top, revision, folder) / root.relative_to(top))
+    return RevisionSide(text, name, None, _checked_out(top, revision, folder) / root.relative_to(top))
 
 
-def snapshot(side: Side, request: Mapping[str, Any]) -> dict[str, Any]:
+def snapshot(side: RevisionSide, request: Mapping[str, Any]) -> dict[str, Any]:
     """The answer of `fleet.verify.changes.snapshot` for a side with a set. Raises DeviceError with what it says."""
     path = [str(side.path)] if side.path else []
     environment = {

@@ -14,10 +14,10 @@ from fleet.errors import DeviceError, FleetError
 from fleet.isa.codec import register_writes
 from fleet.isa.codec_binary import encode_binary
 from fleet.isa.description import Description
-from fleet.isa.difference import Change, changes
+from fleet.isa.difference import DescriptionChange, changes
 from fleet.isa.reading.cache import load
 from fleet.sdk import Call
-from fleet.verify.changes.revisions import Side, snapshot
+from fleet.verify.changes.revisions import RevisionSide, snapshot
 
 __all__ = ["ModelChange", "SetDiff", "case_models", "set_diff", "stored_streams"]
 
@@ -55,7 +55,7 @@ class SetDiff:
     new: str
     hashes: tuple[str, str]
     full_hashes: tuple[str, str] | None = None
-    changes: list[Change] = field(default_factory=list[Change])
+    changes: list[DescriptionChange] = field(default_factory=list[DescriptionChange])
     programs: int = 0
     changed: list[str] = field(default_factory=list[str])
     forms: list[str] = field(default_factory=list[str])
@@ -116,8 +116,8 @@ def case_models(folder: Path | None, specs: Sequence[str], devices: Collection[s
 
 
 def set_diff(
-    old: Side,
-    new: Side,
+    old: RevisionSide,
+    new: RevisionSide,
     *,
     device: str | None = None,
     cases: int = 4,
@@ -177,7 +177,7 @@ def _drawn(calls: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Call]]]:
 
 
 def _programs(
-    diff: SetDiff, descriptions: Sequence[Description], programs: Sequence[tuple[str, list[Call]]], new: Side, after: Any
+    diff: SetDiff, descriptions: Sequence[Description], programs: Sequence[tuple[str, list[Call]]], new: RevisionSide, after: Any
 ) -> list[tuple[str, list[tuple[Call, str]]]]:
     """Every program's register writes under both descriptions; those that the new side refuses, each with its calls and why."""
     old = descriptions[0]
@@ -207,7 +207,7 @@ def _programs(
     return illegal
 
 
-def _now_illegal(illegal: Sequence[tuple[str, list[tuple[Call, str]]]], old: Side, before: Any) -> list[tuple[str, str]]:
+def _now_illegal(illegal: Sequence[tuple[str, list[tuple[Call, str]]]], old: RevisionSide, before: Any) -> list[tuple[str, str]]:
     """Those of the programs with a call that the old side took: what it refused as well is no news."""
     calls = [c for _, wrong in illegal for c, _ in wrong]
     if before is None or not calls:

@@ -20,7 +20,7 @@ from fleet.sdk import Device, InstructionSet
 from fleet.sdk.dram import dram
 from fleet.streams.case import StreamCase, StreamOutcome
 
-__all__ = ["Account", "CostPoint", "Failed", "InstructionAccount", "MeanPoint", "SettingAccount", "refresh_slacks"]
+__all__ = ["ConformanceCoverage", "CostPoint", "Failed", "InstructionAccount", "MeanPoint", "SettingAccount", "refresh_slacks"]
 
 _FORM = 2
 
@@ -127,7 +127,7 @@ class Failed:
 
 
 @dataclass
-class Account:
+class ConformanceCoverage:
     """Of many runs. `settings` is keyed "<device>/<memory model>/<issue>/<instruction>"."""
 
     instructions: dict[str, InstructionAccount] = field(default_factory=dict[str, InstructionAccount])
@@ -200,7 +200,7 @@ class Account:
             for name, value in case.classes.items():
                 _count(self.instructions[case.calls[0].instruction].classes.setdefault(name, {}), value)
 
-    def merge(self, other: Account) -> None:
+    def merge(self, other: ConformanceCoverage) -> None:
         """Adds another account's figures."""
         for name, theirs in other.instructions.items():
             mine = self.instructions.setdefault(name, InstructionAccount())
@@ -232,7 +232,7 @@ class Account:
         write_atomically(path, (json.dumps(table, indent=1, allow_nan=False) + "\n").encode())
 
     @classmethod
-    def load(cls, path: Path) -> Account:
+    def load(cls, path: Path) -> ConformanceCoverage:
         """Reads what `save` wrote. Raises ModelError for anything else."""
         try:
             table: Any = json.loads(path.read_text(encoding="utf-8"))

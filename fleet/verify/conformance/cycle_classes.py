@@ -15,7 +15,7 @@ from fleet.streams.case import Setting, StreamCase, StreamCommit
 from fleet.streams.cycle_rules import rules_of, wrong_classes
 from fleet.streams.run import StreamRunner
 
-__all__ = ["LATER", "Held", "held_on_memories"]
+__all__ = ["LATER", "HeldClasses", "held_on_memories"]
 
 LATER = 99
 _IDEAL = Setting()
@@ -26,14 +26,14 @@ _BEATS = {"ddr": 64, "hbm": 32}
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldClasses:
     """commits: legal instructions of a case whose classes were held, 0 if there are none; wrong: what broke a rule, a line each."""
 
     commits: int
     wrong: tuple[str, ...]
 
 
-def held_on_memories(runner: StreamRunner, case: StreamCase) -> Held:
+def held_on_memories(runner: StreamRunner, case: StreamCase) -> HeldClasses:
     """Hold the classes of every commit of a case against the rules.
 
     Raises SimulationError if the hardware does not run the case.
@@ -54,7 +54,7 @@ def held_on_memories(runner: StreamRunner, case: StreamCase) -> Held:
         alone = status.traffic if len(case.calls) == 1 else {}
         found = [*_later(runner, call, rules, a, b), *_by_beats(rules, a, b, alone), *_stalled(rules, a, c)]
         wrong += [f"{case.name}, instruction {n} ({call.instruction}): {line}" for line in found]
-    return Held(commits, tuple(wrong))
+    return HeldClasses(commits, tuple(wrong))
 
 
 def _stalled(rules: CycleRules, fast: StreamCommit, stalled: StreamCommit) -> Iterator[str]:

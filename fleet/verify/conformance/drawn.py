@@ -15,11 +15,11 @@ from fleet.streams.run import StreamRunner
 from fleet.streams.undefined import NothingDefinedError
 from fleet.verify.conformance.suite import make_case
 
-__all__ = ["Drawn", "run_drawn"]
+__all__ = ["DrawnOutcomes", "run_drawn"]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnOutcomes:
     """What came of a name: outcomes, or one of two lines.
 
     left_out: the device's memory is too small for the program, or nothing in it is defined: neither a pass nor a failure.
@@ -34,16 +34,16 @@ class Drawn:
     seconds: float = 0.0
 
 
-def run_drawn(runner: StreamRunner, name: str, settings: Sequence[Setting]) -> Drawn:
+def run_drawn(runner: StreamRunner, name: str, settings: Sequence[Setting]) -> DrawnOutcomes:
     """Draws the case of a name and runs it. Raises SetupError, BuildError, OSError, MemoryError: those are of no program."""
     before = time.perf_counter()
     seconds = 0.0
     try:
         case = make_case(name)
         seconds = time.perf_counter() - before
-        return Drawn(case, tuple(runner.run(case, settings)), seconds=seconds)
+        return DrawnOutcomes(case, tuple(runner.run(case, settings)), seconds=seconds)
     except (NoRoomError, NothingDefinedError) as error:
-        return Drawn(left_out=str(error))
+        return DrawnOutcomes(left_out=str(error))
     except (SetupError, BuildError, OSError, MemoryError):
         raise
     except BaseException as error:  # a set's code may raise anything
@@ -51,4 +51,4 @@ def run_drawn(runner: StreamRunner, name: str, settings: Sequence[Setting]) -> D
             raise
         said = str(error) if isinstance(error, FleetError) else reason(error)
         said = said if said.startswith(name) else f"{name}: {said}"
-        return Drawn(failure=f"{said}; fleet stream run {name}", seconds=seconds)
+        return DrawnOutcomes(failure=f"{said}; fleet stream run {name}", seconds=seconds)

@@ -17,8 +17,8 @@ from fleet.errors import DeviceError
 from fleet.isa.conformance import sources
 from fleet.isa.registry import find_device
 from fleet.streams.case import StreamCase, StreamOutcome
-from fleet.verify.conformance.fuzz_state import FuzzState, Journal, Ran, load_state, state_file
-from fleet.verify.conformance.fuzz_workers import Done, Order, Workers, make_workers
+from fleet.verify.conformance.fuzz_state import FuzzState, Journal, RanProgram, load_state, state_file
+from fleet.verify.conformance.fuzz_workers import Done, FuzzOrder, Workers, make_workers
 
 __all__ = ["AHEAD", "STOP_AFTER", "Chooser", "FuzzState", "UndefinedPrograms", "case_name", "fuzz", "load_state", "state_file"]
 
@@ -75,7 +75,7 @@ class UndefinedPrograms:
 def fuzz(
     state: FuzzState, folder: Path, *, seconds: float, count: int | None = None, instructions: int | None = None,
     stop_after: int = STOP_AFTER, jobs: int = 1, told: Callable[[FuzzState], None] | None = None, chooser: Chooser | None = None,
-    ran: Callable[[Ran], None] | None = None,
+    ran: Callable[[RanProgram], None] | None = None,
 ) -> FuzzState:  # fmt: skip
     """Goes on from `state` for so long, so many programs, or so many instructions; stores state and failing streams in `folder`.
 
@@ -102,7 +102,7 @@ class _Run:
 
     def __init__(
         self, state: FuzzState, journal: Journal, workers: Workers, chooser: Chooser | None,
-        told: Callable[[FuzzState], None] | None, ran: Callable[[Ran], None] | None,
+        told: Callable[[FuzzState], None] | None, ran: Callable[[RanProgram], None] | None,
     ) -> None:  # fmt: skip
         self._state, self._journal, self._workers, self._chooser = state, journal, workers, chooser
         self._told, self._ran = told, ran
@@ -136,7 +136,7 @@ class _Run:
         name = case_name(state.device, state.seed, number) if chooser is None else chooser.choose(number)
         if chooser is not None:
             self._given.append(number)
-        self._workers.begin(Order(number, name, whole=chooser is not None))
+        self._workers.begin(FuzzOrder(number, name, whole=chooser is not None))
         self._under_way += 1
 
     def _may_choose(self, number: int) -> bool:

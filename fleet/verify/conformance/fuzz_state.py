@@ -19,14 +19,14 @@ from fleet.core.files import write_atomically
 from fleet.errors import FleetError, ModelError
 from fleet.isa.registry import description_hash, find_device
 
-__all__ = ["FuzzState", "Journal", "Ran", "load_state", "state_file"]
+__all__ = ["FuzzState", "Journal", "RanProgram", "load_state", "state_file"]
 
 _FORM = 3
 _AGAIN = "remove it to begin again"
 
 
 @dataclass(frozen=True)
-class Ran:
+class RanProgram:
     """One program that was run.
 
     executed, refused: instructions compared; bytes: of destinations; cycles: of the whole job.
@@ -78,7 +78,7 @@ class FuzzState:
         """Whether the program of that number was run."""
         return number < self.next or number in self.done
 
-    def add(self, ran: Ran) -> None:
+    def add(self, ran: RanProgram) -> None:
         """Counts a program, once."""
         if self.was_run(ran.number):
             return
@@ -162,9 +162,9 @@ def _replay(state: FuzzState, path: Path) -> None:
     state.seconds += elapsed
 
 
-def _read(line: str) -> tuple[Ran, float]:
+def _read(line: str) -> tuple[RanProgram, float]:
     table: Any = json.loads(line)
-    ran = Ran(*(int(table[k]) for k in ("n", "e", "r", "b")), failure=str(table["f"]), left_out=str(table["o"]))
+    ran = RanProgram(*(int(table[k]) for k in ("n", "e", "r", "b")), failure=str(table["f"]), left_out=str(table["o"]))
     if ran.number < 0 or (ran.failure and _number(ran.failure) != ran.number):
         raise ValueError(f"program {ran.number}, failure '{ran.failure:.40}'")
     return ran, float(table["t"])
@@ -194,7 +194,7 @@ class Journal:
         self.save()
         self._file.close()
 
-    def add(self, ran: Ran) -> None:
+    def add(self, ran: RanProgram) -> None:
         """Counts a program and writes its line; `state.seconds` is up to date."""
         self._state.add(ran)
         line = {"n": ran.number, "e": ran.executed, "r": ran.refused, "b": ran.bytes, "f": ran.failure, "o": ran.left_out}

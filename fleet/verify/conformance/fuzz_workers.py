@@ -21,14 +21,14 @@ from fleet.streams.bundle import save_bundle
 from fleet.streams.case import Setting, StreamCase, StreamOutcome
 from fleet.streams.run import StreamRunner
 from fleet.verify.conformance.drawn import run_drawn
-from fleet.verify.conformance.fuzz_state import Ran
+from fleet.verify.conformance.fuzz_state import RanProgram
 from fleet.verify.conformance.settings import memories, settings
 
-__all__ = ["Done", "Order", "Workers", "make_workers", "setting_of"]
+__all__ = ["Done", "FuzzOrder", "Workers", "make_workers", "setting_of"]
 
 
 @dataclass(frozen=True)
-class Order:
+class FuzzOrder:
     """Run program `number`, which is the case `name`; whole: the outcome is wanted too."""
 
     number: int
@@ -40,7 +40,7 @@ class Order:
 class Done:
     """What came of an order; case, outcomes: only where they were wanted, and there are any."""
 
-    ran: Ran
+    ran: RanProgram
     case: StreamCase | None = None
     outcomes: tuple[StreamOutcome, ...] = ()
 
@@ -57,7 +57,7 @@ class Workers(Protocol):
         """Whether one more order can begin at once."""
         ...
 
-    def begin(self, order: Order) -> None:
+    def begin(self, order: FuzzOrder) -> None:
         """Only when `free`."""
         ...
 
@@ -90,19 +90,19 @@ class _Runner:
         self._device, self._folder = device, folder
         self._streams = StreamRunner(device, power_on=power_on)
 
-    def run(self, order: Order) -> Done:
+    def run(self, order: FuzzOrder) -> Done:
         """A program that cannot be made or run is told in what comes back."""
         self._streams.spent.clear()
         drawn = run_drawn(self._streams, order.name, [setting_of(self._device, order.number)])
         if not drawn.outcomes:
             failure = f"{order.number}: {drawn.failure}" if drawn.failure else ""
-            return Done(Ran(order.number, 0, 0, 0, failure=failure, left_out=drawn.left_out))
+            return Done(RanProgram(order.number, 0, 0, 0, failure=failure, left_out=drawn.left_out))
         case, (outcome,), failure = drawn.case, drawn.outcomes, ""
         if not outcome.passed:
             stored = save_bundle(outcome, self._folder, power_on=self._streams.power_on)
             failure = f"{order.number}: {order.name} {outcome.setting.name}: {outcome.reasons[0]}; fleet stream run {stored}"
         refused = sum(bool(c.cause) for c in outcome.expected)
-        ran = Ran(
+        ran = RanProgram(
             order.number, len(outcome.expected) - refused, refused, outcome.bytes_compared, outcome.cycles, failure,
             undefined=outcome.left_out, spent={"draw": drawn.seconds, **self._streams.spent},
         )  # fmt: skip
@@ -117,7 +117,7 @@ class _Here:
 
     def __init__(self, device: str, folder: Path, power_on: int) -> None:
         self._runner = _Runner(device, folder, power_on)
-        self._orders: list[Order] = []
+        self._orders: list[FuzzOrder] = []
 
     def __enter__(self) -> _Here:
         return self
@@ -129,7 +129,7 @@ class _Here:
     def free(self) -> bool:
         return not self._orders
 
-    def begin(self, order: Order) -> None:
+    def begin(self, order: FuzzOrder) -> None:
         self._orders.append(order)
 
     def ended(self) -> Sequence[Done]:
@@ -161,7 +161,7 @@ class _Processes:
         build(design_of(instruction_set, chip), "burst")  # once, before all of them ask for it
         context = multiprocessing.get_context("spawn")
         self._idle: list[Connection] = []
-        self._busy: dict[Connection, Order] = {}
+        self._busy: dict[Connection, FuzzOrder] = {}
         self._processes: list[BaseProcess] = []
         for _ in range(count):
             ours, theirs = context.Pipe()
@@ -189,7 +189,7 @@ class _Processes:
     def free(self) -> bool:
         return bool(self._idle)
 
-    def begin(self, order: Order) -> None:
+    def begin(self, order: FuzzOrder) -> None:
         connection = self._idle.pop(0)
         self._busy[connection] = order
         with contextlib.suppress(BrokenPipeError):  # `ended` says what it said before it went

@@ -21,7 +21,7 @@ from fleet.isa.resolved import reset_state, resolved, resolved_call, resolved_dr
 from fleet.sdk import Call, Device, Draw, InstructionSet, NoRoomError, Place, Range, Source, Write
 from fleet.streams.model_side import refusal
 
-__all__ = ["PAGE", "REACH", "Mark", "Program", "ProgramPlace", "draw_program"]
+__all__ = ["PAGE", "REACH", "Mark", "ProgramPlace", "StreamProgram", "draw_program"]
 
 PAGE = 4096
 """Bytes: no burst of AXI crosses a multiple of it."""
@@ -170,7 +170,7 @@ class ProgramPlace(Place):
 
 
 @dataclass(frozen=True)
-class Program:
+class StreamProgram:
     """calls, and the cause of each (0: it is executed); blocks: what memory holds; parameters: byte address -> value."""
 
     calls: tuple[Call, ...]
@@ -182,7 +182,7 @@ class Program:
 
 def draw_program(
     instruction_set: InstructionSet, device: Device, known: Mapping[str, Source], number: int, rng: np.random.Generator
-) -> Program:
+) -> StreamProgram:
     """The program of a number; known: the set's sources. All its calls are legal but for those whose cause is not 0.
 
     It has fewer calls where memory is full. Raises DeviceError where the sources draw nothing that is legal, NoRoomError where
@@ -216,7 +216,7 @@ def draw_program(
         calls, causes = _with_refused(instruction_set, device, calls, rng)
     parameters = {k: v for d in reversed(draws) for k, v in d.parameters.items()}
     classes = {"steps": str(len(draws)), "dependent": str(share), "refused": "some" if with_refused else "none"}
-    return Program(calls, causes, tuple(b for d in draws for b in d.blocks), parameters, classes)
+    return StreamProgram(calls, causes, tuple(b for d in draws for b in d.blocks), parameters, classes)
 
 
 def _names(known: Sequence[str], rng: np.random.Generator) -> list[str]:

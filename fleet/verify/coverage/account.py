@@ -12,7 +12,7 @@ from fleet.core.codec import decode
 from fleet.core.files import write_atomically
 from fleet.errors import ModelError
 
-__all__ = ["Account", "Met", "Point", "Tried", "load_account"]
+__all__ = ["CoverageAccount", "Met", "Point", "Tried", "load_account"]
 
 _FORM = 3
 
@@ -45,7 +45,7 @@ class Point:
 
 
 @dataclass
-class Account:
+class CoverageAccount:
     """Of one device and description.
 
     Attributes:
@@ -83,7 +83,7 @@ class Account:
                 met.count += 1
         return new
 
-    def merge(self, other: Account) -> None:
+    def merge(self, other: CoverageAccount) -> None:
         """Adds another account's. Raises ModelError where that is of another device or description."""
         if (other.device, other.description_hash) != (self.device, self.description_hash):
             raise ModelError(
@@ -122,7 +122,7 @@ class Account:
         write_atomically(path, (json.dumps(table, indent=0) + "\n").encode())
 
 
-def load_account(path: Path) -> Account:
+def load_account(path: Path) -> CoverageAccount:
     """Reads what `save` wrote. Raises ModelError for anything else."""
     try:
         table: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -136,7 +136,7 @@ def load_account(path: Path) -> Account:
         met = {str(k): Met(int(v[0]), names[int(v[1])], str(v[2])) for k, v in rows["met"].items()}
         tried = {str(k): Tried(int(v[0]), str(v[1])) for k, v in rows["tried"].items()}
         curve = [Point(float(p[0]), float(p[1]), int(p[2]), int(p[3])) for p in rows["curve"]]
-        account = decode(Account, {**rows, "met": {}, "tried": {}, "curve": []}, str(path), "account")
+        account = decode(CoverageAccount, {**rows, "met": {}, "tried": {}, "curve": []}, str(path), "account")
         account.met, account.tried, account.curve = met, tried, curve
         return account
     except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:

@@ -16,7 +16,7 @@ from fleet.isa.resolved import resolved_draw, state_after
 from fleet.sdk import Call, Device, Draw, InstructionSet, NoRoomError, Range, Write
 from fleet.verify.conformance.hazards import hazards
 from fleet.verify.coverage.aims import Aim, aims_of, field_of
-from fleet.verify.coverage.bins import Space, distance_class, space_of
+from fleet.verify.coverage.bins import BinSpace, distance_class, space_of
 from fleet.verify.coverage.moves import Mover
 from fleet.verify.coverage.observe import Observer
 from fleet.verify.coverage.place import AimedPlace
@@ -61,7 +61,7 @@ class Aimed:
 class _Program:
     """A program that grows. waiting: calls that come later, with the number of calls after which they do."""
 
-    def __init__(self, space: Space, rng: np.random.Generator) -> None:
+    def __init__(self, space: BinSpace, rng: np.random.Generator) -> None:
         self.place = AimedPlace(space.device, rng)
         self.draws: list[Draw] = []
         self.calls: list[Call] = []
@@ -91,7 +91,7 @@ class _Program:
 class Aimer:
     """Draws for one device."""
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: BinSpace) -> None:
         self.space = space
         self.observer = Observer(space)
         self.mover = Mover(self.observer)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fleet.errors import DeviceError
-from fleet.verify.coverage.bins import NO_MODE, Space, family
+from fleet.verify.coverage.bins import NO_MODE, BinSpace, family
 
 __all__ = ["SEPARATOR", "TOGETHER", "Aim", "aims_of", "field_of", "keys_of", "same_call", "text_of"]
 
@@ -52,7 +52,7 @@ def same_call(a: Aim, b: Aim) -> bool:
     )
 
 
-def aims_of(space: Space, text: str) -> tuple[Aim, ...]:
+def aims_of(space: BinSpace, text: str) -> tuple[Aim, ...]:
     """The aims of a program, one for what one call can meet; see `text_of`.
 
     Raises DeviceError for a key that is no bin.
@@ -91,7 +91,7 @@ def text_of(keys: Sequence[str]) -> str:
     return SEPARATOR.join(found)
 
 
-def _aim_of(space: Space, key: str) -> Aim:
+def _aim_of(space: BinSpace, key: str) -> Aim:
     parts = key.split(":")
     if key not in space.bins:
         raise DeviceError("there is no such bin", where=key, hint="`fleet isa coverage` lists them")

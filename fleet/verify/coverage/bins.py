@@ -8,7 +8,7 @@ A bin is a key of parts joined by ":", the first of them an instruction, or "haz
     mvm:cross:<mode>:<shape>:<stride>:<saturation>:<distance>
     hazard:raw:2-3                          hazard:raw:wt2hbm:mvm
 
-`Space` is built from the description, the device and a sample of draws; nothing runs. A bin is impossible where description and
+`BinSpace` is built from the description, the device and a sample of draws; nothing runs. A bin is impossible where description and
 device leave no value of its class, or where the set says why (`CoverageHints.impossible`); every other one counts.
 """
 
@@ -29,9 +29,9 @@ from fleet.verify.conformance.hazards import KINDS
 from fleet.verify.conformance.settings import memories, ways_of_issue
 from fleet.verify.coverage.results import SPECIAL, result_classes
 from fleet.verify.coverage.shapes import SHAPES, STRIDES, crossed_modes, shapes_left, sizes_of
-from fleet.verify.coverage.values import REMAINDERS, Place, class_of, examples, fitting, places, possible, remainder
+from fleet.verify.coverage.values import REMAINDERS, FieldPlace, class_of, examples, fitting, places, possible, remainder
 
-__all__ = ["DISTANCES", "FAMILIES", "NO_MODE", "Space", "distance_class", "space_of"]
+__all__ = ["DISTANCES", "FAMILIES", "NO_MODE", "BinSpace", "distance_class", "space_of"]
 
 DISTANCES = ("none", "1", "2-3", "4+")
 """Instructions back to the nearest one that a call must wait for."""
@@ -56,7 +56,7 @@ def family(key: str) -> str:
 
 
 @dataclass(frozen=True)
-class Space:
+class BinSpace:
     """Everything that can be met, in a fixed order. bins: key -> None, or why nothing can fall into it.
 
     places, sizes, modes: of every instruction; strided: "read" and "write" where its addresses say what it touches there.
@@ -68,9 +68,9 @@ class Space:
     device: Device
     hints: CoverageHints
     bins: dict[str, str | None]
-    places: dict[str, tuple[Place, ...]]
-    sizes: dict[str, tuple[Place, ...]]
-    modes: dict[str, tuple[Place, ...]]
+    places: dict[str, tuple[FieldPlace, ...]]
+    sizes: dict[str, tuple[FieldPlace, ...]]
+    modes: dict[str, tuple[FieldPlace, ...]]
     strided: dict[str, frozenset[str]]
     ignored: dict[str, frozenset[str]]
     causes: dict[int, str]
@@ -82,14 +82,14 @@ class Space:
         return [key for key, why in self.bins.items() if why is None]
 
 
-def space_of(instruction_set: InstructionSet, device: Device) -> Space:
+def space_of(instruction_set: InstructionSet, device: Device) -> BinSpace:
     """The bins of a set on a device. Raises DeviceError where the set says nothing of what to draw."""
     d, hints = description_of(instruction_set), instruction_set.coverage
     names = [n for n in instruction_set.instructions if n in sources(instruction_set)]
     found = {n: places(d, n, hints, device) for n in names}
     causes = {e.value: e.name for r in d.with_role("error_cause") for f in r.fields for e in f.encode if e.value}
     blocks = hints.blocks(device)
-    space = Space(
+    space = BinSpace(
         instruction_set, device, hints, {}, found, {n: sizes_of(p) for n, p in found.items()},
         {}, {}, {}, causes, blocks,
     )  # fmt: skip
@@ -101,7 +101,7 @@ def space_of(instruction_set: InstructionSet, device: Device) -> Space:
     return space
 
 
-def _bins(space: Space, names: list[str]) -> Iterator[tuple[str, str | None]]:
+def _bins(space: BinSpace, names: list[str]) -> Iterator[tuple[str, str | None]]:
     for name in names:
         yield f"{name}:executed:yes", None
         yield from ((f"{name}:refused:{cause}", None) for cause in space.causes.values())
@@ -127,13 +127,13 @@ def _bins(space: Space, names: list[str]) -> Iterator[tuple[str, str | None]]:
                 yield f"hazard:{kind}:{earlier}:{later}", None
 
 
-def _starts(space: Space, name: str) -> list[int]:
+def _starts(space: BinSpace, name: str) -> list[int]:
     word = description_of(space.instruction_set).instructions[name]
     bits = [1 << i for i in range(32) if word.start_optional >> i & 1]
     return sorted(word.start + sum(chosen) for chosen in product(*((0, b) for b in bits)))
 
 
-def _fields(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
+def _fields(space: BinSpace, name: str) -> Iterator[tuple[str, str | None]]:
     ignored = space.ignored[name]
     for p in space.places[name]:
         if p.free:
@@ -141,7 +141,7 @@ def _fields(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
                 yield f"{name}:field:{p.label}:{value}", None if p.label in ignored else why
 
 
-def _ignored(space: Space, name: str) -> frozenset[str]:
+def _ignored(space: BinSpace, name: str) -> frozenset[str]:
     """Labels of fields whose constraints in the description the functional model does not hold: ignored ones, for the most part.
 
     A sampled call stays legal with a value that the description does not leave.
@@ -159,7 +159,7 @@ def _ignored(space: Space, name: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _remainders(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
+def _remainders(space: BinSpace, name: str) -> Iterator[tuple[str, str | None]]:
     ignored = space.ignored[name]
     for p in space.sizes[name]:
         every = fitting(p.field) if p.label in ignored else [v for e in examples(p, space.device).values() for v in e]
@@ -170,16 +170,16 @@ def _remainders(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
                 yield f"{name}:remainder:{p.label}/{block}:{r}", why
 
 
-def _strided(space: Space, name: str) -> frozenset[str]:
+def _strided(space: BinSpace, name: str) -> frozenset[str]:
     addressed = {p.field.space for p in space.places[name] if p.field.kind == "address"}
     sample = _sampled(space, name)
     return frozenset(side for side, touched in (("read", sample.reads), ("write", sample.writes)) if addressed & touched)
 
 
-def _distinct(space: Space, name: str, modes: tuple[Place, ...]) -> tuple[Place, ...]:
+def _distinct(space: BinSpace, name: str, modes: tuple[FieldPlace, ...]) -> tuple[FieldPlace, ...]:
     """Modes without those that say in every sampled call what an earlier one says."""
     calls = sample_calls(space, name, _TELLING)
-    known: dict[tuple[int, ...], Place] = {}
+    known: dict[tuple[int, ...], FieldPlace] = {}
     for p in modes:
         values = [p.field.get(c.fields[p.register.name]) for c in calls]
         first = {v: i for i, v in reversed(list(enumerate(values)))}
@@ -188,7 +188,7 @@ def _distinct(space: Space, name: str, modes: tuple[Place, ...]) -> tuple[Place,
     return tuple(known.values())
 
 
-def mode_values(space: Space, name: str) -> list[str]:
+def mode_values(space: BinSpace, name: str) -> list[str]:
     """ "field=value" of every mode that an instruction may have."""
     found: list[str] = []
     for p in space.modes[name]:
@@ -198,7 +198,7 @@ def mode_values(space: Space, name: str) -> list[str]:
     return found or [NO_MODE]
 
 
-def _cross(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
+def _cross(space: BinSpace, name: str) -> Iterator[tuple[str, str | None]]:
     for p in space.modes[name]:  # what a set declares of fields must be known before their crosses
         for value in possible(p, space.device):
             key = f"{name}:field:{p.label}:{value}"
@@ -214,7 +214,7 @@ def _cross(space: Space, name: str) -> Iterator[tuple[str, str | None]]:
         yield f"{name}:cross:{':'.join(point)}", never.get(point[1])
 
 
-def _no_shapes(space: Space, name: str) -> dict[str, str]:
+def _no_shapes(space: BinSpace, name: str) -> dict[str, str]:
     """Shapes that none of an instruction's sizes can give it, because of the limits that the set states; and the reason."""
     sizes = space.sizes[name]
     if not sizes or any(p.limit is None or p.label in space.ignored[name] for p in sizes):
@@ -235,7 +235,7 @@ class _Sampled:
 _SAMPLES: dict[tuple[str, str, str], _Sampled] = {}
 
 
-def _sampled(space: Space, name: str) -> _Sampled:
+def _sampled(space: BinSpace, name: str) -> _Sampled:
     key = (str(space.instruction_set.description), space.device.name, name)
     if key not in _SAMPLES:
         cls = space.instruction_set.instructions[name]
@@ -261,7 +261,7 @@ _FULL = 16
 """Draws one after the other for which memory is too small, after which no other is tried."""
 
 
-def sample_calls(space: Space, name: str, count: int) -> list[Call]:
+def sample_calls(space: BinSpace, name: str, count: int) -> list[Call]:
     """The first draws of an instruction, always the same; fewer, or none, where the device's memory is too small for them."""
     source = sources(space.instruction_set)[name]
     found = _DRAWN.setdefault((str(space.instruction_set.description), space.device.name, name), _Calls())

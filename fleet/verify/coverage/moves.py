@@ -10,10 +10,10 @@ from functools import lru_cache
 import numpy as np
 
 from fleet.sdk import Call, Range
-from fleet.verify.coverage.bins import Space, sample_calls
+from fleet.verify.coverage.bins import BinSpace, sample_calls
 from fleet.verify.coverage.observe import Observer
 from fleet.verify.coverage.shapes import near_shape, offending
-from fleet.verify.coverage.values import Place, class_of, examples, fitting, remainder
+from fleet.verify.coverage.values import FieldPlace, class_of, examples, fitting, remainder
 
 __all__ = ["Mover"]
 
@@ -36,13 +36,13 @@ class Mover:
     def __init__(self, observer: Observer) -> None:
         self.observer, self.space = observer, observer.space
         self.why = ""
-        self._ties: dict[str, tuple[tuple[Place, ...], ...]] = {}
+        self._ties: dict[str, tuple[tuple[FieldPlace, ...], ...]] = {}
 
-    def ties(self, name: str) -> tuple[tuple[Place, ...], ...]:
+    def ties(self, name: str) -> tuple[tuple[FieldPlace, ...], ...]:
         """Fields of an instruction that have one value in every draw: duplicates, which move together."""
         if name not in self._ties:
             calls = sample_calls(self.space, name, _TIE_SAMPLE)
-            groups: dict[tuple[int, ...], list[Place]] = {}
+            groups: dict[tuple[int, ...], list[FieldPlace]] = {}
             for p in self.space.places[name]:
                 values = tuple(p.field.get(c.fields[p.register.name]) for c in calls)
                 if p.field.kind != "address" and len(set(values)) > 2:
@@ -50,7 +50,7 @@ class Mover:
             self._ties[name] = tuple(tuple(g) for g in groups.values() if len(g) > 1)
         return self._ties[name]
 
-    def put(self, call: Call, place: Place, value: int) -> Call:
+    def put(self, call: Call, place: FieldPlace, value: int) -> Call:
         """The call with a field and its duplicates changed."""
         group = next((g for g in self.ties(call.instruction) if place in g), (place,))
         fields = dict(call.fields)
@@ -93,7 +93,7 @@ class Mover:
 
     def _volume(self, call: Call) -> int:
         """The product of all sizes, duplicates once."""
-        found, skipped = 1, set[Place]()
+        found, skipped = 1, set[FieldPlace]()
         for p in self.space.sizes[call.instruction]:
             if p not in skipped:
                 skipped |= set(next((g for g in self.ties(call.instruction) if p in g), ()))
@@ -130,7 +130,7 @@ class Mover:
         return self._first(call, place, near, rng, known)
 
     def _first(
-        self, call: Call, place: Place, values: Sequence[int], rng: np.random.Generator, known: Sequence[Range],
+        self, call: Call, place: FieldPlace, values: Sequence[int], rng: np.random.Generator, known: Sequence[Range],
         *, partners: bool = True,
     ) -> Call | None:  # fmt: skip
         """With the first of some values that can be made legal and stays what was put; with a second size too, if `partners`."""
@@ -151,7 +151,7 @@ class Mover:
                             return moved
         return None
 
-    def _put_legal(self, call: Call, place: Place, value: int, known: Sequence[Range]) -> Call | None:
+    def _put_legal(self, call: Call, place: FieldPlace, value: int, known: Sequence[Range]) -> Call | None:
         moved = self.legal(self.put(call, place, value), known)
         return moved if moved is not None and place.field.get(moved.fields[place.register.name]) == value else None
 
@@ -199,7 +199,7 @@ class Mover:
                 call, done = moved, reached(moved)
         return call
 
-    def _step(self, call: Call, among: Sequence[Place], shape: str, rng: np.random.Generator) -> Call:
+    def _step(self, call: Call, among: Sequence[FieldPlace], shape: str, rng: np.random.Generator) -> Call:
         """The call with one of some sizes and strides changed, a size towards a shape; it may be illegal."""
         place = among[int(rng.integers(len(among)))]
         now = place.field.get(call.fields[place.register.name])
@@ -209,14 +209,14 @@ class Mover:
         return self.put(call, place, pool[int(rng.integers(len(pool)))]) if pool else call
 
 
-def _partners(value: int, others: Sequence[Place], call: Call, blocks: Sequence[int]) -> list[int]:
+def _partners(value: int, others: Sequence[FieldPlace], call: Call, blocks: Sequence[int]) -> list[int]:
     """What a second size may have to be for a first one: at or beside it, a part of it, as many blocks as it says."""
     present = {p.field.get(call.fields[p.register.name]) for p in others} - {0}
     parts = [value // d for d in sorted({2, 3, *present}) if d < value and value % d == 0]
     return list(dict.fromkeys([value + 1, 1, value - 1, value, *parts[:4], *(b * value for b in blocks)]))
 
 
-def _near(place: Place, now: int, blocks: Sequence[int]) -> Iterator[int]:
+def _near(place: FieldPlace, now: int, blocks: Sequence[int]) -> Iterator[int]:
     """Values around the present one that change a shape or a stride."""
     step, top = max(1, place.field.align), (1 << place.field.width) - 1
     values = {step, now + step, now - step, now + 2 * step, 2 * now, 3 * now, now // 2, 1}
@@ -228,13 +228,13 @@ def _near(place: Place, now: int, blocks: Sequence[int]) -> Iterator[int]:
             yield v
 
 
-def class_values(place: Place, value_class: str, space: Space) -> tuple[int, ...]:
+def class_values(place: FieldPlace, value_class: str, space: BinSpace) -> tuple[int, ...]:
     """Values of a class: those that the description leaves, else any that fit (of a field that an instruction ignores)."""
     return examples(place, space.device).get(value_class) or any_of_class(place, value_class)
 
 
 @lru_cache(maxsize=4096)
-def any_of_class(place: Place, value_class: str) -> tuple[int, ...]:
+def any_of_class(place: FieldPlace, value_class: str) -> tuple[int, ...]:
     """Some values of a class that fit into the field."""
     return tuple(v for v in fitting(place.field) if class_of(place.field, v) == value_class)[:16]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fleet.sdk import Call, Write
 from fleet.streams.case import StreamCommit
 from fleet.verify.conformance.hazards import Hazard, hazards
-from fleet.verify.coverage.bins import NO_MODE, Space, distance_class
+from fleet.verify.coverage.bins import NO_MODE, BinSpace, distance_class
 from fleet.verify.coverage.results import SPECIAL, results_of
 from fleet.verify.coverage.shapes import shape_of, stride_of, widest
 from fleet.verify.coverage.values import class_of, remainder
@@ -36,7 +36,7 @@ class Coordinates:
 class Observer:
     """Tells bins of one device. It remembers register values that it has seen, which most are."""
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: BinSpace) -> None:
         self.space = space
         self._known: dict[tuple[str, str, int], tuple[str, ...]] = {}
         self._results: dict[int, frozenset[str]] = {}

@@ -34,7 +34,7 @@ _ASSERTION = re.compile(r"\b(?:assert|cover)\b\s*(?:property\b\s*|final\b\s*|#0\
 
 
 @dataclass(frozen=True)
-class Missed:
+class MissedLine:
     """A line or an assertion that nothing reached. line: from 1; text: the source's; reason: why it is excluded, else empty."""
 
     file: str
@@ -72,7 +72,7 @@ class RtlCoverage:
     description_hash: str
     runs: int = 0
     modules: list[ModuleCoverage] = field(default_factory=list[ModuleCoverage])
-    missed: list[Missed] = field(default_factory=list[Missed])
+    missed: list[MissedLine] = field(default_factory=list[MissedLine])
 
     def total(self, kind: str) -> tuple[int, int]:
         """Met and all of "lines", "branches", "toggles" or "assertions"."""
@@ -92,7 +92,7 @@ def load_rtl(path: Path) -> RtlCoverage:
             raise ValueError(f"not of form {_FORM}")
         kinds = ("lines", "branches", "toggles", "assertions")
         modules = [ModuleCoverage(m["name"], *((int(m[k][0]), int(m[k][1])) for k in kinds)) for m in table["modules"]]
-        missed = [Missed(**m) for m in table["missed"]]
+        missed = [MissedLine(**m) for m in table["missed"]]
         return RtlCoverage(table["device"], table["description_hash"], int(table["runs"]), modules, missed)
     except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
         raise ModelError(f"no coverage of hardware ({error})", where=str(path)) from error
@@ -194,12 +194,12 @@ def measure(
 
 def _module(
     path: Path, counts: _Counts, exclusions: Sequence[Exclusion], used: set[Exclusion]
-) -> tuple[ModuleCoverage, list[Missed]]:  # fmt: skip
+) -> tuple[ModuleCoverage, list[MissedLine]]:  # fmt: skip
     text = path.read_text(encoding="utf-8", errors="replace").splitlines()
     mine = {e.text: e for e in exclusions if e.file == path.name}
     met = {"line": 0, "assertion": 0}
     every = {"line": 0, "assertion": 0}
-    missed: list[Missed] = []
+    missed: list[MissedLine] = []
     for line, points in sorted(counts.lines.items()):
         code = text[line - 1].strip() if line <= len(text) else ""
         excluded = mine.get(code)
@@ -208,7 +208,7 @@ def _module(
         hit = min(points.values()) > 0
         for kind in ("line", "assertion") if _ASSERTION.search(code.partition("//")[0]) else ("line",):
             if not hit:
-                missed.append(Missed(path.name, line, code, kind, excluded.reason if excluded else ""))
+                missed.append(MissedLine(path.name, line, code, kind, excluded.reason if excluded else ""))
             if hit or excluded is None:
                 every[kind] += 1
                 met[kind] += hit

@@ -20,18 +20,18 @@ from fleet.streams.case import Setting
 from fleet.streams.run import StreamRunner
 from fleet.verify.conformance.drawn import run_drawn
 from fleet.verify.conformance.settings import memories, settings
-from fleet.verify.coverage.account import Account, Point, load_account
-from fleet.verify.coverage.bins import Space, space_of
+from fleet.verify.coverage.account import CoverageAccount, Point, load_account
+from fleet.verify.coverage.bins import BinSpace, space_of
 from fleet.verify.coverage.steer import Steering
 
-__all__ = ["Plan", "new_account", "run_coverage"]
+__all__ = ["CoveragePlan", "new_account", "run_coverage"]
 
 _SAVED_EVERY = 5.0
 _STOP_AFTER = 10
 
 
 @dataclass(frozen=True)
-class Plan:
+class CoveragePlan:
     """One run. seconds: of every worker, builds not counted; steer: towards holes; rtl: count lines, toggles and assertions too.
 
     folder: for accounts of workers, failing streams and, with rtl, the simulator's counts.
@@ -46,13 +46,15 @@ class Plan:
     folder: Path
 
 
-def new_account(space: Space) -> Account:
+def new_account(space: BinSpace) -> CoverageAccount:
     """An empty account of a space."""
     found = description_hash(space.instruction_set, space.device)
-    return Account(space.device.name, space.instruction_set.name, found)
+    return CoverageAccount(space.device.name, space.instruction_set.name, found)
 
 
-def run_coverage(plan: Plan, known: Account | None = None, told: Callable[[Account, float], None] | None = None) -> Account:
+def run_coverage(
+    plan: CoveragePlan, known: CoverageAccount | None = None, told: Callable[[CoverageAccount, float], None] | None = None
+) -> CoverageAccount:
     """The account of this run alone; known: bins that need no aim. told: the account and the seconds
     so far, now and then.
 
@@ -87,19 +89,19 @@ def run_coverage(plan: Plan, known: Account | None = None, told: Callable[[Accou
     return merged
 
 
-def _flavour(plan: Plan) -> Flavour:
+def _flavour(plan: CoveragePlan) -> Flavour:
     return "coverage" if plan.rtl else "burst"
 
 
-def _merged(plan: Plan, set_name: str) -> Account:
+def _merged(plan: CoveragePlan, set_name: str) -> CoverageAccount:
     instruction_set, device = find_device(plan.device)
-    merged = Account(device.name, set_name, description_hash(instruction_set, device))
+    merged = CoverageAccount(device.name, set_name, description_hash(instruction_set, device))
     for path in sorted(plan.folder.glob("worker-*.json")):
         merged.merge(load_account(path))
     return merged
 
 
-def _work(plan: Plan, job: int) -> None:
+def _work(plan: CoveragePlan, job: int) -> None:
     """One worker, until the time is over."""
     instruction_set, device = find_device(plan.device)
     space = space_of(instruction_set, device)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from fleet.sdk import Range
-from fleet.verify.coverage.values import Place, remainder
+from fleet.verify.coverage.values import FieldPlace, remainder
 
 __all__ = [
     "AWKWARD",
@@ -33,12 +33,12 @@ AWKWARD = ("short", "over", "other", "whole")
 _NARROW = 4  # sizes of so few bits have a bin a value instead
 
 
-def sizes_of(found: Sequence[Place]) -> tuple[Place, ...]:
+def sizes_of(found: Sequence[FieldPlace]) -> tuple[FieldPlace, ...]:
     """The fields whose remainders count: sizes that are not listed one by one and have some bits."""
     return tuple(p for p in found if p.field.kind == "size" and p.field.allowed is None and p.field.width > _NARROW and p.free)
 
 
-def crossed_modes(found: Sequence[Place]) -> tuple[Place, ...]:
+def crossed_modes(found: Sequence[FieldPlace]) -> tuple[FieldPlace, ...]:
     """The mode fields that an instruction's calls may differ in."""
     return tuple(p for p in found if p.field.kind == "mode" and p.free)
 
@@ -54,13 +54,15 @@ def _remainder(value: int, blocks: tuple[int, ...]) -> str:
     return remainder(value, blocks[0]) if value % blocks[0] == 0 else "other"
 
 
-def shape_of(sizes: Sequence[Place], fields: Mapping[str, int], blocks: tuple[int, ...]) -> str:
+def shape_of(sizes: Sequence[FieldPlace], fields: Mapping[str, int], blocks: tuple[int, ...]) -> str:
     """ "short" where a size is one short of a multiple of a block, else "over", "other", "whole". 0 and 1 are whole."""
     met = {_remainder(p.field.get(fields[p.register.name]), blocks) for p in sizes}
     return next((s for s in AWKWARD if s in met), "whole")
 
 
-def offending(sizes: Sequence[Place], fields: Mapping[str, int], blocks: tuple[int, ...], shape: str) -> tuple[Place, ...]:
+def offending(
+    sizes: Sequence[FieldPlace], fields: Mapping[str, int], blocks: tuple[int, ...], shape: str
+) -> tuple[FieldPlace, ...]:
     """The sizes that keep a call from a shape: those that are more awkward, or all where none is as awkward."""
     ranks = [AWKWARD.index(_remainder(p.field.get(fields[p.register.name]), blocks)) for p in sizes]
     wanted = AWKWARD.index(shape)
@@ -69,7 +71,7 @@ def offending(sizes: Sequence[Place], fields: Mapping[str, int], blocks: tuple[i
     return () if wanted in ranks or shape == "whole" else tuple(sizes)
 
 
-def shapes_left(place: Place, blocks: tuple[int, ...]) -> frozenset[str]:
+def shapes_left(place: FieldPlace, blocks: tuple[int, ...]) -> frozenset[str]:
     """The shapes that a size can give a call, by its width, its alignment and its limit."""
     low, high = (0, (1 << place.field.width) - 1) if place.limit is None else (place.limit.low, place.limit.high)
     step = max(1, place.field.align)
@@ -78,7 +80,7 @@ def shapes_left(place: Place, blocks: tuple[int, ...]) -> frozenset[str]:
     return frozenset(_remainder(v, blocks) for v in range(first, min(high, first + 4 * step * blocks[-1]) + 1, step))
 
 
-def near_shape(place: Place, now: int, blocks: tuple[int, ...], shape: str) -> list[int]:
+def near_shape(place: FieldPlace, now: int, blocks: tuple[int, ...], shape: str) -> list[int]:
     """Values around the present one that are as awkward as a shape, ascending."""
     step, top = max(1, place.field.align), (1 << place.field.width) - 1
     low, high = (0, top) if place.limit is None else (place.limit.low, min(top, place.limit.high))

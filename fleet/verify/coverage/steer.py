@@ -14,10 +14,10 @@ from fleet.streams.case import StreamCase, StreamOutcome
 from fleet.streams.images import Images, images_home
 from fleet.streams.model_side import execute
 from fleet.verify.conformance.fuzz import case_name
-from fleet.verify.coverage.account import Account, Tried
+from fleet.verify.coverage.account import CoverageAccount, Tried
 from fleet.verify.coverage.aimed import aimer
 from fleet.verify.coverage.aims import field_of, text_of
-from fleet.verify.coverage.bins import Space, family, mode_values
+from fleet.verify.coverage.bins import BinSpace, family, mode_values
 from fleet.verify.coverage.observe import Observer
 
 __all__ = ["Steering"]
@@ -50,7 +50,7 @@ def _by_field(modes: Sequence[str]) -> dict[str, list[str]]:
 class Steering:
     """A `Chooser` (`fleet.verify.conformance.fuzz`) that keeps the account; with steer=False it only keeps it."""
 
-    def __init__(self, space: Space, account: Account, seed: int, *, steer: bool) -> None:
+    def __init__(self, space: BinSpace, account: CoverageAccount, seed: int, *, steer: bool) -> None:
         self.space, self.account, self.seed, self.steer = space, account, seed, steer
         self.observer = Observer(space)
         self._aimer = aimer(space.instruction_set, space.device)

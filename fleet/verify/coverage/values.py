@@ -10,7 +10,7 @@ from fleet.isa.conformance import value_class
 from fleet.isa.description import Description, Field, Register
 from fleet.sdk import CoverageHints, Device, Limit
 
-__all__ = ["REMAINDERS", "Place", "class_of", "examples", "fitting", "places", "possible", "remainder"]
+__all__ = ["REMAINDERS", "FieldPlace", "class_of", "examples", "fitting", "places", "possible", "remainder"]
 
 REMAINDERS = ("whole", "over", "short", "other")
 """Of a size by a block: none, one over, one short, another."""
@@ -20,7 +20,7 @@ _EXAMPLES = 48
 
 
 @dataclass(frozen=True)
-class Place:
+class FieldPlace:
     """A field of an instruction. label: the register's name, with the field's where there are several."""
 
     label: str
@@ -32,15 +32,15 @@ class Place:
     """What the set states of it."""
 
 
-def places(description: Description, instruction: str, hints: CoverageHints, device: Device) -> tuple[Place, ...]:
+def places(description: Description, instruction: str, hints: CoverageHints, device: Device) -> tuple[FieldPlace, ...]:
     """All fields of what an instruction writes, in order. Raises KeyError."""
     word = description.instructions[instruction]
-    found: list[Place] = []
+    found: list[FieldPlace] = []
     for r in description.words(instruction):
         for f in r.fields:
             label = r.name if len(r.fields) == 1 else f"{r.name}.{f.name}"
             free = r.role != "start" or bool(word.start_optional & f.mask)
-            found.append(Place(label, r, f, free, hints.limit(device, instruction, label)))
+            found.append(FieldPlace(label, r, f, free, hints.limit(device, instruction, label)))
     return tuple(found)
 
 
@@ -110,7 +110,7 @@ class _Hashed:
         return hash(tuple(sorted(self.device.memory.items())))
 
 
-def examples(p: Place, device: Device) -> dict[str, tuple[int, ...]]:
+def examples(p: FieldPlace, device: Device) -> dict[str, tuple[int, ...]]:
     """Class -> some values of it, for every class of which description, device and the set's limits leave any."""
     return _examples(p.field, p.limit, _Hashed(device))
 
@@ -121,7 +121,7 @@ def fitting(f: Field) -> list[int]:
     return sorted({v for v in (*range(min(_PERIOD, top) + 1), 1 << 16, 1 << 20, 1 << 30, top) if v <= top})
 
 
-def possible(p: Place, device: Device) -> dict[str, str | None]:
+def possible(p: FieldPlace, device: Device) -> dict[str, str | None]:
     """Class of values that fit into the field -> None, or why the description, the device or the set's limit leave none of it.
 
     A field that an instruction ignores may have any value all the same; `bins` looks for that.

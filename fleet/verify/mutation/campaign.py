@@ -18,18 +18,18 @@ from fleet.errors import ModelError
 from fleet.isa.registry import find_device
 from fleet.regress.cases import Case, find_cases
 from fleet.sdk import Device, InstructionSet
-from fleet.verify.mutation.mutant import Mutant, Over, Result
+from fleet.verify.mutation.mutant import Mutant, MutantResult, Over
 from fleet.verify.mutation.probes import Effort
 from fleet.verify.mutation.python_hunt import PythonHunt, PythonMutants, python_mutants
 from fleet.verify.mutation.recordings import recorded
 from fleet.verify.mutation.rtl_hunt import HarnessError, RtlHunt, references
 from fleet.verify.mutation.schemata import rtl_mutants
-from fleet.verify.mutation.store import Drawn, Record, content, load_results, save_results
-from fleet.verify.mutation.survivors import Judged
+from fleet.verify.mutation.store import MutantDraw, MutantRecord, content, load_results, save_results
+from fleet.verify.mutation.survivors import JudgedSurvivor
 
-__all__ = ["Campaign", "Target", "drawn", "judged", "open_target", "shares"]
+__all__ = ["Campaign", "MutationTarget", "drawn", "judged", "open_target", "shares"]
 
-Told = Callable[[Result], None]
+Told = Callable[[MutantResult], None]
 
 _RTL_SOURCES = ("fleet/isa", "fleet/streams", "fleet/verify/conformance", "rtl_models")
 _PYTHON_SOURCES = (
@@ -71,7 +71,7 @@ class Campaign:
     equivalent: frozenset[str] = frozenset()
 
 
-class Target(ABC):
+class MutationTarget(ABC):
     """One place of a device (hardware, functional model or compiler) with all of its mutants."""
 
     def __init__(self, campaign: Campaign, over: Over, mutants: Sequence[Mutant], results: Path) -> None:
@@ -90,7 +90,7 @@ class Target(ABC):
             raise ModelError(f"there is no mutant '{name}'", where=f"{self.campaign.device}, {self.over}")
         return found
 
-    def look(self, wanted: Sequence[Mutant], tell: Progress, told: Told) -> dict[str, Result]:
+    def look(self, wanted: Sequence[Mutant], tell: Progress, told: Told) -> dict[str, MutantResult]:
         """Results by id. told: called with each. Raises SetupError, BuildError, HarnessError."""
         tests = content(self.campaign.root, _TESTS)
         stored = load_results(self._results, tests, self.campaign.explained)
@@ -118,11 +118,11 @@ class Target(ABC):
         """Builds and records what all mutants need, and runs what looks for these without one. Raises HarnessError."""
 
     @abstractmethod
-    def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
+    def _each(self, rest: Sequence[Mutant]) -> Iterator[MutantResult]:
         """Results, as they come."""
 
 
-def _in_order(executor: Executor, work: Callable[[Mutant], Result], rest: Sequence[Mutant]) -> Iterator[Result]:
+def _in_order(executor: Executor, work: Callable[[Mutant], MutantResult], rest: Sequence[Mutant]) -> Iterator[MutantResult]:
     """Results as they come; what is left is given up when the caller stops."""
     futures = [executor.submit(work, m) for m in rest]
     try:
@@ -133,7 +133,7 @@ def _in_order(executor: Executor, work: Callable[[Mutant], Result], rest: Sequen
         executor.shutdown(wait=True, cancel_futures=True)
 
 
-class _Hardware(Target):
+class _Hardware(MutationTarget):
     def __init__(self, campaign: Campaign, instruction_set: InstructionSet, device: Device) -> None:
         self._schemata = rtl_mutants(design_of(instruction_set, device), campaign.root)
         folder = campaign.work / device.name
@@ -148,7 +148,7 @@ class _Hardware(Target):
         build(self._design, progress=tell)
         self._known = references(self.campaign.device, self._design, self._folder, tell, self.campaign.effort)
 
-    def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
+    def _each(self, rest: Sequence[Mutant]) -> Iterator[MutantResult]:
         assert self._design is not None
         assert self._known is not None
         with Scratch("mutants") as folder:
@@ -174,11 +174,11 @@ def _start_worker(
     _worker[:] = [RtlHunt(device, design, known, folder, root, effort, before, equivalent)]
 
 
-def _hunt(mutant: Mutant) -> Result:
+def _hunt(mutant: Mutant) -> MutantResult:
     return _worker[0].look(mutant)
 
 
-class _Python(Target):
+class _Python(MutationTarget):
     def __init__(self, campaign: Campaign, instruction_set: InstructionSet, over: Over, cases: Sequence[Path]) -> None:
         found: PythonMutants = python_mutants(instruction_set, over, campaign.root)
         results = campaign.work / campaign.device / f"{over}-{content(campaign.root, _PYTHON_SOURCES)}.json"
@@ -197,13 +197,13 @@ class _Python(Target):
         if test:
             raise HarnessError(f"the unchanged program is found by {test}: {how}", where=self.campaign.device)
 
-    def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
+    def _each(self, rest: Sequence[Mutant]) -> Iterator[MutantResult]:
         hunt = self._hunt
         assert hunt is not None
         yield from _in_order(ThreadPoolExecutor(self.campaign.jobs), lambda m: hunt.look(m, self._changes[m.id]), rest)
 
 
-def open_target(campaign: Campaign, over: Over) -> Target:
+def open_target(campaign: Campaign, over: Over) -> MutationTarget:
     """The place of the campaign's device. Raises DeviceError (no hardware), SetupError (no pyslang)."""
     instruction_set, device = find_device(campaign.device)
     if over == "rtl":
@@ -230,17 +230,21 @@ def shares(count: int, over: Sequence[Over]) -> list[tuple[Over, int]]:
     return [(o, count // len(over) + (i < count % len(over))) for i, o in enumerate(over)]
 
 
-def judged(device: str, results: Sequence[Result], survivors: Mapping[str, Judged], seed: int = 0) -> list[Record]:
+def judged(
+    device: str, results: Sequence[MutantResult], survivors: Mapping[str, JudgedSurvivor], seed: int = 0
+) -> list[MutantRecord]:
     """Results with what a person has said of survivors. seed: of the draw."""
-    records: list[Record] = []
+    records: list[MutantRecord] = []
     for r in results:
         known = survivors.get(r.mutant.id) if r.verdict == "survived" else None
         records.append(
-            Record(device, r, known.kind, known.reason, seed, known.test) if known is not None else Record(device, r, seed=seed)
+            MutantRecord(device, r, known.kind, known.reason, seed, known.test)
+            if known is not None
+            else MutantRecord(device, r, seed=seed)
         )
     return records
 
 
-def drawn(target: Target, seed: int, count: int, seconds: float) -> Drawn:
+def drawn(target: MutationTarget, seed: int, count: int, seconds: float) -> MutantDraw:
     """For a report."""
-    return Drawn(target.campaign.device, target.over, seed, count, len(target.mutants), round(seconds, 1))
+    return MutantDraw(target.campaign.device, target.over, seed, count, len(target.mutants), round(seconds, 1))

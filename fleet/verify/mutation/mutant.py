@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Mutant", "Over", "Result", "Verdict", "identified"]
+__all__ = ["Mutant", "MutantResult", "Over", "Verdict", "identified"]
 
 Over = Literal["rtl", "semantics", "passes"]
 """Where it is: hardware; functional model, legality and cost of an instruction set; lowering, passes and the compiler."""
@@ -51,7 +51,7 @@ class Mutant:
 
 
 @dataclass(frozen=True)
-class Result:
+class MutantResult:
     """found: by which test and how it said so; survived: of how many tests. seconds: of wall time."""
 
     mutant: Mutant

@@ -20,10 +20,10 @@ from fleet.core.cache import cache_root
 from fleet.core.scratch import Scratch
 from fleet.isa.closure import semantics_files
 from fleet.sdk import InstructionSet
-from fleet.verify.mutation.mutant import Mutant, Over, Result, identified
+from fleet.verify.mutation.mutant import Mutant, MutantResult, Over, identified
 from fleet.verify.mutation.outside import Outside, pytest_command
 from fleet.verify.mutation.python_hook import environment
-from fleet.verify.mutation.python_sites import Change, changes
+from fleet.verify.mutation.python_sites import TextEdit, changes
 
 __all__ = ["PythonHunt", "PythonMutants", "python_mutants"]
 
@@ -42,7 +42,7 @@ class PythonMutants:
 
     root: Path
     mutants: tuple[Mutant, ...]
-    changes: Mapping[str, Change]
+    changes: Mapping[str, TextEdit]
 
 
 def python_mutants(instruction_set: InstructionSet, over: Over, root: Path) -> PythonMutants:
@@ -59,7 +59,7 @@ def python_mutants(instruction_set: InstructionSet, over: Over, root: Path) -> P
         others = (p for p in package.rglob("*.py") if p not in semantics)
         own = {p for p in others if not _NOT_COMPILED & set(p.relative_to(package).with_suffix("").parts)}
         files = [*sorted(own), *(p for folder in _SHARED for p in sorted((root / folder).rglob("*.py")))]
-    found: list[tuple[Path, Change, str]] = []
+    found: list[tuple[Path, TextEdit, str]] = []
     for file in files:
         source = file.read_text(encoding="utf-8")
         lines = source.splitlines()
@@ -118,7 +118,7 @@ class PythonHunt:
                     return test, how
         return "", ""
 
-    def look(self, mutant: Mutant, change: Change) -> Result:
+    def look(self, mutant: Mutant, change: TextEdit) -> MutantResult:
         """Found or survived; a test that does not end counts as one that found it."""
         began, tests = time.monotonic(), 0
         with Scratch("mutant") as folder:
@@ -128,10 +128,12 @@ class PythonHunt:
                 tests += 1
                 test, how = self._outside.run(name, command, variables)
                 if test:
-                    return Result(mutant, "found", test, how.replace(f"{self._root}{os.sep}", ""), tests, time.monotonic() - began)
-        return Result(mutant, "survived", "", "", tests, time.monotonic() - began)
+                    return MutantResult(
+                        mutant, "found", test, how.replace(f"{self._root}{os.sep}", ""), tests, time.monotonic() - began
+                    )
+        return MutantResult(mutant, "survived", "", "", tests, time.monotonic() - began)
 
-    def _variables(self, mutant: Mutant | None, change: Change | None, folder: Path) -> dict[str, str]:
+    def _variables(self, mutant: Mutant | None, change: TextEdit | None, folder: Path) -> dict[str, str]:
         cache = folder / "cache"
         cache.mkdir()
         real = cache_root()

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Change", "changed", "changes"]
+__all__ = ["TextEdit", "changed", "changes"]
 
 _BINARY: dict[type[ast.operator], tuple[str, str]] = {
     ast.Add: ("arithmetic", "-"),
@@ -40,7 +40,7 @@ _ONLY_SAID = {"what", "where", "hint", "detail", "message"}
 
 
 @dataclass(frozen=True)
-class Change:
+class TextEdit:
     """Characters `start` to `end` of a source become `after`."""
 
     start: int
@@ -52,7 +52,7 @@ class Change:
     after: str
 
 
-def changes(source: str) -> list[Change]:
+def changes(source: str) -> list[TextEdit]:
     """All of a file, by place. What is only said (messages, annotations, docstrings) is left out. Raises SyntaxError."""
     finder = _Finder(source)
     finder.visit_all(ast.parse(source).body, ())
@@ -60,7 +60,7 @@ def changes(source: str) -> list[Change]:
     return sorted(unique.values(), key=lambda c: (c.start, c.end, c.operator, c.after))
 
 
-def changed(source: str, change: Change) -> str:
+def changed(source: str, change: TextEdit) -> str:
     """The source with it."""
     return source[: change.start] + change.after + source[change.end :]
 
@@ -73,7 +73,7 @@ class _Finder:
         self._starts = [0]
         for line in lines:
             self._starts.append(self._starts[-1] + len(line))
-        self.found: list[Change] = []
+        self.found: list[TextEdit] = []
 
     # Places.
 
@@ -91,7 +91,7 @@ class _Finder:
         start, end = self._span(node)
         before = self._source[start:end]
         if before != after:
-            self.found.append(Change(start, end, node.lineno, ".".join(unit) or "module", operator, before, after))
+            self.found.append(TextEdit(start, end, node.lineno, ".".join(unit) or "module", operator, before, after))
 
     # Statements.
 
@@ -202,7 +202,7 @@ class _Finder:
             if one != two:
                 unit_name = ".".join(unit) or "module"
                 text = self._source[start:end]
-                self.found.append(Change(start, end, e.lineno, unit_name, "arguments", text, f"{two}{between}{one}"))
+                self.found.append(TextEdit(start, end, e.lineno, unit_name, "arguments", text, f"{two}{between}{one}"))
 
     def _parts(self, e: ast.expr) -> Iterator[ast.expr]:
         if isinstance(e, ast.Lambda):

@@ -10,16 +10,16 @@ from pathlib import Path
 
 from fleet.core.scratch import Scratch
 from fleet.engines.rtl_sim.build import Design, Progress, build
-from fleet.engines.rtl_sim.job import Status
+from fleet.engines.rtl_sim.job import JobStatus
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.errors import ComparisonFailure
 from fleet.isa.registry import find_device
-from fleet.streams.binaries import Plan, binaries
+from fleet.streams.binaries import BinaryPlan, binaries
 from fleet.streams.case import Setting, StreamCase, StreamCommit
 from fleet.streams.cycle_rules import wrong_classes
 from fleet.streams.run import StreamRunner
 from fleet.verify.conformance.suite import make_case
-from fleet.verify.mutation.mutant import Mutant, Result
+from fleet.verify.mutation.mutant import Mutant, MutantResult
 from fleet.verify.mutation.outside import Outside, pytest_command
 from fleet.verify.mutation.probes import Effort, Expected, Probe, differs, image_digest, left_by_model, probes
 from fleet.verify.mutation.recordings import Reference, load_references, save_references
@@ -73,14 +73,14 @@ def references(device: str, design: Design, folder: Path, tell: Progress, effort
     return save_references(path, found)
 
 
-def _case(runner: StreamRunner, probe: Probe) -> tuple[StreamCase, Plan]:
+def _case(runner: StreamRunner, probe: Probe) -> tuple[StreamCase, BinaryPlan]:
     """With the binaries of its way of issue in memory, and that way."""
     case = make_case(probe.case)
     plan = binaries(runner.set, runner.device, case, probe.setting.issue)
     return replace(case, blocks=(*case.blocks, *plan.blocks)), plan
 
 
-def _cycles(found: Sequence[StreamCommit], status: Status) -> tuple[int, ...]:
+def _cycles(found: Sequence[StreamCommit], status: JobStatus) -> tuple[int, ...]:
     return (*((c.end or 0) - (c.start or 0) for c in found), status.cycles)
 
 
@@ -98,14 +98,14 @@ class RtlHunt:
         self._device, self._design, self._folder = device, design, folder
         self._probes = probes(device, effort)
         self._known = load_references(known)
-        self._cases: dict[tuple[str, str], tuple[StreamCase, Plan]] = {}
+        self._cases: dict[tuple[str, str], tuple[StreamCase, BinaryPlan]] = {}
         self._killers: dict[str, dict[Probe, int]] = {}
         self._outside, self._root, self._effort = Outside(root), root, effort
         self._tests_pass: bool | None = None
         self._before, self._equivalent = dict(before or {}), equivalent
         self._quick = frozenset(probes(device, "quick"))
 
-    def look(self, mutant: Mutant) -> Result:
+    def look(self, mutant: Mutant) -> MutantResult:
         """Found or survived. A difference of cycles alone counts when nothing else finds it, and is named as such."""
         began, tests = time.monotonic(), 0
         slow = ""
@@ -114,7 +114,7 @@ class RtlHunt:
             test, how = self._regression(mutant)
             tests += 1
             if test:
-                return Result(mutant, "found", test, how, tests, time.monotonic() - began)
+                return MutantResult(mutant, "found", test, how, tests, time.monotonic() - began)
         with self._runner(mutant, 1) as runner:
             for probe in self._ordered(mutant):
                 tests += 1
@@ -122,7 +122,7 @@ class RtlHunt:
                 if why:
                     self._killers.setdefault(mutant.file, {}).setdefault(probe, 0)
                     self._killers[mutant.file][probe] += 1
-                    return Result(mutant, "found", probe.name, why, tests, time.monotonic() - began)
+                    return MutantResult(mutant, "found", probe.name, why, tests, time.monotonic() - began)
                 slow = slow or (f"{probe.name}: {cycles}" if cycles else "")
             for probe in self._short():
                 for pause in _PAUSES:
@@ -130,22 +130,22 @@ class RtlHunt:
                     why = self._after_reset(runner, probe, pause)
                     if why:
                         test = f"{probe.name} after a reset at {pause}"
-                        return Result(mutant, "found", test, why, tests, time.monotonic() - began)
+                        return MutantResult(mutant, "found", test, why, tests, time.monotonic() - began)
         for seed in _POWER_ON:
             with self._runner(mutant, seed) as runner:
                 for probe in self._short():
                     tests += 1
                     why, _ = self._played(runner, probe)
                     if why:
-                        return Result(mutant, "found", f"{probe.name} power-on {seed}", why, tests, time.monotonic() - began)
+                        return MutantResult(mutant, "found", f"{probe.name} power-on {seed}", why, tests, time.monotonic() - began)
         if self._effort != "quick" and not told and mutant.id not in self._equivalent:
             test, how = self._regression(mutant)
             tests += 1
             if test:
-                return Result(mutant, "found", test, how, tests, time.monotonic() - began)
+                return MutantResult(mutant, "found", test, how, tests, time.monotonic() - began)
         if slow:
-            return Result(mutant, "found", CYCLES, slow, tests, time.monotonic() - began)
-        return Result(mutant, "survived", "", "", tests, time.monotonic() - began)
+            return MutantResult(mutant, "found", CYCLES, slow, tests, time.monotonic() - began)
+        return MutantResult(mutant, "survived", "", "", tests, time.monotonic() - began)
 
     def _regression(self, mutant: Mutant) -> tuple[str, str]:
         """Tests of `sim/` that play registers themselves, on the mutant. Raises HarnessError where they fail without one."""

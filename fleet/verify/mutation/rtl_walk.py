@@ -16,14 +16,14 @@ import pyslang
 from fleet.errors import DeviceError
 from fleet.verify.mutation import rtl_operators as operators
 
-__all__ = ["Site", "sites"]
+__all__ = ["RtlSite", "sites"]
 
 ast = pyslang.ast
 _LANGUAGE = {".sv", ".v"}  # waiver files stand in the same list
 
 
 @dataclass
-class Site:
+class RtlSite:
     """An expression: bytes `start` to `end` of a file, in a module or function, and (operator, text) that may take its place.
 
     function: where the body of the function that it stands in begins, 0 in a module.
@@ -39,7 +39,7 @@ class Site:
 
 def sites(
     sources: Sequence[Path], include_dirs: Sequence[Path], top: str, parameters: Mapping[str, int], mutable: set[Path]
-) -> list[Site]:
+) -> list[RtlSite]:
     """All sites in the files `mutable`, by file and place. Raises DeviceError where slang fails."""
     d = pyslang.driver.Driver()
     d.addStandardArgs()
@@ -63,13 +63,13 @@ class _Walker:
     def __init__(self, manager: Any, mutable: set[Path]) -> None:
         self._manager, self._mutable = manager, mutable
         self._texts: dict[Path, bytes] = {}
-        self._sites: dict[tuple[Path, int, int], Site] = {}
+        self._sites: dict[tuple[Path, int, int], RtlSite] = {}
         self._fixed: set[tuple[Path, int, int]] = set()
         self._units: list[tuple[str, int]] = []
         self._entered: set[tuple[str, str]] = set()
         self._constant_functions: set[str] = set()
 
-    def finished(self) -> list[Site]:
+    def finished(self) -> list[RtlSite]:
         """Sites with alternatives that are no constant in any instance, and in no function that constants call."""
         good = [
             s
@@ -276,6 +276,6 @@ class _Walker:
         where = self._where(e)
         if where is None or not alternatives or not e.type.isIntegral:
             return
-        site = self._sites.setdefault(where, Site(*where, *self._units[-1]))
+        site = self._sites.setdefault(where, RtlSite(*where, *self._units[-1]))
         for operator, text in alternatives:
             site.alternatives[(operator, text)] = None

@@ -19,7 +19,7 @@ from fleet.errors import SetupError
 from fleet.verify.mutation.mutant import Mutant, Over, identified
 
 if TYPE_CHECKING:
-    from fleet.verify.mutation.rtl_walk import Site
+    from fleet.verify.mutation.rtl_walk import RtlSite
 
 __all__ = ["Schemata", "plusarg", "rtl_mutants"]
 
@@ -59,7 +59,7 @@ class Schemata:
     """A design with sites, and its mutants in the order of their numbers."""
 
     design: Design
-    sites: tuple[Site, ...]
+    sites: tuple[RtlSite, ...]
     mutants: tuple[Mutant, ...]
 
     def write(self, folder: Path) -> Design:
@@ -112,7 +112,7 @@ def rtl_mutants(design: Design, relative_to: Path) -> Schemata:
     return Schemata(design, tuple(found), tuple(mutants))
 
 
-def _described(found: Sequence[Site], relative_to: Path) -> Iterator[tuple[Over, str, int, str, str, str, str, str]]:
+def _described(found: Sequence[RtlSite], relative_to: Path) -> Iterator[tuple[Over, str, int, str, str, str, str, str]]:
     texts: dict[Path, bytes] = {}
     for s in found:
         text = texts.setdefault(s.file, s.file.read_bytes())

@@ -11,16 +11,16 @@ from typing import Any
 
 from fleet.core.files import write_atomically
 from fleet.errors import ModelError
-from fleet.verify.mutation.mutant import Mutant, Result
+from fleet.verify.mutation.mutant import Mutant, MutantResult
 
-__all__ = ["Drawn", "Record", "Report", "content", "load_report", "load_results", "save_report", "save_results"]
+__all__ = ["MutantDraw", "MutantRecord", "Report", "content", "load_report", "load_results", "save_report", "save_results"]
 
 _FORM = 1
 _KEPT = {".py", ".sv", ".cpp", ".h", ".rdl", ".toml", ".j2"}
 
 
 @dataclass(frozen=True)
-class Drawn:
+class MutantDraw:
     """One draw. sites: mutants that there are; count: of these, drawn with the seed; seconds: summed over them."""
 
     device: str
@@ -32,7 +32,7 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Record:
+class MutantRecord:
     """A result in a report.
 
     kind, reason: of a survivor that was judged, else empty; proof: the test that goes through the reason, where there is one.
@@ -40,7 +40,7 @@ class Record:
     """
 
     device: str
-    result: Result
+    result: MutantResult
     kind: str = ""
     reason: str = ""
     seed: int = 0
@@ -56,10 +56,10 @@ class Record:
 class Report:
     """All draws of a report, and their mutants."""
 
-    draws: tuple[Drawn, ...] = ()
-    records: tuple[Record, ...] = ()
+    draws: tuple[MutantDraw, ...] = ()
+    records: tuple[MutantRecord, ...] = ()
 
-    def with_draw(self, drawn: Drawn, records: Iterable[Record]) -> Report:
+    def with_draw(self, drawn: MutantDraw, records: Iterable[MutantRecord]) -> Report:
         """With a draw and its results, which take the place of an earlier one of the same device, place and seed.
 
         A mutant that another draw of the device has too stands there once, with the newer result.
@@ -84,12 +84,12 @@ def content(root: Path, folders: Sequence[str]) -> str:
     return digest.hexdigest()[:16]
 
 
-def save_results(path: Path, results: Mapping[str, Result], tests: str) -> None:
+def save_results(path: Path, results: Mapping[str, MutantResult], tests: str) -> None:
     """By id, for `load_results`. tests: hash of what looked. Raises FleetError."""
     _write(path, {"form": _FORM, "tests": tests, "results": {k: asdict(r) for k, r in results.items()}})
 
 
-def load_results(path: Path, tests: str, explained: Set[str] = frozenset()) -> dict[str, Result]:
+def load_results(path: Path, tests: str, explained: Set[str] = frozenset()) -> dict[str, MutantResult]:
     """Read the results that still hold; empty if there is no file. A survivor holds if it is explained, or `tests` did not change.
 
     Raise ModelError if the file is damaged.
@@ -122,23 +122,23 @@ def load_report(path: Path) -> Report:
         return Report()
     table = _read(path)
     try:
-        draws = tuple(Drawn(**d) for d in table["draws"])
+        draws = tuple(MutantDraw(**d) for d in table["draws"])
         records = tuple(_record(dict(m)) for m in table["mutants"])
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(f"no report of mutants ({error})", where=str(path), hint="remove it") from error
     return Report(draws, records)
 
 
-def _record(m: dict[str, Any]) -> Record:
+def _record(m: dict[str, Any]) -> MutantRecord:
     device, kind, reason = m.pop("device"), m.pop("kind"), m.pop("reason")
     seed, proof = m.pop("seed", 0), m.pop("proof", "")  # reports of one seed did without
     said = {k: m.pop(k) for k in ("verdict", "test", "how", "tests", "seconds")}
-    return Record(device, Result(Mutant(**m), **said), kind, reason, seed, proof)
+    return MutantRecord(device, MutantResult(Mutant(**m), **said), kind, reason, seed, proof)
 
 
-def _result(table: dict[str, Any]) -> Result:
+def _result(table: dict[str, Any]) -> MutantResult:
     said = {k: v for k, v in table.items() if k != "mutant"}
-    return Result(Mutant(**table["mutant"]), **said)
+    return MutantResult(Mutant(**table["mutant"]), **said)
 
 
 def _write(path: Path, table: Mapping[str, Any]) -> None:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from fleet.core.toml_file import read_toml
 
-__all__ = ["KINDS", "Judged", "load_survivors"]
+__all__ = ["KINDS", "JudgedSurvivor", "load_survivors"]
 
 KINDS = ("equivalent", "performance", "cost")
 _KEYS = ("id", "place", "kind", "reason")
@@ -29,7 +29,7 @@ _TEST = "test"
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedSurvivor:
     """place: for people; the id alone decides. test: that holds the reason, empty for an argument alone."""
 
     id: str
@@ -39,17 +39,17 @@ class Judged:
     test: str = ""
 
 
-def load_survivors(path: Path) -> Mapping[str, Judged]:
+def load_survivors(path: Path) -> Mapping[str, JudgedSurvivor]:
     """By id; nothing where there is no file. Raises ModelError naming file, line and key."""
     if not path.exists():
         return {}
     file = read_toml(path)
     file.only("survivor")
-    found: dict[str, Judged] = {}
+    found: dict[str, JudgedSurvivor] = {}
     for entry in file.tables("survivor"):
         entry.need(*_KEYS)
         entry.only(*_KEYS, _TEST)
-        judged = Judged(*map(entry.text, _KEYS), test=entry.optional_text(_TEST) or "")
+        judged = JudgedSurvivor(*map(entry.text, _KEYS), test=entry.optional_text(_TEST) or "")
         if judged.kind not in KINDS:
             raise entry.wrong("kind", f"kind '{judged.kind}' is unknown", hint=f"known are {', '.join(KINDS)}")
         if judged.id in found:

@@ -7,13 +7,13 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from fleet.verify.programs.bins import BINS, Account
+from fleet.verify.programs.bins import BINS, BinCounts
 from fleet.verify.programs.devices import draw_device_program
-from fleet.verify.programs.drawing import FUNCTION, Drawn, draw_program
-from fleet.verify.programs.oracle import Model, Oracle, Outcome, by_cpython
+from fleet.verify.programs.drawing import FUNCTION, DrawnProgram, draw_program
+from fleet.verify.programs.oracle import ComparedProgram, ProgramOracle, ProgramOutcome, by_cpython
 from fleet.verify.programs.parts.wrong import same_kind
 
-__all__ = ["ENGINES", "EVERY", "Batch", "Failure", "Order", "kind_of", "run_batch", "signature"]
+__all__ = ["ENGINES", "EVERY", "Batch", "BatchOrder", "ProgramFailure", "kind_of", "run_batch", "signature"]
 
 ENGINES = ("interp", "riscv", "iss")
 EVERY = {"interp": 8, "riscv": 64, "iss": 200}
@@ -21,7 +21,7 @@ EVERY = {"interp": 8, "riscv": 64, "iss": 200}
 
 
 @dataclass(frozen=True)
-class Order:
+class BatchOrder:
     """Programs first <= n < first + count of a seed, on some of `ENGINES`; wanted: the bins to aim at; avoided: those refused."""
 
     seed: int
@@ -33,13 +33,13 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Failure:
+class ProgramFailure:
     """A program whose results differ. signature: what failures of one cause share."""
 
     number: int
     signature: str
     said: str
-    model: Model
+    model: ComparedProgram
 
 
 @dataclass
@@ -58,8 +58,8 @@ class Batch:
     statements: int = 0
     reordered: int = 0
     engines: Counter[str] = field(default_factory=Counter[str])
-    account: Account = field(default_factory=Account)
-    failures: list[Failure] = field(default_factory=list[Failure])
+    account: BinCounts = field(default_factory=BinCounts)
+    failures: list[ProgramFailure] = field(default_factory=list[ProgramFailure])
 
     @property
     def drawn(self) -> int:
@@ -79,7 +79,7 @@ class Batch:
         self.failures += other.failures
 
 
-def run_batch(order: Order, oracle: Oracle) -> Batch:
+def run_batch(order: BatchOrder, oracle: ProgramOracle) -> Batch:
     """Runs them one after the other."""
     found = Batch()
     gc.disable()  # the IR is full of cycles; collecting between batches is a third quicker
@@ -92,13 +92,13 @@ def run_batch(order: Order, oracle: Oracle) -> Batch:
     return found
 
 
-def _one(order: Order, number: int, oracle: Oracle, found: Batch) -> None:
+def _one(order: BatchOrder, number: int, oracle: ProgramOracle, found: Batch) -> None:
     if "iss" in order.engines and number % EVERY["iss"] == EVERY["iss"] - 1:
         model, drawn = draw_device_program((order.seed, number)), None
     else:
         drawn = draw_program((order.seed, number), order.wanted, order.avoided)
         engines = tuple(e for e in ("interp", "riscv") if e in order.engines and number % EVERY[e] == 0 and not drawn.wrong)
-        model = Model(drawn.source, drawn.arrays, drawn.weights, engines)
+        model = ComparedProgram(drawn.source, drawn.arrays, drawn.weights, engines)
     outcome = oracle.compare(model)
     if drawn is not None:
         _account(drawn, outcome, found)
@@ -117,10 +117,10 @@ def _one(order: Order, number: int, oracle: Oracle, found: Batch) -> None:
     found.reordered += outcome.reordered
     found.engines.update(outcome.engines)
     if outcome.kind == "differs":
-        found.failures.append(Failure(number, signature(model, outcome), outcome.said, model))
+        found.failures.append(ProgramFailure(number, signature(model, outcome), outcome.said, model))
 
 
-def _placed(drawn: Drawn, outcome: Outcome, oracle: Oracle) -> Outcome:
+def _placed(drawn: DrawnProgram, outcome: ProgramOutcome, oracle: ProgramOracle) -> ProgramOutcome:
     """The refusal, or a difference: it names a line before the wrong statement that is accepted without that statement, or it is
     of another kind than CPython's error there."""
     rows = sum(line.text.count("\n") + 1 for line in drawn.lines[:-1])
@@ -128,16 +128,20 @@ def _placed(drawn: Drawn, outcome: Outcome, oracle: Oracle) -> Outcome:
     if first + rows <= outcome.line and not drawn.planted:
         raised = by_cpython(drawn.source, drawn.arrays).results
         if isinstance(raised, str) and not same_kind(outcome.cause, raised):
-            return Outcome("differs", "kind", f"line {outcome.line}: CPython raises {raised}; fleet refuses with {outcome.said}")
+            return ProgramOutcome(
+                "differs", "kind", f"line {outcome.line}: CPython raises {raised}; fleet refuses with {outcome.said}"
+            )
     around = not outcome.line or (drawn.planted and outcome.line < first)
     if first + rows <= outcome.line or around or not drawn.before:
         return outcome
-    if oracle.compare(Model(drawn.before, drawn.arrays, drawn.weights)).kind == "refused":
+    if oracle.compare(ComparedProgram(drawn.before, drawn.arrays, drawn.weights)).kind == "refused":
         return outcome
-    return Outcome("differs", "place", f"line {outcome.line} is refused, but only where line {first + rows} stands: {outcome.said}")
+    return ProgramOutcome(
+        "differs", "place", f"line {outcome.line} is refused, but only where line {first + rows} stands: {outcome.said}"
+    )
 
 
-def _account(drawn: Drawn, outcome: Outcome, found: Batch) -> None:
+def _account(drawn: DrawnProgram, outcome: ProgramOutcome, found: Batch) -> None:
     account = found.account
     account.add(drawn.account)
     if outcome.kind == "agreed":
@@ -156,7 +160,7 @@ def _account(drawn: Drawn, outcome: Outcome, found: Batch) -> None:
 _DTYPE = re.compile(r"\b(?:bool|u?int\d+|float\d+)\b")
 
 
-def kind_of(outcome: Outcome) -> tuple[str, ...]:
+def kind_of(outcome: ProgramOutcome) -> tuple[str, ...]:
     """What a smaller program must share: the cause; of dtypes which, of engines the words that are no names or numbers."""
     if outcome.cause in ENGINES:
         first = outcome.said.partition(";")[0]
@@ -167,7 +171,7 @@ def kind_of(outcome: Outcome) -> tuple[str, ...]:
 _NAMES = re.compile(r"np\.(?:linalg\.)?\w+|\.\w+(?=\()|//=?|\*\*=?|<<|>>|[-+*/%&|^]=?")
 
 
-def signature(model: Model, outcome: Outcome) -> str:
+def signature(model: ComparedProgram, outcome: ProgramOutcome) -> str:
     """Cause and the functions of the statement that differs."""
     name = re.match(r"(\w+)\[|(\w+):", outcome.said)
     lines = [r for r in model.source.split("\n") if name is not None and re.match(rf"    {name[1] or name[2]}\b", r)]

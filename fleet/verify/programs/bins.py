@@ -11,7 +11,7 @@ from fleet.verify.programs.parts.operations import EXPRESSIONS
 from fleet.verify.programs.parts.statements import STATEMENTS
 from fleet.verify.programs.parts.values import DTYPES, LAYOUTS
 
-__all__ = ["BINS", "Account", "Bin", "aims"]
+__all__ = ["BINS", "Bin", "BinCounts", "aims"]
 
 
 Bin = tuple[str, str, str]
@@ -29,7 +29,7 @@ _AVOIDED_SHARE = 0.02
 
 
 @dataclass
-class Account:
+class BinCounts:
     """Counts by the bin's number.
 
     met: in programs that agreed. closed: draws that CPython refused, or that found no operand of the layout. refused: statements
@@ -40,7 +40,7 @@ class Account:
     closed: dict[int, int] = field(default_factory=dict[int, int])
     refused: dict[int, int] = field(default_factory=dict[int, int])
 
-    def add(self, other: Account) -> None:
+    def add(self, other: BinCounts) -> None:
         """Sums."""
         for mine, theirs in ((self.met, other.met), (self.closed, other.closed), (self.refused, other.refused)):
             for number, count in theirs.items():

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fleet.verify.programs.drawing import Line, source_of
-from fleet.verify.programs.oracle import Model
-from fleet.verify.programs.parts.hand import Hand, Known
+from fleet.verify.programs.drawing import DrawnStatement, source_of
+from fleet.verify.programs.oracle import ComparedProgram
+from fleet.verify.programs.parts.hand import Hand, KnownExpression
 
 __all__ = ["DEVICE", "draw_device_program"]
 
@@ -38,7 +38,7 @@ _STEPS = (
 )
 
 
-def draw_device_program(seed: Sequence[int]) -> Model:
+def draw_device_program(seed: Sequence[int]) -> ComparedProgram:
     """A product, often a second one, and up to three statements of what comes out. Arrays are finite; w and u are weights."""
     rng = np.random.default_rng(list(seed))
     batch, inner, outer = int(rng.integers(1, 9)), *(8 * int(rng.integers(1, 9)) for _ in range(2))
@@ -48,18 +48,18 @@ def draw_device_program(seed: Sequence[int]) -> Model:
         "u": (rng.standard_normal((outer, outer)) / np.sqrt(outer)).astype(np.float32),
         "b": rng.standard_normal(outer).astype(np.float32),
     }
-    hand = Hand(rng, [Known(n, a) for n, a in arrays.items()])
-    lines = [Line(hand.one(("v0 = a @ w", "v0 = a @ w + b", "v0 = np.zeros(({0}, {1}), np.float32)\nv0 += a @ w")
+    hand = Hand(rng, [KnownExpression(n, a) for n, a in arrays.items()])
+    lines = [DrawnStatement(hand.one(("v0 = a @ w", "v0 = a @ w + b", "v0 = np.zeros(({0}, {1}), np.float32)\nv0 += a @ w")
                            ).format(batch, outer), ("v0",))]  # fmt: skip
     if hand.chance(0.4):
-        lines.append(Line(hand.one(("v1 = v0 @ u", "v1 = np.maximum(v0, 0) @ u + b", "v1 = np.matmul(v0, u)")), ("v1",)))
+        lines.append(DrawnStatement(hand.one(("v1 = v0 @ u", "v1 = np.maximum(v0, 0) @ u + b", "v1 = np.matmul(v0, u)")), ("v1",)))
     first = lines[-1].names[0]
     for _ in range(hand.integer(1, 4)):
         name = f"v{len(lines)}"
         other = hand.one((first, f"{first}[::-1]", f"({first} * 2)"))
         number = round(float(rng.uniform(0.5, 2)), 3)
         text = hand.one(_STEPS).format(v=name, p=first, o=other, n=number, s=(batch, outer))
-        lines.append(Line(text, (name,)))
+        lines.append(DrawnStatement(text, (name,)))
     used = {n.id for line in lines for n in ast.walk(ast.parse(line.text)) if isinstance(n, ast.Name)}
     kept = {n: a for n, a in arrays.items() if n in used}
-    return Model(source_of(lines, kept), kept, tuple(n for n in "wub" if n in kept), ("iss",), DEVICE)
+    return ComparedProgram(source_of(lines, kept), kept, tuple(n for n in "wub" if n in kept), ("iss",), DEVICE)

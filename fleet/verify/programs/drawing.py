@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from fleet.verify.programs.bins import Account, Bin, aims, number_of
+from fleet.verify.programs.bins import Bin, BinCounts, aims, number_of
 from fleet.verify.programs.parts.declarations import declaration, misgiven
-from fleet.verify.programs.parts.hand import MOST_ELEMENTS, Hand, Known, Redraw
+from fleet.verify.programs.parts.hand import MOST_ELEMENTS, Hand, KnownExpression, Redraw
 from fleet.verify.programs.parts.operations import EXPRESSIONS
 from fleet.verify.programs.parts.refused import refused
 from fleet.verify.programs.parts.statements import LANGUAGE, STATEMENTS
@@ -22,7 +22,7 @@ from fleet.verify.programs.parts.surroundings import surroundings
 from fleet.verify.programs.parts.values import DTYPES, Array, draw_array, draw_shape, layout_of
 from fleet.verify.programs.parts.wrong import wrong_text
 
-__all__ = ["FUNCTION", "Drawn", "Line", "Shares", "draw_program", "source_of"]
+__all__ = ["FUNCTION", "DrawnProgram", "DrawnStatement", "Shares", "draw_program", "source_of"]
 
 FUNCTION = "forward"
 HELPER = """def helper(v, k=2):
@@ -53,7 +53,7 @@ _USUAL = Shares()
 
 
 @dataclass(frozen=True)
-class Line:
+class DrawnStatement:
     """One statement (of one line or more), what it assigns, and the bins that it meets."""
 
     text: str
@@ -62,7 +62,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnProgram:
     """A program.
 
     wrong: CPython raises in its last statement, so it must be refused; or, where it is planted, fleet refuses it by design.
@@ -71,10 +71,10 @@ class Drawn:
     that is not by dtype and shape; unfit: arrays given instead of the inputs, which must be refused.
     """
 
-    lines: tuple[Line, ...]
+    lines: tuple[DrawnStatement, ...]
     inputs: Mapping[str, Array]
     wrong: bool = False
-    account: Account = field(default_factory=Account)
+    account: BinCounts = field(default_factory=BinCounts)
     unknown: Mapping[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
     weights: tuple[str, ...] = ()
     planted: bool = False
@@ -99,7 +99,7 @@ class Drawn:
 
 
 def source_of(
-    lines: Sequence[Line], inputs: Mapping[str, Array], unknown: Mapping[str, Collection[int]] | None = None, head: str = "",
+    lines: Sequence[DrawnStatement], inputs: Mapping[str, Array], unknown: Mapping[str, Collection[int]] | None = None, head: str = "",
     written: Mapping[str, str] | None = None,
 ) -> str:  # fmt: skip
     """A file with a function of these statements, which returns all that they assign."""
@@ -116,7 +116,7 @@ def source_of(
 
 def draw_program(
     seed: Sequence[int], wanted: Sequence[int], avoided: Collection[int] = (), statements: int = 5, shares: Shares = _USUAL
-) -> Drawn:
+) -> DrawnProgram:
     """Program of a seed, aimed at some of the bins `wanted` (numbers in `bins.BINS`)."""
     rng = np.random.default_rng(list(seed))
     quiet = contextlib.redirect_stdout(io.StringIO())
@@ -133,7 +133,7 @@ def _language(rng: np.random.Generator, wanted: Sequence[Bin], share: float) -> 
 class _Drawing:
     def __init__(self, rng: np.random.Generator, said: list[warnings.WarningMessage], wanted: Sequence[Bin]) -> None:
         self._said, self._wanted = said, wanted
-        self._account = Account()
+        self._account = BinCounts()
         dtypes = list(dict.fromkeys(b[1] for b in wanted))
         self._inputs: dict[str, Array] = {}
         for i, dtype in enumerate([*dtypes, *dtypes[:1], str(rng.choice(DTYPES))]):
@@ -141,13 +141,13 @@ class _Drawing:
             while i < _LEAST_WIDE and 0 in (*shape, len(shape)):  # the first ones have elements and dimensions
                 shape = draw_shape(rng)
             self._inputs["abcdefgh"[i]] = draw_array(rng, np.dtype(dtype), shape)
-        self._pool = [Known(n, a.copy()) for n, a in self._inputs.items()]
+        self._pool = [KnownExpression(n, a.copy()) for n, a in self._inputs.items()]
         self._hand = Hand(rng, self._pool)
         self._space: dict[str, Any] = {"np": np, **{k.text: k.value for k in self._pool}}
         exec(HELPER, self._space)
-        self._lines: list[Line] = []
+        self._lines: list[DrawnStatement] = []
 
-    def draw(self, shares: Shares) -> Drawn:
+    def draw(self, shares: Shares) -> DrawnProgram:
         unknown = self._unknown() if self._hand.chance(shares.unknown) else {}
         for b in self._wanted:
             for _ in range(_TRIES):
@@ -177,12 +177,12 @@ class _Drawing:
             self._plant()
         wrong = refused or planted or (wrong and self._add_wrong())
         lines = tuple(self._lines)
-        return Drawn(lines, self._inputs, wrong, self._account, unknown, weights, planted or refused, head, declared, unfit)
+        return DrawnProgram(lines, self._inputs, wrong, self._account, unknown, weights, planted or refused, head, declared, unfit)
 
-    def _drawn(self, b: Bin) -> Line:
+    def _drawn(self, b: Bin) -> DrawnStatement:
         return self._statement(b) if b[0] in STATEMENTS else self._assignment(b)
 
-    def _late(self, b: Bin) -> Line:
+    def _late(self, b: Bin) -> DrawnStatement:
         return self._statement(("sizes in statements", b[1], "contiguous"))
 
     def _surrounded(self) -> tuple[str, bool]:
@@ -215,7 +215,7 @@ class _Drawing:
         assert number is not None
         self._account.closed[number] = self._account.closed.get(number, 0) + 1
 
-    def _value(self, text: str) -> Known:
+    def _value(self, text: str) -> KnownExpression:
         """Raises Redraw where CPython refuses, or gives what programs do not hold."""
         del self._said[:]
         try:
@@ -224,15 +224,15 @@ class _Drawing:
             raise Redraw from error
         return self._held(text, value)
 
-    def _held(self, text: str, value: Any) -> Known:
+    def _held(self, text: str, value: Any) -> KnownExpression:
         if any("in cast" in str(w.message) for w in self._said) or not isinstance(value, np.ndarray | np.generic):
             raise Redraw
         array = np.asarray(value)
         if array.dtype.name not in DTYPES or array.size > MOST_ELEMENTS or array.ndim > 6:
             raise Redraw
-        return Known(text, array)
+        return KnownExpression(text, array)
 
-    def _operand(self, dtype: str, layout: str) -> Known:
+    def _operand(self, dtype: str, layout: str) -> KnownExpression:
         """An expression of that dtype and layout."""
         hand = self._hand
         same = [k for k in self._pool if k.dtype.name == dtype]
@@ -249,7 +249,7 @@ class _Drawing:
                 return found
         raise Redraw
 
-    def _assignment(self, b: Bin) -> Line:
+    def _assignment(self, b: Bin) -> DrawnStatement:
         name, dtype, layout = b
         x = self._operand(dtype, layout)
         found = self._value(EXPRESSIONS[name](self._hand, x))
@@ -265,11 +265,11 @@ class _Drawing:
                 found = wrapped
         return self._bound(found.text, met)
 
-    def _bound(self, text: str, met: Sequence[Bin]) -> Line:
+    def _bound(self, text: str, met: Sequence[Bin]) -> DrawnStatement:
         name = f"v{len(self._lines)}"
         return self._run([f"{name} = {text}"], name, met)
 
-    def _run(self, rows: Sequence[str], name: str, met: Sequence[Bin]) -> Line:
+    def _run(self, rows: Sequence[str], name: str, met: Sequence[Bin]) -> DrawnStatement:
         """Executes the statement; what it assigns is at hand from now on."""
         del self._said[:]
         text = "\n".join(rows)
@@ -281,20 +281,20 @@ class _Drawing:
         new = [n for n in space if n not in self._space and n[0] in "uvw" and n != "v"]
         found = [self._held(n, space[n]) for n in dict.fromkeys([name, *new])]
         self._space = space
-        self._pool += [Known(k.text, k.value) for k in found]
+        self._pool += [KnownExpression(k.text, k.value) for k in found]
         numbers = [n for b in met if (n := number_of(b)) is not None]
-        return Line(text, tuple(k.text for k in found), tuple(numbers))
+        return DrawnStatement(text, tuple(k.text for k in found), tuple(numbers))
 
-    def _statement(self, b: Bin) -> Line:
+    def _statement(self, b: Bin) -> DrawnStatement:
         name, dtype, layout = b
         hand, v = self._hand, f"v{len(self._lines)}"
         base = self._operand(dtype, hand.one(("contiguous", "contiguous", "strided", "transposed")) if layout != "0-d" else layout)
         self._space[v] = base.value.copy() if base.ndim else np.array(base.value)
         try:
-            part = Known(v, self._space[v])
+            part = KnownExpression(v, self._space[v])
             if layout_of(part.value) != layout:
                 laid = self._value(_laid(hand, part, layout))
-                part = Known(laid.text if laid.text.endswith("]") else f"{laid.text}[...]", laid.value)
+                part = KnownExpression(laid.text if laid.text.endswith("]") else f"{laid.text}[...]", laid.value)
             if layout_of(part.value) != layout:
                 raise Redraw
             rows = STATEMENTS[name](hand, v, part)
@@ -307,7 +307,7 @@ class _Drawing:
         """A last statement that fleet refuses by design."""
         v = f"v{len(self._lines)}"
         text = refused(self._hand, self._hand.one(self._pool), tuple(self._inputs))
-        self._lines.append(Line(re.sub(r"\bv\b", v, text), (v,)))
+        self._lines.append(DrawnStatement(re.sub(r"\bv\b", v, text), (v,)))
 
     def _add_wrong(self) -> bool:
         """A last statement that CPython refuses; one that it takes, an odd call, is drawn beside it."""
@@ -321,7 +321,7 @@ class _Drawing:
             try:
                 eval(text, dict(self._space))
             except Exception:
-                self._lines.append(Line(f"{v} = {text}", (v,)))
+                self._lines.append(DrawnStatement(f"{v} = {text}", (v,)))
                 return True
             if self._hand.chance(0.3):
                 try:
@@ -332,7 +332,7 @@ class _Drawing:
         return False
 
 
-def _laid(hand: Hand, x: Known, layout: str) -> str:
+def _laid(hand: Hand, x: KnownExpression, layout: str) -> str:
     """Text of a part, or a view, that may have the layout."""
     t, n = x.text, x.ndim
     if layout == "0-d":

@@ -14,14 +14,14 @@ from fleet.core.codec import encode
 from fleet.core.files import write_atomically
 from fleet.errors import ModelError
 from fleet.verify.mutation.store import content
-from fleet.verify.programs.batches import Batch, Failure, Order, kind_of
-from fleet.verify.programs.bins import Account
-from fleet.verify.programs.oracle import Model, Oracle
+from fleet.verify.programs.batches import Batch, BatchOrder, ProgramFailure, kind_of
+from fleet.verify.programs.bins import BinCounts
+from fleet.verify.programs.oracle import ComparedProgram, ProgramOracle
 from fleet.verify.programs.shrinking import shrink
 from fleet.verify.programs.stored import save_program
 from fleet.verify.programs.workers import in_order
 
-__all__ = ["STOP_AFTER", "State", "fuzz", "load_state", "sources_hash"]
+__all__ = ["STOP_AFTER", "FuzzState", "fuzz", "load_state", "sources_hash"]
 
 _FORM = 3
 _BATCH, _ROUND = 50, 2000
@@ -40,7 +40,7 @@ _SOURCES = (
 
 
 @dataclass
-class State:
+class FuzzState:
     """How far the runs of a seed came. sources: hash of what was tested; next: number of the next program; failures: signature ->
     [first program, how many, what was said, file]; seconds: of wall time."""
 
@@ -64,25 +64,25 @@ def sources_hash() -> str:
     return content(Path(__file__).parents[3], _SOURCES)
 
 
-def load_state(path: Path, seed: int) -> State:
+def load_state(path: Path, seed: int) -> FuzzState:
     """Read the stored state; begin anew if no file exists or other sources wrote it. Raise ModelError if it is damaged."""
     now = sources_hash()
     if not path.exists():
-        return State(seed, now)
+        return FuzzState(seed, now)
     try:
         table: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if table["form"] != _FORM or int(table["seed"]) != seed:
             raise ValueError(f"form {table['form']}, seed {table['seed']}")
         if table["sources"] != now:
-            return State(seed, now)
+            return FuzzState(seed, now)
         t = table["sums"]
-        account = Account(*({int(k): int(v) for k, v in t["account"][name].items()} for name in ("met", "closed", "refused")))
+        account = BinCounts(*({int(k): int(v) for k, v in t["account"][name].items()} for name in ("met", "closed", "refused")))
         sums = Batch(
             int(t["accepted"]), Counter(t["refused"]), int(t["wrong"]), int(t["planted"]), int(t["statements"]),
             int(t["reordered"]), Counter(t["engines"]), account,
         )  # fmt: skip
         failures = {str(k): (int(v[0]), int(v[1]), str(v[2]), str(v[3])) for k, v in table["failures"].items()}
-        return State(
+        return FuzzState(
             seed,
             now,
             int(table["next"]),
@@ -96,7 +96,7 @@ def load_state(path: Path, seed: int) -> State:
         raise ModelError(f"no state of a fuzz run ({error})", where=str(path), hint="remove it to begin again") from error
 
 
-def save_state(path: Path, state: State) -> None:
+def save_state(path: Path, state: FuzzState) -> None:
     """Raises FleetError where it cannot be written."""
     table = {"form": _FORM, **encode(replace(state, sums=replace(state.sums, failures=[])))}
     write_atomically(path, (json.dumps(table) + "\n").encode())
@@ -104,8 +104,8 @@ def save_state(path: Path, state: State) -> None:
 
 def fuzz(
     path: Path, kept: Path, seed: int, *, programs: int | None, seconds: float, jobs: int, engines: tuple[str, ...],
-    told: Callable[[State, Batch], None] | None = None,
-) -> tuple[State, Batch]:  # fmt: skip
+    told: Callable[[FuzzState, Batch], None] | None = None,
+) -> tuple[FuzzState, Batch]:  # fmt: skip
     """Goes on until so many programs were accepted in this run, or so many seconds are over.
 
     Args:
@@ -120,7 +120,7 @@ def fuzz(
     began = time.monotonic()
     before = state.seconds
 
-    def orders() -> Iterator[Order | None]:
+    def orders() -> Iterator[BatchOrder | None]:
         number = state.next
         while time.monotonic() - began < seconds and len(state.failures) < STOP_AFTER:
             if programs is not None and here.accepted >= programs:
@@ -131,7 +131,7 @@ def fuzz(
                     continue
                 state.wanted = tuple(state.sums.account.open())
                 state.avoided = tuple(state.sums.account.refusing())
-            yield Order(seed, number, _BATCH, state.wanted, engines, frozenset(state.avoided))
+            yield BatchOrder(seed, number, _BATCH, state.wanted, engines, frozenset(state.avoided))
             number += _BATCH
 
     for batch in in_order(orders(), jobs):
@@ -147,15 +147,15 @@ def fuzz(
     return state, here
 
 
-def _keep(state: State, failure: Failure, kept: Path) -> None:
+def _keep(state: FuzzState, failure: ProgramFailure, kept: Path) -> None:
     """Counts a failure; the first of its signature is shrunk and stored."""
     known = state.failures.get(failure.signature)
     if known is not None:
         state.failures[failure.signature] = (known[0], known[1] + 1, known[2], known[3])
         return
-    with Oracle() as oracle:
+    with ProgramOracle() as oracle:
 
-        def fails(model: Model) -> bool:
+        def fails(model: ComparedProgram) -> bool:
             outcome = oracle.compare(model)
             return outcome.kind == "differs" and kind_of(outcome) == wanted
 

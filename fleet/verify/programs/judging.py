@@ -23,12 +23,12 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 from fleet.verify.mutation.python_hook import mutate
-from fleet.verify.mutation.python_sites import Change, changed
+from fleet.verify.mutation.python_sites import TextEdit, changed
 from fleet.verify.programs import oracle
-from fleet.verify.programs.oracle import ByCPython, Outcome
+from fleet.verify.programs.oracle import ByCPython, ProgramOutcome
 from fleet.verify.programs.parts.values import Array
 
-__all__ = ["Ready", "Verdict", "find", "forget_fleet", "told"]
+__all__ = ["ChangeVerdict", "Ready", "find", "forget_fleet", "told"]
 
 _PATIENCE_S = 10.0
 """Processor time of one program; it takes 10 ms."""
@@ -52,7 +52,7 @@ class Ready:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ChangeVerdict:
     """How programs find a change.
 
     by: "results", "refusal" (one more or one less), "place" (code or lines), "names" (of operations), "text"; empty where none
@@ -64,14 +64,14 @@ class Verdict:
     programs: int
 
 
-def told(outcome: Outcome) -> Told:
+def told(outcome: ProgramOutcome) -> Told:
     """Of an outcome."""
     if outcome.kind != "refused":
         return [outcome.kind, outcome.cause, " ".join(outcome.named)]
     return [outcome.kind, outcome.cause, " ".join(_PLACE.findall(outcome.said)), _PLACE.sub("model.py", outcome.said)]
 
 
-def find(change: Change | None, file: Path, imported: Set[int], programs: Sequence[Ready]) -> Verdict:
+def find(change: TextEdit | None, file: Path, imported: Set[int], programs: Sequence[Ready]) -> ChangeVerdict:
     """Run programs with a file changed until the outcome of one differs.
 
     imported: lines of the file that run when fleet is imported.
@@ -83,16 +83,16 @@ def find(change: Change | None, file: Path, imported: Set[int], programs: Sequen
     process.start()
     theirs.close()
     try:
-        return Verdict(*ours.recv())
+        return ChangeVerdict(*ours.recv())
     except EOFError:
         process.join()
-        return Verdict("results", f"the process ends with {process.exitcode}", 0)
+        return ChangeVerdict("results", f"the process ends with {process.exitcode}", 0)
     finally:
         ours.close()
         process.join()
 
 
-def _look(change: Change | None, file: Path, imported: Set[int], programs: Sequence[Ready], answer: Connection) -> None:
+def _look(change: TextEdit | None, file: Path, imported: Set[int], programs: Sequence[Ready], answer: Connection) -> None:
     """Main of the forked process. It answers with plain values, since its fleet may be another."""
     number = 0
 
@@ -110,11 +110,11 @@ def _look(change: Change | None, file: Path, imported: Set[int], programs: Seque
         except Exception as error:
             answer.send(("results", f"cannot be imported: {type(error).__name__}: {error}", 0))
             return
-    with own.Oracle() as runs:
+    with own.ProgramOracle() as runs:
         for number, ready in enumerate(programs):
             signal.setitimer(signal.ITIMER_PROF, _PATIENCE_S)
             ran = own.ByCPython(ready.ran.results, ready.ran.variables, ready.ran.printed)
-            outcome = runs.compare(own.Model(ready.source, ready.arrays, ready.weights), ran)
+            outcome = runs.compare(own.ComparedProgram(ready.source, ready.arrays, ready.weights), ran)
             by = _by(ready.before, told(outcome))
             if by:
                 said = f"{' '.join(map(str, told(outcome)))} instead of {' '.join(map(str, ready.before))}: {outcome.said}"
@@ -144,14 +144,14 @@ def forget_fleet() -> None:
         del sys.modules[name]
 
 
-def _imported(change: Change, file: Path) -> Any:
+def _imported(change: TextEdit, file: Path) -> Any:
     """The module `oracle` of a fleet with the change."""
     forget_fleet()
     mutate(file, change.start, change.end, change.before, change.after)
     return importlib.import_module(oracle.__name__)
 
 
-def _replaced(change: Change, file: Path, imported: Set[int]) -> bool:
+def _replaced(change: TextEdit, file: Path, imported: Set[int]) -> bool:
     """Changes all live functions of the file that the change is in; False where that would not be all of it."""
     source = file.read_text(encoding="utf-8")
     codes = [_codes(compile(text, str(file), "exec", dont_inherit=True)) for text in (source, changed(source, change))]

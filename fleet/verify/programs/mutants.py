@@ -31,15 +31,15 @@ from numpy.typing import NDArray
 from fleet.core.cache import cache_root
 from fleet.core.files import write_atomically
 from fleet.verify.mutation.mutant import Mutant, identified
-from fleet.verify.mutation.python_sites import Change, changes
+from fleet.verify.mutation.python_sites import TextEdit, changes
 from fleet.verify.mutation.survivors import load_survivors
-from fleet.verify.programs.drawing import Drawn, Shares, draw_program
+from fleet.verify.programs.drawing import DrawnProgram, Shares, draw_program
 from fleet.verify.programs.fuzz import sources_hash
-from fleet.verify.programs.judging import Ready, Told, Verdict, find, forget_fleet, told
+from fleet.verify.programs.judging import ChangeVerdict, Ready, Told, find, forget_fleet, told
 from fleet.verify.programs.oracle import by_cpython
-from fleet.verify.programs.reach import Place, innermost, marked, watch
+from fleet.verify.programs.reach import SourcePlace, innermost, marked, watch
 
-__all__ = ["FILES", "HOW", "SURVIVORS", "Known", "Programs", "Sites", "known", "look", "main", "sites"]
+__all__ = ["FILES", "HOW", "SURVIVORS", "BaselineRuns", "Programs", "Sites", "known", "look", "main", "sites"]
 
 ROOT = Path(__file__).parents[3]
 SURVIVORS = ROOT / "sim" / "fuzz" / "survivors.toml"
@@ -75,7 +75,7 @@ _FORM = 4
 
 
 @dataclass(frozen=True)
-class Known:
+class BaselineRuns:
     """What programs do without a mutant.
 
     outcomes, sources: of each program; places: file -> its places; firsts: file -> number of its first place. ran: programs x
@@ -84,12 +84,12 @@ class Known:
 
     outcomes: list[Told]
     sources: list[str]
-    places: Mapping[str, tuple[Place, ...]]
+    places: Mapping[str, tuple[SourcePlace, ...]]
     firsts: Mapping[str, int]
     ran: NDArray[np.bool_]
     imported: NDArray[np.bool_]
 
-    def _running(self, mutant: Mutant, change: Change) -> list[int]:
+    def _running(self, mutant: Mutant, change: TextEdit) -> list[int]:
         """Programs that run the place of the change; where it runs at import, in a function, those that run anything of it."""
         places, first = self.places[mutant.file], self.firsts[mutant.file]
         number = innermost(places, change.start, change.end)
@@ -113,7 +113,7 @@ class Known:
         columns = [n for n in read if not self.imported[n]]
         return [int(n) for n in np.flatnonzero(self.ran[:, columns].any(axis=1))]
 
-    def looking(self, mutant: Mutant, change: Change) -> list[int]:
+    def looking(self, mutant: Mutant, change: TextEdit) -> list[int]:
         """The programs for a mutant: those that run its place, half of them refused; of a name of the module, those that run what
         reads it; of a table's row, those with a word of the row."""
         there = self._running(mutant, change) if mutant.unit != "module" else self._reading(mutant)
@@ -128,7 +128,7 @@ class Known:
         random.Random(mutant.id).shuffle(found)
         return found
 
-    def reaches(self, mutant: Mutant, change: Change) -> bool:
+    def reaches(self, mutant: Mutant, change: TextEdit) -> bool:
         """Whether a program runs its place. Every program runs the tables."""
         return mutant.unit == "module" or bool(self._running(mutant, change))
 
@@ -151,7 +151,7 @@ class Sites:
     """All mutants of `FILES`, and their changes by id."""
 
     mutants: tuple[Mutant, ...]
-    changes: dict[str, Change]
+    changes: dict[str, TextEdit]
 
 
 def sites() -> Sites:
@@ -161,7 +161,7 @@ def sites() -> Sites:
     return Sites(tuple(mutants), {m.id: c for m, (_, c, _) in zip(mutants, found, strict=True)})
 
 
-def _all() -> Iterator[tuple[str, Change]]:
+def _all() -> Iterator[tuple[str, TextEdit]]:
     for f in FILES:
         yield from ((f, c) for c in changes((ROOT / f).read_text(encoding="utf-8")))
 
@@ -181,11 +181,11 @@ class Programs:
         return [self._drawn[n] for n in numbers]
 
 
-def _drawn(number: int) -> Drawn:
+def _drawn(number: int) -> DrawnProgram:
     return draw_program((SEED, number), (), shares=SHARES)
 
 
-def known(programs: int = PROGRAMS) -> Known:
+def known(programs: int = PROGRAMS) -> BaselineRuns:
     """Runs the programs and sees which places they run; for sources that have not changed, what was kept of it."""
     path = cache_root() / "program-mutants" / f"{sources_hash()}-{programs}-{_FORM}.npz"
     if not path.exists():
@@ -199,10 +199,10 @@ def known(programs: int = PROGRAMS) -> Known:
         places, firsts = _places()
         imported = np.asarray(kept["imported"], dtype=np.bool_)
         ran = np.unpackbits(kept["ran"], axis=1, count=imported.size).astype(np.bool_)
-    return Known(outcomes, sources, places, firsts, ran, imported)
+    return BaselineRuns(outcomes, sources, places, firsts, ran, imported)
 
 
-def _places() -> tuple[dict[str, tuple[Place, ...]], dict[str, int]]:
+def _places() -> tuple[dict[str, tuple[SourcePlace, ...]], dict[str, int]]:
     """Of each file its places, and the number of the first."""
     places = {f: marked((ROOT / f).read_text(encoding="utf-8"))[1] for f in FILES}
     return places, dict(zip(FILES, accumulate((len(places[f]) for f in FILES), initial=0), strict=False))
@@ -241,7 +241,7 @@ def _row(seen: set[int], count: int) -> NDArray[np.bool_]:
     return row
 
 
-def look(mutant: Mutant | None, change: Change | None, before: Known, programs: Programs) -> Verdict:
+def look(mutant: Mutant | None, change: TextEdit | None, before: BaselineRuns, programs: Programs) -> ChangeVerdict:
     """What the programs for a mutant say; None: some of all, of the unchanged front end."""
     if mutant is None:
         numbers = range(0, len(before.sources), max(1, len(before.sources) // 100))
@@ -274,7 +274,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         began = time.process_time() + _children()
         change = there.changes[m.id]
         reaches = before.reaches(m, change)
-        verdict = look(m, change, before, programs) if reaches else Verdict("", "no program runs the place", 0)
+        verdict = look(m, change, before, programs) if reaches else ChangeVerdict("", "no program runs the place", 0)
         judged = explained.get(m.id)
         word = verdict.by or (judged.kind if judged is not None else "SURVIVED" if reaches else "UNREACHED")
         found[word] += 1

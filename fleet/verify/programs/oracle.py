@@ -17,7 +17,7 @@ import numpy as np
 from fleet.compare.compiled_stream import open_stream
 from fleet.core.scratch import Scratch
 from fleet.cosim.campaign import cosim
-from fleet.cosim.comparisons import Session
+from fleet.cosim.comparisons import ComparisonSession
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.base import RunOptions
@@ -35,7 +35,7 @@ from fleet.verify.programs.drawing import FUNCTION
 from fleet.verify.programs.memory_order import IN_C_ORDER, in_c_order
 from fleet.verify.programs.parts.values import Array
 
-__all__ = ["ByCPython", "Model", "Oracle", "Outcome", "by_cpython", "difference"]
+__all__ = ["ByCPython", "ComparedProgram", "ProgramOracle", "ProgramOutcome", "by_cpython", "difference"]
 
 Kind = Literal["agreed", "refused", "differs"]
 _OPTIONS = RunOptions(keep_tensors=False)
@@ -43,7 +43,7 @@ _NAMED = RunOptions()
 
 
 @dataclass(frozen=True)
-class Model:
+class ComparedProgram:
     """A program to compare. weights: names among `arrays` that are bound at compile time; device: of engine iss."""
 
     source: str
@@ -54,7 +54,7 @@ class Model:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProgramOutcome:
     """What came of a program.
 
     cause: of a refusal its code, or the error's kind; of a difference what differs ("dtype", "bits", "raised", an engine's name).
@@ -72,25 +72,25 @@ class Outcome:
     named: tuple[str, ...] = ()
 
 
-class Oracle:
+class ProgramOracle:
     """Compares programs; use it as a context manager, for it has a folder."""
 
     def __init__(self) -> None:
         self._scratch = Scratch("programs")
         self._path = self._scratch.path / "model.py"
 
-    def __enter__(self) -> Oracle:
+    def __enter__(self) -> ProgramOracle:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._scratch.close()
 
-    def compare(self, model: Model, known: ByCPython | None = None) -> Outcome:
+    def compare(self, model: ComparedProgram, known: ByCPython | None = None) -> ProgramOutcome:
         """CPython first (known: what it gave), then the golden, then the model's engines."""
         ran = known or by_cpython(model.source, model.arrays)
         expected = ran.results
         if not isinstance(expected, str) and not all(isinstance(v, np.ndarray | np.generic) for v in expected):
-            return Outcome("refused", "no array", "a result is a Python number, which has no dtype")
+            return ProgramOutcome("refused", "no array", "a result is a Python number, which has no dtype")
         self._path.unlink(missing_ok=True)  # a file system may wait for the disk where a file is cut short
         self._path.write_text(model.source, encoding="utf-8")
         weights = {n: a for n, a in model.arrays.items() if n in model.weights}
@@ -105,25 +105,25 @@ class Oracle:
         except FleetError as error:
             return _refused(error)
         except Exception as error:
-            return Outcome("differs", "internal error", f"{type(error).__name__}: {error}")
+            return ProgramOutcome("differs", "internal error", f"{type(error).__name__}: {error}")
         found = list(trace.outputs.values())
         if isinstance(expected, str):
-            return Outcome("differs", "accepted", f"CPython raises {expected}")
+            return ProgramOutcome("differs", "accepted", f"CPython raises {expected}")
         wrong = difference(model.source, [np.asarray(v) for v in expected], found)
         if wrong is not None and (wrong.cause != "bits" or not _agree_in_c_order(model, program, inputs)):
             return wrong
         if wrong is None and (printed := str(trace.meta["stdout"])) != ran.printed:
-            return Outcome("differs", "print", f"expected {ran.printed!r}, found {printed!r}")
+            return ProgramOutcome("differs", "print", f"expected {ran.printed!r}, found {printed!r}")
         named, misnamed = _named(program, trace, ran.variables)
         if misnamed:
-            return Outcome("differs", "variable", misnamed)
+            return ProgramOutcome("differs", "variable", misnamed)
         if not model.engines:
-            return Outcome("agreed", reordered=wrong is not None, named=named)
+            return ProgramOutcome("agreed", reordered=wrong is not None, named=named)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return replace(self._others(model, program, inputs), reordered=wrong is not None)
 
-    def _others(self, model: Model, program: Program, inputs: Mapping[str, Array]) -> Outcome:
+    def _others(self, model: ComparedProgram, program: Program, inputs: Mapping[str, Array]) -> ProgramOutcome:
         """The engines that the model names, against the golden."""
         golden = GOLDEN.run(program, inputs, RunOptions())
         taken: list[str] = []
@@ -136,11 +136,11 @@ class Oracle:
             except Exception as error:
                 wrong = f"internal error: {type(error).__name__}: {error}"
             if wrong:
-                return Outcome("differs", name, wrong)
+                return ProgramOutcome("differs", name, wrong)
             taken.append(name)
-        return Outcome("agreed", engines=tuple(taken))
+        return ProgramOutcome("agreed", engines=tuple(taken))
 
-    def _interp(self, model: Model, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
+    def _interp(self, model: ComparedProgram, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
         """Every bit: it has the golden's operators, and no bytecode."""
         return self._bits(golden, INTERP.run(program, inputs, _OPTIONS))
 
@@ -149,16 +149,16 @@ class Oracle:
         wrong = difference("", list(golden.outputs.values()), list(found.outputs.values()), list(golden.outputs))
         return wrong.said if wrong else ""
 
-    def _riscv(self, model: Model, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
+    def _riscv(self, model: ComparedProgram, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
         """Every bit, else within the derived bounds."""
         found = RISCV.run(program, inputs, RunOptions())
         if not self._bits(golden, found):
             return ""
-        session = Session(program, inputs, golden, {}, self._scratch.path)
+        session = ComparisonSession(program, inputs, golden, {}, self._scratch.path)
         comparison, _ = session.against_golden(golden, found)
         return "" if comparison.verdict == "pass" else "; ".join(comparison.reasons)
 
-    def _iss(self, model: Model, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
+    def _iss(self, model: ComparedProgram, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
         """Within the bounds of the device's arithmetic. Raises DeviceError for a program of which nothing runs there."""
         assert model.device is not None
         data = DataProvenance("random", 1, None, None, None)
@@ -168,7 +168,7 @@ class Oracle:
         return "" if result.verdict == "pass" else "; ".join(result.reasons)
 
 
-def _agree_in_c_order(model: Model, program: Program, inputs: Mapping[str, Array]) -> bool:
+def _agree_in_c_order(model: ComparedProgram, program: Program, inputs: Mapping[str, Array]) -> bool:
     """Whether no bit differs where CPython and the golden compute last digits on arrays in C order."""
     expected = by_cpython(in_c_order(model.source), model.arrays).results
     with warnings.catch_warnings():
@@ -177,10 +177,10 @@ def _agree_in_c_order(model: Model, program: Program, inputs: Mapping[str, Array
     return not isinstance(expected, str) and difference("", [np.asarray(v) for v in expected], list(found.values())) is None
 
 
-_ON_ENGINE: Mapping[str, Callable[[Oracle, Model, Program, Mapping[str, Array], Trace], str]] = {
-    "interp": Oracle._interp,  # pyright: ignore[reportPrivateUsage]
-    "riscv": Oracle._riscv,  # pyright: ignore[reportPrivateUsage]
-    "iss": Oracle._iss,  # pyright: ignore[reportPrivateUsage]
+_ON_ENGINE: Mapping[str, Callable[[ProgramOracle, ComparedProgram, Program, Mapping[str, Array], Trace], str]] = {
+    "interp": ProgramOracle._interp,  # pyright: ignore[reportPrivateUsage]
+    "riscv": ProgramOracle._riscv,  # pyright: ignore[reportPrivateUsage]
+    "iss": ProgramOracle._iss,  # pyright: ignore[reportPrivateUsage]
 }
 
 
@@ -252,28 +252,28 @@ def _returns(body: Sequence[ast.AST]) -> Iterator[ast.Return]:
             yield from _returns(list(ast.iter_child_nodes(node)))
 
 
-def _refused(error: FleetError) -> Outcome:
+def _refused(error: FleetError) -> ProgramOutcome:
     code = error.code if isinstance(error, SourceError) and error.code else type(error).__name__
     found = re.search(r"model\.py:(\d+)", str(error))
-    return Outcome("refused", code, str(error), int(found[1]) if found else 0)
+    return ProgramOutcome("refused", code, str(error), int(found[1]) if found else 0)
 
 
-def difference(source: str, expected: Sequence[Array], found: Sequence[Array], names: Sequence[str] = ()) -> Outcome | None:
+def difference(source: str, expected: Sequence[Array], found: Sequence[Array], names: Sequence[str] = ()) -> ProgramOutcome | None:
     """The first result that differs: number, dtype, shape, then bits. A NaN equals any NaN: its sign and payload are open."""
     names = names or [n.strip(" ()\n") for n in source.rpartition("return ")[2].split(",")]
     if len(names) != len(expected):
         names = [f"result {i}" for i in range(len(expected))]
     if len(expected) != len(found):
-        return Outcome("differs", "count", f"{len(expected)} results, found {len(found)}")
+        return ProgramOutcome("differs", "count", f"{len(expected)} results, found {len(found)}")
     for name, a, b in zip(names, expected, found, strict=True):
         if a.dtype != b.dtype or a.shape != b.shape:
             what = "dtype" if a.dtype != b.dtype else "shape"
-            return Outcome("differs", what, f"{name}: expected {a.dtype}{list(a.shape)}, found {b.dtype}{list(b.shape)}")
+            return ProgramOutcome("differs", what, f"{name}: expected {a.dtype}{list(a.shape)}, found {b.dtype}{list(b.shape)}")
         wrong = _wrong(a, b)
         if wrong is not None and wrong.any():
             at = np.unravel_index(int(np.argmax(wrong)), a.shape)
             place = [int(i) for i in at]
-            return Outcome(
+            return ProgramOutcome(
                 "differs", "bits", f"{name}{place}: expected {a[at]!r}, found {b[at]!r}; {int(wrong.sum())} of {a.size} differ"
             )
     return None

@@ -15,14 +15,14 @@ from importlib.abc import MetaPathFinder
 from pathlib import Path
 from types import CodeType, ModuleType
 
-__all__ = ["Place", "innermost", "marked", "watch"]
+__all__ = ["SourcePlace", "innermost", "marked", "watch"]
 
 _MARK = "_reached_"
 _BLOCKS = ("body", "orelse", "finalbody")
 
 
 @dataclass(frozen=True)
-class Place:
+class SourcePlace:
     """Characters start <= c < end of a source. line: where it begins; whole: it defines a function or a class."""
 
     start: int
@@ -31,12 +31,12 @@ class Place:
     whole: bool
 
 
-def innermost(places: Sequence[Place], start: int, end: int) -> int:
+def innermost(places: Sequence[SourcePlace], start: int, end: int) -> int:
     """Number of the smallest place that holds these characters. Raises ValueError where none does."""
     return min((p.end - p.start, n) for n, p in enumerate(places) if p.start <= start and end <= p.end)[1]
 
 
-def marked(source: str, first: int = 0) -> tuple[ast.Module, tuple[Place, ...]]:
+def marked(source: str, first: int = 0) -> tuple[ast.Module, tuple[SourcePlace, ...]]:
     """The source with marks, and its places. Their marks are called with `first` and the numbers behind. Raises SyntaxError."""
     marks = _Marks(source, first)
     tree = marks.visit(ast.parse(source))
@@ -56,14 +56,14 @@ class _Marks(ast.NodeTransformer):
         self._starts = [0]
         for r in rows:
             self._starts.append(self._starts[-1] + len(r))
-        self.places: list[Place] = []
+        self.places: list[SourcePlace] = []
 
     def _at(self, line: int, column: int) -> int:
         return self._starts[line - 1] + len(self._rows[line - 1][:column].decode())
 
     def _mark(self, node: ast.expr | ast.stmt) -> ast.Call:
         start, end = self._at(node.lineno, node.col_offset), self._at(node.end_lineno or 0, node.end_col_offset or 0)
-        self.places.append(Place(start, end, node.lineno, isinstance(node, ast.FunctionDef | ast.ClassDef)))
+        self.places.append(SourcePlace(start, end, node.lineno, isinstance(node, ast.FunctionDef | ast.ClassDef)))
         number = ast.Constant(self._first + len(self.places) - 1)
         return ast.copy_location(ast.Call(ast.Name(_MARK, ast.Load()), [number], []), node)
 

@@ -12,13 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from fleet.verify.programs.drawing import FUNCTION
-from fleet.verify.programs.oracle import Model
+from fleet.verify.programs.oracle import ComparedProgram
 from fleet.verify.programs.parts.values import Array
 
 __all__ = ["shrink"]
 
 
-def shrink(model: Model, fails: Callable[[Model], bool], seconds: float = 20.0) -> Model:
+def shrink(model: ComparedProgram, fails: Callable[[ComparedProgram], bool], seconds: float = 20.0) -> ComparedProgram:
     """The smallest model found in so many seconds that still `fails`; `model` itself must fail."""
     until = time.monotonic() + seconds
     changed = True
@@ -33,7 +33,7 @@ def shrink(model: Model, fails: Callable[[Model], bool], seconds: float = 20.0) 
     return model
 
 
-def _smaller(model: Model) -> Iterator[Model]:
+def _smaller(model: ComparedProgram) -> Iterator[ComparedProgram]:
     tree = ast.parse(model.source)
     for text in _texts(tree):
         if text != model.source:
@@ -165,7 +165,7 @@ def _arrays(array: Array) -> Iterator[Array]:
                 yield other.reshape(array.shape)
 
 
-def _declared(model: Model) -> Model:
+def _declared(model: ComparedProgram) -> ComparedProgram:
     """With the arguments that are used, declared as the arrays are."""
     tree = ast.parse(model.source)
     function = _function(tree)

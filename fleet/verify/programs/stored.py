@@ -15,7 +15,7 @@ import numpy as np
 
 from fleet.core.files import write_atomically
 from fleet.errors import ModelError
-from fleet.verify.programs.oracle import Model
+from fleet.verify.programs.oracle import ComparedProgram
 from fleet.verify.programs.parts.values import DTYPES, Array
 
 __all__ = ["find_programs", "load_program", "save_program"]
@@ -23,7 +23,7 @@ __all__ = ["find_programs", "load_program", "save_program"]
 _AGAIN = "see `fleet fuzz --help`"
 
 
-def save_program(folder: Path, model: Model, story: str, *, name: str = "") -> Path:
+def save_program(folder: Path, model: ComparedProgram, story: str, *, name: str = "") -> Path:
     """Writes both files; returns the program's path. name: default is one of its content. Raises FleetError."""
     name = name or hashlib.sha256(model.source.encode()).hexdigest()[:12]
     arrays = {n: {"dtype": a.dtype.name, "shape": list(a.shape), "values": a.reshape(-1).tolist()} for n, a in model.arrays.items()}
@@ -36,7 +36,7 @@ def save_program(folder: Path, model: Model, story: str, *, name: str = "") -> P
     return path
 
 
-def load_program(path: Path) -> tuple[Model, str]:
+def load_program(path: Path) -> tuple[ComparedProgram, str]:
     """The model and its story. Raises ModelError for anything that is not whole."""
     beside = path.with_suffix(".json")
     try:
@@ -44,7 +44,7 @@ def load_program(path: Path) -> tuple[Model, str]:
         arrays = {str(n): _array(a) for n, a in table["arrays"].items()}
         engines, weights = (tuple(map(str, table[k])) for k in ("engines", "weights"))
         device = None if table["device"] is None else str(table["device"])
-        return Model(source, arrays, weights, engines, device), str(table["story"])
+        return ComparedProgram(source, arrays, weights, engines, device), str(table["story"])
     except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, AttributeError) as error:
         what = f"not a stored program ({type(error).__name__}: {error})"
         raise ModelError(what, where=str(beside), hint=_AGAIN) from error

@@ -10,8 +10,8 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from fleet.errors import FleetError
-from fleet.verify.programs.batches import Batch, Order, run_batch
-from fleet.verify.programs.oracle import Oracle
+from fleet.verify.programs.batches import Batch, BatchOrder, run_batch
+from fleet.verify.programs.oracle import ProgramOracle
 
 __all__ = ["in_order"]
 
@@ -19,18 +19,18 @@ __all__ = ["in_order"]
 def _serve(orders: Connection) -> None:
     """Main of a worker: answers until the other end has gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), Oracle() as oracle:
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), ProgramOracle() as oracle:
         while True:
             orders.send(run_batch(orders.recv(), oracle))
 
 
-def in_order(orders: Iterator[Order | None], jobs: int) -> Iterator[Batch]:
+def in_order(orders: Iterator[BatchOrder | None], jobs: int) -> Iterator[Batch]:
     """Batches in the order of their orders, `jobs` at a time; jobs 1: in this process. Raises FleetError where a worker ends.
 
     An order is asked for when there is a process for it. None: the next one depends on batches that are under way.
     """
     if jobs == 1:
-        with Oracle() as oracle:
+        with ProgramOracle() as oracle:
             for order in orders:
                 if order is not None:
                     yield run_batch(order, oracle)
@@ -55,7 +55,7 @@ def in_order(orders: Iterator[Order | None], jobs: int) -> Iterator[Batch]:
             process.join()
 
 
-def _run(orders: Iterator[Order | None], idle: list[Connection]) -> Iterator[Batch]:
+def _run(orders: Iterator[BatchOrder | None], idle: list[Connection]) -> Iterator[Batch]:
     busy: dict[Connection, int] = {}
     done: dict[int, Batch] = {}
     given = told = 0

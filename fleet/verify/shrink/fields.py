@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fleet.isa.codec import description_of
 from fleet.isa.description import Description, Field, Register
 from fleet.sdk import Call
-from fleet.verify.shrink.oracle import Attempt, Oracle
+from fleet.verify.shrink.oracle import Attempt, ShrinkOracle
 
 __all__ = ["simpler_fields"]
 
@@ -28,7 +28,7 @@ class _Spot:
         return self.field.get(calls[self.call].fields[self.register.name])
 
 
-def simpler_fields(oracle: Oracle) -> None:
+def simpler_fields(oracle: ShrinkOracle) -> None:
     """Sizes first, all that are equal at once (they are often one dimension), then each; then every other field towards 0."""
     description = description_of(oracle.runner.set)
     for wanted in (True, False):
@@ -56,7 +56,7 @@ def _groups(description: Description, attempt: Attempt, *, sizes: bool, together
     yield from (group for (_, value), group in sorted(equal.items(), key=lambda e: -e[0][1]) if len(group) > 1 and value > 1)
 
 
-def _smaller(oracle: Oracle, group: Sequence[_Spot]) -> None:
+def _smaller(oracle: ShrinkOracle, group: Sequence[_Spot]) -> None:
     """The smallest value that still fails: the smallest ones in turn, then halves, then one step less."""
     while True:
         now = group[0].get(oracle.best.case.calls)

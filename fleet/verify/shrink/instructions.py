@@ -9,8 +9,8 @@ from itertools import combinations
 from fleet.isa.codec import description_of
 from fleet.streams.case import Setting
 from fleet.verify.conformance.hazards import hazards
-from fleet.verify.shrink.oracle import Attempt, Oracle
-from fleet.verify.shrink.record import Record, record
+from fleet.verify.shrink.oracle import Attempt, ShrinkOracle
+from fleet.verify.shrink.record import RecordedStream, record
 
 __all__ = ["fewer_instructions"]
 
@@ -18,7 +18,7 @@ _PRODUCERS, _LONGEST = 3, 10
 _MEMORIES = ("ideal", "fixed:37", "stall:1", "stall:2")
 
 
-def fewer_instructions(oracle: Oracle, seq: int | None) -> None:
+def fewer_instructions(oracle: ShrinkOracle, seq: int | None) -> None:
     """Leaves as few instructions as it can in `oracle.best`. seq: number of the instruction that fails, if one is named.
 
     Instructions that go leave what they wrote in memory: only hazards and memories that no block fills keep them.
@@ -38,7 +38,7 @@ def fewer_instructions(oracle: Oracle, seq: int | None) -> None:
     _one_by_one(oracle, base, whole, kept)
 
 
-def _guesses(whole: Record, kept: Sequence[int], last: int) -> Iterator[Sequence[int]]:
+def _guesses(whole: RecordedStream, kept: Sequence[int], last: int) -> Iterator[Sequence[int]]:
     """Ever longer ends of the stream, and what the last instruction depends on where that is shorter."""
     end = [i for i in kept if i <= last]
     rest = [i for i in kept if i > last]
@@ -53,7 +53,7 @@ def _guesses(whole: Record, kept: Sequence[int], last: int) -> Iterator[Sequence
         yield [*end[-n:], *rest]
 
 
-def _overlapping(oracle: Oracle, base: Attempt, whole: Record, last: int) -> list[int] | None:
+def _overlapping(oracle: ShrinkOracle, base: Attempt, whole: RecordedStream, last: int) -> list[int] | None:
     """The instruction that fails, one that it depends on, and perhaps one that keeps that one waiting, under several timings.
 
     What fails because instructions overlap depends on how long each waits: taking one away moves all others in time, and one by
@@ -78,7 +78,7 @@ def _overlapping(oracle: Oracle, base: Attempt, whole: Record, last: int) -> lis
     return None
 
 
-def _timings(oracle: Oracle) -> list[Setting]:
+def _timings(oracle: ShrinkOracle) -> list[Setting]:
     """The setting that fails, and where instructions may overlap or memory may stall, others of the same way of issue."""
     now = oracle.best.setting
     if now == Setting():
@@ -86,7 +86,7 @@ def _timings(oracle: Oracle) -> list[Setting]:
     return list(dict.fromkeys([now, *(Setting(m, now.issue) for m in _MEMORIES)]))
 
 
-def _one_by_one(oracle: Oracle, base: Attempt, whole: Record, kept: list[int]) -> None:
+def _one_by_one(oracle: ShrinkOracle, base: Attempt, whole: RecordedStream, kept: list[int]) -> None:
     """Delta debugging: ever smaller parts are left out, the last ones first, since producers are free once nobody reads them."""
     size = max(1, len(kept) // 2)
     while True:
@@ -103,7 +103,9 @@ def _one_by_one(oracle: Oracle, base: Attempt, whole: Record, kept: list[int]) -
             return
 
 
-def _try(oracle: Oracle, base: Attempt, whole: Record, kept: Sequence[int], wide: Sequence[bool] = (False, True)) -> bool:
+def _try(
+    oracle: ShrinkOracle, base: Attempt, whole: RecordedStream, kept: Sequence[int], wide: Sequence[bool] = (False, True)
+) -> bool:
     """First on the memory that the instructions say they read, then on all that was there: hardware may read elsewhere."""
     for w in wide:
         case = whole.part(kept, wide=w)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from fleet.compare.signature import Signature, of_failure
+from fleet.compare.signature import FailureSignature, of_failure
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.engines.rtl_sim.records import read_records
 from fleet.errors import FleetError
@@ -15,18 +15,18 @@ from fleet.streams.model_side import UNKNOWN_CAUSE
 from fleet.streams.run import NAME, StreamRunner
 from fleet.streams.stream_signature import of_commits
 
-__all__ = ["Verdict", "judge"]
+__all__ = ["FailureVerdict", "judge"]
 
 
 @dataclass(frozen=True)
-class Verdict:
+class FailureVerdict:
     """How a stream failed, and at which instruction (None where none is named); signature None: it passed."""
 
-    signature: Signature | None
+    signature: FailureSignature | None
     seq: int | None = None
 
 
-def judge(runner: StreamRunner, case: StreamCase, setting: Setting) -> Verdict:
+def judge(runner: StreamRunner, case: StreamCase, setting: Setting) -> FailureVerdict:
     """Runs the stream once and compares it. The first commit that differs counts, also where a later instruction hangs.
 
     Raises DeviceError where the functional model cannot run it.
@@ -40,18 +40,18 @@ def judge(runner: StreamRunner, case: StreamCase, setting: Setting) -> Verdict:
     except SimulationError as error:
         failure, found = error, _so_far(runner, case)
     if (first := of_commits(NAME, expected, found)) is not None:
-        return Verdict(first[1], first[0])
+        return FailureVerdict(first[1], first[0])
     if failure is not None:
         seq, signature = of_failure(NAME, str(failure))
-        return Verdict(signature, seq)
+        return FailureVerdict(signature, seq)
     for i, (commit, cause) in enumerate(zip(expected, case.causes or (), strict=False)):
         if commit.cause not in {cause, UNKNOWN_CAUSE}:
-            return Verdict(Signature(NAME, "stated", commit.instruction), i)
+            return FailureVerdict(FailureSignature(NAME, "stated", commit.instruction), i)
     if differences(runner.expected, runner.found, 1)[0]:
         first = runner.first_stray(case, setting)
         seq = len(case.calls) - 1 if first is None else first
-        return Verdict(Signature(NAME, "memory", case.calls[seq].instruction, "outside the destination"), seq)
-    return Verdict(None)
+        return FailureVerdict(FailureSignature(NAME, "memory", case.calls[seq].instruction, "outside the destination"), seq)
+    return FailureVerdict(None)
 
 
 def _so_far(runner: StreamRunner, case: StreamCase) -> list[StreamCommit]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fleet.compare.compiled_stream import open_stream
-from fleet.compare.signature import Signature
+from fleet.compare.signature import FailureSignature
 from fleet.cosim.campaign import cosim
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.request import check_request, known_engines
@@ -23,7 +23,7 @@ from fleet.isa.resolved import resolved
 from fleet.sdk import Write
 from fleet.streams.case import StreamCase
 from fleet.targets.accel.program import value_key
-from fleet.verify.shrink.model_cuts import Model, beginnings, resized, sizes, some_operations
+from fleet.verify.shrink.model_cuts import CutModel, beginnings, resized, sizes, some_operations
 from fleet.verify.shrink.oracle import OutOfTime
 
 __all__ = ["ModelSize", "ShrunkModel", "shrink_model", "stream_of"]
@@ -44,10 +44,10 @@ class ModelSize:
 class ShrunkModel:
     """What is left. engines: those that it takes to fail; result: of the smallest model; ran: co-simulations."""
 
-    model: Model
+    model: CutModel
     engines: tuple[str, ...]
     result: CosimResult
-    signature: Signature
+    signature: FailureSignature
     before: ModelSize
     after: ModelSize
     ran: int
@@ -58,20 +58,22 @@ class ShrunkModel:
 class _Oracle:
     """Co-simulates attempts; `best` is the smallest that failed in the same way."""
 
-    def __init__(self, model: Model, engines: Sequence[str], options: CosimOptions, until: float, told: Callable[[_Oracle], None]):
+    def __init__(
+        self, model: CutModel, engines: Sequence[str], options: CosimOptions, until: float, told: Callable[[_Oracle], None]
+    ):
         self.best, self.engines, self.options, self.until, self.told = model, tuple(engines), options, until, told
-        self.wanted: Signature | None = None
+        self.wanted: FailureSignature | None = None
         self.result: CosimResult | None = None
         self.ran = 0
         self._known: dict[str, bool] = {}
 
-    def run(self, model: Model) -> CosimResult:
+    def run(self, model: CutModel) -> CosimResult:
         """One co-simulation."""
         self.ran += 1
         self.told(self)
         return cosim(model.program, model.inputs, None, self.engines, self.options)
 
-    def improves(self, model: Model | None) -> bool:
+    def improves(self, model: CutModel | None) -> bool:
         """Whether it fails in the same way; then it is the best. Raises OutOfTime."""
         if model is None:
             return False
@@ -91,7 +93,7 @@ class _Oracle:
         return True
 
 
-def size_of(model: Model) -> ModelSize:
+def size_of(model: CutModel) -> ModelSize:
     """Operations and numbers of a model."""
     arrays = [*(np.asarray(w) for w in model.program.weights.values()), *model.inputs.values()]
     return ModelSize(
@@ -100,7 +102,7 @@ def size_of(model: Model) -> ModelSize:
 
 
 def shrink_model(
-    model: Model, engines: Sequence[str], options: CosimOptions, *, seconds: float = 120.0,
+    model: CutModel, engines: Sequence[str], options: CosimOptions, *, seconds: float = 120.0,
     progress: Callable[[float, str], None] | None = None,
 ) -> ShrunkModel:  # fmt: skip
     """The smallest model found in so many seconds that fails as this one does.
@@ -147,7 +149,7 @@ def shrink_model(
     )  # fmt: skip
 
 
-def _golden(oracle: _Oracle, model: Model) -> Mapping[str, np.ndarray]:
+def _golden(oracle: _Oracle, model: CutModel) -> Mapping[str, np.ndarray]:
     vm = known_engines(oracle.options)["vm"]
     return vm.run(model.program, model.inputs, RunOptions(seed=oracle.options.seed)).tensors
 
@@ -201,19 +203,19 @@ def _simpler(oracle: _Oracle) -> None:
                 waiting += [(low, (low + high) // 2), ((low + high) // 2, high)]
 
 
-def _array(model: Model, kind: str, name: str) -> np.ndarray:
+def _array(model: CutModel, kind: str, name: str) -> np.ndarray:
     return np.asarray(model.program.weights[name]) if kind == "weight" else model.inputs[name]
 
 
-def _with(model: Model, kind: str, name: str, array: np.ndarray) -> Model:
+def _with(model: CutModel, kind: str, name: str, array: np.ndarray) -> CutModel:
     array = np.asarray(array, order="C")
     if kind == "input":
-        return Model(model.program, {**model.inputs, name: array})
+        return CutModel(model.program, {**model.inputs, name: array})
     weights = {k: np.asarray(v) for k, v in model.program.weights.items()}
-    return Model(replace(model.program, weights={**weights, name: array}), model.inputs)
+    return CutModel(replace(model.program, weights={**weights, name: array}), model.inputs)
 
 
-def stream_of(model: Model, options: CosimOptions) -> StreamCase | None:
+def stream_of(model: CutModel, options: CosimOptions) -> StreamCase | None:
     """The instructions that the model is compiled to, on its weights and inputs; None where it has none on the device."""
     assert options.device is not None
     compiled = open_stream(model.program, options.device, options.lowering).compiled

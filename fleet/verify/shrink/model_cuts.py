@@ -17,11 +17,11 @@ from fleet.ir.types import shape_of, tensor_type
 from fleet.transforms.edit import Edit
 from fleet.transforms.part import part_of
 
-__all__ = ["Model", "beginnings", "resized", "sizes", "some_operations"]
+__all__ = ["CutModel", "beginnings", "resized", "sizes", "some_operations"]
 
 
 @dataclass(frozen=True)
-class Model:
+class CutModel:
     """A program with the data of one run."""
 
     program: Program
@@ -42,7 +42,7 @@ def beginnings(program: Program, ops: Sequence[str]) -> Iterator[set[str]]:
         depth *= 2
 
 
-def some_operations(model: Model, kept: set[str], golden: Mapping[str, np.ndarray], last: str) -> Model | None:
+def some_operations(model: CutModel, kept: set[str], golden: Mapping[str, np.ndarray], last: str) -> CutModel | None:
     """The operations of those ids alone. golden: values of all operations, which the others leave as inputs; last: is returned.
 
     None where an operation has no such value.
@@ -58,17 +58,17 @@ def some_operations(model: Model, kept: set[str], golden: Mapping[str, np.ndarra
             return None
         inputs[name] = value
     program = replace(found.program, source="", source_name="<shrunk>")
-    return Model(program, {a.name: np.asarray(inputs[a.name], a.dtype, order="C") for a in program.inputs})
+    return CutModel(program, {a.name: np.asarray(inputs[a.name], a.dtype, order="C") for a in program.inputs})
 
 
-def sizes(model: Model) -> list[tuple[int, bool]]:
+def sizes(model: CutModel) -> list[tuple[int, bool]]:
     """(size, only the first dimension of inputs), the largest first: what `resized` takes."""
     every = {d for a in model.program.arguments for d in a.shape if d > 1}
     first = {a.shape[0] for a in model.program.inputs if a.shape and a.shape[0] > 1}
     return [*((d, True) for d in sorted(first, reverse=True)), *((d, False) for d in sorted(every, reverse=True))]
 
 
-def resized(model: Model, old: int, new: int, *, first: bool) -> Model | None:
+def resized(model: CutModel, old: int, new: int, *, first: bool) -> CutModel | None:
     """The model with every dimension of size `old` of size `new`, arrays cut; first: only the first dimension of inputs.
 
     None where an operation does not take that.
@@ -98,7 +98,7 @@ def resized(model: Model, old: int, new: int, *, first: bool) -> Model | None:
         edit.module.verify()
     except (InferenceError, FleetError, ValueError, IndexError):
         return None
-    return Model(replace(edit.program(), weights=weights, symbols={}), inputs)
+    return CutModel(replace(edit.program(), weights=weights, symbols={}), inputs)
 
 
 def _shape(value: object, old: int, new: int) -> object:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from fleet.compare.signature import Signature
+from fleet.compare.signature import FailureSignature
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.errors import FleetError
 from fleet.isa.resolved import begun_state, resolved
@@ -19,9 +19,9 @@ from fleet.streams.case import Setting, StreamCase
 from fleet.streams.model_side import refusal
 from fleet.streams.run import StreamRunner
 from fleet.streams.undefined import undefined_read
-from fleet.verify.shrink.judge import Verdict, judge
+from fleet.verify.shrink.judge import FailureVerdict, judge
 
-__all__ = ["Attempt", "Oracle", "OutOfTime"]
+__all__ = ["Attempt", "OutOfTime", "ShrinkOracle"]
 
 
 class OutOfTime(Exception):
@@ -50,7 +50,7 @@ class Attempt:
 
 
 @dataclass
-class Oracle:
+class ShrinkOracle:
     """Runs attempts.
 
     runner: of the attempts' device; the state at power-on is its own. until: `time.monotonic()` at which time is over.
@@ -60,19 +60,19 @@ class Oracle:
 
     runner: StreamRunner
     until: float
-    told: Callable[[Oracle], None]
+    told: Callable[[ShrinkOracle], None]
     best: Attempt
-    wanted: Signature | None = None
+    wanted: FailureSignature | None = None
     ran: int = 0
     known: int = 0
     refused: int = 0
-    _results: dict[bytes, Verdict] = field(default_factory=dict[bytes, Verdict])
+    _results: dict[bytes, FailureVerdict] = field(default_factory=dict[bytes, FailureVerdict])
     _settled: Attempt | None = None
     _unordered: frozenset[tuple[int, int]] = frozenset()
     _undefined: bool = False
     _causes: Mapping[int, int] = field(default_factory=dict[int, int])
 
-    def start(self, first: Attempt, verdict: Verdict) -> None:
+    def start(self, first: Attempt, verdict: FailureVerdict) -> None:
         """What is being shrunk, and how it fails: later attempts may not be less well-formed than it is."""
         first = self._resolved(first)
         self.best, self.wanted, self._settled = first, verdict.signature, first
@@ -92,20 +92,20 @@ class Oracle:
         if (verdict := self._results.get(key)) is not None:
             self.known += 1
         else:
-            verdict = Verdict(None)
+            verdict = FailureVerdict(None)
             if self._well_formed(attempt):
                 verdict = self.run(attempt)
             else:
                 self.refused += 1
             if verdict.signature == self.wanted and not self._undefined and self._depends_on_nothing(attempt, verdict):
-                verdict = Verdict(None)
+                verdict = FailureVerdict(None)
             self._results[key] = verdict
         if verdict.signature != self.wanted:
             return False
         self.best = attempt
         return True
 
-    def run(self, attempt: Attempt) -> Verdict:
+    def run(self, attempt: Attempt) -> FailureVerdict:
         """Runs it, whatever was known of it. A stream that the functional model cannot run is no failure of this kind."""
         self.ran += 1
         self.told(self)
@@ -113,7 +113,7 @@ class Oracle:
         try:
             return judge(self.runner, attempt.case, attempt.setting)
         except (FleetError, ValueError):  # fields that nobody drew: semantics may refuse their shapes
-            return Verdict(None)
+            return FailureVerdict(None)
 
     def settle(self) -> None:
         """Runs the best once more, after power-on, and takes it back where it does not fail there: nothing may hang on what
@@ -124,7 +124,7 @@ class Oracle:
         if judge(self.runner, self.best.case, self.best.setting).signature == self.wanted:
             self._settled = self.best
         elif self._settled is not None:
-            self._results[self.best.key()] = Verdict(None)
+            self._results[self.best.key()] = FailureVerdict(None)
             self.best = self._settled
 
     def _poison(self, case: StreamCase) -> None:
@@ -173,6 +173,6 @@ class Oracle:
         pairs = judge(self._device, attempt.case.calls) if judge is not None else ()
         return frozenset((attempt.origins[a], attempt.origins[b]) for a, b in pairs)
 
-    def _depends_on_nothing(self, attempt: Attempt, verdict: Verdict) -> bool:
+    def _depends_on_nothing(self, attempt: Attempt, verdict: FailureVerdict) -> bool:
         last = len(attempt.case.calls) - 1 if verdict.seq is None else verdict.seq
         return undefined_read(self._set, self._device, attempt.case, self.runner.expected, last) is not None

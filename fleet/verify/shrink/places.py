@@ -8,7 +8,7 @@ from itertools import pairwise
 from fleet.isa.codec import description_of
 from fleet.sdk import Call, Write
 from fleet.streams.model_side import refusal
-from fleet.verify.shrink.oracle import Attempt, Oracle
+from fleet.verify.shrink.oracle import Attempt, ShrinkOracle
 
 __all__ = ["tidier_addresses"]
 
@@ -24,7 +24,7 @@ class _Piece:
     end: int
 
 
-def tidier_addresses(oracle: Oracle) -> None:
+def tidier_addresses(oracle: ShrinkOracle) -> None:
     """All pieces at once, else one after the other."""
     pieces = _pieces(oracle)
     moves: dict[_Piece, int] = {}
@@ -40,7 +40,7 @@ def tidier_addresses(oracle: Oracle) -> None:
         _try(oracle, {p: by})
 
 
-def _pieces(oracle: Oracle) -> list[_Piece]:
+def _pieces(oracle: ShrinkOracle) -> list[_Piece]:
     """What instructions read and write and blocks fill, merged where it meets; ascending."""
     case = oracle.best.case
     outside = oracle.runner.device.memory
@@ -60,12 +60,12 @@ def _pieces(oracle: Oracle) -> list[_Piece]:
     return merged
 
 
-def _try(oracle: Oracle, moves: dict[_Piece, int]) -> bool:
+def _try(oracle: ShrinkOracle, moves: dict[_Piece, int]) -> bool:
     moved = _moved(oracle, oracle.best, moves)
     return moved is not None and oracle.improves(moved)
 
 
-def _moved(oracle: Oracle, attempt: Attempt, moves: dict[_Piece, int]) -> Attempt | None:
+def _moved(oracle: ShrinkOracle, attempt: Attempt, moves: dict[_Piece, int]) -> Attempt | None:
     """The attempt with blocks and address fields moved; None where two blocks would meet."""
     case = attempt.case
     blocks = tuple(replace(b, offset=b.offset + _by(moves, b.space, b.offset)) for b in case.blocks)

@@ -19,11 +19,11 @@ from fleet.streams.images import Images
 from fleet.streams.model_side import refusal
 from fleet.verify.shrink.sparse import Sparse
 
-__all__ = ["Record", "Step", "record"]
+__all__ = ["RecordedStream", "StreamStep", "record"]
 
 
 @dataclass(frozen=True)
-class Step:
+class StreamStep:
     """One instruction: the ranges that it reads and writes (none where it is refused), what it read (an array a range), and what it
     wrote into memory that blocks can fill."""
 
@@ -34,11 +34,11 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Record:
+class RecordedStream:
     """A stream as the functional model executed it. spaces: those that blocks can fill; others only instructions reach."""
 
     case: StreamCase
-    steps: tuple[Step, ...]
+    steps: tuple[StreamStep, ...]
     spaces: frozenset[str]
 
     def part(self, kept: Sequence[int], *, wide: bool) -> StreamCase:
@@ -90,14 +90,14 @@ class Record:
         return initial
 
 
-def record(instruction_set: InstructionSet, device: Device, case: StreamCase, images: Images) -> Record:
+def record(instruction_set: InstructionSet, device: Device, case: StreamCase, images: Images) -> RecordedStream:
     """Executes the stream once on `images`. Raises DeviceError where the functional model cannot."""
     images.fill(case.blocks, case.parameters)
-    memory, steps = images.memory, list[Step]()
+    memory, steps = images.memory, list[StreamStep]()
     for seq, call in enumerate(case.calls):
         unit = instruction_set.instructions[call.instruction]
         if refusal(unit, device, call.fields):
-            steps.append(Step((), (), (), ()))
+            steps.append(StreamStep((), (), (), ()))
             continue
         reads, writes = tuple(reads_of(unit, device, call.fields)), tuple(writes_of(unit, device, call.fields))
         read = tuple(memory.view(r.space, r.offset, r.size, r.bank).copy() for r in reads)
@@ -105,8 +105,8 @@ def record(instruction_set: InstructionSet, device: Device, case: StreamCase, im
         # The ranges may be wider than what is written; what memory holds there now is right for both.
         outside = [w for w in writes if w.space in device.memory]
         written = tuple(Write(w.space, w.offset, memory.view(w.space, w.offset, w.size, w.bank).copy(), w.bank) for w in outside)
-        steps.append(Step(reads, writes, read, written))
-    return Record(case, tuple(steps), frozenset(device.memory))
+        steps.append(StreamStep(reads, writes, read, written))
+    return RecordedStream(case, tuple(steps), frozenset(device.memory))
 
 
 def _meet(a: Range, b: Range) -> bool:

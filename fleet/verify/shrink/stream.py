@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fleet.compare.signature import Signature
+from fleet.compare.signature import FailureSignature
 from fleet.errors import DeviceError
 from fleet.streams.case import Issue, Setting, StreamCase, StreamOutcome
 from fleet.streams.run import StreamRunner
 from fleet.verify.shrink.fields import simpler_fields
 from fleet.verify.shrink.instructions import fewer_instructions
-from fleet.verify.shrink.judge import Verdict, judge
-from fleet.verify.shrink.oracle import Attempt, Oracle, OutOfTime
+from fleet.verify.shrink.judge import FailureVerdict, judge
+from fleet.verify.shrink.oracle import Attempt, OutOfTime, ShrinkOracle
 from fleet.verify.shrink.places import tidier_addresses
 from fleet.verify.shrink.values import simpler_values
 
@@ -47,7 +47,7 @@ class Shrunk:
 
     outcome: StreamOutcome
     power_on: int
-    signature: Signature
+    signature: FailureSignature
     origins: tuple[int, ...]
     before: Size
     after: Size
@@ -76,13 +76,13 @@ def shrink_stream(
         began = time.monotonic()  # the build does not count
         phase = ["running it twice"]
 
-        def told(o: Oracle) -> None:
+        def told(o: ShrinkOracle) -> None:
             left = size_of(o.best.case)
             words = f"{phase[0]}, {o.ran} attempts, {left.instructions} instructions, {left.bytes:,} bytes"
             tell((time.monotonic() - began) / seconds, words)
 
         first = Attempt(case, setting, power_on, tuple(range(len(case.calls))))
-        oracle = Oracle(runner, began + seconds, told, first)
+        oracle = ShrinkOracle(runner, began + seconds, told, first)
         verdict = _twice(oracle, first)
         assert verdict.signature is not None
         oracle.start(first, verdict)
@@ -116,7 +116,7 @@ def shrink_stream(
         )  # fmt: skip
 
 
-def _twice(oracle: Oracle, first: Attempt) -> Verdict:
+def _twice(oracle: ShrinkOracle, first: Attempt) -> FailureVerdict:
     one = judge(oracle.runner, first.case, first.setting)
     oracle.runner.restart()
     other = judge(oracle.runner, first.case, first.setting)
@@ -130,13 +130,13 @@ def _twice(oracle: Oracle, first: Attempt) -> Verdict:
     return one
 
 
-def _instructions(oracle: Oracle) -> None:
+def _instructions(oracle: ShrinkOracle) -> None:
     if len(oracle.best.case.calls) > 1:
         verdict = oracle.run(oracle.best)
         fewer_instructions(oracle, verdict.seq)
 
 
-def _simpler_setting(oracle: Oracle, open_: ExitStack) -> None:
+def _simpler_setting(oracle: ShrinkOracle, open_: ExitStack) -> None:
     """The simplest that still fails: state at power-on 0, registers instead of a binary, memory without stalls."""
     best = oracle.best
     if best.power_on:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from fleet.sdk import Write
-from fleet.verify.shrink.oracle import Oracle
+from fleet.verify.shrink.oracle import ShrinkOracle
 from fleet.verify.shrink.sparse import Sparse
 
 __all__ = ["simpler_values", "trimmed"]
@@ -20,7 +20,7 @@ _ATTEMPTS = 400
 _SINGLE = 24
 
 
-def simpler_values(oracle: Oracle) -> None:
+def simpler_values(oracle: ShrinkOracle) -> None:
     """Blocks that nobody misses go, the rest is filled with constants and zeros as far as the failure allows."""
     parameters = dict(oracle.best.case.parameters)
     for address in sorted(parameters):
@@ -46,11 +46,11 @@ def trimmed(blocks: Sequence[Write]) -> tuple[Write, ...]:
     return memory.blocks()
 
 
-def _blocks(oracle: Oracle, blocks: Sequence[Write]) -> bool:
+def _blocks(oracle: ShrinkOracle, blocks: Sequence[Write]) -> bool:
     return oracle.improves(replace(oracle.best, case=replace(oracle.best.case, blocks=tuple(blocks))))
 
 
-def _zeros(oracle: Oracle, limit: int) -> None:
+def _zeros(oracle: ShrinkOracle, limit: int) -> None:
     """Halving, over all blocks as one row of bytes: a half that is not needed becomes 0, one that is is halved again."""
     sizes = [b.data.size for b in oracle.best.case.blocks]
     starts = [sum(sizes[:i]) for i in range(len(sizes))]
@@ -81,7 +81,7 @@ def _middle(starts: Sequence[int], low: int, high: int) -> int:
     return middle if low < middle < high else (low + high + 1) // 2
 
 
-def _constant(oracle: Oracle, index: int) -> None:
+def _constant(oracle: ShrinkOracle, index: int) -> None:
     """What is left of a block as one constant where there is something, or everywhere."""
     block = oracle.best.case.blocks[index]
     data = block.data.reshape(-1).view(np.uint8)
@@ -97,7 +97,7 @@ def _constant(oracle: Oracle, index: int) -> None:
                 return
 
 
-def _single(oracle: Oracle) -> None:
+def _single(oracle: ShrinkOracle) -> None:
     """The few 16-bit words that are left, one by one: 1 in FP16, 1, the highest bit alone."""
     places = [
         (i, int(at))

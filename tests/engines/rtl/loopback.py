@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.engines.rtl_sim.build import Design
 from fleet.engines.rtl_sim.dut import Dut
-from fleet.engines.rtl_sim.job import Job, Script, Status, read_results
+from fleet.engines.rtl_sim.job import Job, JobStatus, Script, read_results
 from fleet.engines.rtl_sim.process import Simulation
 from fleet.engines.rtl_sim.records import CommitRecord, read_records
 
@@ -43,7 +43,7 @@ def copy(
 
 @dataclass
 class Outcome:
-    status: Status
+    status: JobStatus
     results: list[int]
     records: list[CommitRecord]
     ddr: np.ndarray
@@ -78,7 +78,7 @@ class Workplace:
         )
         return replace(job, **changes)
 
-    def outcome(self, job: Job, status: Status) -> Outcome:
+    def outcome(self, job: Job, status: JobStatus) -> Outcome:
         return Outcome(
             status,
             read_results(job.results),

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.engines.rtl_sim.arrays import Content, Keeper, Variable, check, keepers, visible
+from fleet.engines.rtl_sim.arrays import Keeper, KeptState, Variable, check, keepers, visible
 from fleet.errors import DeviceError
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
@@ -104,7 +104,7 @@ def test_only_what_is_declared_becomes_public() -> None:
     assert visible(()) == ""
 
 
-def content(folder: Path) -> tuple[Content, MappedMemory]:
+def content(folder: Path) -> tuple[KeptState, MappedMemory]:
     chip = device()
     mode = RtlRegister("config", "u.mode_q"), RtlRegister("config", "u.high_q", lsb=8)
     registers = {"stride": (RtlRegister("config", "u.stride_q"),), "mode": mode}
@@ -112,7 +112,7 @@ def content(folder: Path) -> tuple[Content, MappedMemory]:
     sizes = {"u[0].mem": Variable(8, 64), "u[1].mem": Variable(8, 64), "u.stride_q": Variable(1, 32), "u.mode_q": Variable(1, 3)}
     sizes["u.high_q"] = Variable(1, 12)
     check(found, sizes, "top")
-    return Content(found, sizes, folder), MappedMemory(chip, folder / "memory")
+    return KeptState(found, sizes, folder), MappedMemory(chip, folder / "memory")
 
 
 def test_a_job_takes_what_is_undefined_and_what_blocks_name_and_brings_all_back(tmp_path: Path) -> None:
@@ -141,6 +141,6 @@ def test_a_job_takes_what_is_undefined_and_what_blocks_name_and_brings_all_back(
 def test_content_that_the_set_cannot_place_is_refused(tmp_path: Path) -> None:
     memory = MappedMemory(device(), tmp_path / "memory")
     nothing: tuple[Keeper, ...] = ()
-    assert Content(nothing, {}, tmp_path).put(memory, ()) is None
+    assert KeptState(nothing, {}, tmp_path).put(memory, ()) is None
     with pytest.raises(DeviceError, match=r"content of pad bank 1, row 0, column 0, and the set does not say where its RTL"):
-        Content(nothing, {}, tmp_path).put(memory, (Write("pad", 48, np.zeros(2, np.uint8)),))
+        KeptState(nothing, {}, tmp_path).put(memory, (Write("pad", 48, np.zeros(2, np.uint8)),))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fleet.engines.rtl_sim.dut import Dut, generate
-from fleet.engines.rtl_sim.job import Job, Script, Status
+from fleet.engines.rtl_sim.job import Job, JobStatus, Script
 from fleet.engines.rtl_sim.records import read_records
 from fleet.engines.rtl_sim.tools import rtl_models
 from fleet.engines.rtl_sim.top_parameters import has_channels
@@ -62,12 +62,12 @@ def test_status_files(tmp_path: Path) -> None:
     path.write_text(
         "status=hang\nmessage=a=b\nrefusal=r\nnonce=n\nrecords=e3\ncycles=5\ncommits=1\nscript=2\nseconds=0.5\nddr.read_bytes=64\n"
     )
-    assert Status.load(path) == Status("hang", "a=b", "r", "n", "e3", 5, 1, 2, 0.5, {"ddr.read_bytes": 64})
+    assert JobStatus.load(path) == JobStatus("hang", "a=b", "r", "n", "e3", 5, 1, 2, 0.5, {"ddr.read_bytes": 64})
     path.write_text("status=done\nmess")
     with pytest.raises(DeviceError, match="no whole status file"):
-        Status.load(path)
+        JobStatus.load(path)
     with pytest.raises(DeviceError, match="no whole status file"):
-        Status.load(tmp_path / "missing")
+        JobStatus.load(tmp_path / "missing")
 
 
 def _record(seq: int, *, error: int = 0, end: int = 100) -> bytes:

@@ -15,7 +15,7 @@ from loopback import FIXTURES
 
 from fleet.engines.rtl import RtlBackend, memory_model
 from fleet.engines.rtl_sim import records
-from fleet.engines.rtl_sim.job import Job, Status
+from fleet.engines.rtl_sim.job import Job, JobStatus
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.engines.rtl_sim.records import RECORD, CommitRecord, encoded, read_records
 from fleet.engines.rtl_sim.segment import Segment
@@ -73,7 +73,7 @@ class Forger:
         ]
         # The hash, then interrupt status and error cause of each call.
         self.results = [self.hash, DONE, 0, DONE, 0]
-        self.status = Status("done", "", "", "", "", 300, 2, 1, 0.1, {})
+        self.status = JobStatus("done", "", "", "", "", 300, 2, 1, 0.1, {})
 
     @staticmethod
     def _opcode(adder: tuple[InstructionSet, Device]) -> int:
@@ -204,7 +204,7 @@ def test_counters_of_timed_memory() -> None:
     rows = {"hbm.0.row_hits": 90, "hbm.0.row_closed": 4, "hbm.0.row_misses": 6, "hbm.0.refresh_cycles": 50}
     idle = {key.replace("hbm.0", "hbm.1"): 0 for key in rows}
     ddr = {"ddr.row_hits": 3, "ddr.row_closed": 1, "ddr.row_misses": 0, "ddr.refresh_cycles": 0, "ddr.read_bytes": 256}
-    status = Status("done", "", "", "", "", 1000, 0, 1, 0.5, rows | idle | ddr)
+    status = JobStatus("done", "", "", "", "", 1000, 0, 1, 0.5, rows | idle | ddr)
     backend._count(status, [])
     backend._count(status, [])
     counters = backend.counters()
@@ -214,7 +214,7 @@ def test_counters_of_timed_memory() -> None:
     assert counters["hbm_refresh_share"] == 0.05, "port 1 was not used"
     assert counters["ddr_refresh_share"] == 0
     ideal = RtlBackend()
-    ideal._count(Status("done", "", "", "", "", 1000, 0, 1, 0.5, {"ddr.read_bytes": 256}), [])
+    ideal._count(JobStatus("done", "", "", "", "", 1000, 0, 1, 0.5, {"ddr.read_bytes": 256}), [])
     assert not [name for name in ideal.counters() if "row" in name or "refresh" in name]
 
 

@@ -13,7 +13,7 @@ from onnx_models import model, node
 from fleet.cli.main import main
 from fleet.cosim.models.loaded import load_model
 from fleet.errors import ModelError
-from fleet.frontend.onnx.choice import Choice, is_onnx, with_choice
+from fleet.frontend.onnx.choice import ModelChoice, is_onnx, with_choice
 from fleet.ir.dialect import kind_of, op_id
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=12)
@@ -21,8 +21,8 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), m
 
 @given(st.lists(NAMES, max_size=3), st.lists(NAMES, max_size=3), st.lists(NAMES, max_size=2), st.lists(NAMES, max_size=2))
 def test_what_is_said_of_a_model_stands_in_its_name(first: list[str], last: list[str], known: list[str], dims: list[str]) -> None:
-    choice = Choice("a/m.onnx", tuple(first), tuple(last), tuple(known), tuple((d, 7) for d in dims if "=" not in d))
-    assert Choice.of(choice.spec) == choice
+    choice = ModelChoice("a/m.onnx", tuple(first), tuple(last), tuple(known), tuple((d, 7) for d in dims if "=" not in d))
+    assert ModelChoice.of(choice.spec) == choice
     assert is_onnx(choice.spec)
 
 
@@ -39,7 +39,7 @@ def test_options_join_what_the_name_says() -> None:
 )
 def test_what_says_nothing_is_refused(query: str) -> None:
     with pytest.raises(ModelError, match=r"says nothing|no size"):
-        Choice.of(f"m.onnx?{query}")
+        ModelChoice.of(f"m.onnx?{query}")
 
 
 @pytest.fixture

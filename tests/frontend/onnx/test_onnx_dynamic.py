@@ -12,7 +12,7 @@ from onnx_models import digits, encoder_layer, model, node, reference, run
 from fleet.engines.base import RunOptions
 from fleet.engines.registry import find_engine
 from fleet.errors import ModelError
-from fleet.frontend.onnx.choice import Choice
+from fleet.frontend.onnx.choice import ModelChoice
 from fleet.frontend.onnx.load import general_program
 from fleet.frontend.onnx.reader import read_model
 from fleet.ir.program import Program
@@ -27,7 +27,7 @@ def floats(*shape: int) -> np.ndarray:
 
 
 def general(made: onnx.ModelProto, inputs: Arrays, dynamic: Collection[str] | bool = True) -> Program:
-    return general_program(read_model(made.SerializeToString(), "m.onnx"), inputs, Choice("m.onnx"), dynamic)
+    return general_program(read_model(made.SerializeToString(), "m.onnx"), inputs, ModelChoice("m.onnx"), dynamic)
 
 
 def every_size(made: onnx.ModelProto, cases: list[Arrays], dynamic: Collection[str] | bool = True, atol: float = 1e-5) -> Program:

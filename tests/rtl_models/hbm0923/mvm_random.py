@@ -16,7 +16,7 @@ import numpy as np
 
 from fleet.engines.rtl import memory_timing
 from fleet.engines.rtl_sim.build import build, design_of
-from fleet.engines.rtl_sim.job import Job, Script, Status, read_results
+from fleet.engines.rtl_sim.job import Job, JobStatus, Script, read_results
 from fleet.engines.rtl_sim.process import Simulation
 from fleet.engines.rtl_sim.records import CommitRecord, read_records
 from fleet.isa.digest import digest
@@ -29,7 +29,7 @@ OPCODES = {"mvm": 0x08, "mvm_bn": 0x48, "mvm_bn_res": 0xC8}
 IRQ_EN, IRQ_STAT, STATUS, RESULT, ERR_CAUSE, CYCLES = 4 * 227, 4 * 228, 4 * 1, 4 * 40, 4 * 225, 4 * 230
 PAGE = 4096
 ODD_HALVES = np.array([0x7C00, 0xFC00, 0x7E00, 0xFFFF, 0x0000, 0x8000, 0x0001, 0x83FF, 0x7BFF, 0xFBFF], np.uint16)
-Played = tuple[Status, list[CommitRecord], list[int]]
+Played = tuple[JobStatus, list[CommitRecord], list[int]]
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def start(script: Script, fields: dict[str, int]) -> None:
 
 def compare(
     runner: Runner, cases: list[Case], seed: int, memory: str = "ideal", *, pages: bool = False
-) -> tuple[Status, list[CommitRecord]]:
+) -> tuple[JobStatus, list[CommitRecord]]:
     """Runs the cases in one job and asserts that every byte of DDR, every digest and every result register is the model's."""
     rng = np.random.default_rng(seed)
     place, script = Place(pages=pages), Script()

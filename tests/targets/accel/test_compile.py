@@ -16,7 +16,7 @@ from fleet.isa.registry import find_device
 from fleet.targets.accel import compile as module
 from fleet.targets.accel.compile import compile_accel, rounded_program
 from fleet.targets.accel.listing import regs_listing
-from fleet.targets.accel.plan import MemoryPlan
+from fleet.targets.accel.plan import AccelMemoryPlan
 
 SET, SMALL = find_device("hbm_small")
 
@@ -109,7 +109,7 @@ def test_weights_that_do_not_fit() -> None:
 
 
 def test_a_full_memory_says_what_is_there() -> None:
-    plan = MemoryPlan(SMALL)
+    plan = AccelMemoryPlan(SMALL)
     plan.constant("a", "hbm", (np.zeros(3 << 20, np.uint8),) * 8, 64)
     with pytest.raises(DeviceError, match="constant 'b' needs 2,097,152 bytes of hbm a port beside 3,145,728 taken"):
         plan.constant("b", "hbm", (np.zeros(2 << 20, np.uint8),) * 8, 64)

@@ -27,7 +27,7 @@ from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.driver import host_source
 from fleet.targets.accel.program import DeviceSegment
 from fleet.targets.driver import include_dir
-from fleet.targets.riscv.faults import Fault
+from fleet.targets.riscv.faults import RuntimeFault
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "engines"))
 from model_programs import model_program
@@ -236,8 +236,8 @@ def test_every_fault_of_a_kernel_has_its_words(tmp_path: Path) -> None:
     source = tmp_path / "faults.cpp"
     source.write_text(FAULTS)
     subprocess.run(["g++", "-std=c++17", f"-I{include_dir()}", source, "-o", tmp_path / "faults"], check=True)
-    ran = [subprocess.run([tmp_path / "faults", str(int(f))], capture_output=True, text=True, check=False) for f in Fault]
-    assert [r.returncode != 0 for r in ran] == [f is not Fault.NONE for f in Fault]
+    ran = [subprocess.run([tmp_path / "faults", str(int(f))], capture_output=True, text=True, check=False) for f in RuntimeFault]
+    assert [r.returncode != 0 for r in ran] == [f is not RuntimeFault.NONE for f in RuntimeFault]
     said = [r.stderr for r in ran if r.returncode]
-    assert len(set(said)) == len(Fault) - 1
+    assert len(set(said)) == len(RuntimeFault) - 1
     assert not any(re.search(r": fault \d", line) for line in said)

@@ -18,7 +18,7 @@ from fleet.isa.registry import find_device
 from fleet.targets.accel import compile as module
 from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.lives import lifetimes
-from fleet.targets.accel.plan import MemoryPlan, Tenant
+from fleet.targets.accel.plan import AccelMemoryPlan, DdrTenant
 from fleet.targets.accel.program import AccelProgram, DeviceSegment, HostStep, value_key
 from fleet.targets.liveness import Life
 from fleet.transforms.place import Node
@@ -119,8 +119,8 @@ def test_a_life_that_ends_too_early_is_seen(name: str, device: str, monkeypatch:
 
 def test_tensors_beyond_the_memory_are_refused() -> None:
     _, chip = find_device("hbm_small")
-    plan, size = MemoryPlan(chip), chip.memory["ddr"] // 2
-    big = [Tenant(key, Life(size + 64, 0, 1), (size + 64,), np.dtype(np.uint8)) for key in ("a", "b")]
+    plan, size = AccelMemoryPlan(chip), chip.memory["ddr"] // 2
+    big = [DdrTenant(key, Life(size + 64, 0, 1), (size + 64,), np.dtype(np.uint8)) for key in ("a", "b")]
     with pytest.raises(DeviceError, match=rf"2 tensors, the largest 'a' \[{size + 64}\], need {2 * size + 128:,} bytes of ddr"):
         plan.share(big)
 
@@ -128,4 +128,4 @@ def test_tensors_beyond_the_memory_are_refused() -> None:
 def test_a_tensor_that_a_match_does_not_name_has_no_address() -> None:
     _, chip = find_device("hbm_small")
     with pytest.raises(DeviceError, match="asks for the address of 'x', which its match does not name"):
-        MemoryPlan(chip).buffer("%x")
+        AccelMemoryPlan(chip).buffer("%x")

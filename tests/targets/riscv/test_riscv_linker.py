@@ -12,7 +12,7 @@ import pytest
 from fleet.engines.riscv_emulators.unicorn import UnicornEmulator
 from fleet.targets.riscv import compile as compiler
 from fleet.targets.riscv.codegen import DATA_LAYOUT
-from fleet.targets.riscv.elf import Image
+from fleet.targets.riscv.elf import ElfImage
 from fleet.targets.riscv.linker import RELOCATIONS, LinkError, link
 
 BASE = 0x8000_0000
@@ -236,7 +236,7 @@ define void @put(i64 %v) noinline nounwind {
 )
 
 
-def build(text: str, where: int) -> Image:
+def build(text: str, where: int) -> ElfImage:
     module, machine = compiler.optimised(text)
     return link(bytes(machine.emit_object(module)), BASE, "main", {"where": (where, 64)})
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from fleet.engines.rtl_sim.build import Progress
-from fleet.verify.mutation.campaign import Campaign, Target
-from fleet.verify.mutation.mutant import Mutant, Result
+from fleet.verify.mutation.campaign import Campaign, MutationTarget
+from fleet.verify.mutation.mutant import Mutant, MutantResult
 
 ONE = Mutant("0", "passes", "fleet/a.py", 2, "f", "arithmetic", "1 + 1", "(1) - (1)", "return 1 + 1")
 MUTANTS = [replace(ONE, id=str(i)) for i in range(6)]
 
 
-class _Stopped(Target):
+class _Stopped(MutationTarget):
     """Mutants of even number survive; after `most` results somebody interrupts."""
 
     most = 99
@@ -24,11 +24,11 @@ class _Stopped(Target):
     def _prepare(self, tell: Progress, rest: Sequence[Mutant]) -> None:
         self.asked = [m.id for m in rest]
 
-    def _each(self, rest: Sequence[Mutant]) -> Iterator[Result]:
+    def _each(self, rest: Sequence[Mutant]) -> Iterator[MutantResult]:
         for n, m in enumerate(rest):
             if n == self.most:
                 raise KeyboardInterrupt
-            yield Result(m, "found" if int(m.id) % 2 else "survived", "t" if int(m.id) % 2 else "", "", 1, 0.1)
+            yield MutantResult(m, "found" if int(m.id) % 2 else "survived", "t" if int(m.id) % 2 else "", "", 1, 0.1)
 
 
 def _target(root: Path, most: int = 99, **options: object) -> _Stopped:

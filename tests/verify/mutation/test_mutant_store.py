@@ -11,15 +11,15 @@ import pytest
 from fleet.errors import ModelError
 from fleet.report.regression.mutants import write_mutants
 from fleet.verify.mutation.campaign import judged, shares
-from fleet.verify.mutation.mutant import Mutant, Result
+from fleet.verify.mutation.mutant import Mutant, MutantResult
 from fleet.verify.mutation.outside import pytest_command
 from fleet.verify.mutation.rtl_hunt import RtlHunt
-from fleet.verify.mutation.store import Drawn, Record, Report, load_report, load_results, save_report, save_results
+from fleet.verify.mutation.store import MutantDraw, MutantRecord, Report, load_report, load_results, save_report, save_results
 from fleet.verify.mutation.survivors import load_survivors
 
 MUTANT = Mutant("0123456789", "rtl", "rtl/a.sv", 7, "a", "logical", "a && b", "(a) || (b)", "assign x = a && b;", 3)
-FOUND = Result(MUTANT, "found", "d/i/directed/0 ideal/regs", "commit 0: <differs>", 3, 1.25)
-SURVIVED = Result(MUTANT, "survived", "", "", 9, 2.0)
+FOUND = MutantResult(MUTANT, "found", "d/i/directed/0 ideal/regs", "commit 0: <differs>", 3, 1.25)
+SURVIVED = MutantResult(MUTANT, "survived", "", "", 9, 2.0)
 
 GOOD = '[[survivor]]\nid = "0123456789"\nplace = "rtl/a.sv (a) logical"\nkind = "equivalent"\nreason = "never both"\n'
 
@@ -38,10 +38,10 @@ def test_a_survivor_of_other_tests_is_looked_for_again(tmp_path: Path) -> None:
 
 
 def test_draws_of_two_seeds_stand_side_by_side_and_a_mutant_of_both_once(tmp_path: Path) -> None:
-    other = Result(replace(MUTANT, id="9876543210"), "found", "tests/a/test_b.py::test_c", "1 is not 2", 1, 1.0)
-    one, two = Drawn("d", "rtl", 7, 2, 10, 3.0), Drawn("d", "rtl", 8, 1, 10, 3.0)
-    report = Report().with_draw(one, [Record("d", SURVIVED, seed=7), Record("d", other, seed=7)])
-    report = report.with_draw(two, [Record("d", FOUND, seed=8)])
+    other = MutantResult(replace(MUTANT, id="9876543210"), "found", "tests/a/test_b.py::test_c", "1 is not 2", 1, 1.0)
+    one, two = MutantDraw("d", "rtl", 7, 2, 10, 3.0), MutantDraw("d", "rtl", 8, 1, 10, 3.0)
+    report = Report().with_draw(one, [MutantRecord("d", SURVIVED, seed=7), MutantRecord("d", other, seed=7)])
+    report = report.with_draw(two, [MutantRecord("d", FOUND, seed=8)])
     assert report.draws == (one, two)
     assert [(r.result.mutant.id, r.result.verdict, r.seed) for r in report.records] == [
         ("9876543210", "found", 7), ("0123456789", "found", 8)
@@ -52,12 +52,12 @@ def test_draws_of_two_seeds_stand_side_by_side_and_a_mutant_of_both_once(tmp_pat
 
 
 def test_a_report_takes_the_place_of_an_older_draw(tmp_path: Path) -> None:
-    drawn = Drawn("d", "rtl", 7, 1, 10, 3.0)
-    report = Report().with_draw(drawn, [Record("d", SURVIVED)]).with_draw(drawn, [Record("d", FOUND)])
+    drawn = MutantDraw("d", "rtl", 7, 1, 10, 3.0)
+    report = Report().with_draw(drawn, [MutantRecord("d", SURVIVED)]).with_draw(drawn, [MutantRecord("d", FOUND)])
     assert [r.result.verdict for r in report.records] == ["found"]
     save_report(tmp_path / "mutants.json", report)
     assert load_report(tmp_path / "mutants.json") == Report(
-        (drawn,), (Record("d", Result(MUTANT, "found", FOUND.test, FOUND.how, 3, 1.2)),)
+        (drawn,), (MutantRecord("d", MutantResult(MUTANT, "found", FOUND.test, FOUND.how, 3, 1.2)),)
     )
 
 
@@ -93,7 +93,7 @@ def test_a_wrong_list_of_survivors_is_refused(tmp_path: Path, text: str, says: s
 
 
 def test_the_page_counts_and_escapes(tmp_path: Path) -> None:
-    report = Report().with_draw(Drawn("d", "rtl", 7, 2, 10, 3.0), [Record("d", FOUND), Record("d", SURVIVED)])
+    report = Report().with_draw(MutantDraw("d", "rtl", 7, 2, 10, 3.0), [MutantRecord("d", FOUND), MutantRecord("d", SURVIVED)])
     page = write_mutants(report, tmp_path).read_text()
     assert "1 of 2 found, 0 are the program itself: 50.0 % of the others; 1 holes" in page
     assert "Holes" in page
@@ -116,11 +116,16 @@ def test_where_there_are_no_tests_none_are_run(tmp_path: Path) -> None:
 
 
 def test_the_page_counts_what_is_equivalent_apart_from_what_only_has_a_reason(tmp_path: Path) -> None:
-    def survivor(n: int, kind: str, proof: str = "") -> Record:
-        return Record("d", replace(SURVIVED, mutant=replace(MUTANT, id=f"{n:010x}")), kind, "because", proof=proof)
+    def survivor(n: int, kind: str, proof: str = "") -> MutantRecord:
+        return MutantRecord("d", replace(SURVIVED, mutant=replace(MUTANT, id=f"{n:010x}")), kind, "because", proof=proof)
 
-    records = [Record("d", FOUND), survivor(1, "equivalent", "tests/a.py::test_b"), survivor(2, "equivalent"), survivor(3, "cost")]
-    report = Report().with_draw(Drawn("d", "rtl", 7, 4, 10, 3.0), records)
+    records = [
+        MutantRecord("d", FOUND),
+        survivor(1, "equivalent", "tests/a.py::test_b"),
+        survivor(2, "equivalent"),
+        survivor(3, "cost"),
+    ]
+    report = Report().with_draw(MutantDraw("d", "rtl", 7, 4, 10, 3.0), records)
     save_report(tmp_path / "mutants.json", report)
     assert [r.proof for r in load_report(tmp_path / "mutants.json").records] == ["", "tests/a.py::test_b", "", ""]
     write_mutants(report, tmp_path)

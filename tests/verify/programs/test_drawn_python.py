@@ -11,13 +11,13 @@ import pytest
 
 from fleet.errors import ModelError
 from fleet.targets.bytecode import operators
-from fleet.verify.programs.batches import Order, run_batch
-from fleet.verify.programs.bins import BINS, Account, aims
+from fleet.verify.programs.batches import BatchOrder, run_batch
+from fleet.verify.programs.bins import BINS, BinCounts, aims
 from fleet.verify.programs.devices import draw_device_program
 from fleet.verify.programs.drawing import Shares, draw_program
-from fleet.verify.programs.fuzz import State, _keep, fuzz, load_state
+from fleet.verify.programs.fuzz import FuzzState, _keep, fuzz, load_state
 from fleet.verify.programs.memory_order import in_c_order
-from fleet.verify.programs.oracle import Model, Oracle, by_cpython, difference
+from fleet.verify.programs.oracle import ComparedProgram, ProgramOracle, by_cpython, difference
 from fleet.verify.programs.parts.values import DTYPES, LAYOUTS, draw_array, layout_of
 from fleet.verify.programs.shrinking import shrink
 from fleet.verify.programs.stored import find_programs, load_program, save_program
@@ -29,7 +29,7 @@ FOUND = Path(__file__).parent / "found"
 @pytest.mark.parametrize("path", list(find_programs(FOUND)), ids=lambda p: p.stem)
 def test_what_failed_once_agrees(path: Path) -> None:
     model, story = load_program(path)
-    with Oracle() as oracle:
+    with ProgramOracle() as oracle:
         outcome = oracle.compare(model)
     assert outcome.kind == "agreed", f"{story}\n{outcome.said}\n{model.source}"
 
@@ -93,7 +93,7 @@ def test_layouts_are_told_by_strides() -> None:
 
 
 def test_what_cpython_never_takes_is_closed() -> None:
-    account = Account(closed={3: 6, 4: 6, 5: 5}, met={4: 1})
+    account = BinCounts(closed={3: 6, 4: 6, 5: 5}, met={4: 1})
     assert account.is_closed(3)
     assert not account.is_closed(4)
     assert 3 not in account.open()
@@ -122,8 +122,8 @@ def test_a_wrong_operator_is_found_shrunk_and_stored(tmp_path: Path, monkeypatch
     right = operators.OPERATORS["cumsum"]
     monkeypatch.setitem(operators.OPERATORS, "cumsum", lambda _info: lambda x: np.cumsum(x, axis=0))
     wanted = tuple(i for i, b in enumerate(BINS) if b[0] == "np.cumsum" and b[1] in ("int32", "float64"))
-    with Oracle() as oracle:
-        batch = run_batch(Order(1, 0, 25, wanted, ()), oracle)
+    with ProgramOracle() as oracle:
+        batch = run_batch(BatchOrder(1, 0, 25, wanted, ()), oracle)
         assert batch.failures
         first = batch.failures[0]
         small = shrink(first.model, lambda m: oracle.compare(m).kind == "differs", 5.0)
@@ -140,9 +140,9 @@ def test_a_wrong_operator_is_found_shrunk_and_stored(tmp_path: Path, monkeypatch
 def test_what_failed_is_kept_as_it_was_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(operators.OPERATORS, "cumsum", lambda _info: lambda x: np.cumsum(x, axis=0)[::-1])
     wanted = [i for i, b in enumerate(BINS) if b[0] == "np.cumsum" and b[1] == "int32"]
-    state = State(1, "", wanted=tuple(wanted))
-    with Oracle() as oracle:
-        failure = run_batch(Order(1, 0, 25, tuple(wanted), ()), oracle).failures[0]
+    state = FuzzState(1, "", wanted=tuple(wanted))
+    with ProgramOracle() as oracle:
+        failure = run_batch(BatchOrder(1, 0, 25, tuple(wanted), ()), oracle).failures[0]
     _keep(state, failure, tmp_path)
     (kept,) = find_programs(tmp_path)
     drawn, _ = load_program(tmp_path / "drawn" / kept.name)
@@ -154,15 +154,15 @@ def test_last_digits_may_depend_on_how_arrays_lie_in_memory(monkeypatch: pytest.
     """`np.tile` keeps no order of axes in memory, `np.ravel` makes contiguous; what is wrong in its last digit is found."""
     arrays = {"a": np.random.default_rng(1).standard_normal((17, 5, 3)).astype(np.float32)}
     text = "import numpy as np\n\n\ndef forward(a: 'float32[17, 5, 3]'):\n    v0 = np.tile(a.T, 2).mean()\n    return v0\n"
-    with Oracle() as oracle:
-        outcome = oracle.compare(Model(text, arrays))
+    with ProgramOracle() as oracle:
+        outcome = oracle.compare(ComparedProgram(text, arrays))
         assert (outcome.kind, outcome.reordered) == ("agreed", True), outcome
         reverse = "import numpy as np\n\n\ndef forward(a: 'float32[1]'):\n    return np.exp2(np.ravel(a[::-1]))\n"
-        outcome = oracle.compare(Model(reverse, {"a": np.array([0.5033833], np.float32)}))
+        outcome = oracle.compare(ComparedProgram(reverse, {"a": np.array([0.5033833], np.float32)}))
         assert outcome.kind == "agreed", outcome  # reordered where NumPy has vector loops
         right = operators.OPERATORS["mean"]
         monkeypatch.setitem(operators.OPERATORS, "mean", lambda info: lambda x: np.nextafter(right(info)(x), np.float32(9)))
-        assert oracle.compare(Model(text, arrays)).kind == "differs"
+        assert oracle.compare(ComparedProgram(text, arrays)).kind == "differs"
 
 
 def test_operands_are_copied_into_c_order() -> None:
@@ -177,7 +177,7 @@ def test_what_cpython_refuses_is_refused() -> None:
     """A NumPy scalar has no method dot; an average of no elements divides by their number; a diagonal of what is no square is
     not there."""
     arrays = {"a": np.arange(3.0)}
-    with Oracle() as oracle:
+    with ProgramOracle() as oracle:
         for text, kind, cause in (
             ("a.dot(a)", "agreed", ""),
             ("a[0].dot(a[1])", "refused", "F206"),
@@ -194,7 +194,7 @@ def test_what_cpython_refuses_is_refused() -> None:
             ("np.einsum('ij,ij->ij', a[:1, None], a[:, None])", "agreed", ""),
         ):
             source = f"import numpy as np\n\n\ndef forward(a: 'float64[3]'):\n    v0 = {text}\n    return v0\n"
-            outcome = oracle.compare(Model(source, arrays))
+            outcome = oracle.compare(ComparedProgram(source, arrays))
             assert (outcome.kind, outcome.cause) == (kind, cause), outcome
 
 
@@ -202,7 +202,7 @@ def test_stored_programs_keep_every_value(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     arrays = {d: draw_array(rng, np.dtype(d), shape) for d, shape in zip(DTYPES, [(2, 3), (), (0, 2)] * 4, strict=True)}
     arrays["special"] = np.array([-0.0, np.nan, np.inf, -np.inf, 5e-324])
-    model, _ = load_program(save_program(tmp_path, Model("x = 1\n", arrays, ("bool",), ("interp",), None), "story"))
+    model, _ = load_program(save_program(tmp_path, ComparedProgram("x = 1\n", arrays, ("bool",), ("interp",), None), "story"))
     for name, array in arrays.items():
         assert model.arrays[name].dtype == array.dtype
         assert model.arrays[name].shape == array.shape
@@ -227,7 +227,7 @@ def test_a_run_goes_on_where_it_stood(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_program_for_a_device_runs_there() -> None:
     model = draw_device_program((0, 1))
     assert model.weights
-    with Oracle() as oracle:
+    with ProgramOracle() as oracle:
         outcome = oracle.compare(replace(model, source=model.source))
     assert outcome.kind == "agreed", outcome
     assert outcome.engines == ("iss",)

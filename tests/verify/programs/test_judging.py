@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.verify.mutation.python_sites import Change, changes
+from fleet.verify.mutation.python_sites import TextEdit, changes
 from fleet.verify.programs import mutants
 from fleet.verify.programs.batches import _placed  # pyright: ignore[reportPrivateUsage]
-from fleet.verify.programs.drawing import Drawn, Line
+from fleet.verify.programs.drawing import DrawnProgram, DrawnStatement
 from fleet.verify.programs.judging import Ready, find, told
-from fleet.verify.programs.oracle import ByCPython, Model, Oracle, by_cpython
+from fleet.verify.programs.oracle import ByCPython, ComparedProgram, ProgramOracle, by_cpython
 from fleet.verify.programs.parts.calls import respelled
 from fleet.verify.programs.parts.hand import Hand, Redraw
 from fleet.verify.programs.parts.wrong import same_kind
@@ -26,11 +26,11 @@ SUMMED = HEAD + "    v0 = np.sum(a, axis=1)\n    return v0\n"
 
 
 def ready(source: str) -> Ready:
-    with Oracle() as oracle:
-        return Ready(0, source, A, (), by_cpython(source, A), told(oracle.compare(Model(source, A))))
+    with ProgramOracle() as oracle:
+        return Ready(0, source, A, (), by_cpython(source, A), told(oracle.compare(ComparedProgram(source, A))))
 
 
-def change_of(file: str, line: str, before: str, after: str) -> tuple[Change, Path]:
+def change_of(file: str, line: str, before: str, after: str) -> tuple[TextEdit, Path]:
     """The change of that text in the line that has these words."""
     path = mutants.ROOT / file
     source = path.read_text(encoding="utf-8")
@@ -66,10 +66,10 @@ def test_a_change_is_found_by_a_program_that_meets_it(file: str, line: str, befo
 def test_a_variable_that_holds_another_value_is_a_difference() -> None:
     source = HEAD + "    v0 = a + 1\n    p = v0 * 2\n    return v0, p\n"
     ran = by_cpython(source, A)
-    with Oracle() as oracle:
-        assert oracle.compare(Model(source, A), ran).named == ("p", "v0")
+    with ProgramOracle() as oracle:
+        assert oracle.compare(ComparedProgram(source, A), ran).named == ("p", "v0")
         wrong = ByCPython(ran.results, {**ran.variables, "p": ran.variables["v0"]})
-        outcome = oracle.compare(Model(source, A), wrong)
+        outcome = oracle.compare(ComparedProgram(source, A), wrong)
     assert (outcome.kind, outcome.cause) == ("differs", "variable")
 
 
@@ -77,22 +77,22 @@ def test_a_program_that_returns_early_agrees() -> None:
     source = HEAD + "    v0 = a + 1\n    if a.shape[0] == 2:\n        return v0\n    v1 = v0 * 2\n    return v0, v1\n"
     ran = by_cpython(source, A)
     assert len(ran.results) == 1
-    with Oracle() as oracle:
-        assert oracle.compare(Model(source, A), ran).kind == "agreed"
+    with ProgramOracle() as oracle:
+        assert oracle.compare(ComparedProgram(source, A), ran).kind == "agreed"
 
 
 def test_a_refusal_must_stand_where_the_program_is_wrong() -> None:
-    drawn = Drawn((Line("v0 = a + 1", ("v0",)), Line("v1 = np.sum(a, axis=7)", ("v1",))), A, wrong=True)
-    with Oracle() as oracle:
-        found = oracle.compare(Model(drawn.source, A))
+    drawn = DrawnProgram((DrawnStatement("v0 = a + 1", ("v0",)), DrawnStatement("v1 = np.sum(a, axis=7)", ("v1",))), A, wrong=True)
+    with ProgramOracle() as oracle:
+        found = oracle.compare(ComparedProgram(drawn.source, A))
         assert _placed(drawn, found, oracle) == found
         assert _placed(drawn, replace(found, line=found.line - 1), oracle).kind == "differs"
 
 
 def test_a_refusal_must_be_of_the_kind_of_cpythons_error() -> None:
-    drawn = Drawn((Line("v0 = a + 1", ("v0",)), Line("v1 = np.sum(a, axis=7)", ("v1",))), A, wrong=True)
-    with Oracle() as oracle:
-        found = oracle.compare(Model(drawn.source, A))
+    drawn = DrawnProgram((DrawnStatement("v0 = a + 1", ("v0",)), DrawnStatement("v1 = np.sum(a, axis=7)", ("v1",))), A, wrong=True)
+    with ProgramOracle() as oracle:
+        found = oracle.compare(ComparedProgram(drawn.source, A))
         other = _placed(drawn, replace(found, cause="F312"), oracle)
     assert (other.kind, other.cause) == ("differs", "kind")
     assert same_kind("F305", "AxisError: axis 7 is out of bounds")
@@ -105,9 +105,9 @@ def test_what_a_program_prints_is_compared() -> None:
     source = HEAD + "    v0 = a + 1\n    print(v0, a.shape, sep='-')\n    return v0\n"
     ran = by_cpython(source, A)
     assert ran.printed == "[[1. 2. 3.]\n [4. 5. 6.]]-(2, 3)\n"
-    with Oracle() as oracle:
-        assert oracle.compare(Model(source, A), ran).kind == "agreed"
-        outcome = oracle.compare(Model(source, A), replace(ran, printed="[[1. 2. 3.]\n [4. 5. 6.]] (2, 3)\n"))
+    with ProgramOracle() as oracle:
+        assert oracle.compare(ComparedProgram(source, A), ran).kind == "agreed"
+        outcome = oracle.compare(ComparedProgram(source, A), replace(ran, printed="[[1. 2. 3.]\n [4. 5. 6.]] (2, 3)\n"))
     assert (outcome.kind, outcome.cause) == ("differs", "print")
 
 

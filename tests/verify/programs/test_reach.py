@@ -72,7 +72,9 @@ def test_programs_for_a_name_of_the_module_are_those_that_run_what_reads_it() ->
     at = sources[file].index(text)
     ran = np.zeros((2, max(map(len, places.values()))), np.bool_)
     ran[1, innermost(places[file], at, at + len(text))] = True
-    known = mutants.Known([["agreed"]] * 2, ["", ""], places, dict.fromkeys(places, 0), ran, np.zeros(ran.shape[1], np.bool_))
+    known = mutants.BaselineRuns(
+        [["agreed"]] * 2, ["", ""], places, dict.fromkeys(places, 0), ran, np.zeros(ran.shape[1], np.bool_)
+    )
     of = next(m for m in sites.mutants if m.context.startswith("_MAX_SCATTER ="))
     assert known.looking(of, sites.changes[of.id]) == [1]
     for m in sites.mutants:

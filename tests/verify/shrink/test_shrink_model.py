@@ -21,7 +21,7 @@ from fleet.streams.case import Setting
 from fleet.streams.run import StreamRunner
 from fleet.verify.shrink.judge import judge
 from fleet.verify.shrink.model import shrink_model, stream_of
-from fleet.verify.shrink.model_cuts import Model, beginnings, resized, some_operations
+from fleet.verify.shrink.model_cuts import CutModel, beginnings, resized, some_operations
 
 SOURCE = """
 import numpy as np
@@ -34,17 +34,17 @@ OPTIONS = CosimOptions("m.py:forward", DataProvenance("random", 6, None, None, N
 
 
 @pytest.fixture
-def model(tmp_path: Path) -> Model:
+def model(tmp_path: Path) -> CutModel:
     (tmp_path / "m.py").write_text(SOURCE)
     loaded = load_model(f"{tmp_path / 'm.py'}:forward", None, None, 3, 6)
-    return Model(loaded.program, loaded.inputs)
+    return CutModel(loaded.program, loaded.inputs)
 
 
-def values(model: Model) -> dict[str, np.ndarray]:
+def values(model: CutModel) -> dict[str, np.ndarray]:
     return ENGINE.run(model.program, model.inputs, RunOptions()).tensors
 
 
-def test_a_cut_computes_what_the_whole_computed(model: Model) -> None:
+def test_a_cut_computes_what_the_whole_computed(model: CutModel) -> None:
     golden = values(model)
     names = [op_id(op) for op in model.program.operations()]
     for last in (n for n in names if n in golden):
@@ -61,7 +61,7 @@ def test_a_cut_computes_what_the_whole_computed(model: Model) -> None:
         assert counts[0] <= 2, "the operation, and a number that it takes"
 
 
-def test_sizes_follow_through_the_program(model: Model) -> None:
+def test_sizes_follow_through_the_program(model: CutModel) -> None:
     small = resized(model, 96, 5, first=False)
     assert small is not None
     assert small.program.weights["w1"].shape == (64, 5)
@@ -75,7 +75,7 @@ def test_sizes_follow_through_the_program(model: Model) -> None:
 
 
 def test_a_wrong_operation_is_left_alone_and_its_stream_fails_too(
-    model: Model, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    model: CutModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Functional model against hardware; the first product with bias is wrong where it is large."""
     wrong(monkeypatch, "hbm_small", "mvm_bn", lambda words: words.__ixor__(((words & 0x7FFF) > 0x3C00).astype("<u2")))
@@ -98,7 +98,7 @@ def test_a_wrong_operation_is_left_alone_and_its_stream_fails_too(
     assert "expected to fail" in renew_model_bundle(path)
 
 
-def test_a_model_that_passes_is_refused(model: Model) -> None:
+def test_a_model_that_passes_is_refused(model: CutModel) -> None:
     with pytest.raises(ModelError, match="does not fail"):
         shrink_model(model, ("vm", "cpython"), OPTIONS)
 
@@ -113,7 +113,7 @@ def test_a_model_that_passes_is_refused(model: Model) -> None:
         (lambda p: p.write_text("{"), "not JSON"),
     ],
 )
-def test_damaged_models_are_refused(model: Model, tmp_path: Path, edit, words: str) -> None:
+def test_damaged_models_are_refused(model: CutModel, tmp_path: Path, edit, words: str) -> None:
     bundle = ModelBundle("m", ("vm",), None, "ideal", 0, {}, (), (), (), "", "passes", None, "")
     path = save_model_bundle(tmp_path / "b", bundle, model.program, model.inputs)
     again, program, inputs = load_model_bundle(path)
@@ -124,7 +124,7 @@ def test_damaged_models_are_refused(model: Model, tmp_path: Path, edit, words: s
         load_model_bundle(path)
 
 
-def test_nothing_of_a_bundle_is_executed(model: Model, tmp_path: Path) -> None:
+def test_nothing_of_a_bundle_is_executed(model: CutModel, tmp_path: Path) -> None:
     """The IR is text: what looks like Python in it is not run."""
     bundle = ModelBundle("m", ("vm",), None, "ideal", 0, {}, (), (), (), "", "passes", None, "")
     path = save_model_bundle(tmp_path / "b", bundle, model.program, model.inputs)

@@ -19,7 +19,7 @@ from fleet.streams.run import StreamRunner
 from fleet.streams.undefined import undefined_read
 from fleet.verify.conformance.suite import make_case
 from fleet.verify.shrink.judge import judge
-from fleet.verify.shrink.oracle import Attempt, Oracle
+from fleet.verify.shrink.oracle import Attempt, ShrinkOracle
 from fleet.verify.shrink.record import record
 from fleet.verify.shrink.stream import shrink_stream, size_of
 
@@ -146,7 +146,7 @@ def test_attempts_are_remembered_and_ill_formed_ones_do_not_run(monkeypatch: pyt
     case = make_case(f"{DEVICE}/elementwise/directed/3")
     first = Attempt(case, Setting(), 0, tuple(range(len(case.calls))))
     with StreamRunner(DEVICE) as runner:
-        oracle = Oracle(runner, time.monotonic() + 60, lambda _: None, first)
+        oracle = ShrinkOracle(runner, time.monotonic() + 60, lambda _: None, first)
         verdict = oracle.run(first)
         assert verdict.signature is not None
         oracle.start(first, verdict)

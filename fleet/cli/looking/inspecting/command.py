@@ -11,16 +11,16 @@ from pathlib import Path
 import click
 
 from fleet.cli.looking.inspecting.kinds import refusal
-from fleet.cli.looking.inspecting.page import Asked, Page
+from fleet.cli.looking.inspecting.page import InspectRequest, Page
 from fleet.cli.model import data_options, onnx_options
 from fleet.core.json_values import Json
 from fleet.errors import FleetError
 
-__all__ = ["Answer", "on_a_file"]
+__all__ = ["CommandOutput", "on_a_file"]
 
 
 @dataclass
-class Answer:
+class CommandOutput:
     """Output of a command: lines as they come, or (quiet) one JSON object at the end, after an error too.
 
     page: of the file, once it is inspected; facts: JSON values beside those of the page.
@@ -36,10 +36,10 @@ class Answer:
             click.echo(line)
 
 
-def on_a_file(device: str) -> Callable[[Callable[[Asked, Answer], int]], Callable[..., int]]:
+def on_a_file(device: str) -> Callable[[Callable[[InspectRequest, CommandOutput], int]], Callable[..., int]]:
     """Turn `command(asked, answer) -> exit code` into a click callback. device: help of --device."""
 
-    def decorate(command: Callable[[Asked, Answer], int]) -> Callable[..., int]:
+    def decorate(command: Callable[[InspectRequest, CommandOutput], int]) -> Callable[..., int]:
         @click.argument("model", metavar="FILE")
         @onnx_options
         @data_options
@@ -50,8 +50,8 @@ def on_a_file(device: str) -> Callable[[Callable[[Asked, Answer], int]], Callabl
             model: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, device: str | None,
             as_json: bool,
         ) -> int:  # fmt: skip
-            asked = Asked(model, weights, input_path, seed, batch, device)
-            answer = Answer(as_json)
+            asked = InspectRequest(model, weights, input_path, seed, batch, device)
+            answer = CommandOutput(as_json)
             try:
                 code = command(asked, answer)
             except FleetError as error:
@@ -67,7 +67,7 @@ def on_a_file(device: str) -> Callable[[Callable[[Asked, Answer], int]], Callabl
     return decorate
 
 
-def _problem(error: FleetError, asked: Asked, answer: Answer) -> dict[str, Json]:
+def _problem(error: FleetError, asked: InspectRequest, answer: CommandOutput) -> dict[str, Json]:
     if answer.page is None:
         return refusal(error, asked)
     return {**answer.page.to_json(), **answer.facts, "problem": str(error)}

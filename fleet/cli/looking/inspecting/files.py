@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fleet.cli.looking.inspecting.page import File, Page
+from fleet.cli.looking.inspecting.page import InspectedFile, Page
 from fleet.cli.looking.inspecting.rows import listed
 
 __all__ = ["arrays_file", "bytecode_file", "generation_folder", "result_folder", "stored_stream", "stream_file"]
 
 
-def bytecode_file(page: Page, file: File) -> None:
+def bytecode_file(page: Page, file: InspectedFile) -> None:
     """A compiled program: arguments, outputs, size of its code."""
     from fleet.targets.bytecode.module import ByteCodeModule
 
@@ -40,7 +40,7 @@ def _dims(shape: Sequence[int], names: Sequence[str]) -> str:
     return "[" + ", ".join(str(n) if n >= 0 else name or "?" for n, name in zip(shape, padded, strict=True)) + "]"
 
 
-def stream_file(page: Page, file: File) -> None:
+def stream_file(page: Page, file: InspectedFile) -> None:
     """Instructions and memory images for one device."""
     from fleet.targets.accel.container import load
 
@@ -54,7 +54,7 @@ def stream_file(page: Page, file: File) -> None:
     page.commands = [f"fleet inspect {stream.device}", "fleet help host"]
 
 
-def result_folder(page: Page, file: File) -> None:
+def result_folder(page: Page, file: InspectedFile) -> None:
     """A stored co-simulation."""
     from fleet.cosim.result import CosimResult
 
@@ -69,7 +69,7 @@ def result_folder(page: Page, file: File) -> None:
     page.commands = [f"fleet report {spec}", *([f"fleet why {spec}"] if result.divergence else []), result.identity.command]
 
 
-def generation_folder(page: Page, file: File) -> None:
+def generation_folder(page: Page, file: InspectedFile) -> None:
     """A stored answer of a language model."""
     from fleet.cosim.generation import GenerationResult
 
@@ -81,7 +81,7 @@ def generation_folder(page: Page, file: File) -> None:
     page.commands = [f"fleet report {file.quoted}"]
 
 
-def stored_stream(page: Page, file: File) -> None:
+def stored_stream(page: Page, file: InspectedFile) -> None:
     """A stream case with its memory."""
     from fleet.streams.bundle import load_bundle
 
@@ -91,7 +91,7 @@ def stored_stream(page: Page, file: File) -> None:
     page.commands = [f"fleet stream run {file.quoted}", f"fleet why {file.quoted}", f"fleet shrink {file.quoted}"]
 
 
-def arrays_file(page: Page, file: File) -> None:
+def arrays_file(page: Page, file: InspectedFile) -> None:
     """NumPy arrays by name."""
     from fleet.cosim.models.data import load_arrays
 

@@ -15,7 +15,7 @@ from fleet.cli.looking.inspecting.files import (
     stream_file,
 )
 from fleet.cli.looking.inspecting.language_models import gguf_file, language_folder, named_model, safetensors_file
-from fleet.cli.looking.inspecting.page import Asked, File, Page
+from fleet.cli.looking.inspecting.page import InspectedFile, InspectRequest, Page
 from fleet.cli.looking.inspecting.programs import compile_into, onnx_model, python_model
 from fleet.cli.looking.inspecting.rows import listed
 from fleet.cli.looking.inspecting.sets import description_file, installed_set
@@ -26,7 +26,7 @@ from fleet.errors import FleetError, ModelError
 __all__ = ["inspect", "refusal"]
 
 
-def inspect(asked: Asked) -> Page:
+def inspect(asked: InspectRequest) -> Page:
     """Fill the page of a file. Raises FleetError if it cannot be read, is damaged, or is of no known kind."""
     path, function = _place(asked.spec)
     if path is None:
@@ -37,14 +37,14 @@ def inspect(asked: Asked) -> Page:
     page = Page(asked.spec, kind.name, kind.title, facts={"bytes": path.stat().st_size} if path.is_file() else {})
     fill = _PAGES.get(kind.name)
     if fill is not None:
-        fill(page, File(path, asked, function))
+        fill(page, InspectedFile(path, asked, function))
         return page
     page.problem = ModelError(f"is {kind.title}", where=str(path), hint="; ".join(remedy(kind, path)) or None)
     page.facts["remedy"] = list(remedy(kind, path))
     return page
 
 
-def refusal(error: FleetError, asked: Asked) -> dict[str, Json]:
+def refusal(error: FleetError, asked: InspectRequest) -> dict[str, Json]:
     """JSON object for a file without a page: its kind where that is known, the problem, the lines that convert it."""
     path, _ = _place(asked.spec)
     try:
@@ -67,7 +67,7 @@ def _place(spec: str) -> tuple[Path | None, str]:
     return (None, "") if bare else (Path(spec), "")
 
 
-def _named(asked: Asked) -> Page:
+def _named(asked: InspectRequest) -> Page:
     page = named_model(asked) or installed_set(asked)
     if page is None:
         what = "no such file, and no instruction set, device or language model of this name"
@@ -75,7 +75,7 @@ def _named(asked: Asked) -> Page:
     return page
 
 
-def _case(page: Page, file: File) -> None:
+def _case(page: Page, file: InspectedFile) -> None:
     """Runs of a case, and the page of its model."""
     from fleet.regress.cases import load_case
 
@@ -90,7 +90,7 @@ def _case(page: Page, file: File) -> None:
     page.commands = [f"fleet case run {file.quoted}", *model.commands[:2]]
 
 
-def _bundle(page: Page, file: File) -> None:
+def _bundle(page: Page, file: InspectedFile) -> None:
     """A model that `fleet shrink` stored."""
     from fleet.core.file_kinds import MODEL_BUNDLE
 
@@ -98,7 +98,7 @@ def _bundle(page: Page, file: File) -> None:
     compile_into(page, (), file.asked)
 
 
-_PAGES: Mapping[str, Callable[[Page, File], None]] = {
+_PAGES: Mapping[str, Callable[[Page, InspectedFile], None]] = {
     "python": python_model, "onnx": onnx_model, "gguf": gguf_file, "language-model": language_folder,
     "safetensors": safetensors_file, "bytecode": bytecode_file, "stream": stream_file, "result": result_folder,
     "generation": generation_folder, "case": _case, "bundle": _bundle, "stored-stream": stored_stream,

@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from fleet.cli.looking.inspecting.page import Asked, File, LanguageModel, Page
+from fleet.cli.looking.inspecting.page import InspectedFile, InspectRequest, LanguageModel, Page
 from fleet.cli.looking.inspecting.rows import listed
 from fleet.errors import ModelError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["gguf_file", "language_folder", "named_model", "safetensors_file"]
 
 
-def gguf_file(page: Page, file: File) -> None:
+def gguf_file(page: Page, file: InspectedFile) -> None:
     """Tensors by format, and the model that the header describes."""
     from fleet.llm.gguf import gguf_config
     from fleet.llm.gguf_file import GgufFile
@@ -35,7 +35,7 @@ def gguf_file(page: Page, file: File) -> None:
         page.problem = error
 
 
-def language_folder(page: Page, file: File) -> None:
+def language_folder(page: Page, file: InspectedFile) -> None:
     """A folder with config.json, tokenizer and safetensors."""
     from fleet.llm.hugging_face import open_hugging_face
 
@@ -79,7 +79,7 @@ def _config(page: Page, c: ModelConfig) -> None:
     page.facts["device"] = page.language.device
 
 
-def safetensors_file(page: Page, file: File) -> None:
+def safetensors_file(page: Page, file: InspectedFile) -> None:
     """Tensors of one file; a language model is the folder around it."""
     from fleet.llm.safetensors import read_header
 
@@ -97,7 +97,7 @@ def safetensors_file(page: Page, file: File) -> None:
         )
 
 
-def named_model(asked: Asked) -> Page | None:
+def named_model(asked: InspectRequest) -> Page | None:
     """The page of a language model that fleet knows by name ("tiny", "smollm2"), or None."""
     from fleet.llm.fetch import LANGUAGE_MODELS
     from fleet.llm.load import load_model

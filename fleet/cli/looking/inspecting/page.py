@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from fleet.compiler.inspection import ProgramFacts
     from fleet.cosim.models.loaded import LoadedModel
 
-__all__ = ["Asked", "File", "LanguageModel", "Page"]
+__all__ = ["InspectRequest", "InspectedFile", "LanguageModel", "Page"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class InspectRequest:
     """The request of a command line. spec: a file, path.py:function, or the name of a set, a device or a language model."""
 
     spec: str
@@ -38,11 +38,11 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class File:
+class InspectedFile:
     """An existing file or folder of the request. function: behind the colon, or ""."""
 
     path: Path
-    asked: Asked
+    asked: InspectRequest
     function: str = ""
 
     @property

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fleet.cli.looking.inspecting.page import Asked, File, Page
+from fleet.cli.looking.inspecting.page import InspectedFile, InspectRequest, Page
 from fleet.cli.looking.inspecting.rows import SHOWN, counted, listed, more, weights_row
 from fleet.errors import FleetError, ModelError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["compile_into", "onnx_model", "python_model"]
 
 
-def python_model(page: Page, file: File) -> None:
+def python_model(page: Page, file: InspectedFile) -> None:
     """NumPy source: one function of it, or the list of its functions."""
     from fleet.frontend.source import open_module, signature
 
@@ -42,7 +42,7 @@ def python_model(page: Page, file: File) -> None:
     compile_into(page, arguments, file.asked)
 
 
-def onnx_model(page: Page, file: File) -> None:
+def onnx_model(page: Page, file: InspectedFile) -> None:
     """Opset, nodes and weights of the file, then the compiled program."""
     from fleet.frontend.source import is_onnx, signature
 
@@ -56,12 +56,12 @@ def onnx_model(page: Page, file: File) -> None:
         arguments = signature(page.spec)
     except ModelError as error:
         problem = error
-    from fleet.frontend.onnx.choice import Choice
+    from fleet.frontend.onnx.choice import ModelChoice
     from fleet.frontend.onnx.importer import unsupported_operators
     from fleet.frontend.onnx.load import open_model
 
     try:
-        model = open_model(Choice.of(page.spec))
+        model = open_model(ModelChoice.of(page.spec))
     except FleetError as error:  # damaged: there is nothing to show
         raise problem or error from None
     opsets = {domain or "ai.onnx": number for domain, number in model.opsets.items()}
@@ -97,7 +97,7 @@ def _operators(graph: Graph) -> Iterator[str]:
             yield from _operators(body)
 
 
-def compile_into(page: Page, arguments: Sequence[Declared], asked: Asked) -> None:
+def compile_into(page: Page, arguments: Sequence[Declared], asked: InspectRequest) -> None:
     """Compile the model that `page.spec` names; fill in arguments, operators, work and devices, or the problem."""
     from fleet.cosim.models.loaded import load_model
 
@@ -116,7 +116,7 @@ def compile_into(page: Page, arguments: Sequence[Declared], asked: Asked) -> Non
         page.problem = error
 
 
-def _compiled(page: Page, asked: Asked, loaded: LoadedModel) -> None:
+def _compiled(page: Page, asked: InspectRequest, loaded: LoadedModel) -> None:
     from fleet.compiler.inspection import inspect_program
 
     facts = page.program = inspect_program(loaded.program, asked.device)

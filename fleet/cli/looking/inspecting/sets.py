@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fleet.cli.looking.inspecting.page import Asked, File, Page
+from fleet.cli.looking.inspecting.page import InspectedFile, InspectRequest, Page
 
 __all__ = ["description_file", "installed_set"]
 
 
-def description_file(page: Page, file: File) -> None:
+def description_file(page: Page, file: InspectedFile) -> None:
     """Instructions and registers of a SystemRDL description, or of a folder with one."""
     from fleet.isa.reading.cache import load
     from fleet.isa.registry import broken, instruction_sets
@@ -24,7 +24,7 @@ def description_file(page: Page, file: File) -> None:
         page.commands = ["fleet help bring-your-own"]
 
 
-def installed_set(asked: Asked) -> Page | None:
+def installed_set(asked: InspectRequest) -> Page | None:
     """The page of an installed instruction set or device, by its name; None for other names. Raises FleetError for a broken set."""
     from fleet.cli.sets.target import find_set
     from fleet.isa.registry import broken, instruction_sets

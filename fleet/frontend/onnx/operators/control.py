@@ -7,15 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from fleet.errors import ModelError
-from fleet.frontend.onnx.array import Array, concat, where
-from fleet.frontend.onnx.call import Call, Value
+from fleet.frontend.onnx.array import OnnxArray, concat, where
+from fleet.frontend.onnx.call import NodeCall, Value
 from fleet.frontend.onnx.graph import Graph
 from fleet.frontend.onnx.limits import MAX_UNROLLED
 from fleet.frontend.onnx.problems import NeedsInputs
 from fleet.frontend.onnx.registry import operator
 
 
-def _body(n: Call, name: str) -> Graph:
+def _body(n: NodeCall, name: str) -> Graph:
     found = n.node.attributes.get(name)
     if not isinstance(found, Graph):
         n.refuse(f"has no graph {name}")
@@ -23,7 +23,7 @@ def _body(n: Call, name: str) -> Graph:
 
 
 @operator("If")
-def _if(n: Call) -> Sequence[Value]:
+def _if(n: NodeCall) -> Sequence[Value]:
     condition = n.array(0)
     if condition.known is None:
         both = _both(n, condition)
@@ -34,7 +34,7 @@ def _if(n: Call) -> Sequence[Value]:
     return n.body(_body(n, chosen), [])
 
 
-def _both(n: Call, condition: Array) -> Sequence[Value] | None:
+def _both(n: NodeCall, condition: OnnxArray) -> Sequence[Value] | None:
     """Both branches, and a choice; None if their results differ in shape, or one of them does not fit these inputs."""
     try:
         yes, no = n.body(_body(n, "then_branch"), []), n.body(_body(n, "else_branch"), [])
@@ -43,14 +43,14 @@ def _both(n: Call, condition: Array) -> Sequence[Value] | None:
         return None
     chosen: list[Value] = []
     for a, b in zip(yes, no, strict=False):
-        if not isinstance(a, Array) or not isinstance(b, Array) or a.shape != b.shape or a.dtype != b.dtype:
+        if not isinstance(a, OnnxArray) or not isinstance(b, OnnxArray) or a.shape != b.shape or a.dtype != b.dtype:
             return None
         chosen.append(where(condition.reshape(), a, b))
     return chosen
 
 
 @operator("Loop")
-def _loop(n: Call) -> Sequence[Value]:
+def _loop(n: NodeCall) -> Sequence[Value]:
     body = _body(n, "body")
     limit = None if n.optional(0) is None else int(n.known(0, "its number of rounds").reshape(-1)[0])
     going = True if n.optional(1) is None else bool(n.known(1, "its condition").reshape(-1)[0])
@@ -58,7 +58,7 @@ def _loop(n: Call) -> Sequence[Value]:
     carried += [None] * (len(body.inputs) - 2 - len(carried))
     if len(carried) != len(body.inputs) - 2:
         n.refuse(f"carries {len(carried)} values, its body takes {len(body.inputs) - 2}")
-    scanned: list[list[Array]] = [[] for _ in range(len(body.outputs) - 1 - len(carried))]
+    scanned: list[list[OnnxArray]] = [[] for _ in range(len(body.outputs) - 1 - len(carried))]
     turn = 0
     while going and (limit is None or turn < limit):
         if turn >= MAX_UNROLLED:
@@ -72,20 +72,20 @@ def _loop(n: Call) -> Sequence[Value]:
     return [*carried, *(_stacked(n, rows) for rows in scanned)]
 
 
-def _tensor(n: Call, value: Value) -> Array:
-    if not isinstance(value, Array):
+def _tensor(n: NodeCall, value: Value) -> OnnxArray:
+    if not isinstance(value, OnnxArray):
         n.refuse("its body gives a sequence where a tensor is needed")
     return value
 
 
-def _stacked(n: Call, rows: Sequence[Array]) -> Array:
+def _stacked(n: NodeCall, rows: Sequence[OnnxArray]) -> OnnxArray:
     if not rows:
         n.refuse("gathers the results of no round, whose shape is unknown")
     return concat([r.unsqueeze(0) for r in rows], 0)
 
 
 @operator("Scan")
-def _scan(n: Call) -> Sequence[Value]:
+def _scan(n: NodeCall) -> Sequence[Value]:
     body, count = _body(n, "body"), n.attribute("num_scan_inputs", 0)
     states: list[Value] = list(n.values[: len(n.values) - count])
     inputs = [n.array(len(states) + i) for i in range(count)]
@@ -98,14 +98,14 @@ def _scan(n: Call) -> Sequence[Value]:
     if len(lengths) != 1 or len(body.inputs) != len(n.values) or outputs < 0 or max(lengths) > MAX_UNROLLED:
         n.refuse(f"rounds over lengths {sorted(lengths)}, at most {MAX_UNROLLED}, of {len(body.inputs)} values")
     (length,) = lengths
-    scanned: list[list[Array]] = [[] for _ in range(outputs)]
+    scanned: list[list[OnnxArray]] = [[] for _ in range(outputs)]
     for t in range(length):
         parts = [x.part(a, length - 1 - t if back else t, 1).squeeze(a) for x, a, back in zip(inputs, axes, backwards, strict=True)]
         results = n.body(body, [*states, *parts])
         states = results[: len(states)]
         for rows, value in zip(scanned, results[len(states) :], strict=True):
             rows.append(_tensor(n, value))
-    joined: list[Array] = []
+    joined: list[OnnxArray] = []
     for rows, back, axis in zip(scanned, turned, into, strict=True):
         if not rows:
             n.refuse("gathers the results of no round")

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.operators.windows import numbers, padding, windows
 from fleet.frontend.onnx.registry import operator
 
 
-def convolve(n: Call, x: Array, w: Array, fill: float = 0) -> Array:
+def convolve(n: NodeCall, x: OnnxArray, w: OnnxArray, fill: float = 0) -> OnnxArray:
     """x [N, C, ...], w [M, C / group, ...] -> [N, M, ...] by the node's attributes."""
     rank, group = x.rank - 2, n.attribute("group", 1)
     if rank < 1 or w.rank != x.rank or group < 1 or x.shape[1] != w.shape[1] * group or w.shape[0] % group:
@@ -27,7 +27,7 @@ def convolve(n: Call, x: Array, w: Array, fill: float = 0) -> Array:
     return product(found.values, w, group).reshape(x.shape[0], w.shape[0], *found.shape)
 
 
-def product(values: Array, w: Array, group: int) -> Array:
+def product(values: OnnxArray, w: OnnxArray, group: int) -> OnnxArray:
     """[N, C, window, places] and [M, C / group, window...] -> [N, M, places]."""
     count, channels, size, places = values.shape
     if group == 1:
@@ -37,18 +37,18 @@ def product(values: Array, w: Array, group: int) -> Array:
     return (columns @ rows).reshape(count, w.shape[0], places)
 
 
-def biased(y: Array, bias: Array | None) -> Array:
+def biased(y: OnnxArray, bias: OnnxArray | None) -> OnnxArray:
     """With a bias for each channel."""
     return y if bias is None else y + bias.reshape(bias.size, *[1] * (y.rank - 2))
 
 
 @operator("Conv")
-def _conv(n: Call) -> Array:
+def _conv(n: NodeCall) -> OnnxArray:
     return biased(convolve(n, n.x, n.array(1)), n.optional(2))
 
 
 @operator("ConvTranspose")
-def _conv_transpose(n: Call) -> Array:
+def _conv_transpose(n: NodeCall) -> OnnxArray:
     """A convolution of the input with zeros between its elements, by the kernel turned round."""
     x, w, group = n.x, n.array(1), n.attribute("group", 1)
     rank = x.rank - 2
@@ -74,7 +74,7 @@ def _conv_transpose(n: Call) -> Array:
     return biased(y.reshape(x.shape[0], outputs, *found.shape), n.optional(2))
 
 
-def _with_gaps(x: Array, strides: Sequence[int], sizes: Sequence[int]) -> Array:
+def _with_gaps(x: OnnxArray, strides: Sequence[int], sizes: Sequence[int]) -> OnnxArray:
     """Zeros between the elements of each spatial dimension."""
     for i, (stride, size) in enumerate(zip(strides, sizes, strict=True)):
         if stride == 1:
@@ -88,7 +88,7 @@ def _with_gaps(x: Array, strides: Sequence[int], sizes: Sequence[int]) -> Array:
 
 
 def _cut(
-    n: Call, sizes: Sequence[int], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int], extra: Sequence[int]
+    n: NodeCall, sizes: Sequence[int], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int], extra: Sequence[int]
 ) -> tuple[list[int], list[int], list[int]]:
     """What is cut off before and after, and what is added after."""
     rank = len(sizes)
@@ -113,7 +113,7 @@ def _cut(
 
 
 @operator("Col2Im")
-def _col2im(n: Call) -> Array:
+def _col2im(n: NodeCall) -> OnnxArray:
     """Blocks added where they came from: for every element of the image a sum over the blocks that hold it."""
     image, kernel = n.integers(1, "its image's shape"), n.integers(2, "its block's shape")
     rank = len(image)
@@ -141,7 +141,7 @@ def _col2im(n: Call) -> Array:
 
 
 @operator("ConvInteger")
-def _conv_integer(n: Call) -> Array:
+def _conv_integer(n: NodeCall) -> OnnxArray:
     x, w = n.array(0).astype(np.int32), n.array(1).astype(np.int32)
     x_zero, w_zero = n.optional(2), n.optional(3)
     if x_zero is not None:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, binary, maximum, minimum, unary, where
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, binary, maximum, minimum, unary, where
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.casting import cast
 from fleet.frontend.onnx.narrow import narrow_of
 from fleet.frontend.onnx.older import OLDER
@@ -29,19 +29,19 @@ _INTEGER = frozenset({"Floor", "Ceil", "Round", "Abs"})
 
 
 @operator(*_BINARY)
-def _binary(n: Call) -> Array:
+def _binary(n: NodeCall) -> OnnxArray:
     return binary(_BINARY[n.node.op], n.array(0), n.array(1))
 
 
 @operator(*_UNARY)
-def _unary(n: Call) -> Array:
+def _unary(n: NodeCall) -> OnnxArray:
     if n.node.op == "Abs" and n.x.dtype.kind == "u":
         return n.x
     return unary(_UNARY[n.node.op], n.x)
 
 
 @operator("Identity", "Dropout", "StopGradient")
-def _identity(n: Call) -> Sequence[Array | None]:
+def _identity(n: NodeCall) -> Sequence[OnnxArray | None]:
     if n.node.op == "Dropout" and n.optional(2) is not None and bool(n.known(2, "training_mode").reshape(-1)[0]):
         ratio = float(n.known(1, "ratio").reshape(-1)[0]) if n.optional(1) is not None else 0.5
         if ratio != 0.0:
@@ -50,7 +50,7 @@ def _identity(n: Call) -> Sequence[Array | None]:
 
 
 @operator("Div")
-def _div(n: Call) -> Array:
+def _div(n: NodeCall) -> OnnxArray:
     a, b = n.array(0), n.array(1)
     if a.dtype.kind == "f":
         return a / b
@@ -63,7 +63,7 @@ def _div(n: Call) -> Array:
 
 
 @operator("Mod")
-def _mod(n: Call) -> Array:
+def _mod(n: NodeCall) -> OnnxArray:
     a, b = n.array(0), n.array(1)
     if not n.attribute("fmod", 0) or a.dtype.kind == "u":
         return a % b
@@ -72,7 +72,7 @@ def _mod(n: Call) -> Array:
 
 
 @operator("Pow")
-def _pow(n: Call) -> Array:
+def _pow(n: NodeCall) -> OnnxArray:
     a, b = n.array(0), n.array(1)
     if a.dtype.kind == "f":
         return a ** b.astype(a.dtype)
@@ -81,7 +81,7 @@ def _pow(n: Call) -> Array:
     return a ** b.astype(a.dtype)
 
 
-def _all(n: Call, combine: Callable[[Array, Array], Array]) -> Array:
+def _all(n: NodeCall, combine: Callable[[OnnxArray, OnnxArray], OnnxArray]) -> OnnxArray:
     result, *rest = n.arrays()
     for other in rest:
         result = combine(result, other)
@@ -89,37 +89,37 @@ def _all(n: Call, combine: Callable[[Array, Array], Array]) -> Array:
 
 
 @operator("Sum", "Mean", "Max", "Min")
-def _several(n: Call) -> Array:
+def _several(n: NodeCall) -> OnnxArray:
     match n.node.op:
         case "Max":
             return _all(n, maximum)
         case "Min":
             return _all(n, minimum)
         case "Sum":
-            return _all(n, Array.__add__)
+            return _all(n, OnnxArray.__add__)
         case _:
-            return _all(n, Array.__add__) / len(n.values)
+            return _all(n, OnnxArray.__add__) / len(n.values)
 
 
 @operator("Where")
-def _where(n: Call) -> Array:
+def _where(n: NodeCall) -> OnnxArray:
     return where(n.array(0), n.array(1), n.array(2))
 
 
 @operator("Clip")
-def _clip(n: Call) -> Array:
+def _clip(n: NodeCall) -> OnnxArray:
     x, low, high = n.x, n.optional(1), n.optional(2)
     x = x if low is None else maximum(x, low.reshape())
     return x if high is None else minimum(x, high.reshape())
 
 
 @operator("Reciprocal")
-def _reciprocal(n: Call) -> Array:
+def _reciprocal(n: NodeCall) -> OnnxArray:
     return 1 / n.x
 
 
 @operator("IsInf")
-def _is_inf(n: Call) -> Array:
+def _is_inf(n: NodeCall) -> OnnxArray:
     high = n.x.equal(math.inf) if n.attribute("detect_positive", 1) else None
     low = n.x.equal(-math.inf) if n.attribute("detect_negative", 1) else None
     if high is None or low is None:
@@ -129,41 +129,41 @@ def _is_inf(n: Call) -> Array:
 
 
 @operator("Tan")
-def _tan(n: Call) -> Array:
+def _tan(n: NodeCall) -> OnnxArray:
     return unary("sin", n.x) / unary("cos", n.x)
 
 
 @operator("Asin", "Acos", "Atan")
-def _angle(n: Call) -> Array:
+def _angle(n: NodeCall) -> OnnxArray:
     return n.build.emit("numpy", [n.x], call=f"arc{n.node.op[1:].lower()}(x0)")
 
 
 @operator("Sinh")
-def _sinh(n: Call) -> Array:
+def _sinh(n: NodeCall) -> OnnxArray:
     e = unary("expm1", n.x)  # exact near 0, where exp(x) - exp(-x) cancels
     return (e + e / (e + 1)) * 0.5
 
 
 @operator("Cosh")
-def _cosh(n: Call) -> Array:
+def _cosh(n: NodeCall) -> OnnxArray:
     return (unary("exp", n.x) + unary("exp", -n.x)) * 0.5
 
 
 @operator("Asinh")
-def _asinh(n: Call) -> Array:
+def _asinh(n: NodeCall) -> OnnxArray:
     x = unary("abs", n.x)
     square = x * x
     return unary("sign", n.x) * unary("log1p", x + square / (unary("sqrt", square + 1) + 1))
 
 
 @operator("Acosh")
-def _acosh(n: Call) -> Array:
+def _acosh(n: NodeCall) -> OnnxArray:
     above = n.x - 1
     return unary("log1p", above + unary("sqrt", above * (n.x + 1)))
 
 
 @operator("Atanh")
-def _atanh(n: Call) -> Array:
+def _atanh(n: NodeCall) -> OnnxArray:
     return (unary("log1p", n.x) - unary("log1p", -n.x)) * 0.5
 
 
@@ -171,18 +171,18 @@ def _atanh(n: Call) -> Array:
 
 
 @operator("Relu")
-def _relu(n: Call) -> Array:
+def _relu(n: NodeCall) -> OnnxArray:
     return maximum(n.x, 0)
 
 
 @operator("LeakyRelu")
-def _leaky_relu(n: Call) -> Array:
+def _leaky_relu(n: NodeCall) -> OnnxArray:
     return where(n.x < 0, n.x * n.attribute("alpha", 0.01), n.x)
 
 
 @operator("PRelu")
 @operator("PRelu", domain=OLDER)
-def _prelu(n: Call) -> Array:
+def _prelu(n: NodeCall) -> OnnxArray:
     """A slope [C] is one a channel where an old opset says so, and where it fits no last dimension: exporters write it still."""
     x, slope = n.x, n.array(1)
     if (
@@ -195,75 +195,75 @@ def _prelu(n: Call) -> Array:
     return where(x < 0, x * slope, x)
 
 
-def _elu(x: Array, alpha: float) -> Array:
+def _elu(x: OnnxArray, alpha: float) -> OnnxArray:
     return unary("expm1", minimum(x, 0)) * alpha
 
 
 @operator("Elu")
-def _elu_node(n: Call) -> Array:
+def _elu_node(n: NodeCall) -> OnnxArray:
     return where(n.x < 0, _elu(n.x, n.attribute("alpha", 1.0)), n.x)
 
 
 @operator("Selu")
-def _selu(n: Call) -> Array:
+def _selu(n: NodeCall) -> OnnxArray:
     alpha, gamma = n.attribute("alpha", 1.67326319217681884765625), n.attribute("gamma", 1.05070102214813232421875)
     return where(n.x > 0, n.x, _elu(n.x, alpha)) * gamma
 
 
 @operator("Celu")
-def _celu(n: Call) -> Array:
+def _celu(n: NodeCall) -> OnnxArray:
     alpha = n.attribute("alpha", 1.0)
     return maximum(n.x, 0) + _elu(n.x / alpha, alpha)
 
 
 @operator("ThresholdedRelu")
-def _thresholded_relu(n: Call) -> Array:
+def _thresholded_relu(n: NodeCall) -> OnnxArray:
     return where(n.x > n.attribute("alpha", 1.0), n.x, n.x.like(0))
 
 
 @operator("HardSigmoid")
-def _hard_sigmoid(n: Call) -> Array:
+def _hard_sigmoid(n: NodeCall) -> OnnxArray:
     return maximum(minimum(n.x * n.attribute("alpha", 0.2) + n.attribute("beta", 0.5), 1), 0)
 
 
 @operator("HardSwish")
-def _hard_swish(n: Call) -> Array:
+def _hard_swish(n: NodeCall) -> OnnxArray:
     return n.x * maximum(minimum(n.x / 6 + 0.5, 1), 0)
 
 
-def softplus(x: Array) -> Array:
+def softplus(x: OnnxArray) -> OnnxArray:
     """`log(1 + exp(x))` without overflow."""
     return maximum(x, 0) + unary("log1p", unary("exp", -unary("abs", x)))
 
 
 @operator("Softplus")
-def _softplus(n: Call) -> Array:
+def _softplus(n: NodeCall) -> OnnxArray:
     return softplus(n.x)
 
 
 @operator("Softsign")
-def _softsign(n: Call) -> Array:
+def _softsign(n: NodeCall) -> OnnxArray:
     return n.x / (unary("abs", n.x) + 1)
 
 
 @operator("Mish")
-def _mish(n: Call) -> Array:
+def _mish(n: NodeCall) -> OnnxArray:
     return n.x * unary("tanh", softplus(n.x))
 
 
 @operator("Swish")
-def _swish(n: Call) -> Array:
+def _swish(n: NodeCall) -> OnnxArray:
     alpha = n.attribute("alpha", 1.0)
     return unary("silu", n.x) if alpha == 1 else n.x * unary("sigmoid", n.x * alpha)
 
 
 @operator("Gelu")
-def _gelu(n: Call) -> Array:
+def _gelu(n: NodeCall) -> OnnxArray:
     return unary("gelu", n.x, approximate="tanh" if n.attribute("approximate", "none") == "tanh" else "erf")
 
 
 @operator("Shrink")
-def _shrink(n: Call) -> Array:
+def _shrink(n: NodeCall) -> OnnxArray:
     bias, limit = n.attribute("bias", 0.0), n.attribute("lambd", 0.5)
     zero = n.x.like(0)
     return where(n.x < -limit, n.x + bias, where(n.x > limit, n.x - bias, zero))
@@ -273,11 +273,11 @@ def _shrink(n: Call) -> Array:
 
 
 @operator("Cast")
-def _cast(n: Call) -> Array:
+def _cast(n: NodeCall) -> OnnxArray:
     return _converted(n, dtype_of(n.attribute("to", 0), n.node.where))
 
 
-def _converted(n: Call, to: np.dtype) -> Array:
+def _converted(n: NodeCall, to: np.dtype) -> OnnxArray:
     mode = n.attribute("round_mode", "up")
     if mode not in ("up", "down", "nearest"):
         n.refuse(f"the round_mode {mode!r}")
@@ -285,13 +285,13 @@ def _converted(n: Call, to: np.dtype) -> Array:
 
 
 @operator("CastLike")
-def _cast_like(n: Call) -> Array:
+def _cast_like(n: NodeCall) -> OnnxArray:
     like = n.array(1)
     return _converted(n, like.dtype if like.narrow is None else like.narrow.dtype)
 
 
 @operator("BitShift")
-def _bit_shift(n: Call) -> Array:
+def _bit_shift(n: NodeCall) -> OnnxArray:
     """A shift by n is a product with, or a quotient by, 2**n; a shift by more than there are bits leaves none."""
     x, by = n.array(0), n.array(1)
     bits = x.dtype.itemsize * 8
@@ -310,18 +310,18 @@ def _bit_shift(n: Call) -> Array:
 
 
 @operator("BitwiseNot")
-def _bitwise_not(n: Call) -> Array:
+def _bitwise_not(n: NodeCall) -> OnnxArray:
     ones = np.asarray(-1).astype(n.x.dtype) if n.x.dtype.kind == "i" else np.iinfo(n.x.dtype).max
     return binary("bitwise_xor", n.x, n.constant(ones, n.x.dtype))
 
 
 @operator("Binarizer", domain="ai.onnx.ml")
-def _binarizer(n: Call) -> Array:
+def _binarizer(n: NodeCall) -> OnnxArray:
     return where(n.x > n.attribute("threshold", 0.0), n.x.like(1), n.x.like(0))
 
 
 @operator("BitCast")
-def _bit_cast(n: Call) -> Array:
+def _bit_cast(n: NodeCall) -> OnnxArray:
     """The same bits as another type of as many."""
     x, to = n.x, dtype_of(n.attribute("to", 0), n.node.where)
     if x.narrow is not None or narrow_of(to) is not None or to.itemsize != x.dtype.itemsize:

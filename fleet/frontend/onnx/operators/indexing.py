@@ -6,24 +6,24 @@ import math
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, concat, where
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, concat, where
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.registry import operator
 
 
-def wrapped(indices: Array, size: int) -> Array:
+def wrapped(indices: OnnxArray, size: int) -> OnnxArray:
     """Indices as int64 that count from the front."""
     indices = indices.astype(np.int64)
     return where(indices < 0, indices + size, indices)
 
 
 @operator("Gather")
-def _gather(n: Call) -> Array:
+def _gather(n: NodeCall) -> OnnxArray:
     axis = n.axis(n.attribute("axis", 0), n.x.rank)
     return n.x.take(wrapped(n.array(1), n.x.shape[axis]), axis)
 
 
-def along(n: Call, indices: Array, shape: tuple[int, ...], axis: int) -> Array:
+def along(n: NodeCall, indices: OnnxArray, shape: tuple[int, ...], axis: int) -> OnnxArray:
     """Indices along an axis of a tensor of this shape, each in its own place of the other axes -> flat ones."""
     n.bounded(*indices.shape)
     strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
@@ -34,19 +34,19 @@ def along(n: Call, indices: Array, shape: tuple[int, ...], axis: int) -> Array:
     return wrapped(indices, shape[axis]) * strides[axis] + indices.build.known(base)
 
 
-def take_along(n: Call, x: Array, indices: Array, axis: int) -> Array:
+def take_along(n: NodeCall, x: OnnxArray, indices: OnnxArray, axis: int) -> OnnxArray:
     """`np.take_along_axis`, of indices that may be fewer than x in every dimension."""
     return x.reshape(x.size).take(along(n, indices, x.shape, axis))
 
 
 @operator("GatherElements")
-def _gather_elements(n: Call) -> Array:
+def _gather_elements(n: NodeCall) -> OnnxArray:
     return take_along(n, n.x, n.array(1), n.axis(n.attribute("axis", 0), n.x.rank))
 
 
-def _flat_rows(indices: Array, shape: tuple[int, ...]) -> Array:
+def _flat_rows(indices: OnnxArray, shape: tuple[int, ...]) -> OnnxArray:
     """[..., k] of indices into the first k dimensions -> [...] of rows of these dimensions flattened."""
-    found: Array | None = None
+    found: OnnxArray | None = None
     for i in range(indices.shape[-1]):
         column = wrapped(indices.part(-1, i, 1).squeeze(indices.rank - 1), shape[i])
         found = column if found is None else found * shape[i] + column
@@ -55,7 +55,7 @@ def _flat_rows(indices: Array, shape: tuple[int, ...]) -> Array:
 
 
 @operator("GatherND")
-def _gather_nd(n: Call) -> Array:
+def _gather_nd(n: NodeCall) -> OnnxArray:
     x, indices, batch = n.x, n.array(1), n.attribute("batch_dims", 0)
     depth = indices.shape[-1]
     if batch + depth > x.rank or depth == 0:
@@ -72,7 +72,7 @@ def _gather_nd(n: Call) -> Array:
 _REDUCTIONS = frozenset({"none", "add", "mul", "max", "min"})
 
 
-def scatter(n: Call, x: Array, rows: Array, updates: Array) -> Array:
+def scatter(n: NodeCall, x: OnnxArray, rows: OnnxArray, updates: OnnxArray) -> OnnxArray:
     """x [rows, ...] with `updates` [k, ...] put at, or combined into, the rows [k]."""
     reduction = n.attribute("reduction", "none")
     if reduction not in _REDUCTIONS:
@@ -83,7 +83,7 @@ def scatter(n: Call, x: Array, rows: Array, updates: Array) -> Array:
 
 
 @operator("ScatterElements", "Scatter")
-def _scatter_elements(n: Call) -> Array:
+def _scatter_elements(n: NodeCall) -> OnnxArray:
     x, indices, updates = n.x, n.array(1), n.array(2)
     axis = n.axis(n.attribute("axis", 0), x.rank)
     if indices.shape != updates.shape:
@@ -93,7 +93,7 @@ def _scatter_elements(n: Call) -> Array:
 
 
 @operator("ScatterND")
-def _scatter_nd(n: Call) -> Array:
+def _scatter_nd(n: NodeCall) -> OnnxArray:
     x, indices, updates = n.x, n.array(1), n.array(2)
     depth = indices.shape[-1]
     rows = _flat_rows(indices, x.shape[:depth])
@@ -103,14 +103,14 @@ def _scatter_nd(n: Call) -> Array:
 
 
 @operator("TensorScatter")
-def _tensor_scatter(n: Call) -> Array:
+def _tensor_scatter(n: NodeCall) -> OnnxArray:
     """A cache with new entries written from a position of each sequence on."""
     cache, update = n.array(0), n.array(1)
     axis = n.axis(n.attribute("axis", -2), cache.rank)
     places = n.integers(2, "where it writes") if n.optional(2) is not None else [0] * cache.shape[0]
     size, length = cache.shape[axis], update.shape[axis]
     circular = n.attribute("mode", "linear") == "circular"
-    rows: list[Array] = []
+    rows: list[OnnxArray] = []
     for b, place in enumerate(places):
         to = (place + np.arange(length)) % size if circular else place + np.arange(length)
         if to.size and (to.max() >= size or to.min() < 0):
@@ -123,7 +123,7 @@ def _tensor_scatter(n: Call) -> Array:
 
 
 @operator("OneHot")
-def _one_hot(n: Call) -> Array:
+def _one_hot(n: NodeCall) -> OnnxArray:
     indices, depth, values = n.array(0), int(n.known(1, "its depth").reshape(-1)[0]), n.array(2)
     axis = n.axis(n.attribute("axis", -1), indices.rank + 1)
     n.bounded(max(depth, 0))
@@ -137,7 +137,7 @@ def _one_hot(n: Call) -> Array:
 
 
 @operator("Compress")
-def _compress(n: Call) -> Array:
+def _compress(n: NodeCall) -> OnnxArray:
     chosen = np.nonzero(n.known(1, "what it keeps"))[0].astype(np.int64)
     if not n.has("axis"):
         return n.x.reshape(n.x.size).take(n.constant(chosen))
@@ -145,6 +145,6 @@ def _compress(n: Call) -> Array:
 
 
 @operator("ArrayFeatureExtractor", domain="ai.onnx.ml")
-def _array_feature_extractor(n: Call) -> Array:
+def _array_feature_extractor(n: NodeCall) -> OnnxArray:
     found = n.x.take(n.array(1).reshape(n.array(1).size).astype(np.int64), n.x.rank - 1)
     return found.unsqueeze(0) if n.x.rank == 1 else found

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, maximum, minimum, unary, where
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, maximum, minimum, unary, where
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.operators.convolution import biased, convolve
 from fleet.frontend.onnx.operators.indexing import wrapped
 from fleet.frontend.onnx.operators.normalisation import standardised
@@ -18,20 +18,20 @@ from fleet.frontend.onnx.registry import MICROSOFT, operator
 
 
 @operator("FusedMatMul", "TransposeMatMul", domain=MICROSOFT)
-def _fused_matmul(n: Call) -> Array:
+def _fused_matmul(n: NodeCall) -> OnnxArray:
     found = matmul(_turned(n, n.array(0), "A"), _turned(n, n.array(1), "B"))
     alpha = n.attribute("alpha", 1.0)
     return found if alpha == 1 else found * alpha
 
 
-def _turned(n: Call, x: Array, side: str) -> Array:
+def _turned(n: NodeCall, x: OnnxArray, side: str) -> OnnxArray:
     """transBatch puts the first dimension before the last, trans exchanges the last two."""
     if x.rank > 2 and n.attribute(f"transBatch{side}", 0):
         x = x.transpose(*range(1, x.rank - 1), 0, x.rank - 1)
     return x.swapped() if x.rank > 1 and n.attribute(f"trans{side}", 0) else x
 
 
-_ACTIVATIONS: dict[str, Callable[[Array, Sequence[float]], Array]] = {
+_ACTIVATIONS: dict[str, Callable[[OnnxArray, Sequence[float]], OnnxArray]] = {
     "Relu": lambda x, _p: maximum(x, 0),
     "Tanh": lambda x, _p: unary("tanh", x),
     "Sigmoid": lambda x, _p: unary("sigmoid", x),
@@ -44,7 +44,7 @@ _NEEDED = {"Clip": 2, "HardSigmoid": 2}
 """Parameters that every activation needs."""
 
 
-def _activated(n: Call, x: Array, parameters: Sequence[float]) -> Array:
+def _activated(n: NodeCall, x: OnnxArray, parameters: Sequence[float]) -> OnnxArray:
     name = n.attribute("activation", "")
     if not name:
         return x
@@ -56,7 +56,7 @@ def _activated(n: Call, x: Array, parameters: Sequence[float]) -> Array:
 
 
 @operator("FusedConv", domain=MICROSOFT)
-def _fused_conv(n: Call) -> Array:
+def _fused_conv(n: NodeCall) -> OnnxArray:
     y = biased(convolve(n, n.x, n.array(1)), n.optional(2))
     added = n.optional(3)
     y = y if added is None else y + added
@@ -64,7 +64,7 @@ def _fused_conv(n: Call) -> Array:
 
 
 @operator("FusedGemm", domain=MICROSOFT)
-def _fused_gemm(n: Call) -> Array:
+def _fused_gemm(n: NodeCall) -> OnnxArray:
     given = [v for v in ("activation_alpha", "activation_beta", "activation_gamma") if n.has(v)]
     if given and given[0] != "activation_alpha":
         n.refuse(f"its attribute {given[0]} without activation_alpha")
@@ -74,46 +74,46 @@ def _fused_gemm(n: Call) -> Array:
 # ---- activations
 
 
-def _gelu_erf(x: Array) -> Array:
+def _gelu_erf(x: OnnxArray) -> OnnxArray:
     return unary("gelu", x, approximate="erf")
 
 
 @operator("Gelu", domain=MICROSOFT)
-def _gelu(n: Call) -> Array:
+def _gelu(n: NodeCall) -> OnnxArray:
     return _gelu_erf(n.x)
 
 
 @operator("BiasGelu", domain=MICROSOFT)
-def _bias_gelu(n: Call) -> Array:
+def _bias_gelu(n: NodeCall) -> OnnxArray:
     return _gelu_erf(n.x + n.array(1))
 
 
 @operator("FastGelu", domain=MICROSOFT)
-def _fast_gelu(n: Call) -> Array:
+def _fast_gelu(n: NodeCall) -> OnnxArray:
     bias = n.optional(1)
     return unary("gelu", n.x if bias is None else n.x + bias, approximate="tanh")
 
 
 @operator("QuickGelu", domain=MICROSOFT)
-def _quick_gelu(n: Call) -> Array:
+def _quick_gelu(n: NodeCall) -> OnnxArray:
     alpha = n.attribute("alpha", 1.702)
     return unary("silu", n.x) if alpha == 1 else n.x * unary("sigmoid", n.x * alpha)
 
 
 @operator("BiasSplitGelu", domain=MICROSOFT)
-def _bias_split_gelu(n: Call) -> Array:
+def _bias_split_gelu(n: NodeCall) -> OnnxArray:
     both = n.x + n.array(1)
     half = both.shape[-1] // 2
     return both.part(-1, 0, half) * _gelu_erf(both.part(-1, half, half))
 
 
 @operator("BiasAdd", domain=MICROSOFT)
-def _bias_add(n: Call) -> Array:
+def _bias_add(n: NodeCall) -> OnnxArray:
     return n.x + n.array(1) + n.array(2)
 
 
 @operator("BiasSoftmax", domain=MICROSOFT)
-def _bias_softmax(n: Call) -> Array:
+def _bias_softmax(n: NodeCall) -> OnnxArray:
     x = n.x + n.array(1)
     axis = n.axis(n.attribute("axis", 1), x.rank)
     rows = x.reshape(*x.shape[:axis], -1)
@@ -123,7 +123,7 @@ def _bias_softmax(n: Call) -> Array:
 # ---- normalisations
 
 
-def _layer_norm(n: Call, x: Array, gamma: Array, beta: Array | None) -> list[Array]:
+def _layer_norm(n: NodeCall, x: OnnxArray, gamma: OnnxArray, beta: OnnxArray | None) -> list[OnnxArray]:
     """The result, mean and inverse deviation."""
     eps = n.attribute("epsilon", 1e-12)
     mean = inverse = None
@@ -134,14 +134,14 @@ def _layer_norm(n: Call, x: Array, gamma: Array, beta: Array | None) -> list[Arr
     return [y, *(v for v in (mean, inverse) if v is not None)]
 
 
-def _skipped(n: Call, bias: Array | None) -> Array:
+def _skipped(n: NodeCall, bias: OnnxArray | None) -> OnnxArray:
     """input + skip + bias; what is skipped may be one for all of the batch."""
     found = n.array(0) + n.array(1)
     return found if bias is None else found + bias
 
 
 @operator("SkipLayerNormalization", domain=MICROSOFT)
-def _skip_layer_normalization(n: Call) -> Sequence[Array | None]:
+def _skip_layer_normalization(n: NodeCall) -> Sequence[OnnxArray | None]:
     total = _skipped(n, n.optional(4))
     y, *rest = _layer_norm(n, total, n.array(2), n.optional(3))
     mean, inverse = rest or (None, None)
@@ -149,18 +149,18 @@ def _skip_layer_normalization(n: Call) -> Sequence[Array | None]:
 
 
 @operator("SkipSimplifiedLayerNormalization", domain=MICROSOFT)
-def _skip_simplified(n: Call) -> Sequence[Array | None]:
+def _skip_simplified(n: NodeCall) -> Sequence[OnnxArray | None]:
     total = _skipped(n, n.optional(3))
     return [_rms(n, total, n.array(2), total.rank - 1, 1e-12), None, None, total]
 
 
 @operator("SimplifiedLayerNormalization")
-def _simplified(n: Call) -> Sequence[Array | None]:
+def _simplified(n: NodeCall) -> Sequence[OnnxArray | None]:
     """onnxruntime's own, in ONNX's domain."""
     return [_rms(n, n.x, n.array(1), n.axis(n.attribute("axis", -1), n.x.rank), 1e-5)]
 
 
-def _rms(n: Call, x: Array, scale: Array, axis: int, eps: float) -> Array:
+def _rms(n: NodeCall, x: OnnxArray, scale: OnnxArray, axis: int, eps: float) -> OnnxArray:
     if n.wants(1) or n.wants(2):
         n.refuse("its mean and inverse deviation are not supported", "they are for training: export the model for inference")
     eps = n.attribute("epsilon", eps)
@@ -172,7 +172,7 @@ def _rms(n: Call, x: Array, scale: Array, axis: int, eps: float) -> Array:
 
 
 @operator("EmbedLayerNormalization", domain=MICROSOFT)
-def _embed_layer_normalization(n: Call) -> Sequence[Array | None]:
+def _embed_layer_normalization(n: NodeCall) -> Sequence[OnnxArray | None]:
     ids, segments, words, places, kinds = n.array(0), n.optional(1), n.array(2), n.array(3), n.optional(4)
     gamma, beta, mask, positions = n.array(5), n.array(6), n.optional(7), n.optional(8)
     found = words.take(wrapped(ids, words.shape[0]))

@@ -7,27 +7,27 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, binary, concat, unary, where
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, binary, concat, unary, where
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.operators.indexing import wrapped
 from fleet.frontend.onnx.registry import MICROSOFT, operator
 
 __all__ = ["self_attention"]
 
 
-def _heads(x: Array, count: int) -> Array:
+def _heads(x: OnnxArray, count: int) -> OnnxArray:
     """[B, S, N * d] -> [B, N, S, d]."""
     batch, length, width = x.shape
     return x.reshape(batch, length, count, width // count).transpose(0, 2, 1, 3)
 
 
-def _joined(x: Array) -> Array:
+def _joined(x: OnnxArray) -> OnnxArray:
     """[B, N, S, d] -> [B, S, N * d]."""
     batch, heads, length, width = x.shape
     return x.transpose(0, 2, 1, 3).reshape(batch, length, heads * width)
 
 
-def _mask(n: Call, given: Array | None, batch: int, queries: int, keys: int) -> Array | None:
+def _mask(n: NodeCall, given: OnnxArray | None, batch: int, queries: int, keys: int) -> OnnxArray | None:
     """What a mask adds to the scores, as [B, 1, 1 or S, T]: 0 for keys that are seen."""
     if given is None or (given.rank == 2 and given.shape[1] == 1 and keys != 1):
         return None
@@ -48,7 +48,7 @@ def _mask(n: Call, given: Array | None, batch: int, queries: int, keys: int) -> 
     return where(seen, n.constant(0, kind), hidden)
 
 
-def _attend(n: Call, q: Array, k: Array, v: Array, mask: Array | None, bias: Array | None) -> Array:
+def _attend(n: NodeCall, q: OnnxArray, k: OnnxArray, v: OnnxArray, mask: OnnxArray | None, bias: OnnxArray | None) -> OnnxArray:
     """softmax(q k' scale + mask + bias) v, of [B, N, S, d]."""
     queries, keys, width = q.shape[2], k.shape[2], q.shape[3]
     scale = n.attribute("scale", 0.0) or 1 / math.sqrt(width)
@@ -62,7 +62,9 @@ def _attend(n: Call, q: Array, k: Array, v: Array, mask: Array | None, bias: Arr
     return unary("softmax", scores, axis=3) @ v
 
 
-def self_attention(n: Call, projected: Array, mask: Array | None, past: Array | None, bias: Array | None) -> list[Array]:
+def self_attention(
+    n: NodeCall, projected: OnnxArray, mask: OnnxArray | None, past: OnnxArray | None, bias: OnnxArray | None
+) -> list[OnnxArray]:
     """[B, S, q + k + v] -> [B, S, v] and, where it is wanted, keys and values [2, B, N, T, d]."""
     for name in ("do_rotary", "past_present_share_buffer"):
         if n.attribute(name, 0):
@@ -81,7 +83,7 @@ def self_attention(n: Call, projected: Array, mask: Array | None, past: Array | 
 
 
 @operator("Attention", domain=MICROSOFT)
-def _attention(n: Call) -> Sequence[Array]:
+def _attention(n: NodeCall) -> Sequence[OnnxArray]:
     if n.optional(6) is not None:
         n.refuse("its input past_sequence_length is not supported", "write the model without it (onnxruntime.transformers)")
     projected = n.x @ n.array(1)
@@ -90,7 +92,7 @@ def _attention(n: Call) -> Sequence[Array]:
 
 
 @operator("MultiHeadAttention", domain=MICROSOFT)
-def _multi_head_attention(n: Call) -> Sequence[Array]:
+def _multi_head_attention(n: NodeCall) -> Sequence[OnnxArray]:
     heads = n.attribute("num_heads", 0)
     if heads < 1 or n.optional(8) is not None or n.optional(9) is not None or n.wants(3):
         n.refuse(f"{heads} heads, or an input or output for decoding in a buffer, which are not supported")
@@ -103,7 +105,7 @@ def _multi_head_attention(n: Call) -> Sequence[Array]:
     return [out, k, v]
 
 
-def _separate(n: Call, heads: int) -> tuple[Array, Array, Array]:
+def _separate(n: NodeCall, heads: int) -> tuple[OnnxArray, OnnxArray, OnnxArray]:
     """Queries, keys and values as [B, N, S, d], of the ways in which they may be packed."""
     q, k, v, bias = n.array(0), n.optional(1), n.optional(2), n.optional(3)
     if k is None:  # [B, S, N, 3, d]
@@ -126,7 +128,7 @@ def _separate(n: Call, heads: int) -> tuple[Array, Array, Array]:
 
 
 @operator("RotaryEmbedding", domain=MICROSOFT)
-def _rotary_embedding(n: Call) -> Array:
+def _rotary_embedding(n: NodeCall) -> OnnxArray:
     x, positions, cos, sin = (n.array(i) for i in range(4))
     turned, heads = n.attribute("rotary_embedding_dim", 0), n.attribute("num_heads", 0)
     if n.attribute("is_packed_batching", 0):

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, concat, minimum, unary, where
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, concat, minimum, unary, where
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.operators.indexing import wrapped
 from fleet.frontend.onnx.operators.microsoft_attention import self_attention
 from fleet.frontend.onnx.operators.pooling import average_pool, max_pool
@@ -34,13 +34,13 @@ operator("QuantizeLinear", domain=MICROSOFT)(quantize_linear)
 operator("DequantizeLinear", domain=MICROSOFT)(dequantize_linear)
 
 
-def _zero(n: Call, index: int, like: Array) -> Array:
+def _zero(n: NodeCall, index: int, like: OnnxArray) -> OnnxArray:
     """A zero point as float32 number, 0 where it is not given."""
     given = n.optional(index)
     return n.constant(0, _F) if given is None else given.astype(_F).reshape() if like.dtype.kind in "iu" else given
 
 
-def _scale(n: Call, index: int) -> Array:
+def _scale(n: NodeCall, index: int) -> OnnxArray:
     """A scale that is one number."""
     found = n.array(index)
     if found.size != 1:
@@ -48,7 +48,7 @@ def _scale(n: Call, index: int) -> Array:
     return found.reshape()
 
 
-def _fused(a: Array, b: Array, c: Array) -> Array:
+def _fused(a: OnnxArray, b: OnnxArray, c: OnnxArray) -> OnnxArray:
     """a * b + c with one rounding to float32."""
     return (a.astype(_WIDE) * b.astype(_WIDE) + c.astype(_WIDE)).astype(_F)
 
@@ -57,7 +57,7 @@ def _fused(a: Array, b: Array, c: Array) -> Array:
 
 
 @operator("QLinearAdd", domain=MICROSOFT)
-def _qlinear_add(n: Call) -> Array:
+def _qlinear_add(n: NodeCall) -> OnnxArray:
     a, b = n.array(0), n.array(3)
     by_a, by_b = (_scale(n, i) / _scale(n, 6) for i in (1, 4))
     fixed = _zero(n, 7, a) - (by_a * _zero(n, 2, a) + by_b * _zero(n, 5, b))
@@ -65,13 +65,13 @@ def _qlinear_add(n: Call) -> Array:
 
 
 @operator("QLinearMul", domain=MICROSOFT)
-def _qlinear_mul(n: Call) -> Array:
+def _qlinear_mul(n: NodeCall) -> OnnxArray:
     a, b = n.array(0), n.array(3)
     product = (a.astype(_F) - _zero(n, 2, a)) * (b.astype(_F) - _zero(n, 5, b))
     return quantised(product * (_scale(n, 1) * _scale(n, 4) / _scale(n, 6)) + _zero(n, 7, a), None, a.dtype)
 
 
-def _looked_up(n: Call, x: Array, function: Callable[[Array], Array]) -> Array:
+def _looked_up(n: NodeCall, x: OnnxArray, function: Callable[[OnnxArray], OnnxArray]) -> OnnxArray:
     """The function of each of 256 codes, which are computed once, and a gather."""
     if x.dtype.itemsize != 1:
         n.refuse(f"codes of {x.dtype}, expected int8 or uint8")
@@ -80,10 +80,12 @@ def _looked_up(n: Call, x: Array, function: Callable[[Array], Array]) -> Array:
     return table.take(x.astype(np.int64) - int(limits.min))
 
 
-def _recoded(n: Call, x: Array, scale: int, zero: int, to_scale: int, to_zero: int, function: Callable[[Array], Array]) -> Array:
+def _recoded(
+    n: NodeCall, x: OnnxArray, scale: int, zero: int, to_scale: int, to_zero: int, function: Callable[[OnnxArray], OnnxArray]
+) -> OnnxArray:
     """Codes of one scale -> codes of the function of what they mean, of another."""
 
-    def codes(v: Array) -> Array:
+    def codes(v: OnnxArray) -> OnnxArray:
         value = function((v - _zero(n, zero, x)) * _scale(n, scale))
         return quantised(value / _scale(n, to_scale), _zero(n, to_zero, x), x.dtype)
 
@@ -91,18 +93,18 @@ def _recoded(n: Call, x: Array, scale: int, zero: int, to_scale: int, to_zero: i
 
 
 @operator("QLinearSigmoid", domain=MICROSOFT)
-def _qlinear_sigmoid(n: Call) -> Array:
+def _qlinear_sigmoid(n: NodeCall) -> OnnxArray:
     return _recoded(n, n.x, 1, 2, 3, 4, lambda v: unary("sigmoid", v))
 
 
 @operator("QLinearLeakyRelu", domain=MICROSOFT)
-def _qlinear_leaky_relu(n: Call) -> Array:
+def _qlinear_leaky_relu(n: NodeCall) -> OnnxArray:
     alpha = n.attribute("alpha", 0.01)
     return _recoded(n, n.x, 1, 2, 3, 4, lambda v: where(v < 0, v * alpha, v))
 
 
 @operator("QLinearConcat", domain=MICROSOFT)
-def _qlinear_concat(n: Call) -> Array:
+def _qlinear_concat(n: NodeCall) -> OnnxArray:
     if n.count < 5 or (n.count - 2) % 3:
         n.refuse(f"{n.count} inputs, expected a scale and a zero point, then three for each tensor")
     parts = [_recoded(n, n.array(i), i + 1, i + 2, 0, 1, lambda v: v) for i in range(2, n.count, 3)]
@@ -110,13 +112,13 @@ def _qlinear_concat(n: Call) -> Array:
 
 
 @operator("QLinearWhere", domain=MICROSOFT)
-def _qlinear_where(n: Call) -> Array:
+def _qlinear_where(n: NodeCall) -> OnnxArray:
     yes, no = (_recoded(n, n.array(i), i + 1, i + 2, 7, 8, lambda v: v) for i in (1, 4))
     return where(n.array(0), yes, no)
 
 
 @operator("QLinearSoftmax", domain=MICROSOFT)
-def _qlinear_softmax(n: Call) -> Array:
+def _qlinear_softmax(n: NodeCall) -> OnnxArray:
     """Integers throughout: exponentials of 256 differences as a table, a sum of them, a quotient."""
     x, rank = n.x, n.x.rank
     axis = n.axis(n.attribute("axis", -1 if n.attribute("opset", 13) >= 13 else 1), rank)
@@ -143,16 +145,16 @@ def _qlinear_softmax(n: Call) -> Array:
 # ---- poolings and convolutions
 
 
-def _channels_first(x: Array) -> Array:
+def _channels_first(x: OnnxArray) -> OnnxArray:
     return x.transpose(0, x.rank - 1, *range(1, x.rank - 1))
 
 
-def _channels_last(x: Array) -> Array:
+def _channels_last(x: OnnxArray) -> OnnxArray:
     return x.transpose(0, *range(2, x.rank), 1)
 
 
 @operator("QLinearAveragePool", domain=MICROSOFT)
-def _qlinear_average_pool(n: Call) -> Array:
+def _qlinear_average_pool(n: NodeCall) -> OnnxArray:
     last = bool(n.attribute("channels_last", 0))
     x = _channels_first(n.x) if last else n.x
     mean = average_pool(n, (x.astype(_F) - _zero(n, 2, x)) * _scale(n, 1))
@@ -161,7 +163,7 @@ def _qlinear_average_pool(n: Call) -> Array:
 
 
 @operator("QLinearGlobalAveragePool", domain=MICROSOFT)
-def _qlinear_global_average_pool(n: Call) -> Array:
+def _qlinear_global_average_pool(n: NodeCall) -> OnnxArray:
     last = bool(n.attribute("channels_last", 0))
     x = _channels_first(n.x) if last else n.x
     axes = list(range(2, x.rank))
@@ -172,12 +174,12 @@ def _qlinear_global_average_pool(n: Call) -> Array:
 
 
 @operator("NhwcMaxPool", domain=MICROSOFT)
-def _nhwc_max_pool(n: Call) -> Array:
+def _nhwc_max_pool(n: NodeCall) -> OnnxArray:
     return _channels_last(max_pool(n, _channels_first(n.x))[0])
 
 
 @operator("QLinearConv", domain=MICROSOFT)
-def _qlinear_conv(n: Call) -> Array:
+def _qlinear_conv(n: NodeCall) -> OnnxArray:
     if not n.attribute("channels_last", 0):
         return qlinear_conv(n, n.x)
     return _channels_last(qlinear_conv(n, _channels_first(n.x)))
@@ -186,7 +188,7 @@ def _qlinear_conv(n: Call) -> Array:
 # ---- products
 
 
-def _to_float(product: Array, a_scale: Array, b_scale: Array, bias: Array | None) -> Array:
+def _to_float(product: OnnxArray, a_scale: OnnxArray, b_scale: OnnxArray, bias: OnnxArray | None) -> OnnxArray:
     """int32 sums with their scales; that of b may be one a column."""
     scale = a_scale.reshape() * (b_scale.reshape() if b_scale.size == 1 else b_scale)
     found = product.astype(_F)
@@ -194,12 +196,12 @@ def _to_float(product: Array, a_scale: Array, b_scale: Array, bias: Array | None
 
 
 @operator("MatMulIntegerToFloat", domain=MICROSOFT)
-def _matmul_integer_to_float(n: Call) -> Array:
+def _matmul_integer_to_float(n: NodeCall) -> OnnxArray:
     a, b = centred(n.array(0), n.optional(4), rows=True), centred(n.array(1), n.optional(5), rows=False)
     return _to_float(matmul(a, b), n.array(2), n.array(3), n.optional(6))
 
 
-def _dynamic_product(a: Array, b: Array, scale: Array, zero: Array | None) -> Array:
+def _dynamic_product(a: OnnxArray, b: OnnxArray, scale: OnnxArray, zero: OnnxArray | None) -> OnnxArray:
     """A matrix of floats by one of codes: the floats become codes by what they are."""
     codes, a_scale, a_zero = dynamic_codes(a)
     product = matmul(centred(codes, a_zero, rows=True), centred(b, zero, rows=False))
@@ -207,13 +209,13 @@ def _dynamic_product(a: Array, b: Array, scale: Array, zero: Array | None) -> Ar
 
 
 @operator("DynamicQuantizeMatMul", domain=MICROSOFT)
-def _dynamic_quantize_matmul(n: Call) -> Array:
+def _dynamic_quantize_matmul(n: NodeCall) -> OnnxArray:
     found, bias = _dynamic_product(n.array(0), n.array(1), n.array(2), n.optional(3)), n.optional(4)
     return found if bias is None else found + bias
 
 
 @operator("QGemm", domain=MICROSOFT)
-def _qgemm(n: Call) -> Array:
+def _qgemm(n: NodeCall) -> OnnxArray:
     a, b, added = centred(n.array(0), n.array(2), rows=True), n.array(3), n.optional(6)
     b = b.swapped() if n.attribute("transB", 0) else b
     a = a.swapped() if n.attribute("transA", 0) else a
@@ -229,7 +231,7 @@ def _qgemm(n: Call) -> Array:
 
 
 @operator("MatMulNBits", domain=MICROSOFT)
-def _matmul_nbits(n: Call) -> Array:
+def _matmul_nbits(n: NodeCall) -> OnnxArray:
     """x by a weight of codes of 2 to 8 bits, packed, with a scale and a zero point for a block of each column."""
     x, packed, scales, zeros = n.x, n.array(1), n.array(2), n.optional(3)
     inner, outer, bits, block = (n.attribute(k, d) for k, d in (("K", 0), ("N", 0), ("bits", 4), ("block_size", 32)))
@@ -253,7 +255,7 @@ def _matmul_nbits(n: Call) -> Array:
     return y if bias is None else y + bias
 
 
-def _unpacked(n: Call, packed: np.ndarray, bits: int) -> np.ndarray:
+def _unpacked(n: NodeCall, packed: np.ndarray, bits: int) -> np.ndarray:
     """Codes of a byte, the lowest bits first."""
     if packed.dtype != np.uint8:
         n.refuse(f"packed codes of {packed.dtype}, expected uint8")
@@ -267,17 +269,17 @@ def _unpacked(n: Call, packed: np.ndarray, bits: int) -> np.ndarray:
 
 
 @operator("QAttention", domain=MICROSOFT)
-def _qattention(n: Call) -> Sequence[Array]:
+def _qattention(n: NodeCall) -> Sequence[OnnxArray]:
     x, w = centred(n.array(0), n.optional(6), rows=True), centred(n.array(1), n.optional(7), rows=False)
     projected = _to_float(x @ w, n.array(3), n.array(4), n.array(2))
     return self_attention(n, projected, n.optional(5), n.optional(8), None)
 
 
 @operator("QEmbedLayerNormalization", domain=MICROSOFT)
-def _qembed_layer_normalization(n: Call) -> Sequence[Array]:
+def _qembed_layer_normalization(n: NodeCall) -> Sequence[OnnxArray]:
     ids, segments, mask = n.array(0), n.optional(1), n.optional(7)
 
-    def decoded(codes: Array, which: int) -> Array:
+    def decoded(codes: OnnxArray, which: int) -> OnnxArray:
         zero = n.optional(13 + which)
         value = codes.astype(_F) if zero is None else codes.astype(_F) - zero.astype(_F).reshape()
         return value * n.array(8 + which).reshape()
@@ -294,11 +296,11 @@ def _qembed_layer_normalization(n: Call) -> Sequence[Array]:
 
 
 @operator("DynamicQuantizeLSTM", domain=MICROSOFT)
-def _dynamic_quantize_lstm(n: Call) -> list[Array]:
+def _dynamic_quantize_lstm(n: NodeCall) -> list[OnnxArray]:
     """An LSTM whose products are of codes: all steps of the input at once, the state at every step."""
 
-    def product(matrix: int) -> Callable[[Array, int], Array]:
-        def apply(x: Array, direction: int) -> Array:
+    def product(matrix: int) -> Callable[[OnnxArray, int], OnnxArray]:
+        def apply(x: OnnxArray, direction: int) -> OnnxArray:
             codes, scale, zero = (n.array(i).part(0, direction, 1).squeeze(0) for i in (matrix, 6 + 2 * matrix, 7 + 2 * matrix))
             return _dynamic_product(x, codes, scale, zero)
 

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, concat, where
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, concat, where
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.limits import MAX_PARTS
 from fleet.frontend.onnx.operators.shapes import checked
 from fleet.frontend.onnx.registry import operator
 
 
 @operator("Reshape")
-def _reshape(n: Call) -> Array:
+def _reshape(n: NodeCall) -> OnnxArray:
     wanted = n.integers(1, "its shape")
     if not n.attribute("allowzero", 0):
         if any(d == 0 and i >= n.x.rank for i, d in enumerate(wanted)):
@@ -26,7 +26,7 @@ def _reshape(n: Call) -> Array:
 
 
 @operator("Flatten")
-def _flatten(n: Call) -> Array:
+def _flatten(n: NodeCall) -> OnnxArray:
     axis = n.attribute("axis", 1)
     if not -n.x.rank <= axis <= n.x.rank:
         n.refuse(f"the axis {axis} of a tensor of rank {n.x.rank}")
@@ -36,11 +36,11 @@ def _flatten(n: Call) -> Array:
 
 
 @operator("Transpose")
-def _transpose(n: Call) -> Array:
+def _transpose(n: NodeCall) -> OnnxArray:
     return n.x.transpose(*n.attribute("perm", list(range(n.x.rank))[::-1]))
 
 
-def axes_of(n: Call, index: int, rank: int, *, since: int = 13) -> list[int] | None:
+def axes_of(n: NodeCall, index: int, rank: int, *, since: int = 13) -> list[int] | None:
     """Axes as an input, or in older opsets as an attribute; counted from the front. None if they are not given."""
     found: list[int] | None = n.attribute("axes", [0]) if n.has("axes") else None
     if n.opset >= since and n.optional(index) is not None:
@@ -54,7 +54,7 @@ def axes_of(n: Call, index: int, rank: int, *, since: int = 13) -> list[int] | N
 
 
 @operator("Squeeze")
-def _squeeze(n: Call) -> Array:
+def _squeeze(n: NodeCall) -> OnnxArray:
     axes = axes_of(n, 1, n.x.rank)
     if axes is None:
         axes = [i for i, d in enumerate(n.x.shape) if d == 1]
@@ -65,14 +65,14 @@ def _squeeze(n: Call) -> Array:
 
 
 @operator("Unsqueeze")
-def _unsqueeze(n: Call) -> Array:
+def _unsqueeze(n: NodeCall) -> OnnxArray:
     given = n.integers(1, "its axes") if n.opset >= 13 else n.attribute("axes", [0])
     axes = axes_of(n, 1, n.x.rank + len(given)) or []
     return n.x.unsqueeze(*axes)
 
 
 @operator("Concat")
-def _concat(n: Call) -> Array:
+def _concat(n: NodeCall) -> OnnxArray:
     parts = n.arrays()
     axis = n.axis(n.attribute("axis", 0), parts[0].rank)
     if len({p.dtype for p in parts}) > 1:
@@ -80,7 +80,7 @@ def _concat(n: Call) -> Array:
     return concat(parts, axis)
 
 
-def split_sizes(n: Call, axis: int, outputs: int) -> list[int]:
+def split_sizes(n: NodeCall, axis: int, outputs: int) -> list[int]:
     """Sizes of the parts of input 0."""
     size = n.x.shape[axis]
     if n.optional(1) is not None and n.opset >= 13:
@@ -97,9 +97,9 @@ def split_sizes(n: Call, axis: int, outputs: int) -> list[int]:
 
 
 @operator("Split")
-def _split(n: Call) -> Sequence[Array]:
+def _split(n: NodeCall) -> Sequence[OnnxArray]:
     axis = n.axis(n.attribute("axis", 0), n.x.rank)
-    parts: list[Array] = []
+    parts: list[OnnxArray] = []
     start = 0
     for size in split_sizes(n, axis, len(n.node.outputs)):
         parts.append(n.x.part(axis, start, size))
@@ -108,7 +108,7 @@ def _split(n: Call) -> Sequence[Array]:
 
 
 @operator("Slice")
-def _slice(n: Call) -> Array:
+def _slice(n: NodeCall) -> OnnxArray:
     starts, ends = n.integers(1, "its starts"), n.integers(2, "its ends")
     axes = n.integers(3, "its axes") if n.optional(3) is not None else list(range(len(starts)))
     steps = n.integers(4, "its steps") if n.optional(4) is not None else [1] * len(starts)
@@ -123,7 +123,7 @@ def _slice(n: Call) -> Array:
 
 
 @operator("Expand")
-def _expand(n: Call) -> Array:
+def _expand(n: NodeCall) -> OnnxArray:
     shape = checked(n, n.integers(1, "its shape"))
     try:
         return n.x.broadcast_to(*np.broadcast_shapes(n.x.shape, shape))
@@ -132,7 +132,7 @@ def _expand(n: Call) -> Array:
 
 
 @operator("Tile")
-def _tile(n: Call) -> Array:
+def _tile(n: NodeCall) -> OnnxArray:
     repeats = n.integers(1, "its repeats")
     if len(repeats) != n.x.rank or min(repeats, default=0) < 0:
         n.refuse(f"{repeats} repeats of a tensor of shape {list(n.x.shape)}")
@@ -142,7 +142,7 @@ def _tile(n: Call) -> Array:
     return n.x.reshape(*apart).broadcast_to(*spread).reshape(*(d * r for d, r in zip(n.x.shape, repeats, strict=True)))
 
 
-def _pad_axis(x: Array, axis: int, low: int, high: int, mode: str) -> Array:
+def _pad_axis(x: OnnxArray, axis: int, low: int, high: int, mode: str) -> OnnxArray:
     size = x.shape[axis]
     places = np.arange(-low, size + high)
     if mode == "edge":
@@ -156,7 +156,7 @@ def _pad_axis(x: Array, axis: int, low: int, high: int, mode: str) -> Array:
 
 
 @operator("Pad")
-def _pad(n: Call) -> Array:
+def _pad(n: NodeCall) -> OnnxArray:
     x, mode = n.x, n.attribute("mode", "constant")
     pads = n.integers(1, "its pads")
     axes = [n.axis(a, x.rank) for a in n.integers(3, "its axes")] if n.optional(3) is not None else list(range(x.rank))
@@ -179,7 +179,7 @@ def _pad(n: Call) -> Array:
 
 
 @operator("Trilu")
-def _trilu(n: Call) -> Array:
+def _trilu(n: NodeCall) -> OnnxArray:
     k = n.integers(1, "its diagonal")[0] if n.optional(1) is not None else 0
     rows, columns = n.x.shape[-2:]
     n.bounded(rows, columns)
@@ -190,7 +190,7 @@ def _trilu(n: Call) -> Array:
 
 
 @operator("DepthToSpace")
-def _depth_to_space(n: Call) -> Array:
+def _depth_to_space(n: NodeCall) -> OnnxArray:
     b, c, h, w = n.x.shape
     s = n.attribute("blocksize", 1)
     if n.attribute("mode", "DCR") == "DCR":
@@ -201,7 +201,7 @@ def _depth_to_space(n: Call) -> Array:
 
 
 @operator("SpaceToDepth")
-def _space_to_depth(n: Call) -> Array:
+def _space_to_depth(n: NodeCall) -> OnnxArray:
     b, c, h, w = n.x.shape
     s = n.attribute("blocksize", 1)
     x = n.x.reshape(b, c, h // s, s, w // s, s)
@@ -210,11 +210,11 @@ def _space_to_depth(n: Call) -> Array:
 
 
 @operator("ReverseSequence")
-def _reverse_sequence(n: Call) -> Array:
+def _reverse_sequence(n: NodeCall) -> OnnxArray:
     """Of each sequence the first `lengths` steps backwards: a gather along the time axis, sequence by sequence."""
     time, batch = n.attribute("time_axis", 0), n.attribute("batch_axis", 1)
     lengths = n.integers(1, "its lengths")
-    rows: list[Array] = []
+    rows: list[OnnxArray] = []
     for i, length in enumerate(lengths):
         row = n.x.part(batch, i, 1)
         places = np.arange(n.x.shape[time])

@@ -7,24 +7,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, unary
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, unary
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.registry import operator
 
 
-def softmax(x: Array, axis: int) -> Array:
+def softmax(x: OnnxArray, axis: int) -> OnnxArray:
     """Over one axis, as one operation."""
     return unary("softmax", x, axis=axis)
 
 
-def log_softmax(x: Array, axis: int) -> Array:
+def log_softmax(x: OnnxArray, axis: int) -> OnnxArray:
     """`log(softmax(x))` without the logarithm of what became 0."""
     apart = x - x.max([axis], keepdims=True)
     return apart - unary("log", unary("exp", apart).sum([axis], keepdims=True))
 
 
 @operator("Softmax", "LogSoftmax")
-def _softmax(n: Call) -> Array:
+def _softmax(n: NodeCall) -> OnnxArray:
     function = softmax if n.node.op == "Softmax" else log_softmax
     if n.opset >= 13:
         return function(n.x, n.axis(n.attribute("axis", -1), n.x.rank))
@@ -35,7 +35,7 @@ def _softmax(n: Call) -> Array:
     return function(flat, 1).reshape(*n.x.shape)
 
 
-def standardised(x: Array, axes: Sequence[int], eps: float) -> tuple[Array, Array, Array]:
+def standardised(x: OnnxArray, axes: Sequence[int], eps: float) -> tuple[OnnxArray, OnnxArray, OnnxArray]:
     """`(x - mean) / sqrt(var + eps)`, the mean and `1 / sqrt(var + eps)`."""
     mean = x.mean(axes, keepdims=True)
     apart = x - mean
@@ -44,7 +44,7 @@ def standardised(x: Array, axes: Sequence[int], eps: float) -> tuple[Array, Arra
 
 
 @operator("LayerNormalization")
-def _layer_normalization(n: Call) -> Sequence[Array]:
+def _layer_normalization(n: NodeCall) -> Sequence[OnnxArray]:
     x, scale, bias = n.x, n.array(1), n.optional(2)
     axis, eps = n.axis(n.attribute("axis", -1), x.rank), n.attribute("epsilon", 1e-5)
     axes = list(range(axis, x.rank))
@@ -58,7 +58,7 @@ def _layer_normalization(n: Call) -> Sequence[Array]:
 
 
 @operator("RMSNormalization")
-def _rms_normalization(n: Call) -> Array:
+def _rms_normalization(n: NodeCall) -> OnnxArray:
     x, scale = n.x, n.array(1)
     axis, eps = n.axis(n.attribute("axis", -1), x.rank), n.attribute("epsilon", 1e-5)
     if axis == x.rank - 1 and scale.shape == x.shape[-1:] and x.dtype != np.float16:
@@ -68,13 +68,13 @@ def _rms_normalization(n: Call) -> Array:
     return (wide / size).astype(scale.dtype) * scale
 
 
-def per_channel(v: Array, rank: int) -> Array:
+def per_channel(v: OnnxArray, rank: int) -> OnnxArray:
     """[C] as [C, 1, 1 ...], which broadcasts over [N, C, ...]."""
     return v.reshape(v.size, *[1] * (rank - 2))
 
 
 @operator("BatchNormalization")
-def _batch_normalization(n: Call) -> Sequence[Array]:
+def _batch_normalization(n: NodeCall) -> Sequence[OnnxArray]:
     x, scale, bias, mean, variance = (n.array(i) for i in range(5))
     eps, rank = n.attribute("epsilon", 1e-5), n.x.rank
     if n.attribute("training_mode", 0):
@@ -91,13 +91,13 @@ def _batch_normalization(n: Call) -> Sequence[Array]:
 
 
 @operator("InstanceNormalization")
-def _instance_normalization(n: Call) -> Array:
+def _instance_normalization(n: NodeCall) -> OnnxArray:
     y, _, _ = standardised(n.x, list(range(2, n.x.rank)), n.attribute("epsilon", 1e-5))
     return y * per_channel(n.array(1), n.x.rank) + per_channel(n.array(2), n.x.rank)
 
 
 @operator("GroupNormalization", since=21)
-def _group_normalization(n: Call) -> Array:
+def _group_normalization(n: NodeCall) -> OnnxArray:
     x, groups = n.x, n.attribute("num_groups", 1)
     if groups < 1 or x.rank < 2 or x.shape[1] % groups:
         n.refuse(f"{groups} groups of {list(x.shape)}")
@@ -107,7 +107,7 @@ def _group_normalization(n: Call) -> Array:
 
 
 @operator("LpNormalization")
-def _lp_normalization(n: Call) -> Array:
+def _lp_normalization(n: NodeCall) -> OnnxArray:
     axis = n.axis(n.attribute("axis", -1), n.x.rank)
     if n.attribute("p", 2) == 1:
         size = unary("abs", n.x).sum([axis], keepdims=True)
@@ -117,7 +117,7 @@ def _lp_normalization(n: Call) -> Array:
 
 
 @operator("LRN")
-def _lrn(n: Call) -> Array:
+def _lrn(n: NodeCall) -> OnnxArray:
     """Local response normalisation over neighbouring channels: sums of squares are differences of nothing, but slices added."""
     x, size = n.x, n.attribute("size", 1)
     low, high = (size - 1) // 2, size // 2
@@ -132,7 +132,7 @@ def _lrn(n: Call) -> Array:
 
 
 @operator("MeanVarianceNormalization")
-def _mean_variance(n: Call) -> Array:
+def _mean_variance(n: NodeCall) -> OnnxArray:
     axes = [n.axis(a, n.x.rank) for a in n.attribute("axes", [0, 2, 3])]
     apart = n.x - n.x.mean(axes, keepdims=True)
     return apart / (unary("sqrt", (apart * apart).mean(axes, keepdims=True)) + 1e-9)

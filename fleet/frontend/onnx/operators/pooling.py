@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, unary
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, unary
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.operators.windows import Windows, numbers, padding, windows
 from fleet.frontend.onnx.registry import operator
 
 
-def _windows(n: Call, x: Array, fill: float) -> Windows:
+def _windows(n: NodeCall, x: OnnxArray, fill: float) -> Windows:
     rank = x.rank - 2
     if rank < 1:
         n.refuse(f"a pooling of {list(x.shape)}")
@@ -23,16 +23,16 @@ def _windows(n: Call, x: Array, fill: float) -> Windows:
     return windows(n, x, kernel, strides, dilations, low, high, fill, ceil=bool(n.attribute("ceil_mode", 0)))
 
 
-def _shaped(x: Array, y: Array, found: Windows) -> Array:
+def _shaped(x: OnnxArray, y: OnnxArray, found: Windows) -> OnnxArray:
     return y.reshape(*x.shape[:2], *found.shape)
 
 
 @operator("MaxPool")
-def _max_pool(n: Call) -> Sequence[Array]:
+def _max_pool(n: NodeCall) -> Sequence[OnnxArray]:
     return max_pool(n, n.x)
 
 
-def max_pool(n: Call, x: Array) -> list[Array]:
+def max_pool(n: NodeCall, x: OnnxArray) -> list[OnnxArray]:
     """x [N, C, ...] by the node's attributes: the result, and where its elements stood if the node wants it."""
     lowest = -np.inf if x.dtype.kind == "f" else float(np.iinfo(x.dtype).min)
     found = _windows(n, x, lowest)
@@ -42,7 +42,7 @@ def max_pool(n: Call, x: Array) -> list[Array]:
     return outputs
 
 
-def _indices(n: Call, x: Array, found: Windows) -> Array:
+def _indices(n: NodeCall, x: OnnxArray, found: Windows) -> OnnxArray:
     """Where in the whole tensor, flattened, each maximum stood."""
     at = np.unravel_index(found.places, found.padded)
     sizes = x.shape[2:]
@@ -60,11 +60,11 @@ def _indices(n: Call, x: Array, found: Windows) -> Array:
 
 
 @operator("AveragePool")
-def _average_pool(n: Call) -> Array:
+def _average_pool(n: NodeCall) -> OnnxArray:
     return average_pool(n, n.x)
 
 
-def average_pool(n: Call, x: Array) -> Array:
+def average_pool(n: NodeCall, x: OnnxArray) -> OnnxArray:
     """x [N, C, ...] by the node's attributes."""
     found = _windows(n, x, 0)
     total = found.values.sum([2])
@@ -84,14 +84,14 @@ def average_pool(n: Call, x: Array) -> Array:
 
 
 @operator("LpPool")
-def _lp_pool(n: Call) -> Array:
+def _lp_pool(n: NodeCall) -> OnnxArray:
     found, p = _windows(n, n.x, 0), n.attribute("p", 2)
     total = (unary("abs", found.values) ** float(p)).sum([2])
     return _shaped(n.x, total ** (1 / p), found)
 
 
 @operator("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
-def _global_pool(n: Call) -> Array:
+def _global_pool(n: NodeCall) -> OnnxArray:
     x, axes = n.x, list(range(2, n.x.rank))
     match n.node.op:
         case "GlobalAveragePool":
@@ -104,7 +104,7 @@ def _global_pool(n: Call) -> Array:
 
 
 @operator("MaxUnpool")
-def _max_unpool(n: Call) -> Array:
+def _max_unpool(n: NodeCall) -> OnnxArray:
     """Every element to the place that its index names; all others are 0."""
     x, indices = n.x, n.array(1)
     rank = x.rank - 2
@@ -121,9 +121,9 @@ def _max_unpool(n: Call) -> Array:
     return n.build.emit("scatter", [zeros, places, x.reshape(x.size)], reduction="none").reshape(*shape)
 
 
-def _moved(places: Array, inner: Sequence[int], outer: Sequence[int]) -> Array:
+def _moved(places: OnnxArray, inner: Sequence[int], outer: Sequence[int]) -> OnnxArray:
     """Indices into the tensor that the pooling read -> into a larger one, which holds that one at its beginning."""
-    found: Array | None = None
+    found: OnnxArray | None = None
     for i, size in enumerate(inner):
         own = (places // math.prod(inner[i + 1 :])) % size
         found = own if found is None else found * outer[i] + own

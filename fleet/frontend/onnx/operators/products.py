@@ -6,12 +6,12 @@ import re
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, einsum, unary
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, einsum, unary
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.registry import operator
 
 
-def matmul(a: Array, b: Array) -> Array:
+def matmul(a: OnnxArray, b: OnnxArray) -> OnnxArray:
     """`np.matmul` with its rules for vectors."""
     row, column = a.rank == 1, b.rank == 1
     a = a.unsqueeze(0) if row else a
@@ -22,7 +22,7 @@ def matmul(a: Array, b: Array) -> Array:
 
 
 @operator("MatMul")
-def _matmul(n: Call) -> Array:
+def _matmul(n: NodeCall) -> OnnxArray:
     a, b = n.array(0), n.array(1)
     if not a.rank or not b.rank:
         n.refuse(f"a product of shapes {list(a.shape)} and {list(b.shape)}")
@@ -30,11 +30,11 @@ def _matmul(n: Call) -> Array:
 
 
 @operator("Gemm")
-def _gemm(n: Call) -> Array:
+def _gemm(n: NodeCall) -> OnnxArray:
     return gemm(n)
 
 
-def gemm(n: Call) -> Array:
+def gemm(n: NodeCall) -> OnnxArray:
     """`alpha * a @ b + beta * c`."""
     a, b, c = n.array(0), n.array(1), n.optional(2)
     alpha, beta = n.attribute("alpha", 1.0), n.attribute("beta", 1.0)
@@ -48,11 +48,11 @@ def gemm(n: Call) -> Array:
 
 
 @operator("Einsum")
-def _einsum(n: Call) -> Array:
+def _einsum(n: NodeCall) -> OnnxArray:
     return einsum(_explicit(n), *n.arrays())
 
 
-def _explicit(n: Call) -> str:
+def _explicit(n: NodeCall) -> str:
     """Subscripts with `->` and without `...`."""
     text = n.attribute("equation", "").replace(" ", "")
     left, arrow, right = text.partition("->")
@@ -75,18 +75,18 @@ def _explicit(n: Call) -> str:
 
 
 @operator("Det")
-def _det(n: Call) -> Array:
+def _det(n: NodeCall) -> OnnxArray:
     size = n.x.shape[-1]
     if size > 4 or n.x.rank < 2 or n.x.shape[-2] != size:
         n.refuse(f"a determinant of shape {list(n.x.shape)}", "matrices up to 4 by 4 are read")
     return _determinant(n.x, size).squeeze(n.x.rank - 1, n.x.rank - 2)
 
 
-def _determinant(x: Array, size: int) -> Array:
+def _determinant(x: OnnxArray, size: int) -> OnnxArray:
     """By Laplace's expansion along the first row."""
     if size == 1:
         return x
-    total: Array | None = None
+    total: OnnxArray | None = None
     rows = x.part(-2, 1, size - 1)
     for i in range(size):
         kept = x.build.known(np.array([c for c in range(size) if c != i], np.int64))

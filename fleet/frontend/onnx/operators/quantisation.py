@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, maximum, minimum, unary
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, maximum, minimum, unary
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.casting import cast
 from fleet.frontend.onnx.narrow import narrow_of
 from fleet.frontend.onnx.operators.convolution import convolve
@@ -19,7 +19,7 @@ from fleet.frontend.onnx.registry import operator
 from fleet.frontend.onnx.tensors import dtype_of
 
 
-def spread(n: Call, v: Array, x: Array, axis: int, block: int) -> Array:
+def spread(n: NodeCall, v: OnnxArray, x: OnnxArray, axis: int, block: int) -> OnnxArray:
     """A scale or zero point, one for the tensor, one an index of an axis, or one a block of it, as x's shape takes it."""
     if v.size == 1 and v.rank <= 1:
         return v.reshape()
@@ -34,7 +34,9 @@ def spread(n: Call, v: Array, x: Array, axis: int, block: int) -> Array:
     return v.reshape(*[v.size if i == axis else 1 for i in range(x.rank)])
 
 
-def quantised(scaled: Array, zero: Array | None, dtype: np.dtype, low: float | None = None, high: float | None = None) -> Array:
+def quantised(
+    scaled: OnnxArray, zero: OnnxArray | None, dtype: np.dtype, low: float | None = None, high: float | None = None
+) -> OnnxArray:
     """Rounded to even, moved by the zero point, cut off at what the dtype holds, or between `low` and `high`."""
     limits = np.iinfo(dtype)
     found = unary("rint", scaled)
@@ -44,12 +46,12 @@ def quantised(scaled: Array, zero: Array | None, dtype: np.dtype, low: float | N
     return minimum(maximum(found, least), most).astype(dtype)
 
 
-def _axis(n: Call, x: Array) -> int:
+def _axis(n: NodeCall, x: OnnxArray) -> int:
     return n.axis(n.attribute("axis", 1), x.rank) if x.rank > 1 else 0
 
 
 @operator("QuantizeLinear")
-def quantize_linear(n: Call) -> Array:
+def quantize_linear(n: NodeCall) -> OnnxArray:
     """Floats to codes, by a scale for all, one an index of an axis, or one a block."""
     x, scale, zero = n.array(0), n.array(1), n.optional(2)
     axis, block = _axis(n, x), n.attribute("block_size", 0)
@@ -73,7 +75,7 @@ def quantize_linear(n: Call) -> Array:
 
 
 @operator("DequantizeLinear")
-def dequantize_linear(n: Call) -> Array:
+def dequantize_linear(n: NodeCall) -> OnnxArray:
     """Codes to floats, as `quantize_linear` has them."""
     x, scale, zero = n.array(0), n.array(1), n.optional(2)
     if x.known is not None and x.rank > 1:
@@ -90,7 +92,7 @@ def dequantize_linear(n: Call) -> Array:
     return cast(wide.astype(scale.dtype) * spread(n, scale, x, axis, block), dtype)
 
 
-def dynamic_codes(x: Array) -> tuple[Array, Array, Array]:
+def dynamic_codes(x: OnnxArray) -> tuple[OnnxArray, OnnxArray, OnnxArray]:
     """uint8 codes of floats, with the scale and the zero point that their least and greatest give."""
     axes = list(range(x.rank))
     low, high = minimum(x.min(axes), 0), maximum(x.max(axes), 0)
@@ -101,11 +103,11 @@ def dynamic_codes(x: Array) -> tuple[Array, Array, Array]:
 
 
 @operator("DynamicQuantizeLinear")
-def _dynamic_quantize_linear(n: Call) -> Sequence[Array]:
+def _dynamic_quantize_linear(n: NodeCall) -> Sequence[OnnxArray]:
     return dynamic_codes(n.x)
 
 
-def centred(x: Array, zero: Array | None, rows: bool) -> Array:
+def centred(x: OnnxArray, zero: OnnxArray | None, rows: bool) -> OnnxArray:
     """x - zero as int32; a zero point of one dimension is one a row, or one a column."""
     wide = x.astype(np.int32)
     if zero is None:
@@ -119,19 +121,19 @@ def centred(x: Array, zero: Array | None, rows: bool) -> Array:
 
 
 @operator("MatMulInteger")
-def _matmul_integer(n: Call) -> Array:
+def _matmul_integer(n: NodeCall) -> OnnxArray:
     a, b = n.array(0), n.array(1)
     return matmul(centred(a, n.optional(2), rows=True), centred(b, n.optional(3), rows=False))
 
 
-def _column(scale: Array, rows: bool) -> Array:
+def _column(scale: OnnxArray, rows: bool) -> OnnxArray:
     if scale.size == 1:
         return scale.reshape()
     return scale.reshape(scale.size, 1) if rows and scale.rank == 1 else scale
 
 
 @operator("QLinearMatMul")
-def _qlinear_matmul(n: Call) -> Array:
+def _qlinear_matmul(n: NodeCall) -> OnnxArray:
     a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero = (n.array(i) for i in range(8))
     found = matmul(centred(a, a_zero, rows=True), centred(b, b_zero, rows=False))
     factor = _column(a_scale, True) * _column(b_scale, False) / _column(y_scale, True)
@@ -140,11 +142,11 @@ def _qlinear_matmul(n: Call) -> Array:
 
 
 @operator("QLinearConv")
-def _qlinear_conv(n: Call) -> Array:
+def _qlinear_conv(n: NodeCall) -> OnnxArray:
     return qlinear_conv(n, n.x)
 
 
-def qlinear_conv(n: Call, x: Array) -> Array:
+def qlinear_conv(n: NodeCall, x: OnnxArray) -> OnnxArray:
     """A convolution of codes, x [N, C, ...]."""
     x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero = (n.array(i) for i in range(1, 8))
     lead = [1] * (w.rank - 1)

@@ -7,13 +7,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, concat, maximum, minimum, unary, where
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, concat, maximum, minimum, unary, where
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.limits import MAX_UNROLLED
 from fleet.frontend.onnx.operators.elementwise import softplus
 from fleet.frontend.onnx.registry import operator
 
-_ACTIVATIONS: dict[str, Callable[[Array, float, float], Array]] = {
+_ACTIVATIONS: dict[str, Callable[[OnnxArray, float, float], OnnxArray]] = {
     "sigmoid": lambda x, _a, _b: unary("sigmoid", x),
     "tanh": lambda x, _a, _b: unary("tanh", x),
     "relu": lambda x, _a, _b: maximum(x, 0),
@@ -27,8 +27,8 @@ _ACTIVATIONS: dict[str, Callable[[Array, float, float], Array]] = {
     "softplus": lambda x, _a, _b: softplus(x),
 }
 _DEFAULTS = {"leakyrelu": (0.01, 0.0), "elu": (1.0, 0.0), "hardsigmoid": (0.2, 0.5), "thresholdedrelu": (1.0, 0.0)}
-_Function = Callable[[Array], Array]
-Product: TypeAlias = Callable[[Array, int], Array]
+_Function = Callable[[OnnxArray], OnnxArray]
+Product: TypeAlias = Callable[[OnnxArray, int], OnnxArray]
 """Rows by the weights of a direction."""
 
 
@@ -36,7 +36,7 @@ class Cell:
     """What the three have in common, of one direction."""
 
     def __init__(
-        self, n: Call, gates: int, activations: Sequence[str], direction: int, backwards: bool, product: Product | None = None
+        self, n: NodeCall, gates: int, activations: Sequence[str], direction: int, backwards: bool, product: Product | None = None
     ) -> None:
         self.n, self.backwards = n, backwards
         self.x = n.array(0)
@@ -52,7 +52,7 @@ class Cell:
         clip = n.attribute("clip", 0.0)
         self.clip: _Function = (lambda v: maximum(minimum(v, clip), -clip)) if clip else (lambda v: v)
 
-    def _plain(self, x: Array, direction: int) -> Array:
+    def _plain(self, x: OnnxArray, direction: int) -> OnnxArray:
         return x @ self.n.array(1).part(0, direction, 1).squeeze(0).swapped()
 
     def recur(self) -> Product:
@@ -61,29 +61,29 @@ class Cell:
         return lambda h, _direction: h @ turned
 
     @property
-    def r(self) -> Array:
+    def r(self) -> OnnxArray:
         """The weights of the state, [gates * hidden, hidden]."""
         return self.n.array(2).part(0, self.direction, 1).squeeze(0)
 
-    def state(self, index: int) -> Array:
+    def state(self, index: int) -> OnnxArray:
         """An initial state [batch, hidden], zeros where none is given."""
         given = self.n.optional(index)
         if given is not None:
             return given.part(0, self.direction, 1).squeeze(0)
         return self.n.constant(np.zeros((self.x.shape[1], self.hidden), self.x.dtype))
 
-    def gate(self, v: Array, index: int) -> Array:
+    def gate(self, v: OnnxArray, index: int) -> OnnxArray:
         """One of the gates side by side."""
         return v.part(-1, index * self.hidden, self.hidden)
 
     def run(
-        self, step: Callable[[Array, Sequence[Array]], Sequence[Array]], states: Sequence[Array]
-    ) -> tuple[Array, Sequence[Array]]:
+        self, step: Callable[[OnnxArray, Sequence[OnnxArray]], Sequence[OnnxArray]], states: Sequence[OnnxArray]
+    ) -> tuple[OnnxArray, Sequence[OnnxArray]]:
         """All steps: [time, batch, hidden] and the last states. A sequence that is over keeps its state and gives zeros."""
         steps, batch = self.x.shape[:2]
         lengths = self.n.integers(4, "its sequence_lens") if self.n.optional(4) is not None else [steps] * batch
         whole = min(lengths, default=steps)
-        outputs: list[Array | None] = [None] * steps
+        outputs: list[OnnxArray | None] = [None] * steps
         used = max(lengths, default=steps)
         projected = self.product(self.x.part(0, 0, used), self.direction)
         if self.wb is not None:
@@ -103,7 +103,7 @@ class Cell:
         return concat([o for o in outputs if o is not None], 0), states
 
 
-def _functions(n: Call, default: Sequence[str], direction: int) -> list[_Function]:
+def _functions(n: NodeCall, default: Sequence[str], direction: int) -> list[_Function]:
     names = [v.lower() for v in n.attribute("activations", [""])] if n.has("activations") else []
     names = names[direction * len(default) : (direction + 1) * len(default)] or [v.lower() for v in default]
     alphas: list[float] = list(n.attribute("activation_alpha", [0.0])) if n.has("activation_alpha") else []
@@ -119,12 +119,12 @@ def _functions(n: Call, default: Sequence[str], direction: int) -> list[_Functio
     return made
 
 
-def _directions(n: Call) -> list[bool]:
+def _directions(n: NodeCall) -> list[bool]:
     found = n.attribute("direction", "forward")
     return {"forward": [False], "reverse": [True], "bidirectional": [False, True]}.get(found, [False])
 
 
-def _both(n: Call, run: Callable[[int, bool], tuple[Array, Sequence[Array]]]) -> list[Array]:
+def _both(n: NodeCall, run: Callable[[int, bool], tuple[OnnxArray, Sequence[OnnxArray]]]) -> list[OnnxArray]:
     """Y and the last states of all directions."""
     if n.array(0).shape[0] > MAX_UNROLLED:
         n.refuse(f"{n.array(0).shape[0]} steps, at most {MAX_UNROLLED} are read")
@@ -136,7 +136,7 @@ def _both(n: Call, run: Callable[[int, bool], tuple[Array, Sequence[Array]]]) ->
     return [y, *states]
 
 
-def _batch_first(n: Call) -> Call:
+def _batch_first(n: NodeCall) -> NodeCall:
     """The node with its inputs in the order time, batch."""
     if not n.attribute("layout", 0):
         return n
@@ -149,21 +149,21 @@ def _batch_first(n: Call) -> Call:
 
 
 @operator("LSTM")
-def _lstm(n: Call) -> list[Array]:
+def _lstm(n: NodeCall) -> list[OnnxArray]:
     return lstm(_batch_first(n))
 
 
-def lstm(n: Call, inputs: Product | None = None, states: Product | None = None) -> list[Array]:
+def lstm(n: NodeCall, inputs: Product | None = None, states: Product | None = None) -> list[OnnxArray]:
     """An LSTM, time first; with products of its own for the inputs and for the state where its weights are codes."""
 
-    def run(direction: int, backwards: bool) -> tuple[Array, Sequence[Array]]:
+    def run(direction: int, backwards: bool) -> tuple[OnnxArray, Sequence[OnnxArray]]:
         cell = Cell(n, 4, ["Sigmoid", "Tanh", "Tanh"], direction, backwards, inputs)
         f, g, h = cell.functions
         peepholes = n.optional(7)
         p = peepholes.part(0, direction, 1).squeeze(0) if peepholes is not None else None
         recur = states or cell.recur()
 
-        def step(x: Array, held: Sequence[Array]) -> Sequence[Array]:
+        def step(x: OnnxArray, held: Sequence[OnnxArray]) -> Sequence[OnnxArray]:
             before, memory = held
             both = x + recur(before, direction)
             both = both if cell.rb is None else both + cell.rb
@@ -182,16 +182,16 @@ def lstm(n: Call, inputs: Product | None = None, states: Product | None = None) 
 
 
 @operator("GRU")
-def _gru(n: Call) -> list[Array]:
+def _gru(n: NodeCall) -> list[OnnxArray]:
     n = _batch_first(n)
 
-    def run(direction: int, backwards: bool) -> tuple[Array, Sequence[Array]]:
+    def run(direction: int, backwards: bool) -> tuple[OnnxArray, Sequence[OnnxArray]]:
         cell = Cell(n, 3, ["Sigmoid", "Tanh"], direction, backwards)
         f, g = cell.functions
         size, turned = cell.hidden, cell.r.swapped()
         after = bool(n.attribute("linear_before_reset", 0))
 
-        def step(x: Array, states: Sequence[Array]) -> Sequence[Array]:
+        def step(x: OnnxArray, states: Sequence[OnnxArray]) -> Sequence[OnnxArray]:
             (before,) = states
             gates = before @ turned.part(1, 0, 2 * size) + x.part(-1, 0, 2 * size)
             gates = gates if cell.rb is None else gates + cell.rb.part(0, 0, 2 * size)
@@ -213,14 +213,14 @@ def _gru(n: Call) -> list[Array]:
 
 
 @operator("RNN")
-def _rnn(n: Call) -> list[Array]:
+def _rnn(n: NodeCall) -> list[OnnxArray]:
     n = _batch_first(n)
 
-    def run(direction: int, backwards: bool) -> tuple[Array, Sequence[Array]]:
+    def run(direction: int, backwards: bool) -> tuple[OnnxArray, Sequence[OnnxArray]]:
         cell = Cell(n, 1, ["Tanh"], direction, backwards)
         turned = cell.r.swapped()
 
-        def step(x: Array, states: Sequence[Array]) -> Sequence[Array]:
+        def step(x: OnnxArray, states: Sequence[OnnxArray]) -> Sequence[OnnxArray]:
             found = x + states[0] @ turned
             return [cell.functions[0](cell.clip(found if cell.rb is None else found + cell.rb))]
 

@@ -6,35 +6,35 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, concat, unary, where
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, concat, unary, where
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.casting import cast
 from fleet.frontend.onnx.limits import MAX_UNROLLED
 from fleet.frontend.onnx.narrow import Narrow
 from fleet.frontend.onnx.registry import operator
 
 
-def _prod(x: Array, axes: list[int], keep: bool) -> Array:
+def _prod(x: OnnxArray, axes: list[int], keep: bool) -> OnnxArray:
     wide = x.astype(np.int64) if x.dtype.kind in "iu" else x
     return wide.reduce("reduce_prod", axes, keep).astype(x.dtype)
 
 
-def _mean(x: Array, axes: list[int], keep: bool) -> Array:
+def _mean(x: OnnxArray, axes: list[int], keep: bool) -> OnnxArray:
     return x.mean(axes, keep).astype(x.dtype)
 
 
-def _log_sum_exp(x: Array, axes: list[int], keep: bool) -> Array:
+def _log_sum_exp(x: OnnxArray, axes: list[int], keep: bool) -> OnnxArray:
     top = x.max(axes, keepdims=True)
     top = where((top - top).equal(0), top, top.like(0))  # an infinite maximum leaves nothing to subtract
     found = unary("log", unary("exp", x - top).sum(axes, keep))
     return found + (top if keep else top.squeeze(*axes))
 
 
-def _bool_or(name: str, of_bools: str) -> Callable[[Array, list[int], bool], Array]:
+def _bool_or(name: str, of_bools: str) -> Callable[[OnnxArray, list[int], bool], OnnxArray]:
     return lambda x, axes, keep: x.reduce(of_bools if x.dtype.kind == "b" else name, axes, keep)
 
 
-_REDUCE: Mapping[str, Callable[[Array, list[int], bool], Array]] = {
+_REDUCE: Mapping[str, Callable[[OnnxArray, list[int], bool], OnnxArray]] = {
     "ReduceSum": lambda x, axes, keep: x.sum(axes, keep),
     "ReduceProd": _prod,
     "ReduceMean": _mean,
@@ -57,12 +57,12 @@ _SINCE = {"ReduceSum": 13}
 """Opset from which axes are an input; 18 for all others."""
 
 
-def _root(x: Array) -> Array:
+def _root(x: OnnxArray) -> OnnxArray:
     return unary("sqrt", x if x.dtype.kind == "f" else x.astype(np.float64)).astype(x.dtype)
 
 
 @operator(*_REDUCE)
-def _reduce(n: Call) -> Array:
+def _reduce(n: NodeCall) -> OnnxArray:
     op, x = n.node.op, n.x
     keep = bool(n.attribute("keepdims", 1))
     given: list[int] = n.attribute("axes", [0]) if n.has("axes") else []
@@ -90,7 +90,7 @@ def _reduce(n: Call) -> Array:
     return _REDUCE[op](x, axes, keep)
 
 
-def _stepwise(x: Array, axis: int, narrow: Narrow) -> Array:
+def _stepwise(x: OnnxArray, axis: int, narrow: Narrow) -> OnnxArray:
     """A sum of few elements, rounded after each, as ONNX's reference evaluator has it; longer ones are rounded once."""
     total = x.part(axis, 0, 1)
     for i in range(1, x.shape[axis]):
@@ -99,7 +99,7 @@ def _stepwise(x: Array, axis: int, narrow: Narrow) -> Array:
 
 
 @operator("ArgMax", "ArgMin")
-def _arg(n: Call) -> Array:
+def _arg(n: NodeCall) -> OnnxArray:
     x = n.x
     axis = n.axis(n.attribute("axis", 0), x.rank)
     name = "argmax" if n.node.op == "ArgMax" else "argmin"
@@ -112,7 +112,7 @@ def _arg(n: Call) -> Array:
 
 
 @operator("Hardmax")
-def _hardmax(n: Call) -> Array:
+def _hardmax(n: NodeCall) -> OnnxArray:
     axis = n.axis(n.attribute("axis", -1), n.x.rank)
     if n.opset < 13:
         n.refuse("Hardmax before opset 13 is not supported")
@@ -124,12 +124,12 @@ def _hardmax(n: Call) -> Array:
     return places.equal(best).astype(n.x.dtype)
 
 
-def _flipped(x: Array, axis: int) -> Array:
+def _flipped(x: OnnxArray, axis: int) -> OnnxArray:
     return x.part(axis, x.shape[axis] - 1, x.shape[axis], -1)
 
 
 @operator("CumSum", "CumProd")
-def _cumulative(n: Call) -> Array:
+def _cumulative(n: NodeCall) -> OnnxArray:
     x = n.x
     axis = n.axis(n.integers(1, "its axis")[0], x.rank)
     turned = bool(n.attribute("reverse", 0))
@@ -143,12 +143,12 @@ def _cumulative(n: Call) -> Array:
     return _flipped(found, axis) if turned else found
 
 
-def _cumulative_sum(x: Array, axis: int) -> Array:
+def _cumulative_sum(x: OnnxArray, axis: int) -> OnnxArray:
     wide = x.astype(np.int64) if x.dtype.kind in "iu" else x
     return x.build.emit("cumsum", [wide], axis=axis).astype(x.dtype)
 
 
-def _cumulative_product(n: Call, x: Array, axis: int) -> Array:
+def _cumulative_product(n: NodeCall, x: OnnxArray, axis: int) -> OnnxArray:
     count = x.shape[axis]
     if count > MAX_UNROLLED:
         n.refuse(f"a product along {count} elements, at most {MAX_UNROLLED} are read")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, where
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, where
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.operators.shapes import checked
 from fleet.frontend.onnx.registry import operator
 
@@ -26,14 +26,14 @@ class _Axis:
 
 
 @operator("Resize", since=11)
-def _resize(n: Call) -> Array:
+def _resize(n: NodeCall) -> OnnxArray:
     x, mode = n.x, n.attribute("mode", "nearest")
     if mode not in ("nearest", "linear", "cubic"):
         n.refuse(f"the mode {mode!r}")
     axes = _axes(n, x)
     checked(n, [next((a.after for a in axes if a.axis == i), d) for i, d in enumerate(x.shape)])
     transform = n.attribute("coordinate_transformation_mode", "half_pixel")
-    outside: Array | None = None
+    outside: OnnxArray | None = None
     result = x
     for a in axes:
         n.bounded(a.after, 1 if mode == "nearest" else a.before)
@@ -56,7 +56,7 @@ def _resize(n: Call) -> Array:
     return result
 
 
-def _axes(n: Call, x: Array) -> list[_Axis]:
+def _axes(n: NodeCall, x: OnnxArray) -> list[_Axis]:
     chosen = [n.axis(a, x.rank) for a in n.attribute("axes", [0])] if n.has("axes") else list(range(x.rank))
     roi = [float(v) for v in n.known(1, "its region").reshape(-1)] if n.optional(1) is not None else []
     sizes = n.integers(3, "its sizes") if n.optional(3) is not None else []
@@ -79,7 +79,7 @@ def _axes(n: Call, x: Array) -> list[_Axis]:
     return [_Axis(a, b, s, f, *p) for a, b, s, f, p in zip(chosen, before, sizes, scales, parts, strict=True)]
 
 
-def _coordinates(n: Call, a: _Axis, transform: str) -> np.ndarray:
+def _coordinates(n: NodeCall, a: _Axis, transform: str) -> np.ndarray:
     """Where in the input each element of the output lies."""
     i = np.arange(a.after, dtype=np.float64)
     length = a.scale * a.before  # not rounded down, as ONNX's definition has it
@@ -103,7 +103,7 @@ def _coordinates(n: Call, a: _Axis, transform: str) -> np.ndarray:
             return n.refuse(f"the coordinate_transformation_mode {transform!r}")
 
 
-def _nearest(n: Call, at: np.ndarray, scale: float) -> np.ndarray:
+def _nearest(n: NodeCall, at: np.ndarray, scale: float) -> np.ndarray:
     match n.attribute("nearest_mode", "round_prefer_floor"):
         case "round_prefer_floor":
             return np.ceil(at - 0.5)
@@ -126,7 +126,7 @@ def _cubic(distance: np.ndarray, a: float) -> np.ndarray:
     return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
 
 
-def _matrix(n: Call, a: _Axis, at: np.ndarray, mode: str) -> np.ndarray:
+def _matrix(n: NodeCall, a: _Axis, at: np.ndarray, mode: str) -> np.ndarray:
     """[after, before]: the weight of every input for every output; what lies outside is the nearest inside."""
     stretch = min(a.scale, 1.0) if n.attribute("antialias", 0) else 1.0
     reach = (1 if mode == "linear" else 2) / stretch
@@ -149,7 +149,7 @@ def _matrix(n: Call, a: _Axis, at: np.ndarray, mode: str) -> np.ndarray:
     return matrix
 
 
-def _weighted(x: Array, axis: int, matrix: np.ndarray) -> Array:
+def _weighted(x: OnnxArray, axis: int, matrix: np.ndarray) -> OnnxArray:
     """The matrix along one axis."""
     order = [i for i in range(x.rank) if i != axis] + [axis]
     back = [order.index(i) for i in range(x.rank)]

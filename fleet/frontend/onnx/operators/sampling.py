@@ -8,17 +8,17 @@ from itertools import product
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, binary, maximum, minimum, unary, where
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, binary, maximum, minimum, unary, where
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.operators.indexing import wrapped
 from fleet.frontend.onnx.registry import operator
 
 
-def _and(a: Array, b: Array) -> Array:
+def _and(a: OnnxArray, b: OnnxArray) -> OnnxArray:
     return binary("logical_and", a, b)
 
 
-def _at(x: Array, images: Array, places: Sequence[Array]) -> Array:
+def _at(x: OnnxArray, images: OnnxArray, places: Sequence[OnnxArray]) -> OnnxArray:
     """x [N, C, ...] at whole places, each [R, P], of the images [R, 1] -> [R, P, C]."""
     sizes = x.shape[2:]
     rows = x.reshape(x.shape[0], x.shape[1], math.prod(sizes)).transpose(0, 2, 1).reshape(-1, x.shape[1])
@@ -28,7 +28,7 @@ def _at(x: Array, images: Array, places: Sequence[Array]) -> Array:
     return rows.take(flat)
 
 
-def _reflected(at: Array, low: float, high: float) -> Array:
+def _reflected(at: OnnxArray, low: float, high: float) -> OnnxArray:
     """A place folded back between two borders, as often as it takes."""
     reach = high - low
     if reach <= 0:
@@ -37,21 +37,21 @@ def _reflected(at: Array, low: float, high: float) -> Array:
     return minimum(turn, 2 * reach - turn) + low
 
 
-def _cubic(part: Array) -> list[Array]:
+def _cubic(part: OnnxArray) -> list[OnnxArray]:
     """Weights of the four neighbours of a place that lies this far behind the second."""
     a = -0.75
 
-    def near(d: Array) -> Array:
+    def near(d: OnnxArray) -> OnnxArray:
         return ((d * (a + 2) - (a + 3)) * d) * d + 1
 
-    def far(d: Array) -> Array:
+    def far(d: OnnxArray) -> OnnxArray:
         return ((d * a - 5 * a) * d + 8 * a) * d - 4 * a
 
     return [far(part + 1), near(part), near(1 - part), far(2 - part)]
 
 
 @operator("GridSample", since=16)
-def _grid_sample(n: Call) -> Array:
+def _grid_sample(n: NodeCall) -> OnnxArray:
     x, grid = n.x, n.array(1)
     mode = {"bilinear": "linear", "bicubic": "cubic"}.get(n.attribute("mode", "linear"), n.attribute("mode", "linear"))
     padding, align = n.attribute("padding_mode", "zeros"), bool(n.attribute("align_corners", 0))
@@ -64,14 +64,14 @@ def _grid_sample(n: Call) -> Array:
     flat = grid.astype(x.dtype).reshape(count, math.prod(shape), rank)
     images = n.constant(np.arange(count, dtype=np.int64).reshape(count, 1))
     borders = [(0.0, size - 1.0) if align else (-0.5, size - 0.5) for size in sizes]
-    taps: list[list[tuple[Array, Array | None]]] = []
+    taps: list[list[tuple[OnnxArray, OnnxArray | None]]] = []
     for axis, size in enumerate(sizes):
         g = flat.part(2, rank - 1 - axis, 1).squeeze(2)  # the last dimension of the grid is x, y, z
         at = (g + 1) * ((size - 1) / 2) if align else ((g + 1) * size - 1) * 0.5
         if padding == "reflection":
             at = _reflected(at, *borders[axis])
         taps.append(_taps(at, mode))
-    total: Array | None = None
+    total: OnnxArray | None = None
     for chosen in product(*taps):
         places, weight, inside = [], None, None
         for (place, share), size, border in zip(chosen, sizes, borders, strict=True):
@@ -92,7 +92,7 @@ def _grid_sample(n: Call) -> Array:
     return total.transpose(0, 2, 1).reshape(count, x.shape[1], *shape)
 
 
-def _taps(at: Array, mode: str) -> list[tuple[Array, Array | None]]:
+def _taps(at: OnnxArray, mode: str) -> list[tuple[OnnxArray, OnnxArray | None]]:
     """Neighbours along one axis, each with its weight."""
     if mode == "nearest":
         return [(unary("rint", at), None)]
@@ -104,7 +104,7 @@ def _taps(at: Array, mode: str) -> list[tuple[Array, Array | None]]:
 
 
 @operator("RoiAlign", since=10)
-def _roi_align(n: Call) -> Array:
+def _roi_align(n: NodeCall) -> OnnxArray:
     x, rois, images = n.x, n.array(1), n.array(2)
     mode, ratio = n.attribute("mode", "avg"), n.attribute("sampling_ratio", 0)
     sizes = (n.attribute("output_height", 1), n.attribute("output_width", 1))
@@ -114,8 +114,8 @@ def _roi_align(n: Call) -> Array:
         n.refuse("takes as many samples as a region is large, which data decide", "give it a sampling_ratio")
     half = n.attribute("coordinate_transformation_mode", "half_pixel" if n.opset >= 16 else "output_half_pixel") == "half_pixel"
     scale, count = n.attribute("spatial_scale", 1.0), rois.shape[0]
-    axes: list[list[tuple[Array, Array]]] = []
-    outside: Array | None = None
+    axes: list[list[tuple[OnnxArray, OnnxArray]]] = []
+    outside: OnnxArray | None = None
     n.bounded(count, *sizes, ratio, ratio)
     samples = [size * ratio for size in sizes]
     for axis, (size, dim) in enumerate(zip(sizes, x.shape[2:], strict=True)):
@@ -133,14 +133,14 @@ def _roi_align(n: Call) -> Array:
         axes.append([tuple(v.unsqueeze(2) if axis == 0 else v.unsqueeze(1) for v in p) for p in pairs])  # pyright: ignore[reportArgumentType]
     rows = wrapped(images, x.shape[0]).reshape(count, 1)
     points = samples[0] * samples[1]
-    parts: list[Array] = []
+    parts: list[OnnxArray] = []
     for (y, y_share), (z, z_share) in product(*axes):
         spread = [v.broadcast_to(count, *samples).reshape(count, points) for v in (y, z)]
         weight = (y_share * z_share).reshape(count, points, 1)
         parts.append(_at(x, rows, spread) * weight)
     assert outside is not None
     gone = outside.broadcast_to(count, *samples).reshape(count, points, 1)
-    combine = Array.__add__ if mode == "avg" else maximum
+    combine = OnnxArray.__add__ if mode == "avg" else maximum
     value = parts[0]
     for other in parts[1:]:
         value = combine(value, other)

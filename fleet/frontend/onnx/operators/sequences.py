@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, concat
-from fleet.frontend.onnx.call import Call, Value
+from fleet.frontend.onnx.array import OnnxArray, concat
+from fleet.frontend.onnx.call import NodeCall, Value
 from fleet.frontend.onnx.limits import MAX_PARTS
 from fleet.frontend.onnx.registry import operator
 
 
 @operator("SequenceConstruct")
-def _construct(n: Call) -> list[Value]:
+def _construct(n: NodeCall) -> list[Value]:
     return [n.arrays()]
 
 
 @operator("SequenceEmpty")
-def _empty(_n: Call) -> list[Value]:
+def _empty(_n: NodeCall) -> list[Value]:
     return [[]]
 
 
 @operator("SequenceLength")
-def _length(n: Call) -> Array:
+def _length(n: NodeCall) -> OnnxArray:
     return n.constant(len(n.sequence(0)), np.int64)
 
 
-def _place(n: Call, index: int, size: int, default: int) -> int:
+def _place(n: NodeCall, index: int, size: int, default: int) -> int:
     found = n.integers(index, "its position")[0] if n.optional(index) is not None else default
     if not -size <= found < max(size, 1):
         n.refuse(f"position {found} of a sequence of {size}")
@@ -33,13 +33,13 @@ def _place(n: Call, index: int, size: int, default: int) -> int:
 
 
 @operator("SequenceAt")
-def _at(n: Call) -> Array:
+def _at(n: NodeCall) -> OnnxArray:
     parts = n.sequence(0)
     return parts[_place(n, 1, len(parts), 0)]
 
 
 @operator("SequenceInsert")
-def _insert(n: Call) -> list[Value]:
+def _insert(n: NodeCall) -> list[Value]:
     parts = list(n.sequence(0))
     if len(parts) >= MAX_PARTS:
         n.refuse(f"a sequence of more than {MAX_PARTS} tensors")
@@ -49,14 +49,14 @@ def _insert(n: Call) -> list[Value]:
 
 
 @operator("SequenceErase")
-def _erase(n: Call) -> list[Value]:
+def _erase(n: NodeCall) -> list[Value]:
     parts = list(n.sequence(0))
     del parts[_place(n, 1, len(parts), len(parts) - 1)]
     return [parts]
 
 
 @operator("SplitToSequence")
-def _split(n: Call) -> list[Value]:
+def _split(n: NodeCall) -> list[Value]:
     x = n.x
     axis = n.axis(n.attribute("axis", 0), x.rank)
     size, keep = x.shape[axis], True
@@ -75,7 +75,7 @@ def _split(n: Call) -> list[Value]:
 
 
 @operator("ConcatFromSequence")
-def _join(n: Call) -> Array:
+def _join(n: NodeCall) -> OnnxArray:
     parts = n.sequence(0)
     if not parts:
         n.refuse("joins an empty sequence")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.limits import MAX_FOLDED
 from fleet.frontend.onnx.registry import operator
 from fleet.frontend.onnx.tensors import dtype_of
@@ -13,7 +13,7 @@ from fleet.ir.shapes import MAX_ELEMENTS
 
 
 @operator("Constant")
-def _constant(n: Call) -> Array:
+def _constant(n: NodeCall) -> OnnxArray:
     kinds = {"value_float": np.float32, "value_floats": np.float32, "value_int": np.int64, "value_ints": np.int64}
     for name, dtype in kinds.items():
         if n.has(name):
@@ -25,18 +25,18 @@ def _constant(n: Call) -> Array:
 
 
 @operator("Shape")
-def _shape(n: Call) -> Array:
+def _shape(n: NodeCall) -> OnnxArray:
     rank = n.x.rank
     start, end = n.attribute("start", 0), n.attribute("end", rank)
     return n.constant(np.array(n.x.shape, np.int64)[slice(start, end)])
 
 
 @operator("Size")
-def _size(n: Call) -> Array:
+def _size(n: NodeCall) -> OnnxArray:
     return n.constant(n.x.size, np.int64)
 
 
-def checked(n: Call, shape: list[int]) -> tuple[int, ...]:
+def checked(n: NodeCall, shape: list[int]) -> tuple[int, ...]:
     """A shape that an input gives. Raise ModelError if a dimension is negative, or the shape is too large."""
     if any(d < 0 for d in shape) or np.prod(shape, dtype=np.float64) > MAX_ELEMENTS:
         n.refuse(f"a tensor of shape {shape}, at most {MAX_ELEMENTS} elements are possible")
@@ -44,7 +44,7 @@ def checked(n: Call, shape: list[int]) -> tuple[int, ...]:
 
 
 @operator("ConstantOfShape")
-def _constant_of_shape(n: Call) -> Array:
+def _constant_of_shape(n: NodeCall) -> OnnxArray:
     shape = checked(n, n.integers(0, "its shape"))
     value = n.node.attributes.get("value", np.zeros(1, np.float32))
     if not isinstance(value, np.ndarray) or value.size != 1:
@@ -56,7 +56,7 @@ def _constant_of_shape(n: Call) -> Array:
 
 
 @operator("Range")
-def _range(n: Call) -> Array:
+def _range(n: NodeCall) -> OnnxArray:
     start, limit, step = (n.known(i, "its bounds").reshape(()) for i in range(3))
     if step == 0:
         n.refuse("a range with a step of zero")
@@ -68,7 +68,7 @@ def _range(n: Call) -> Array:
 
 
 @operator("EyeLike")
-def _eye_like(n: Call) -> Array:
+def _eye_like(n: NodeCall) -> OnnxArray:
     if n.x.rank != 2:
         n.refuse(f"of a tensor of rank {n.x.rank}, expected 2")
     n.bounded(*n.x.shape)
@@ -77,5 +77,5 @@ def _eye_like(n: Call) -> Array:
 
 
 @operator("NonZero")
-def _non_zero(n: Call) -> Array:
+def _non_zero(n: NodeCall) -> OnnxArray:
     return n.constant(np.array(np.nonzero(n.known(0, "what NonZero looks at")), np.int64).reshape(n.x.rank, -1))

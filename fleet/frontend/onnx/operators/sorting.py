@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.operators.indexing import take_along
 from fleet.frontend.onnx.registry import operator
 
 
 @operator("TopK")
-def _top_k(n: Call) -> Sequence[Array]:
+def _top_k(n: NodeCall) -> Sequence[OnnxArray]:
     """The first k of a stable order; of equal elements the one with the lower index comes first."""
     x, k = n.x, n.integers(1, "its k")[0]
     axis = n.axis(n.attribute("axis", -1), x.rank)
@@ -30,7 +30,7 @@ def _top_k(n: Call) -> Sequence[Array]:
 
 
 @operator("Unique")
-def _unique(n: Call) -> Sequence[Array]:
+def _unique(n: NodeCall) -> Sequence[OnnxArray]:
     x = n.known(0, "what Unique looks at")
     axis = n.axis(n.attribute("axis", 0), x.ndim) if n.has("axis") else None
     found, first, inverse, counts = np.unique(x, True, True, True, axis=axis)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array, concat
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray, concat
+from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.registry import operator
 from fleet.frontend.onnx.tensors import dtype_of
 
 
-def _fitted(x: Array, axis: int, length: int) -> Array:
+def _fitted(x: OnnxArray, axis: int, length: int) -> OnnxArray:
     """Cut off, or filled with zeros, to a length along an axis."""
     if x.shape[axis] >= length:
         return x.part(axis, 0, length)
@@ -19,7 +19,7 @@ def _fitted(x: Array, axis: int, length: int) -> Array:
     return x.pad([0] * x.rank, high)
 
 
-def _transform(n: Call, x: Array, length: int, inverse: bool, onesided: bool) -> Array:
+def _transform(n: NodeCall, x: OnnxArray, length: int, inverse: bool, onesided: bool) -> OnnxArray:
     """The transform of [..., length or onesided, 1 or 2] along the last dimension but one, [..., places, 2 or 1]."""
     n.bounded(length, length)
     whole = inverse and onesided
@@ -47,7 +47,7 @@ def _transform(n: Call, x: Array, length: int, inverse: bool, onesided: bool) ->
 
 
 @operator("DFT", since=17)
-def _dft(n: Call) -> Array:
+def _dft(n: NodeCall) -> OnnxArray:
     x = n.x
     inverse, onesided = bool(n.attribute("inverse", 0)), bool(n.attribute("onesided", 0))
     given = (
@@ -69,7 +69,7 @@ def _dft(n: Call) -> Array:
 
 
 @operator("STFT", since=17)
-def _stft(n: Call) -> Array:
+def _stft(n: NodeCall) -> OnnxArray:
     x, step, window = n.x, n.integers(1, "its step")[0], n.optional(2)
     if n.optional(3) is not None:
         length = n.integers(3, "its length")[0]
@@ -87,7 +87,7 @@ def _stft(n: Call) -> Array:
 
 
 @operator("MelWeightMatrix", since=17)
-def _mel_weight_matrix(n: Call) -> Array:
+def _mel_weight_matrix(n: NodeCall) -> OnnxArray:
     """Triangles over the bins of a spectrum, as ONNX's definition steps through them."""
     bins, length, rate, low, high = (float(n.known(i, "a number of its").reshape(-1)[0]) for i in range(5))
     count, size = int(bins), int(length) // 2 + 1

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fleet.frontend.onnx.array import Array
-from fleet.frontend.onnx.call import Call
+from fleet.frontend.onnx.array import OnnxArray
+from fleet.frontend.onnx.call import NodeCall
 from fleet.ir.shapes import MAX_ELEMENTS
 
 __all__ = ["Windows", "numbers", "padding", "windows"]
 
 
-def numbers(n: Call, name: str, rank: int, default: int) -> list[int]:
+def numbers(n: NodeCall, name: str, rank: int, default: int) -> list[int]:
     """An attribute with one positive number for each spatial dimension. Raises ModelError."""
     found = n.attribute(name, [default] * rank)
     if len(found) != rank or any(type(v) is not int or v < 1 for v in found):
@@ -27,7 +27,7 @@ def numbers(n: Call, name: str, rank: int, default: int) -> list[int]:
 
 
 def padding(
-    n: Call, sizes: Sequence[int], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
+    n: NodeCall, sizes: Sequence[int], kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]
 ) -> tuple[list[int], list[int]]:
     """Padding before and after each spatial dimension, by `pads` or `auto_pad`."""
     rank = len(sizes)
@@ -53,7 +53,7 @@ class Windows:
         padded: sizes of the padded input; low: padding before.
     """
 
-    values: Array
+    values: OnnxArray
     shape: tuple[int, ...]
     places: np.ndarray
     padded: tuple[int, ...]
@@ -69,8 +69,8 @@ class Windows:
 
 
 def windows(
-    n: Call,
-    x: Array,
+    n: NodeCall,
+    x: OnnxArray,
     kernel: Sequence[int],
     strides: Sequence[int],
     dilations: Sequence[int],

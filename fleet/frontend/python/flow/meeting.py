@@ -13,7 +13,7 @@ from fleet.errors import SourceError
 from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.arrays.truths import SCALARS, kind_of_number
 from fleet.frontend.python.flow.regions import Way, added, follow, inside, isolated
-from fleet.frontend.python.flow.state import Holder, State, fill, put, tensors_of
+from fleet.frontend.python.flow.state import FlowState, Holder, fill, put, tensors_of
 from fleet.frontend.reading.ending import Flow, Raised
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
@@ -53,7 +53,7 @@ def choose(ev: Evaluator, node: ast.AST, flag: SSAValue, ways: Sequence[Callable
 
 
 def _decided(ev: Evaluator, node: ast.AST, flag: SSAValue, ways: Sequence[Callable[[], tuple[Flow, Value]]]) -> tuple[Flow, Value]:
-    before, count = State.of(ev), builder_of(ev).count
+    before, count = FlowState.of(ev), builder_of(ev).count
     followed: list[Way] = []
     try:
         for way in ways:
@@ -89,7 +89,7 @@ class _Meeting:
     rows: for every part of the operation's result what each way gives for it; takes: what gets the part.
     """
 
-    def __init__(self, ev: Evaluator, node: ast.AST, ways: Sequence[Way], before: State) -> None:
+    def __init__(self, ev: Evaluator, node: ast.AST, ways: Sequence[Way], before: FlowState) -> None:
         self.ev, self.node, self.ways, self.before = ev, node, ways, before
         self.builder = builder_of(ev)
         self.rows: list[list[SSAValue]] = []
@@ -210,7 +210,7 @@ class _Meeting:
 
     def share(self, value: Value) -> None:
         """Merge the memory of arrays that share it on one of the ways; value: arrays besides the state's."""
-        arrays = dict.fromkeys((*State.of(self.ev).tensors, *tensors_of(value)))
+        arrays = dict.fromkeys((*FlowState.of(self.ev).tensors, *tensors_of(value)))
         for number, way in enumerate(self.ways):
             memory: dict[int, Tensor] = {}
             for array in arrays:
@@ -226,7 +226,7 @@ class _Meeting:
     def seeing(self, changed: Tensor | Holder) -> list[int]:
         """The ways after which somebody sees what is changed: the function itself, or who called it."""
 
-        def seen(behind: State | None) -> bool:
+        def seen(behind: FlowState | None) -> bool:
             if behind is None:
                 return False
             return changed in behind.tensors if isinstance(changed, Tensor) else id(changed) in behind.holders
@@ -270,7 +270,7 @@ def same(a: Value, b: Value) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def _changes(before: State, meeting: _Meeting) -> list[Callable[[], None]]:
+def _changes(before: FlowState, meeting: _Meeting) -> list[Callable[[], None]]:
     """What has to be done, once the parts are there, for everything to hold what the ways made of it."""
     changes: list[Callable[[], None]] = []
     for tensor, held in before.tensors.items():

@@ -10,13 +10,13 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from fleet.errors import SourceError
 from fleet.frontend.arrays.emitting import builder_of
-from fleet.frontend.python.flow.state import State
+from fleet.frontend.python.flow.state import FlowState
 from fleet.frontend.reading.ending import Flow, Raised
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Tensor, Value
 from fleet.ir.dialect import ConstantOp, FleetOp
 from fleet.ir.types import shape_of
-from fleet.ir.weights import Stream
+from fleet.ir.weights import RandomStream
 
 __all__ = ["Way", "added", "follow", "inside", "isolated"]
 
@@ -31,8 +31,8 @@ class Way:
     block: Block
     flow: Flow
     value: Value
-    state: State
-    behind: State | None = None
+    state: FlowState
+    behind: FlowState | None = None
 
     def ssa(self, tensor: Tensor) -> SSAValue:
         """What an array was at the end of the way."""
@@ -44,9 +44,9 @@ def follow(ev: Evaluator, node: ast.AST, block: Block, way: Callable[[], tuple[F
     """Follows a way; its state is left as it is then. An error is raised, not noted, with everything as it was before."""
     builder = builder_of(ev)
     inside_, streams, repeats = ev.inside, ev.streams, ev.repeats
-    ev.inside, ev.streams, ev.repeats = inside_ + 1, set[Stream](), 1
+    ev.inside, ev.streams, ev.repeats = inside_ + 1, set[RandomStream](), 1
     random = ev.random
-    before = State.of(ev)
+    before = FlowState.of(ev)
     before.freeze(lambda: ev.fail("F511", node, "an iterator from outside moves on in a part that only the run enters or repeats"))
     count = builder.count
     try:
@@ -58,8 +58,8 @@ def follow(ev: Evaluator, node: ast.AST, block: Block, way: Callable[[], tuple[F
         if ev.random is not random:
             ev.fail("F511", node, "np.random is seeded in a part that only the run enters or repeats", "seed it before")
         called = bool(ev.calls or ev.generating)
-        behind = State.behind(ev, flow.value) if called and "return" in flow.kinds else None
-        return Way(block, flow, value, State.of(ev), behind)
+        behind = FlowState.behind(ev, flow.value) if called and "return" in flow.kinds else None
+        return Way(block, flow, value, FlowState.of(ev), behind)
     except BaseException as error:
         if isinstance(error, SourceError):
             ev.decided = error

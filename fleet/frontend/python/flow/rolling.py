@@ -17,7 +17,7 @@ from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.arrays.truths import kind_of_number
 from fleet.frontend.python.flow.meeting import NUMBERS, choose, same
 from fleet.frontend.python.flow.regions import Way, added, follow, isolated
-from fleet.frontend.python.flow.state import State, contents, fill, put, tensors_of
+from fleet.frontend.python.flow.state import FlowState, contents, fill, put, tensors_of
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.tensor import joined_storage
@@ -65,7 +65,7 @@ def roll(ev: Evaluator, node: ast.AST, rounds: Rounds, entered: Flow) -> Flow:
 
     SourceError F511 for a loop that changes what cannot be an argument of its body.
     """
-    before = State.of(ev)
+    before = FlowState.of(ev)
     places: dict[object, _Place] = {}
     held = Counter(id(t) for _, content in before.holders.values() for v in content.values() for t in tensors_of(v))
     for name in sorted(rounds.names):
@@ -89,7 +89,7 @@ def roll(ev: Evaluator, node: ast.AST, rounds: Rounds, entered: Flow) -> Flow:
     return ev.fail("F511", node, "what this loop changes has no end", "assign before the loop what it changes")
 
 
-def _together(before: State, state: State, carried: Sequence[_Carried]) -> set[frozenset[object]]:
+def _together(before: FlowState, state: FlowState, carried: Sequence[_Carried]) -> set[frozenset[object]]:
     """Pairs of what shares memory in a state: carried things, and arrays from before that something else still holds."""
     memory: dict[int, set[object]] = {}
     cells = [c for c in carried if not isinstance(c.place, Tensor)]
@@ -107,7 +107,7 @@ def _key(place: _Place) -> object:
     return id(place) if isinstance(place, Tensor) else place
 
 
-def _at(state: State, place: _Place) -> Value:
+def _at(state: FlowState, place: _Place) -> Value:
     return place if isinstance(place, Tensor) else state.holders[place[0]][1][place[1]]
 
 
@@ -121,7 +121,7 @@ class _Body:
     """One try to follow a body with some things as its arguments."""
 
     def __init__(
-        self, ev: Evaluator, node: ast.AST, rounds: Rounds, before: State, carried: Sequence[_Carried],
+        self, ev: Evaluator, node: ast.AST, rounds: Rounds, before: FlowState, carried: Sequence[_Carried],
         together: frozenset[frozenset[object]], entered: Flow,
     ) -> None:  # fmt: skip
         self.ev, self.node, self.rounds, self.before, self.carried, self.entered = ev, node, rounds, before, carried, entered
@@ -173,7 +173,7 @@ class _Body:
             made = self._fresh(c.before, rest)
             fill(holder, {**contents(holder), c.place[1]: made})
             arrays[_key(c.place)] = list(tensors_of(made))
-        arrays |= {id(t): [t] for t in State.of(self.ev).tensors if t in self.before.tensors}
+        arrays |= {id(t): [t] for t in FlowState.of(self.ev).tensors if t in self.before.tensors}
         for pair in self._pairs:
             first, *others = [t for key in pair for t in arrays.get(key, ())] or [None]
             for other in others:
@@ -190,11 +190,11 @@ class _Body:
         """Follows the body. What it changes beside what is carried: where there is any, the try is in vain."""
         block = Block(arg_types=[v.type for v in self.start])
         number = Number(None, block.args[0]) if self.numbered else Number(0)
-        begun: list[State] = []
+        begun: list[FlowState] = []
 
         def way() -> tuple[Flow, Value]:
             self._place(block.args[self.numbered :])
-            begun.append(State.of(self.ev))
+            begun.append(FlowState.of(self.ev))
             return self.rounds.body(number), None
 
         self.way = follow(self.ev, self.node, block, way)
@@ -204,7 +204,7 @@ class _Body:
             self.drop()
             raise
 
-    def _changed(self, begun: State, after: State) -> list[_Place]:
+    def _changed(self, begun: FlowState, after: FlowState) -> list[_Place]:
         """What is not carried and is not as it was."""
         carried = {_key(c.place) for c in self.carried}
         more: list[_Place] = [

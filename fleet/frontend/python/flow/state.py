@@ -31,14 +31,14 @@ from fleet.frontend.reading.values import (
 )
 from fleet.ir.weights import Entry
 
-__all__ = ["Held", "Holder", "State", "contents", "fill", "put", "tensors_of"]
+__all__ = ["FlowState", "HeldValue", "Holder", "contents", "fill", "put", "tensors_of"]
 
 Holder: TypeAlias = "Frame | List | Dict | Set | Instance | Class"
 """What holds values that can be replaced."""
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldValue:
     """An array's value in the IR, or what makes it; and who shares its memory."""
 
     ssa: SSAValue | None
@@ -49,7 +49,7 @@ class Held:
     outside: bool
     joined: bool
 
-    def differs(self, other: Held) -> bool:
+    def differs(self, other: HeldValue) -> bool:
         """Whether the array has changed in between; that it became a weight is no change."""
         if (self.lost is None) != (other.lost is None):
             return True
@@ -59,7 +59,7 @@ class Held:
 
 
 @dataclass
-class State:
+class FlowState:
     """What can be reached from the present frame and those that called it, at one moment.
 
     Attributes:
@@ -70,22 +70,22 @@ class State:
 
     frame: Frame
     holders: dict[int, tuple[Holder, dict[Any, Value]]] = field(default_factory=dict[int, "tuple[Holder, dict[Any, Value]]"])
-    tensors: dict[Tensor, Held] = field(default_factory=dict[Tensor, Held])
+    tensors: dict[Tensor, HeldValue] = field(default_factory=dict[Tensor, HeldValue])
     lazies: dict[int, tuple[Lazy, Iterator[Value]]] = field(default_factory=dict[int, tuple[Lazy, Iterator[Value]]])
 
     @classmethod
-    def of(cls, ev: Evaluator) -> State:
+    def of(cls, ev: Evaluator) -> FlowState:
         """As it is now; who called the function that is followed is looked at too, for arrays that both know."""
         return cls._from(ev, [ev.frame])
 
     @classmethod
-    def behind(cls, ev: Evaluator, returned: Value) -> State:
+    def behind(cls, ev: Evaluator, returned: Value) -> FlowState:
         """What is still seen when the function that is followed has returned this: all but its own variables."""
         frame = ev.frame
         return cls._from(ev, [returned, frame.parent, frame.receiver, frame.method_of])
 
     @classmethod
-    def _from(cls, ev: Evaluator, roots: Sequence[Any]) -> State:
+    def _from(cls, ev: Evaluator, roots: Sequence[Any]) -> FlowState:
         found = cls(ev.frame)
         work: list[Any] = [*roots, *ev.outer, *(on for _, on in ev.calls)]
         seen: set[int] = set()
@@ -105,7 +105,7 @@ class State:
                 entry = value.entry if isinstance(value, Static) else None
                 storage = value.storage
                 members = tuple(storage.members)
-                self.tensors[value] = Held(value.held, entry, value.lost, storage, members, storage.outside, storage.joined)
+                self.tensors[value] = HeldValue(value.held, entry, value.lost, storage, members, storage.outside, storage.joined)
                 return []
             case Frame():
                 return [*self._hold(value), value.parent, value.receiver, value.method_of, value.body_of]

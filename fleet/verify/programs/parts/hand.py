@@ -10,7 +10,7 @@ import numpy as np
 
 from fleet.verify.programs.parts.values import Array, number_text
 
-__all__ = ["MOST_ELEMENTS", "Hand", "Known", "Redraw"]
+__all__ = ["MOST_ELEMENTS", "Hand", "KnownExpression", "Redraw"]
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ class Redraw(Exception):
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownExpression:
     """An expression and what CPython makes of it. value: an array, or NumPy's scalar as an array without dimensions."""
 
     text: str
@@ -48,7 +48,7 @@ class Known:
 class Hand:
     """rng: of the program; pool: exact values that have a name, oldest first."""
 
-    def __init__(self, rng: np.random.Generator, pool: list[Known]) -> None:
+    def __init__(self, rng: np.random.Generator, pool: list[KnownExpression]) -> None:
         self.rng, self.pool = rng, pool
 
     def chance(self, share: float) -> bool:
@@ -67,7 +67,7 @@ class Hand:
             raise Redraw
         return int(self.rng.integers(low, high))
 
-    def number(self, x: Known) -> str:
+    def number(self, x: KnownExpression) -> str:
         """A number beside `x`."""
         return number_text(self.rng, x.dtype)
 
@@ -75,11 +75,11 @@ class Hand:
         """Of a named value, so that programs do not mix all dtypes."""
         return self.one(self.pool).dtype.name
 
-    def axis(self, x: Known) -> int:
+    def axis(self, x: KnownExpression) -> int:
         """An axis, counted from either end."""
         return self.integer(-x.ndim, x.ndim)
 
-    def axes(self, x: Known, *, several: bool = True) -> str:
+    def axes(self, x: KnownExpression, *, several: bool = True) -> str:
         """Arguments of a reduction: nothing, an axis, several ones; keepdims."""
         kind = self.rng.random()
         if x.ndim == 0 or kind < 0.3:
@@ -90,7 +90,7 @@ class Hand:
             text = f", axis={self.axis(x)}"
         return text + (", keepdims=True" if self.chance(0.25) else "")
 
-    def beside(self, x: Known) -> str:
+    def beside(self, x: KnownExpression) -> str:
         """A second operand that broadcasts with `x`: a number, another value, or a part of one."""
         if self.chance(0.35):
             return self.number(x)
@@ -99,18 +99,18 @@ class Hand:
             return self.one(fitting)
         return self.part_of(x) if x.ndim else self.number(x)
 
-    def part_of(self, x: Known) -> str:
+    def part_of(self, x: KnownExpression) -> str:
         """Something of `x` that broadcasts with it."""
         if x.ndim == 0:
             return x.text
         return self.one([f"{x.text}[::-1]", f"{x.text}[:1]", f"{x.text}[..., :1]", f"np.flip({x.text})", x.text])
 
-    def like(self, x: Known, *, same_dtype: bool = False) -> str:
+    def like(self, x: KnownExpression, *, same_dtype: bool = False) -> str:
         """A value of the same shape."""
         same = [k.text for k in self.pool if k.shape == x.shape and (not same_dtype or k.dtype == x.dtype)]
         return self.one([*same, x.text, *([f"{x.text}[::-1]"] if x.ndim else [])])
 
-    def index(self, x: Known) -> str:
+    def index(self, x: KnownExpression) -> str:
         """A basic index: slices with steps of either sign, numbers, ..., None."""
         parts: list[str] = []
         dots = False

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from fleet.verify.programs.parts.hand import Hand, Known
+from fleet.verify.programs.parts.hand import Hand, KnownExpression
 
 __all__ = ["copies", "functions", "language", "numbers"]
 
 
-def language(h: Hand, v: str, part: Known) -> list[str]:
+def language(h: Hand, v: str, part: KnownExpression) -> list[str]:
     """Control flow, calls and containers around the array."""
     n, r = h.number(part), h.integer(1, 4)
     return h.one(
@@ -45,7 +45,7 @@ def language(h: Hand, v: str, part: Known) -> list[str]:
     )
 
 
-def functions(h: Hand, v: str, part: Known) -> list[str]:
+def functions(h: Hand, v: str, part: KnownExpression) -> list[str]:
     """A function with parameters of all kinds, and a call that gives them by place, by name, or not at all."""
     parameters, body, given, named = ["p"], ["p"], [v], []
     if h.chance(0.2):
@@ -91,7 +91,7 @@ def functions(h: Hand, v: str, part: Known) -> list[str]:
     return [f"def f{v}({', '.join(parameters)}):", *inner, f"{v} = {call}"]
 
 
-def numbers(h: Hand, v: str, _part: Known) -> list[str]:
+def numbers(h: Hand, v: str, _part: KnownExpression) -> list[str]:
     """Arithmetic of Python numbers beside the array."""
     a, b, c = (str(h.integer(-9, 10)) for _ in range(3))
     wide = h.one(("2**31", "-(2**31)", "2**31 - 1", "-(2**31) - 1", "2**32 - 1", "-(2**32)", "2**40", "2**63 - 1", "2**53 + 1"))
@@ -111,7 +111,7 @@ def numbers(h: Hand, v: str, _part: Known) -> list[str]:
     return [f"p = {number}", f"{v} = {v} {h.one(('+', '-', '*', '/', '<', '==', '//', '%', '>='))} p"]
 
 
-def copies(h: Hand, v: str, part: Known) -> list[str]:
+def copies(h: Hand, v: str, part: KnownExpression) -> list[str]:
     """What is a copy is changed: what it was made of keeps its values."""
     made = h.one(
         ("{v}.flatten()", "{v}.copy()", "np.array({v})", "np.copy({v})", "{v} + 0", "{v}.repeat(1)", "np.tile({v}, 1)", "+{v}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.verify.programs.parts.hand import Hand, Known, Redraw
+from fleet.verify.programs.parts.hand import Hand, KnownExpression, Redraw
 
 __all__ = ["late"]
 
@@ -382,7 +382,7 @@ np.put_along_axis(p, np.zeros((1, 3, 4), int), p[:1], axis=0)
 """.strip().split("\n")
 
 
-def late(h: Hand, v: str, part: Known) -> list[str]:
+def late(h: Hand, v: str, part: KnownExpression) -> list[str]:
     """One or two of them."""
     if part.ndim == 0:
         raise Redraw

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from fleet.verify.programs.parts.calls import respelled
-from fleet.verify.programs.parts.hand import Hand, Known, Redraw
+from fleet.verify.programs.parts.hand import Hand, KnownExpression, Redraw
 from fleet.verify.programs.parts.values import DTYPES
 
 __all__ = ["EXPRESSIONS", "Draw", "stable"]
 
-Draw = Callable[[Hand, Known], str]
+Draw = Callable[[Hand, KnownExpression], str]
 
 _UNARY = (
     *("abs", "absolute", "negative", "positive", "sqrt", "square", "reciprocal", "exp", "expm1", "log", "log1p", "sin", "cos"),
@@ -198,11 +198,11 @@ _CALLED = (
 """NumPy's functions that the program calls as they are."""
 
 
-def _called(h: Hand, x: Known) -> str:
+def _called(h: Hand, x: KnownExpression) -> str:
     return h.one(_CALLED).format(x=x.text, y=h.like(x), a=h.axis(x))
 
 
-def _argued(h: Hand, x: Known) -> str:
+def _argued(h: Hand, x: KnownExpression) -> str:
     """Arguments and methods that the other entries leave out."""
     if h.chance(0.4):
         return f"{x.text}.{h.one(_SHORT)}"
@@ -214,7 +214,7 @@ def _unary(name: str) -> Draw:
 
 
 def _binary(name: str) -> Draw:
-    def draw(h: Hand, x: Known) -> str:
+    def draw(h: Hand, x: KnownExpression) -> str:
         other = h.beside(x)
         return f"np.{name}({other}, {x.text})" if h.chance(0.3) else f"np.{name}({x.text}, {other})"
 
@@ -222,19 +222,19 @@ def _binary(name: str) -> Draw:
 
 
 def _operator(symbol: str) -> Draw:
-    def draw(h: Hand, x: Known) -> str:
+    def draw(h: Hand, x: KnownExpression) -> str:
         other = h.beside(x)
         return f"({other} {symbol} {x.text})" if h.chance(0.3) else f"({x.text} {symbol} {other})"
 
     return draw
 
 
-def _power(h: Hand, x: Known) -> str:
+def _power(h: Hand, x: KnownExpression) -> str:
     return f"({x.text} ** {h.one(('2', '3', '0', '1', '0.5', '0.5', '-0.5', '-1', '2.0', h.beside(x)))})"
 
 
 def _shift(symbol: str) -> Draw:
-    def draw(h: Hand, x: Known) -> str:
+    def draw(h: Hand, x: KnownExpression) -> str:
         if x.dtype.kind == "f":
             raise Redraw
         by = (
@@ -249,7 +249,7 @@ def _shift(symbol: str) -> Draw:
 
 
 def _reduction(name: str) -> Draw:
-    def draw(h: Hand, x: Known) -> str:
+    def draw(h: Hand, x: KnownExpression) -> str:
         more = ", ddof=1" if name in ("std", "var") and h.chance(0.2) else ""
         axes = h.axes(x)
         return f"np.{name}({x.text}{axes}{more})"
@@ -265,30 +265,30 @@ def _method(name: str) -> Draw:
     return lambda h, x: f"{x.text}.{name}({h.axes(x)[2:]})"
 
 
-def _median(h: Hand, x: Known) -> str:
+def _median(h: Hand, x: KnownExpression) -> str:
     if stable(x):
         raise Redraw
     return f"np.median({x.text}{', axis=' + str(h.axis(x)) if x.ndim and h.chance(0.7) else ''})"
 
 
-def _cumsum(h: Hand, x: Known) -> str:
+def _cumsum(h: Hand, x: KnownExpression) -> str:
     axis = f"axis={h.axis(x)}" if x.ndim and h.chance(0.8) else ""
     return f"{x.text}.cumsum({axis})" if h.chance(0.2) else f"np.cumsum({x.text}{', ' + axis if axis else ''})"
 
 
-def _norm(h: Hand, x: Known) -> str:
+def _norm(h: Hand, x: KnownExpression) -> str:
     if x.ndim not in (1, 2):
         raise Redraw
     axes = h.axes(x, several=False)
     return f"np.linalg.norm({x.text}{axes}{h.one(('', '', ', ord=2', ', ord=1')) if 'axis=' in axes or x.ndim == 1 else ''})"
 
 
-def _sort(h: Hand, x: Known) -> str:
+def _sort(h: Hand, x: KnownExpression) -> str:
     axis = h.one(("", f", axis={h.axis(x)}"))
     return f"np.sort({x.text}{axis}{stable(x, ', ')})"
 
 
-def stable(x: Known, before: str = "") -> str:
+def stable(x: KnownExpression, before: str = "") -> str:
     """The argument that a sort needs where both zeros are there, which else may come in any order, or NaN in float16.
 
     Of the latter NumPy's vector sort makes a signalling NaN, which `np.fmin` takes for more than a number.
@@ -299,41 +299,41 @@ def stable(x: Known, before: str = "") -> str:
     return f"{before}kind='stable'" if open_zeros or (x.dtype == np.float16 and np.isnan(flat).any()) else ""
 
 
-def _argsort(h: Hand, x: Known) -> str:
+def _argsort(h: Hand, x: KnownExpression) -> str:
     axis = h.one(("", f", axis={h.axis(x)}"))
     return f"np.argsort({x.text}{axis}, kind='stable')"
 
 
-def _reshape(h: Hand, x: Known) -> str:
+def _reshape(h: Hand, x: KnownExpression) -> str:
     n = x.value.size
     shapes = {(n,), (-1,), (1, -1), (-1, 1), *((a, n // a) for a in (2, 3, 4) if n % a == 0)} if n else {(n,), (0, 2)}
     shape = h.one(sorted(shapes))
     return f"{x.text}.reshape({', '.join(map(str, shape))})" if h.chance(0.5) else f"np.reshape({x.text}, {shape})"
 
 
-def _permute(h: Hand, x: Known) -> str:
+def _permute(h: Hand, x: KnownExpression) -> str:
     axes = [int(a) - x.ndim * h.chance(0.4) for a in h.rng.permutation(x.ndim)]
     kind = h.one(("np.transpose({x}, {a})", "{x}.transpose({a})", "np.permute_dims({x}, {a})"))
     return kind.format(x=x.text, a=tuple(axes))
 
 
-def _swap(h: Hand, x: Known) -> str:
+def _swap(h: Hand, x: KnownExpression) -> str:
     return f"np.{h.one(('swapaxes', 'moveaxis'))}({x.text}, {h.axis(x)}, {h.axis(x)})"
 
 
-def _roll(h: Hand, x: Known) -> str:
+def _roll(h: Hand, x: KnownExpression) -> str:
     return f"np.roll({x.text}, {h.integer(-5, 6)}{f', axis={h.axis(x)}' if x.ndim and h.chance(0.7) else ''})"
 
 
-def _repeat(h: Hand, x: Known) -> str:
+def _repeat(h: Hand, x: KnownExpression) -> str:
     return f"np.repeat({x.text}, {h.integer(1, 4)}{f', axis={h.axis(x)}' if x.ndim and h.chance(0.7) else ''})"
 
 
-def _tile(h: Hand, x: Known) -> str:
+def _tile(h: Hand, x: KnownExpression) -> str:
     return f"np.tile({x.text}, {h.one(('2', '(2, 1)', '(1, 3)', '(2, 2)', '1', '0', '(2, 0)', '(1, 1, 2)'))})"
 
 
-def _pad(h: Hand, x: Known) -> str:
+def _pad(h: Hand, x: KnownExpression) -> str:
     if x.ndim == 0:
         raise Redraw
     width = h.one(("1", "(1, 2)", str(tuple((h.integer(0, 3), h.integer(0, 3)) for _ in x.shape))))
@@ -341,17 +341,17 @@ def _pad(h: Hand, x: Known) -> str:
     return f"np.pad({x.text}, {width}{mode})"
 
 
-def _join(h: Hand, x: Known) -> str:
+def _join(h: Hand, x: KnownExpression) -> str:
     name = h.one(("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "concat"))
     axis = f", axis={h.axis(x)}" if name in ("concatenate", "stack", "concat") and h.chance(0.6) else ""
     return f"np.{name}([{x.text}, {h.like(x)}]{axis})"
 
 
-def _append(h: Hand, x: Known) -> str:
+def _append(h: Hand, x: KnownExpression) -> str:
     return f"np.append({x.text}, {h.like(x)}{f', axis={h.axis(x)}' if x.ndim and h.chance(0.5) else ''})"
 
 
-def _split(h: Hand, x: Known) -> str:
+def _split(h: Hand, x: KnownExpression) -> str:
     parts, axis = h.integer(2, 4), h.axis(x)
     at = h.integer(0, parts)
     places = sorted(h.integer(0, max(x.shape) + 1) for _ in range(parts - 1))
@@ -367,30 +367,30 @@ def _split(h: Hand, x: Known) -> str:
     return h.one(texts)
 
 
-def _broadcast(h: Hand, x: Known) -> str:
+def _broadcast(h: Hand, x: KnownExpression) -> str:
     lead = h.one(((2,), (3,), (1,), (2, 2)))
     return f"np.broadcast_to({x.text}, {(*lead, *(h.integer(2, 4) if n == 1 else n for n in x.shape))})"
 
 
-def _triangle(h: Hand, x: Known) -> str:
+def _triangle(h: Hand, x: KnownExpression) -> str:
     if x.ndim < 2:
         raise Redraw
     return f"np.{h.one(('tril', 'triu'))}({x.text}{h.one(('', f', k={h.integer(-2, 3)}'))})"
 
 
-def _diagonal(h: Hand, x: Known) -> str:
+def _diagonal(h: Hand, x: KnownExpression) -> str:
     return f"np.{h.one(('diagonal', 'trace'))}({x.text})"
 
 
-def _diff(h: Hand, x: Known) -> str:
+def _diff(h: Hand, x: KnownExpression) -> str:
     return f"np.diff({x.text}{h.one(('', ', n=2', f', axis={h.axis(x)}'))})"
 
 
-def _expand(h: Hand, x: Known) -> str:
+def _expand(h: Hand, x: KnownExpression) -> str:
     return f"np.expand_dims({x.text}, {h.integer(-x.ndim - 1, x.ndim + 1)})"
 
 
-def _matmul(h: Hand, x: Known) -> str:
+def _matmul(h: Hand, x: KnownExpression) -> str:
     """With its own transpose, or with whatever fits."""
     if x.ndim == 0:
         raise Redraw
@@ -399,7 +399,7 @@ def _matmul(h: Hand, x: Known) -> str:
     return h.one((f"({x.text} @ {other})", f"np.matmul({x.text}, {other})"))
 
 
-def _dot(h: Hand, x: Known) -> str:
+def _dot(h: Hand, x: KnownExpression) -> str:
     if x.ndim > 2:
         raise Redraw
     finite = x.dtype.kind != "f" or bool(np.isfinite(x.value).all())  # BLAS takes 0 times anything for 0
@@ -407,7 +407,7 @@ def _dot(h: Hand, x: Known) -> str:
     return h.one((f"np.dot({x.text}, {other})", f"{x.text}.dot({other})"))
 
 
-def _products(h: Hand, x: Known) -> str:
+def _products(h: Hand, x: KnownExpression) -> str:
     if x.ndim > 2:
         raise Redraw
     return f"np.{h.one(('inner', 'outer', 'vdot'))}({x.text}, {h.like(x)})"
@@ -420,7 +420,7 @@ _EINSUMS: Mapping[int, tuple[str, ...]] = {
 }
 
 
-def _einsum(h: Hand, x: Known) -> str:
+def _einsum(h: Hand, x: KnownExpression) -> str:
     text = h.one(_EINSUMS.get(x.ndim, ())) if h.chance(0.5) else _subscripts(h, x.ndim)
     return f"np.einsum('{text}', {x.text}{(', ' + h.like(x)) * text.count(',')})"
 
@@ -439,13 +439,13 @@ def _subscripts(h: Hand, ndim: int) -> str:
     return f"{', '.join(terms) if h.chance(0.1) else ','.join(terms)}->{'...' * any('.' in t for t in terms)}{''.join(kept)}"
 
 
-def _where(h: Hand, x: Known) -> str:
+def _where(h: Hand, x: KnownExpression) -> str:
     condition = h.one((f"{x.text} > {h.number(x)}", f"{x.text} == {h.part_of(x)}", x.text, f"np.isnan({x.text})"))
     first, second = (x.text, h.beside(x)) if h.chance(0.6) else (h.beside(x), x.text)
     return f"np.where({condition}, {first}, {second})"
 
 
-def _clip(h: Hand, x: Known) -> str:
+def _clip(h: Hand, x: KnownExpression) -> str:
     low, high = h.number(x), h.number(x)
     return h.one(
         (
@@ -458,11 +458,11 @@ def _clip(h: Hand, x: Known) -> str:
     )
 
 
-def _round(h: Hand, x: Known) -> str:
+def _round(h: Hand, x: KnownExpression) -> str:
     return f"np.round({x.text}{h.one(('', ', 1', ', 2', ', decimals=0'))})"
 
 
-def _cast(h: Hand, x: Known) -> str:
+def _cast(h: Hand, x: KnownExpression) -> str:
     """To a dtype that holds the values: what C leaves open is no difference."""
     name = h.one(DTYPES)
     if not _held(x, np.dtype(name)):
@@ -471,7 +471,7 @@ def _cast(h: Hand, x: Known) -> str:
     return kind.format(x=x.text, d=name)
 
 
-def _held(x: Known, dtype: np.dtype) -> bool:
+def _held(x: KnownExpression, dtype: np.dtype) -> bool:
     if x.dtype.kind != "f" or dtype.kind not in "iu":
         return True
     info = np.iinfo(dtype)
@@ -480,11 +480,11 @@ def _held(x: Known, dtype: np.dtype) -> bool:
     return bool(np.all(np.isfinite(wide)) and np.all(wide > float(info.min) - 1) and np.all(wide < float(info.max)))
 
 
-def _index(h: Hand, x: Known) -> str:
+def _index(h: Hand, x: KnownExpression) -> str:
     return f"{x.text}[{h.index(x)}]"
 
 
-def _fancy(h: Hand, x: Known) -> str:
+def _fancy(h: Hand, x: KnownExpression) -> str:
     if x.ndim == 0 or x.shape[0] == 0:
         raise Redraw
     n = x.shape[0]
@@ -516,7 +516,7 @@ def _fancy(h: Hand, x: Known) -> str:
     return f"{x.text}[np.arange({n}), np.argmax({x.text}, axis=-1)]" if x.ndim == 2 else f"{x.text}[:, {h.numbers(x.shape[1])}]"
 
 
-def _advanced(h: Hand, x: Known) -> str:
+def _advanced(h: Hand, x: KnownExpression) -> str:
     """An index of slices, numbers, lists, None, dots and arrays that only the run knows, in any order."""
     parts: list[str] = []
     length = h.integer(1, 4)
@@ -545,7 +545,7 @@ def _advanced(h: Hand, x: Known) -> str:
     return ", ".join(parts)
 
 
-def _take(h: Hand, x: Known) -> str:
+def _take(h: Hand, x: KnownExpression) -> str:
     if x.ndim == 0:
         raise Redraw
     axis = h.axis(x)
@@ -555,14 +555,14 @@ def _take(h: Hand, x: Known) -> str:
     return f"np.take({x.text}, {h.numbers(n)}, axis={axis})"
 
 
-def _full_like(h: Hand, x: Known) -> str:
+def _full_like(h: Hand, x: KnownExpression) -> str:
     kind = h.one(
         ("np.full_like({x}, {n})", "np.zeros_like({x}, dtype='{d}')", "np.ones_like({x}, '{d}')", "np.full_like({x}, 1, '{d}')")
     )
     return kind.format(x=x.text, n=h.number(x), d=h.dtype())
 
 
-def _array(h: Hand, x: Known) -> str:
+def _array(h: Hand, x: KnownExpression) -> str:
     y, n = h.like(x), h.number(x)
     return h.one(
         (
@@ -613,19 +613,19 @@ _SIZES = (
 )
 
 
-def _sizes(h: Hand, x: Known) -> str:
+def _sizes(h: Hand, x: KnownExpression) -> str:
     """Shapes, ends of slices and numbers computed from the array's own shape."""
     if x.ndim == 0:
         raise Redraw
     return h.one(_SIZES).format(x=x.text, n=h.number(x), d=h.dtype().replace("bool", "bool_"), s=x.shape)
 
 
-def _respelled(h: Hand, x: Known) -> str:
+def _respelled(h: Hand, x: KnownExpression) -> str:
     name = h.one([n for n in EXPRESSIONS if not n.startswith(".")])
     return respelled(h, EXPRESSIONS[name](h, x))
 
 
-def _same(h: Hand, x: Known) -> str:
+def _same(h: Hand, x: KnownExpression) -> str:
     """Python's truth value, beside the array."""
     other = h.one((h.like(x), h.like(x), h.beside(x)))
     more = h.one(("", "", ", rtol=0.5", ", 0.1, 2", ", equal_nan=True"))
@@ -633,13 +633,13 @@ def _same(h: Hand, x: Known) -> str:
     return h.one((f"({x.text} + {same})", f"np.where({same}, {x.text}, {h.beside(x)})"))
 
 
-def _meshgrid(h: Hand, x: Known) -> str:
+def _meshgrid(h: Hand, x: KnownExpression) -> str:
     if x.ndim != 1:
         raise Redraw
     return f"np.meshgrid({x.text}, {h.like(x)}{h.one(('', ', indexing=' + repr('ij')))})[{h.integer(0, 2)}]"
 
 
-def _beside_made(h: Hand, x: Known) -> str:
+def _beside_made(h: Hand, x: KnownExpression) -> str:
     """With an array that the source makes."""
     if x.ndim == 0:
         raise Redraw
@@ -664,7 +664,7 @@ def _beside_made(h: Hand, x: Known) -> str:
     return f"({x.text} {symbol} {made})"
 
 
-def _python(h: Hand, x: Known) -> str:
+def _python(h: Hand, x: KnownExpression) -> str:
     """Through Python's own means: unpacking, comprehensions, len, sum, conditions on shapes."""
     if x.ndim == 0:
         raise Redraw

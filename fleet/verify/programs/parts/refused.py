@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.verify.programs.parts.hand import Hand, Known
+from fleet.verify.programs.parts.hand import Hand, KnownExpression
 
 __all__ = ["refused"]
 
@@ -405,7 +405,7 @@ _LONG = (
 """Too deep, and more errors than are said."""
 
 
-def refused(h: Hand, x: Known, inputs: tuple[str, ...]) -> str:
+def refused(h: Hand, x: KnownExpression, inputs: tuple[str, ...]) -> str:
     """One of them."""
     kind = h.rng.random()
     text = h.one(_LIMITS if kind < 0.05 else _LONG if kind < 0.06 else _BLOCKS)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from fleet.verify.programs.parts.hand import Hand, Known, Redraw
+from fleet.verify.programs.parts.hand import Hand, KnownExpression, Redraw
 from fleet.verify.programs.parts.language import copies, functions, language, numbers
 from fleet.verify.programs.parts.late import late
 from fleet.verify.programs.parts.syntax import made, syntax
 
 __all__ = ["LANGUAGE", "STATEMENTS", "Change"]
 
-Change = Callable[[Hand, str, Known], list[str]]
+Change = Callable[[Hand, str, KnownExpression], list[str]]
 """(hand, name of the array, the part of it that is changed) -> lines behind `name = ....copy()`."""
 
 _AUGMENTED = ("+=", "-=", "*=", "/=", "//=", "%=", "&=", "|=", "^=")
@@ -21,12 +21,12 @@ def _augmented(symbol: str) -> Change:
     return lambda h, _v, part: [f"{part.text} {symbol} {h.beside(part) if h.chance(0.6) else h.number(part)}"]
 
 
-def _assigned(h: Hand, _v: str, part: Known) -> list[str]:
+def _assigned(h: Hand, _v: str, part: KnownExpression) -> list[str]:
     text = part.text if part.text.endswith("]") else f"{part.text}[{h.index(part)}]"
     return [f"{text} = {h.one((h.number(part), h.number(part), h.beside(part)))}"]
 
 
-def _masked(h: Hand, v: str, part: Known) -> list[str]:
+def _masked(h: Hand, v: str, part: KnownExpression) -> list[str]:
     masks = [f"{v} > {h.number(part)}", f"{v} == {v}", f"{v} < {h.number(part)}", f"np.isnan({v})"]
     values = [h.number(part)]
     if part.ndim:
@@ -35,7 +35,7 @@ def _masked(h: Hand, v: str, part: Known) -> list[str]:
     return [f"{v}[{h.one(masks)}] {h.one(('=', '=', '=', '+='))} {h.one(values)}"]
 
 
-def _indexed(h: Hand, v: str, part: Known) -> list[str]:
+def _indexed(h: Hand, v: str, part: KnownExpression) -> list[str]:
     if part.ndim == 0:
         raise Redraw
     n = part.shape[0]
@@ -51,22 +51,22 @@ def _indexed(h: Hand, v: str, part: Known) -> list[str]:
     return [f"{v}[{h.numbers(n)}] = {h.number(part)}"]
 
 
-def _filled(h: Hand, v: str, part: Known) -> list[str]:
+def _filled(h: Hand, v: str, part: KnownExpression) -> list[str]:
     return [f"{v}.fill({h.number(part)})"]
 
 
-def _sorted(h: Hand, v: str, part: Known) -> list[str]:
+def _sorted(h: Hand, v: str, part: KnownExpression) -> list[str]:
     # All of v is sorted: beside the part there may be zeros of both signs, which the default leaves in any order.
     arguments = (f"axis={h.axis(part)}" if h.chance(0.5) else "", "kind='stable'" if part.dtype.kind == "f" else "")
     return [f"{v}.sort({', '.join(a for a in arguments if a)})"]
 
 
-def _put(h: Hand, v: str, part: Known) -> list[str]:
+def _put(h: Hand, v: str, part: KnownExpression) -> list[str]:
     axis = h.axis(part)
     return [f"np.put_along_axis({v}, np.argsort({v}, axis={axis}, kind='stable'), {h.number(part)}, axis={axis})"]
 
 
-def _for(h: Hand, v: str, part: Known) -> list[str]:
+def _for(h: Hand, v: str, part: KnownExpression) -> list[str]:
     if part.ndim == 0:
         raise Redraw
     n = part.shape[0]
@@ -91,7 +91,7 @@ def _for(h: Hand, v: str, part: Known) -> list[str]:
     return list(body)
 
 
-def _if(h: Hand, v: str, part: Known) -> list[str]:
+def _if(h: Hand, v: str, part: KnownExpression) -> list[str]:
     n = h.integer(0, 5)
     return [
         f"if {v}.ndim > {h.integer(0, 3)} and {v}.size > {n}:",
@@ -101,7 +101,7 @@ def _if(h: Hand, v: str, part: Known) -> list[str]:
     ]
 
 
-def _view(h: Hand, v: str, part: Known) -> list[str]:
+def _view(h: Hand, v: str, part: KnownExpression) -> list[str]:
     """Names of views that are read, beside what they are views of."""
     if part.ndim == 0:
         raise Redraw
@@ -109,7 +109,7 @@ def _view(h: Hand, v: str, part: Known) -> list[str]:
     return [f"w{v} = {v}{cut}", f"{v} = {v} + w{v}.sum(axis=0)" if h.chance(0.5) else f"{v} = w{v} {h.one('+*-')} {h.number(part)}"]
 
 
-def _through(h: Hand, v: str, part: Known) -> list[str]:
+def _through(h: Hand, v: str, part: KnownExpression) -> list[str]:
     """Writes through a view, or to what has one: mostly refused, with F504."""
     if part.ndim == 0:
         raise Redraw

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.verify.programs.parts.hand import Hand, Known
+from fleet.verify.programs.parts.hand import Hand, KnownExpression
 
 __all__ = ["surroundings"]
 
@@ -359,7 +359,7 @@ def _rows(text: str) -> list[str]:
     return [row.replace("\\n", "\n") for row in text.split("\n")]
 
 
-def surroundings(h: Hand, v: str, part: Known) -> tuple[str, list[str], bool]:
+def surroundings(h: Hand, v: str, part: KnownExpression) -> tuple[str, list[str], bool]:
     """Lines of the module, lines of the function that use them, and whether fleet must refuse these."""
     names = {"v": v, "n": h.number(part), "k": str(h.integer(0, 5))}
     if h.chance(0.7):

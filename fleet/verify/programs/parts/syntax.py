@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fleet.verify.programs.parts.hand import Hand, Known, Redraw
+from fleet.verify.programs.parts.hand import Hand, KnownExpression, Redraw
 
 __all__ = ["made", "syntax"]
 
@@ -163,18 +163,18 @@ _MADE = (
 )  # fmt: skip
 
 
-def _rows(h: Hand, v: str, part: Known, text: str) -> list[str]:
+def _rows(h: Hand, v: str, part: KnownExpression, text: str) -> list[str]:
     return text.format(v=v, n=h.number(part), k=h.integer(0, 5), m=h.one("+-*")).rstrip("\n").split("\n")
 
 
-def syntax(h: Hand, v: str, part: Known) -> list[str]:
+def syntax(h: Hand, v: str, part: KnownExpression) -> list[str]:
     """Containers, classes, names."""
     if h.chance(0.2):
         return [*_rows(h, v, part, _BOX), *_rows(h, v, part, h.one(_BOXES))]
     return _rows(h, v, part, h.one(_SYNTAX))
 
 
-def made(h: Hand, v: str, part: Known) -> list[str]:
+def made(h: Hand, v: str, part: KnownExpression) -> list[str]:
     """Small arrays that the source makes, changes and reads, so that their elements are known before the run."""
     if part.ndim == 0 and h.chance(0.5):
         raise Redraw

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fleet.verify.programs.parts.calls import misspelled
-from fleet.verify.programs.parts.hand import Hand, Known
+from fleet.verify.programs.parts.hand import Hand, KnownExpression
 from fleet.verify.programs.parts.operations import EXPRESSIONS
 
 __all__ = ["same_kind", "wrong_text"]
@@ -47,7 +47,7 @@ _TEXTS = (
 )
 
 
-def wrong_text(h: Hand, x: Known) -> str:
+def wrong_text(h: Hand, x: KnownExpression) -> str:
     """One of them. It may be right all the same."""
     if h.chance(0.1):
         return f"{h.one([n for n in EXPRESSIONS if n.startswith('np.')])}()"

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fleet.dlavm import adr, ne, transform
-from fleet.ir.accel.nodes import Constant, Node
+from fleet.ir.accel.nodes import ConstantNode, Node
 from fleet.isa.registry import find_device
 from fleet.targets.graph.build import build
 
@@ -54,10 +54,10 @@ def graph(s: Shape, data: Callable[[int, int], Any]) -> Node:
     """The public compiler's 17 calls a block, the final norm and the output layer."""
     hbm, token, last = adr.hbm, ne.Var("token", s.tokens), ne.Var("last_token", POSITIONS)
 
-    def matrix(name: str, chin: int, chout: int) -> Constant:
+    def matrix(name: str, chin: int, chout: int) -> ConstantNode:
         return hbm.const_hbm(name, data(chin, chout), (chin, chout))
 
-    def pairs(name: str, channels: int) -> Constant:
+    def pairs(name: str, channels: int) -> ConstantNode:
         return hbm.const_ddr(name, None, (2 * channels,))
 
     query, key = s.heads * s.head, s.kv_heads * s.head

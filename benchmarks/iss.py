@@ -20,7 +20,7 @@ from fleet.engines.execute import execute_calls
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.sdk import Call
-from fleet.sets.hbm0923.mvm_operands import Operands
+from fleet.sets.hbm0923.mvm_operands import MvmFields
 from fleet.sets.hbm0923.weights import pack_weights
 
 CHIN, CHOUT, GROUP = 4096, 256, 128
@@ -47,7 +47,7 @@ def measure(name: str, tokens: int, repeat: int) -> tuple[float, float, float]:
         calls = [
             Call(
                 "mvm",
-                Operands(
+                MvmFields(
                     CHIN, CHOUT, min(tile, tokens - t), GROUP, t * 64, 0, output + t * 64, surface, surface, surface, surface
                 ).encode(device),
             )

@@ -15,7 +15,7 @@ from fleet.llm.load import load_model
 from fleet.llm.perplexity_table import table
 from fleet.llm.quantisation import GROUPS, ROUNDINGS, Quantisation
 from fleet.sdk import Device
-from fleet.sets.hbm0923.mvm_operands import Operands
+from fleet.sets.hbm0923.mvm_operands import MvmFields
 from fleet.sets.hbm0923.timing import mvm_cycles
 from fleet.sets.hbm0923.timing_timed import timed_cycles
 
@@ -37,7 +37,7 @@ def cycles(device: Device, config: ModelConfig, group: int, head: bool) -> tuple
     ideal = timed = 0
     for inputs, outputs, count in products(config, head):
         line = -(-outputs // 32) * 64
-        o = Operands(
+        o = MvmFields(
             chin=inputs, chout=outputs, tokens=1, tblk=group, input=0, weights=0, output=1 << 20, in_surface=64,
             in_line=-(-inputs // 32) * 64, out_surface=64, out_line=line,
         )  # fmt: skip

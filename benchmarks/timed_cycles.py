@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "rtl_models" / "hbm
 from mvm_cycles import CASES, MODES
 from mvm_random import IRQ_EN, Case, Place, Runner, prepare, start
 
-from fleet.engines.rtl_sim.job import Script
-from fleet.sets.hbm0923.mvm_operands import Operands, ceil_div, channel_bytes
+from fleet.engines.rtl_sim.job import JobScript
+from fleet.sets.hbm0923.mvm_operands import MvmFields, ceil_div, channel_bytes
 from fleet.sets.hbm0923.timing_timed import timed_cycles
 
 Shape = tuple[int, int, int, int, str]  # tokens, CHin, CHout, Tblk, mode
@@ -70,12 +70,12 @@ class Measured(NamedTuple):
     ddr_hits: float
 
 
-def measure(runner: Runner, operands: Operands, phases: int) -> Measured:
+def measure(runner: Runner, operands: MvmFields, phases: int) -> Measured:
     """Runs one instruction with each of the phases."""
     cycles: list[int] = []
     rows = dict.fromkeys([(space, what) for space in ("hbm", "ddr") for what in ("row_hits", "row_closed", "row_misses")], 0)
     for seed in range(phases):
-        script = Script()
+        script = JobScript()
         script.write(IRQ_EN, 3)
         start(script, operands.encode(runner.device))
         status, records, _ = runner.play(script, f"timed:{seed}")
@@ -90,7 +90,7 @@ def measure(runner: Runner, operands: Operands, phases: int) -> Measured:
     return Measured(cycles, hits["hbm"], hits["ddr"])
 
 
-def _measured(name: str, shapes: list[Shape]) -> Iterator[tuple[Shape, Measured, Operands, Runner]]:
+def _measured(name: str, shapes: list[Shape]) -> Iterator[tuple[Shape, Measured, MvmFields, Runner]]:
     with tempfile.TemporaryDirectory() as folder:
         runner = Runner(name, Path(folder))
         for shape in shapes:

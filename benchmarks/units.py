@@ -25,11 +25,11 @@ from shapes import CHATGLM2
 
 from fleet.engines.rtl_sim.build import build as build_simulation
 from fleet.engines.rtl_sim.build import design_of
-from fleet.engines.rtl_sim.job import Script
+from fleet.engines.rtl_sim.job import JobScript
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.isa.registry import find_device
 from fleet.sdk import Call, Write
-from fleet.sets.hbm0923.elementwise import ElementwiseOperands
+from fleet.sets.hbm0923.elementwise import ElementwiseTensors
 from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.operands import ElementwiseMode
 from fleet.streams.images import Images
@@ -56,7 +56,7 @@ class Active:
 def instructions(one: Block, many: Block, room: int) -> tuple[list[Active], list[Active]]:
     """What runs on the memory of each block. room: of DDR behind the first one's tensors."""
     calls = {c.ops[0]: c for c in one.calls}
-    elementwise = ElementwiseOperands(
+    elementwise = ElementwiseTensors(
         mode=ElementwiseMode.MUL, **groups_of(4096), lines=1, tokens=32, a_addr=room, b_addr=room + (1 << 20), a_surface=2048,
         a_line=2048, out_addr=room + (2 << 20), out_surface=2048, out_line=2048,
     )  # fmt: skip
@@ -108,7 +108,7 @@ def main() -> None:
                 Segment(instruction_set, device, [active.call] * repeat).job(job, images.memory, "ideal").save(job)
                 jobs.append((active.name, active.unit, active.macs * repeat, job))
             if i == 0:
-                script = Script()
+                script = JobScript()
                 for _ in range(args.cycles // 2):
                     script.read(4)
                 idle = folder / "idle"

@@ -11,11 +11,11 @@ from shapes import Shape
 
 from fleet.sdk import Call, Device, Memory
 from fleet.sets.hbm0923.act_tables import act_table
-from fleet.sets.hbm0923.elementwise import ElementwiseOperands
+from fleet.sets.hbm0923.elementwise import ElementwiseTensors
 from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.layout import FeatureLayout
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, MvmFields, ceil_div
 from fleet.sets.hbm0923.operands import ElementwiseMode
 from fleet.sets.hbm0923.tables import pack_act, pack_norm
 from fleet.sets.hbm0923.weights import pack_bn, pack_weights
@@ -206,7 +206,7 @@ class Emitter:
             bias = (0.1 * self.shape.bias * self.rng.normal(size=outputs)).astype(np.float16)
             self.block.arrays[f"{self.named(name)}.bias"] = bias
             bn = self.put(pack_bn(np.ones(outputs, np.float16), bias))
-        operands = Operands(
+        operands = MvmFields(
             chin=inputs, chout=outputs, tokens=self.tokens, tblk=self.shape.tblk, input=source.at,
             weights=self.matrix(self.named(name), inputs, outputs), output=to.at, in_surface=self.row, in_line=self.row,
             out_surface=self.row, out_line=self.row, bn=bn, residual=None if residual is None else residual.at, mul=mul,
@@ -309,7 +309,7 @@ class Emitter:
 
     def multiply(self, name: str, a: Tensor, b: Tensor, channels: int, to: Tensor) -> None:
         """Product of two activations."""
-        self.emit("elementwise", name, ElementwiseOperands(
+        self.emit("elementwise", name, ElementwiseTensors(
             mode=ElementwiseMode.MUL, **groups_of(channels), lines=1, tokens=self.tokens, a_addr=a.at, b_addr=b.at,
             a_surface=self.row, a_line=self.row, out_addr=to.at, out_surface=self.row, out_line=self.row, a_onchip=a.onchip,
             b_onchip=b.onchip, out_onchip=to.onchip,

@@ -8,21 +8,21 @@ from dataclasses import dataclass, replace
 from fleet.adopt.map_file import Recorded
 from fleet.adopt.port_map import PortGroup, PortMap, Unmapped, lanes_of, problems
 from fleet.adopt.ports import PortLeaf, Top
-from fleet.adopt.registers import Register
+from fleet.adopt.registers import AdoptedRegister
 from fleet.sdk.ports import Protocol
 
-__all__ = ["Moved", "moved", "moved_registers"]
+__all__ = ["MovedItem", "moved", "moved_registers"]
 
 
 @dataclass(frozen=True)
-class Moved:
+class MovedItem:
     """What differs, a line each; the map in which groups of the old one that still hold stay as they were edited."""
 
     lines: tuple[str, ...]
     ports: PortMap
 
 
-def moved(old: Recorded, top: Top, now: PortMap, protocols: Mapping[str, Protocol]) -> Moved:
+def moved(old: Recorded, top: Top, now: PortMap, protocols: Mapping[str, Protocol]) -> MovedItem:
     """Compare a recorded map with a top and what its ports mean today."""
     leaves = {leaf.path: leaf for leaf in top.leaves()}
     known = {path for g in old.groups for path in g.paths()} | {u.path for u in old.unmapped}
@@ -51,7 +51,7 @@ def moved(old: Recorded, top: Top, now: PortMap, protocols: Mapping[str, Protoco
     order = {path: n for n, path in enumerate(leaves)}
     unmapped = tuple(Unmapped(p, reasons.get(p, "its group was mapped otherwise before")) for p in leaves if p not in mapped)
     kept.sort(key=lambda g: min(order[p] for p in g.paths()))
-    return Moved(tuple(lines), PortMap(top.name, tuple(kept), unmapped))
+    return MovedItem(tuple(lines), PortMap(top.name, tuple(kept), unmapped))
 
 
 def _ports(old: Recorded, leaves: Mapping[str, PortLeaf], known: set[str]) -> Iterator[str]:
@@ -106,7 +106,7 @@ def _broken(g: PortGroup, leaves: Mapping[str, PortLeaf], protocols: Mapping[str
     return "" if lanes == g.lanes else f"it has {lanes} ports side by side, it had {g.lanes}"
 
 
-def moved_registers(old: Iterable[Register], now: Iterable[Register]) -> Iterator[str]:
+def moved_registers(old: Iterable[AdoptedRegister], now: Iterable[AdoptedRegister]) -> Iterator[str]:
     """What differs between two sets of registers, by name."""
     before, after = {r.name: r for r in old}, {r.name: r for r in now}
     for name, r in before.items():

@@ -11,7 +11,7 @@ from fleet.adopt.bench.plan import REGISTER_OP
 from fleet.adopt.map_file import map_text
 from fleet.adopt.port_map import PortMap
 from fleet.adopt.ports import Top
-from fleet.adopt.registers import Register, registers_text
+from fleet.adopt.registers import AdoptedRegister, registers_text
 from fleet.adopt.workspace import MANIFEST, proposed, settings_text
 from fleet.core.files import write_atomically
 from fleet.errors import DeviceError
@@ -23,7 +23,7 @@ _IDLE = 200
 
 
 def write_workspace(
-    folder: Path, top: Top, ports: PortMap, closure: str, protocols: Mapping[str, Protocol], registers: Sequence[Register],
+    folder: Path, top: Top, ports: PortMap, closure: str, protocols: Mapping[str, Protocol], registers: Sequence[AdoptedRegister],
     *, sources: Sequence[Path], include_dirs: Sequence[Path], parameters: Mapping[str, str], defines: Mapping[str, str],
     own: Sequence[Path], described: str,
 ) -> tuple[Path, ...]:  # fmt: skip
@@ -50,7 +50,7 @@ def write_workspace(
     return tuple(folder / name for name in texts)
 
 
-def _description(top: Top, registers: Sequence[Register]) -> str:
+def _description(top: Top, registers: Sequence[AdoptedRegister]) -> str:
     """SystemRDL: the registers that are known, no instruction yet."""
     lines = [f"// The description of {top.name}: its registers. What makes an instruction of them is for you to say."]
     lines.append(f"addrmap {top.name} {{")
@@ -64,7 +64,7 @@ def _description(top: Top, registers: Sequence[Register]) -> str:
     return "\n".join([*lines, "};"]) + "\n"
 
 
-def _smoke(ports: PortMap, registers: Sequence[Register]) -> str:
+def _smoke(ports: PortMap, registers: Sequence[AdoptedRegister]) -> str:
     """Reset, a register where there is one, idle cycles with quiet monitors."""
     lines = ["# Resets the design, reads a register, lets it idle; the monitors of its ports must be quiet.", "smoke = true"]
     group = next((g for g in ports.groups if g.role == "subordinate" and g.protocol in REGISTER_OP), None)

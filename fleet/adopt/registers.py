@@ -25,13 +25,13 @@ from systemrdl.source_ref import DetailedFileSourceRef, SourceRefBase
 from fleet.core.toml_file import read_toml
 from fleet.errors import DeviceError, SetupError
 
-__all__ = ["Register", "read_registers", "registers_file", "registers_text", "shipped"]
+__all__ = ["AdoptedRegister", "read_registers", "registers_file", "registers_text", "shipped"]
 
 _RDL, _IPXACT = (".rdl", ".systemrdl"), (".xml", ".ipxact")
 
 
 @dataclass(frozen=True)
-class Register:
+class AdoptedRegister:
     """A register. offset: in bytes, of its map's start; reset: value, right in the bits of `known`; access: "r", "w" or "rw"."""
 
     name: str
@@ -66,7 +66,7 @@ def shipped(folders: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def read_registers(path: Path) -> tuple[Register, ...]:
+def read_registers(path: Path) -> tuple[AdoptedRegister, ...]:
     """The registers of a description, by offset.
 
     Raises DeviceError if it cannot be read, SetupError where its reader is missing.
@@ -102,7 +102,7 @@ def _import_ipxact(compiler: RDLCompiler, path: Path) -> None:
         raise DeviceError(f"is not IP-XACT that can be read ({error})", where=str(path)) from error
 
 
-def _registers(root: RootNode) -> Iterator[Register]:
+def _registers(root: RootNode) -> Iterator[AdoptedRegister]:
     top = root.top
     for node in top.descendants(unroll=True):
         if not isinstance(node, RegNode):
@@ -118,10 +118,10 @@ def _registers(root: RootNode) -> Iterator[Register]:
             writable |= f.is_sw_writable
         access = ("r" if readable else "") + ("w" if writable else "")
         name = node.get_path().removeprefix(f"{top.inst_name}.")
-        yield Register(name, node.absolute_address, int(node.get_property("regwidth")), reset, known, access or "r")
+        yield AdoptedRegister(name, node.absolute_address, int(node.get_property("regwidth")), reset, known, access or "r")
 
 
-def registers_text(registers: Iterable[Register], source: str) -> str:
+def registers_text(registers: Iterable[AdoptedRegister], source: str) -> str:
     """The file of registers. source: what they were read from."""
     lines = [f"# Registers, read from {source}."]
     for r in registers:
@@ -130,14 +130,14 @@ def registers_text(registers: Iterable[Register], source: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def registers_file(path: Path) -> tuple[Register, ...]:
+def registers_file(path: Path) -> tuple[AdoptedRegister, ...]:
     """What `registers_text` wrote. Raises DeviceError with file:line."""
     table = read_toml(path, DeviceError)
     table.only("register")
-    found: list[Register] = []
+    found: list[AdoptedRegister] = []
     for t in table.tables("register"):
         t.only("name", "offset", "bits", "reset", "known", "access")
         reset, known = (t.integer(k, 0) if k in t else 0 for k in ("reset", "known"))
         access = t.chosen("access", ("r", "w", "rw"), "rw")
-        found.append(Register(t.text("name"), t.integer("offset", 0), t.integer("bits", 1), reset, known, access))
+        found.append(AdoptedRegister(t.text("name"), t.integer("offset", 0), t.integer("bits", 1), reset, known, access))
     return tuple(found)

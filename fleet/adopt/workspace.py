@@ -42,12 +42,12 @@ from fleet.adopt.map_file import read_map
 from fleet.adopt.own_protocols import known_protocols
 from fleet.adopt.port_map import PortGroup, PortMap
 from fleet.adopt.ports import Top
-from fleet.adopt.registers import Register, registers_file
+from fleet.adopt.registers import AdoptedRegister, registers_file
 from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
 
-__all__ = ["Clock", "PortSettings", "Reset", "Settings", "Workspace", "open_workspace", "proposed", "settings_text"]
+__all__ = ["AdoptWorkspace", "Clock", "PortSettings", "Reset", "Settings", "open_workspace", "proposed", "settings_text"]
 
 MANIFEST = "adopt.toml"
 
@@ -92,7 +92,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Workspace:
+class AdoptWorkspace:
     """A workspace that was read, and its design as it is now."""
 
     folder: Path
@@ -102,7 +102,7 @@ class Workspace:
     protocols: Mapping[str, Protocol]
     ports: PortMap
     settings: Settings
-    registers: tuple[Register, ...]
+    registers: tuple[AdoptedRegister, ...]
 
     def group(self, name: str) -> PortGroup | None:
         """The group of a name."""
@@ -186,7 +186,7 @@ def settings_text(
     return "\n".join(lines) + "\n"
 
 
-def open_workspace(folder: Path) -> Workspace:
+def open_workspace(folder: Path) -> AdoptWorkspace:
     """Read a workspace, and its design as it is now.
 
     Raises DeviceError with file:line for what is wrong in a file of it, or in the design.
@@ -210,7 +210,7 @@ def open_workspace(folder: Path) -> Workspace:
     top = read_top(sources, table.text("top"), parameters)
     ports = read_map(folder / table.text("map"), top, protocols)
     registers = registers_file(folder / table.text("registers")) if "registers" in table else ()
-    return Workspace(folder, top, sources, parameters, protocols, ports, _settings(table, top, ports, protocols), registers)
+    return AdoptWorkspace(folder, top, sources, parameters, protocols, ports, _settings(table, top, ports, protocols), registers)
 
 
 def _texts(table: TomlTable, key: str) -> dict[str, str]:

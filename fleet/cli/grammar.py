@@ -163,9 +163,10 @@ _OPTIONS: Mapping[str, click.ParamType] = {
 """Option -> what a shell completes it with, where it takes any text."""
 
 _ARGUMENTS: Mapping[str, click.ParamType] = {
-    "case run": CompletedText(cases), "case accept": CompletedText(cases), "golden update": CompletedText(cases), "help": CompletedText(_topics),
-    "inspect": _OrFile(sets), "try": _OrFile(sets), **{f"isa {n}": _OrFile(sets) for n in ("check", "coverage", "fuzz", "mutants",
-    "doc", "export", "generate", "add", "diff")}, "stream run": _OrFile(devices), "why": _OrFile(cases), "shrink": _OrFile(cases),
+    "case run": CompletedText(cases), "case accept": CompletedText(cases), "golden update": CompletedText(cases),
+    "help": CompletedText(_topics), "inspect": _OrFile(sets), "try": _OrFile(sets),
+    **{f"isa {n}": _OrFile(sets) for n in ("check", "coverage", "fuzz", "mutants", "doc", "export", "generate", "add", "diff")},
+    "stream run": _OrFile(devices), "why": _OrFile(cases), "shrink": _OrFile(cases),
     **{n: _OrFile(list) for n in ("cosim", "compile", "run", "quantise", "bisect-pass")},
 }  # fmt: skip
 """Command -> what a shell completes its first argument with."""

@@ -21,7 +21,7 @@ from fleet.errors import FleetError, ModelError, SetupError
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.regions import all_operations
-from fleet.targets.cvm.build import Toolchain, build_kernels, build_vm, host_toolchain, riscv_toolchain
+from fleet.targets.cvm.build import CrossToolchain, build_kernels, build_vm, host_toolchain, riscv_toolchain
 from fleet.targets.cvm.compile import VmProgram, compile_vm
 
 __all__ = ["ENGINE", "RISCV", "CvmEngine"]
@@ -34,7 +34,7 @@ class CvmEngine:
 
     target = "c-vm"
 
-    def __init__(self, name: str, tools: Callable[[], Toolchain]) -> None:
+    def __init__(self, name: str, tools: Callable[[], CrossToolchain]) -> None:
         """name: the engine's; tools: what builds and runs programs."""
         self.name = name
         self._tools = tools

@@ -7,7 +7,7 @@ import io
 import tokenize
 
 from fleet.errors import SourceError
-from fleet.frontend.reading.errors import Source
+from fleet.frontend.reading.errors import SourceText
 from fleet.frontend.reading.module import parse
 
 __all__ = ["tokens", "tree"]
@@ -20,7 +20,7 @@ def tokens(text: str, name: str) -> str:
 
     `name` is the file's name for messages. Raises SourceError where Python's tokenizer stops.
     """
-    source = Source(text, name)
+    source = SourceText(text, name)
     lines: list[str] = []
     try:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):

@@ -30,8 +30,8 @@ from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.errors import combined
 from fleet.frontend.reading.findings import Poisoned, TooManyErrors
 from fleet.frontend.reading.static import Made
-from fleet.frontend.reading.tensor import Storage
-from fleet.frontend.reading.values import Frame, Number, Tensor, Value, words
+from fleet.frontend.reading.tensor import ArrayStorage
+from fleet.frontend.reading.values import CallFrame, NumberValue, TracedArray, Value, words
 from fleet.frontend.source import assemble
 from fleet.frontend.tensor import Tensor as Declaration
 from fleet.ir.program import Program
@@ -102,14 +102,16 @@ def _trace(function: FunctionType, file: LocatedFile, node: ast.FunctionDef, arg
     raise combined(ev.errors)
 
 
-def _followed(ev: LiveEvaluator, function: FunctionType, arguments: Given, values: Mapping[str, SSAValue]) -> tuple[Frame, Flow]:
+def _followed(
+    ev: LiveEvaluator, function: FunctionType, arguments: Given, values: Mapping[str, SSAValue]
+) -> tuple[CallFrame, Flow]:
     """Follows the function's body; its frame at the end, and how it ended."""
     callee = ev.function(function, {})
     node = callee.node
     assert isinstance(node, ast.FunctionDef)
     if yields(node):
         ev.fail("F509", node, f"`{node.name}` is a generator", "return arrays, numbers, and tuples, lists and dicts of them")
-    frame = Frame(function.__name__, 0, ev.scope(node), callee.frame)
+    frame = CallFrame(function.__name__, 0, ev.scope(node), callee.frame)
     with ev.within(frame):
         for name, form in arguments.tree().items():
             frame.variables[name] = _argument(ev, node, name, form, values)
@@ -122,7 +124,7 @@ def _followed(ev: LiveEvaluator, function: FunctionType, arguments: Given, value
 def _argument(ev: LiveEvaluator, node: ast.AST, name: str, form: ObjectSnapshot, values: Mapping[str, SSAValue]) -> Value:
     match form:
         case Input():
-            return Tensor(values[form.name], scalar=form.scalar, storage=Storage(outside=True))
+            return TracedArray(values[form.name], scalar=form.scalar, storage=ArrayStorage(outside=True))
         case Items():
             return ev.container(node, form, [_argument(ev, node, name, part, values) for part in form.parts])
         case _:
@@ -183,12 +185,12 @@ def _result(ev: LiveEvaluator, builder: Builder, node: ast.FunctionDef, flow: Fl
     statement = flow.statement
     place: ast.AST = statement or node
 
-    def leaf(name: str, value: Tensor | Number) -> str:
+    def leaf(name: str, value: TracedArray | NumberValue) -> str:
         unique, count = name, 0
         while unique in outputs:
             count += 1
             unique = f"{name}.{count}"
-        outputs[unique] = value.ssa if isinstance(value, Tensor) else builder.number(place, value)
+        outputs[unique] = value.ssa if isinstance(value, TracedArray) else builder.number(place, value)
         return unique
 
     expression = statement.value if statement is not None else None

@@ -19,14 +19,14 @@ from fleet.frontend.python.reader import reader
 from fleet.frontend.reading.errors import combined
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.findings import Poisoned, TooManyErrors
-from fleet.frontend.reading.values import Broken, Frame, Function, List, Number, Tensor, Value
+from fleet.frontend.reading.values import Broken, CallFrame, List, NumberValue, SourceFunction, TracedArray, Value
 from fleet.frontend.source import MODEL, open_source
 
-__all__ = ["Run", "run"]
+__all__ = ["InterpreterRun", "run"]
 
 
 @dataclass(frozen=True)
-class Run:
+class InterpreterRun:
     """What a source did.
 
     Attributes:
@@ -40,7 +40,7 @@ class Run:
     returned: Any = None
 
 
-def run(spec: str, arguments: Mapping[str, np.ndarray] | None = None) -> Run:
+def run(spec: str, arguments: Mapping[str, np.ndarray] | None = None) -> InterpreterRun:
     """Runs "path.py" as a script, or calls "path.py:function" with these arguments.
 
     Raises SourceError for what is outside the subset, what Python would raise, and for a run without an end.
@@ -65,11 +65,11 @@ def run(spec: str, arguments: Mapping[str, np.ndarray] | None = None) -> Run:
         ev.close()
     if ev.errors:
         raise combined(ev.errors)
-    values = {n: domain.plain(ev, module.tree, v) for n, v in frame.variables.items() if isinstance(v, Tensor | Number)}
-    return Run(domain.printed.getvalue(), values, returned)
+    values = {n: domain.plain(ev, module.tree, v) for n, v in frame.variables.items() if isinstance(v, TracedArray | NumberValue)}
+    return InterpreterRun(domain.printed.getvalue(), values, returned)
 
 
-def _call(ev: Evaluator, domain: Eager, name: str, arguments: Mapping[str, np.ndarray]) -> tuple[Frame, Any]:
+def _call(ev: Evaluator, domain: Eager, name: str, arguments: Mapping[str, np.ndarray]) -> tuple[CallFrame, Any]:
     ev.tolerant = True
     try:
         ev.run(ev.module.tree.body, ev.globals)
@@ -80,8 +80,8 @@ def _call(ev: Evaluator, domain: Eager, name: str, arguments: Mapping[str, np.nd
     function = ev.globals.variables.get(name)
     if isinstance(function, Broken):
         raise function.error
-    assert isinstance(function, Function)
-    frame = Frame(name, 0, ev.scope(function.node), ev.globals)
+    assert isinstance(function, SourceFunction)
+    frame = CallFrame(name, 0, ev.scope(function.node), ev.globals)
     given: dict[str, Value] = {n: domain.concrete(np.array(a)) for n, a in arguments.items()}
     bind_parameters(ev, function.node, function, frame, [], given)
     assert not isinstance(function.node.body, list) or function.node.body

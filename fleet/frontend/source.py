@@ -31,9 +31,9 @@ from fleet.frontend.python.reader import reader
 from fleet.frontend.reading.errors import combined
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.findings import Poisoned, TooManyErrors
-from fleet.frontend.reading.module import MAX_SOURCE_BYTES, Module, parse
+from fleet.frontend.reading.module import MAX_SOURCE_BYTES, SourceModule, parse
 from fleet.frontend.reading.static import Made
-from fleet.frontend.reading.values import Broken, Frame, Function, Tensor, Value
+from fleet.frontend.reading.values import Broken, CallFrame, SourceFunction, TracedArray, Value
 from fleet.ir.dialect import has_effects
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
@@ -140,7 +140,7 @@ def sample_inputs(spec: str, weights: Mapping[str, np.ndarray], *, batch: int = 
     return found
 
 
-def open_source(spec: str) -> tuple[Module, str | None]:
+def open_source(spec: str) -> tuple[SourceModule, str | None]:
     """The parsed file of "path.py" or "path.py:function", and the function's name. Raises SourceError."""
     path, colon, name = spec.rpartition(":")
     if not colon or spec.endswith(".py"):
@@ -159,7 +159,7 @@ def open_source(spec: str) -> tuple[Module, str | None]:
     return module, name
 
 
-def open_module(path: str) -> Module:
+def open_module(path: str) -> SourceModule:
     """The parsed file, whatever it defines. Raises SourceError."""
     # A path that the locale cannot decode holds surrogates, which no UTF-8 file or terminal takes.
     return parse(source_text(path), path.encode(errors="surrogateescape").decode(errors="replace"))
@@ -200,7 +200,7 @@ def parameters(text: str, name: str, function: str) -> frozenset[str]:
     return frozenset(a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
 
 
-def _evaluator(module: Module, block: Block, main: str) -> tuple[Evaluator, Tracing]:
+def _evaluator(module: SourceModule, block: Block, main: str) -> tuple[Evaluator, Tracing]:
     domain = Tracing(Builder(module.source, block), Made(block))
     return reader(module, domain, main=main), domain
 
@@ -218,7 +218,7 @@ def _module_level(evaluator: Evaluator) -> None:
 
 
 def _load(
-    module: Module,
+    module: SourceModule,
     function_name: str | None,
     spec: str,
     weights: Mapping[str, np.ndarray],
@@ -295,7 +295,7 @@ def _drop_dead(block: Block) -> None:
 
 def _evaluate(
     evaluator: Evaluator, function_name: str | None, arguments: Mapping[str, SSAValue]
-) -> tuple[list[str], list[SSAValue], Frame]:
+) -> tuple[list[str], list[SSAValue], CallFrame]:
     module = evaluator.module
     outputs: list[str] = []
     values: list[SSAValue] = []
@@ -308,7 +308,7 @@ def _evaluate(
         else:
             function = module.functions[function_name]
             _module_level(evaluator)
-            frame = Frame(function_name, 0, evaluator.scope(function), evaluator.globals)
+            frame = CallFrame(function_name, 0, evaluator.scope(function), evaluator.globals)
             frame.variables.update(_parameters(evaluator, function_name, arguments))
             flow = evaluator.run(function.body, frame)
             if not evaluator.errors:
@@ -325,11 +325,11 @@ def _evaluate(
 
 def _parameters(evaluator: Evaluator, name: str, arguments: Mapping[str, SSAValue]) -> dict[str, Value]:
     """The model's arguments, which it may change (every engine gets a copy), and defaults of the remaining parameters."""
-    found: dict[str, Value] = {n: Tensor(v, scalar=False) for n, v in arguments.items()}
+    found: dict[str, Value] = {n: TracedArray(v, scalar=False) for n, v in arguments.items()}
     function = evaluator.globals.variables.get(name)
     if isinstance(function, Broken):
         raise function.error
-    if isinstance(function, Function):
+    if isinstance(function, SourceFunction):
         if function.node.args.vararg is not None or function.node.args.kwarg is not None:
             evaluator.fail("F508", function.node, "the model's function cannot take * or **", "name every argument")
         for parameter, value in function.defaults.items():

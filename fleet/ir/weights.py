@@ -34,7 +34,7 @@ __all__ = [
     "draw_method",
 ]
 
-Number: TypeAlias = "bool | int | float"
+WeightNumber: TypeAlias = "bool | int | float"
 _MAX_ELEMENTS = 1 << 27
 """Elements of one array that a recipe read from a file may make: 1 GiB of float64."""
 
@@ -238,10 +238,10 @@ class Creation(Recipe):
     """A NumPy call that makes an array out of numbers: tri, arange, linspace, eye, with plain arguments and a dtype."""
 
     function: str
-    arguments: tuple[Number, ...]
+    arguments: tuple[WeightNumber, ...]
     shape: tuple[int, ...]
     dtype: np.dtype
-    keywords: tuple[tuple[str, Number], ...] = ()
+    keywords: tuple[tuple[str, WeightNumber], ...] = ()
 
     def __post_init__(self) -> None:
         if self.function not in _CREATIONS:
@@ -272,7 +272,7 @@ class Derived(Recipe):
     """
 
     expression: str
-    operands: tuple[Entry | Number, ...]
+    operands: tuple[Entry | WeightNumber, ...]
     shape: tuple[int, ...]
     dtype: np.dtype
     function: Callable[..., np.ndarray] = field(repr=False)

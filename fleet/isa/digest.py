@@ -113,10 +113,10 @@ def _compiled(for_target: Target) -> Callable[[int, int, int], int]:
 def _build(_: Target) -> Any:
     from llvmlite import ir
 
-    from fleet.sdk.native_ir import I8, I64, POINTER, Emitter
+    from fleet.sdk.native_ir import I8, I64, POINTER, NativeEmitter
 
     module = ir.Module("digest")
-    e = Emitter(module, "digest", I64, (("space", I64), ("table", POINTER), ("blocks", I64)))
+    e = NativeEmitter(module, "digest", I64, (("space", I64), ("table", POINTER), ("blocks", I64)))
     b, total = e.builder, e.room(I64)
     e.store(e.number(0), total, align=8)
     place = b.shl(e["space"], e.number(48))

@@ -17,7 +17,7 @@ from fleet.cosim.generation import GenerationIdentity, GenerationResult, Quantis
 from fleet.cosim.what_ran import DeviceFigures
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError
-from fleet.ir.accel.nodes import Constant
+from fleet.ir.accel.nodes import ConstantNode
 from fleet.isa.registry import find_device
 from fleet.llm import figures
 from fleet.llm.device_session import DeviceSession, Image, load_images
@@ -157,7 +157,7 @@ def compile_model(
     return CompiledContestant(model, module, tuple(load_images(module)), program, rounded, head)
 
 
-def _in_half(constant: Constant, array: np.ndarray) -> np.ndarray:
+def _in_half(constant: ConstantNode, array: np.ndarray) -> np.ndarray:
     """What is no matrix stands in FP16 on the device."""
     return array if constant.dtype.dtype == "int4" else array.astype(np.float16).astype(np.float32)
 
@@ -216,8 +216,8 @@ class _Opened:
     """The sessions of a request."""
 
     def __init__(
-        self, loaded: LoadedLanguageModel, request: GenerateRequest, embedding: Embedding, folder: Path, stack: ExitStack, announce: Announce,
-        watch: GenerationWatch,
+        self, loaded: LoadedLanguageModel, request: GenerateRequest, embedding: Embedding, folder: Path, stack: ExitStack,
+        announce: Announce, watch: GenerationWatch,
     ) -> None:  # fmt: skip
         weights = loaded.weights
         self.compiled: CompiledContestant | None = None

@@ -17,7 +17,7 @@ from fleet.errors import ModelError
 from fleet.llm.config import ModelConfig
 from fleet.llm.weights import ModelWeights, interleaved_order, weight_shapes
 
-__all__ = ["Store", "WeightPart", "gguf_parts", "hugging_face_parts", "stored_arrays", "stored_shapes", "weights_from"]
+__all__ = ["WeightPart", "WeightStore", "gguf_parts", "hugging_face_parts", "stored_arrays", "stored_shapes", "weights_from"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class WeightPart:
     halves: int = 0
 
 
-class Store(Protocol):
+class WeightStore(Protocol):
     """A file or folder of named tensors."""
 
     place: str
@@ -174,7 +174,7 @@ def stored_shapes(config: ModelConfig, parts: Mapping[str, WeightPart]) -> dict[
     return expected
 
 
-def weights_from(store: Store, config: ModelConfig, parts: Mapping[str, WeightPart]) -> ModelWeights:
+def weights_from(store: WeightStore, config: ModelConfig, parts: Mapping[str, WeightPart]) -> ModelWeights:
     """Weights that are read from `store` when they are asked for.
 
     Raises:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fleet.errors import ModelError
 from fleet.llm.config import ModelConfig
 from fleet.llm.reference import forward, log_softmax
-from fleet.llm.weights import Array
+from fleet.llm.weights import WeightArray
 
 __all__ = ["Score", "bundled_text", "score", "score_logits"]
 
@@ -46,7 +46,7 @@ def score_logits(logits: npt.NDArray[np.floating], tokens: Sequence[int]) -> Sco
     return Score(-log_softmax(logits[: len(following)])[np.arange(len(following)), following])
 
 
-def score(config: ModelConfig, weights: Mapping[str, Array], tokens: Sequence[int]) -> Score:
+def score(config: ModelConfig, weights: Mapping[str, WeightArray], tokens: Sequence[int]) -> Score:
     """By the reference. Raises ModelError for fewer than two tokens or more than the context."""
     if len(tokens) < 2:
         raise ModelError(f"{len(tokens)} tokens, expected at least 2", where="perplexity")

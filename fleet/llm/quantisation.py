@@ -32,7 +32,7 @@ from fleet.errors import ModelError
 from fleet.llm import reference
 from fleet.llm.cache import models_folder, store
 from fleet.llm.config import ModelConfig
-from fleet.llm.weights import Array, ModelWeights, linear_names
+from fleet.llm.weights import ModelWeights, WeightArray, linear_names
 from fleet.transforms import quantise as nearest
 from fleet.transforms import quantise_compensated as compensated
 from fleet.transforms.quantise import Quantised, QuantiseOptions
@@ -209,14 +209,16 @@ def _calibrated(weights: ModelWeights, choice: Quantisation, calibration: Sequen
     return layers | _round(["head"], [weights["head"]], inputs.T @ inputs, choice)
 
 
-def _moments(config: ModelConfig, block: Mapping[str, Array], i: int, streams: Sequence[Array]) -> dict[str, Array]:
+def _moments(
+    config: ModelConfig, block: Mapping[str, WeightArray], i: int, streams: Sequence[WeightArray]
+) -> dict[str, WeightArray]:
     """X'X over the inputs X of each layer, shared by the layers that see the same."""
     first = {f"blocks.{i}.{layer}": f"blocks.{i}.{layers[0]}" for layers in _TOGETHER for layer in layers}
     if not config.gated:
         first[f"blocks.{i}.ffn.up"] = f"blocks.{i}.ffn.up"
-    sums: dict[str, Array] = {}
+    sums: dict[str, WeightArray] = {}
 
-    def observe(name: str, x: Array) -> None:
+    def observe(name: str, x: WeightArray) -> None:
         if first[name] == name:
             sums[name] = sums.get(name, np.float32(0)) + x.T @ x
 
@@ -225,7 +227,9 @@ def _moments(config: ModelConfig, block: Mapping[str, Array], i: int, streams: S
     return {name: sums[seen] for name, seen in first.items() if seen in sums}
 
 
-def _round(names: Sequence[str], matrices: Sequence[Array], moments: Array, choice: Quantisation) -> dict[str, Quantised]:
+def _round(
+    names: Sequence[str], matrices: Sequence[WeightArray], moments: WeightArray, choice: Quantisation
+) -> dict[str, Quantised]:
     """Layers with the same inputs, side by side: the work on the inputs is done once."""
     whole = np.concatenate(matrices, axis=1)
     if choice.rounding == "compensated":

@@ -12,15 +12,15 @@ import numpy.typing as npt
 
 from fleet.errors import ModelError
 from fleet.llm.config import ModelConfig
-from fleet.llm.weights import Array
+from fleet.llm.weights import WeightArray
 
 __all__ = ["Observer", "block_forward", "embed", "forward", "head_inputs", "hidden_states", "log_softmax"]
 
-Observer = Callable[[str, Array], None]
+Observer = Callable[[str, WeightArray], None]
 """Called with a linear layer's canonical name and its inputs [tokens, inputs], before it is computed."""
 
 
-def forward(config: ModelConfig, weights: Mapping[str, Array], tokens: Sequence[int]) -> Array:
+def forward(config: ModelConfig, weights: Mapping[str, WeightArray], tokens: Sequence[int]) -> WeightArray:
     """Logits of every position.
 
     Args:
@@ -37,7 +37,7 @@ def forward(config: ModelConfig, weights: Mapping[str, Array], tokens: Sequence[
     return head_inputs(config, weights, hidden_states(config, weights, tokens)) @ weights["head"]
 
 
-def hidden_states(config: ModelConfig, weights: Mapping[str, Array], tokens: Sequence[int]) -> Array:
+def hidden_states(config: ModelConfig, weights: Mapping[str, WeightArray], tokens: Sequence[int]) -> WeightArray:
     """The residual stream [tokens, channels] behind the last block. Raises as `forward` does."""
     x = embed(config, weights, tokens)
     for i in range(config.blocks):
@@ -45,12 +45,12 @@ def hidden_states(config: ModelConfig, weights: Mapping[str, Array], tokens: Seq
     return x
 
 
-def head_inputs(config: ModelConfig, weights: Mapping[str, Array], x: Array) -> Array:
+def head_inputs(config: ModelConfig, weights: Mapping[str, WeightArray], x: WeightArray) -> WeightArray:
     """The last norm: what the head multiplies, [tokens, channels]."""
     return _norm(config, weights, "norm", x)
 
 
-def embed(config: ModelConfig, weights: Mapping[str, Array], tokens: Sequence[int]) -> Array:
+def embed(config: ModelConfig, weights: Mapping[str, WeightArray], tokens: Sequence[int]) -> WeightArray:
     """The residual stream [tokens, channels] in front of the first block. Raises as `forward` does."""
     ids = np.asarray(tokens, np.int64)
     if ids.ndim != 1 or not 0 < len(ids) <= config.context:
@@ -62,11 +62,11 @@ def embed(config: ModelConfig, weights: Mapping[str, Array], tokens: Sequence[in
 
 
 def block_forward(
-    config: ModelConfig, weights: Mapping[str, Array], block: int, x: Array, observe: Observer | None = None
-) -> Array:
+    config: ModelConfig, weights: Mapping[str, WeightArray], block: int, x: WeightArray, observe: Observer | None = None
+) -> WeightArray:
     """One block on the residual stream [tokens, channels]; `observe` sees what each linear layer is given."""
 
-    def linear(name: str, y: Array) -> Array:
+    def linear(name: str, y: WeightArray) -> WeightArray:
         name = f"blocks.{block}.{name}"
         if observe is not None:
             observe(name, y)
@@ -102,14 +102,14 @@ def log_softmax(logits: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
     return wide - np.log(np.exp(wide).sum(axis=-1, keepdims=True))
 
 
-def _norm(config: ModelConfig, weights: Mapping[str, Array], name: str, x: Array) -> Array:
+def _norm(config: ModelConfig, weights: Mapping[str, WeightArray], name: str, x: WeightArray) -> WeightArray:
     if config.norm == "layer":
         x = x - x.mean(axis=-1, keepdims=True)
-    y: Array = x / np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + np.float32(config.norm_eps)) * weights[f"{name}.gamma"]
+    y: WeightArray = x / np.sqrt(np.square(x).mean(axis=-1, keepdims=True) + np.float32(config.norm_eps)) * weights[f"{name}.gamma"]
     return y + weights[f"{name}.beta"] if config.norm == "layer" else y
 
 
-def _rotate(config: ModelConfig, x: Array) -> Array:
+def _rotate(config: ModelConfig, x: WeightArray) -> WeightArray:
     """Rotary positions on [tokens, heads, head_channels]; the channels from `rotary` on stay."""
     r = config.rotary
     if r == 0:
@@ -123,7 +123,7 @@ def _rotate(config: ModelConfig, x: Array) -> Array:
     return y
 
 
-def _activation(config: ModelConfig, x: Array) -> Array:
+def _activation(config: ModelConfig, x: WeightArray) -> WeightArray:
     with np.errstate(over="ignore"):  # exp(-x) of a very negative x is infinite, and the quotient 0
         if config.activation == "silu":
             return x / (np.float32(1) + np.exp(-x))

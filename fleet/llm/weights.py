@@ -32,9 +32,9 @@ import numpy.typing as npt
 from fleet.errors import ModelError
 from fleet.llm.config import ModelConfig
 
-__all__ = ["Array", "ModelWeights", "interleaved_order", "linear_names", "weight_shapes"]
+__all__ = ["ModelWeights", "WeightArray", "interleaved_order", "linear_names", "weight_shapes"]
 
-Array: TypeAlias = npt.NDArray[np.float32]
+WeightArray: TypeAlias = npt.NDArray[np.float32]
 
 
 def weight_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
@@ -85,7 +85,7 @@ def interleaved_order(heads: int, head_channels: int, rotary: int) -> npt.NDArra
     return (np.arange(heads)[:, None] * head_channels + head).reshape(-1)
 
 
-class ModelWeights(Mapping[str, Array]):
+class ModelWeights(Mapping[str, WeightArray]):
     """Canonical names to arrays, each read anew when it is asked for: nothing is kept, so a large model needs little memory.
 
     Attributes:
@@ -147,7 +147,7 @@ class ModelWeights(Mapping[str, Array]):
         """SHA-256 (hex) of the content: equal digests mean equal weights."""
         return self._digest()
 
-    def __getitem__(self, name: str) -> Array:
+    def __getitem__(self, name: str) -> WeightArray:
         """The array: float32, C-contiguous. Raises ModelError for a wrong shape or a number that is not finite."""
         if name not in self.shapes:
             raise KeyError(name)

@@ -9,13 +9,13 @@ from typing import Literal
 from fleet.night.history import RunRow
 from fleet.regress.night_records import NightRecord, Reading
 
-__all__ = ["Cause", "find_causes", "find_fixed", "find_flaky"]
+__all__ = ["FailureCause", "find_causes", "find_fixed", "find_flaky"]
 
 State = Literal["new", "still failing", "flaky"]
 
 
 @dataclass(frozen=True)
-class Cause:
+class FailureCause:
     """Failures with the same signature.
 
     Attributes:
@@ -64,7 +64,7 @@ def find_fixed(records: Sequence[NightRecord], last: Mapping[str, RunRow], flaky
 def find_causes(
     records: Sequence[NightRecord], flaky: Mapping[str, str], since: Mapping[str, tuple[str, str | None]], night: str,
     nights: Sequence[str],
-) -> tuple[Cause, ...]:  # fmt: skip
+) -> tuple[FailureCause, ...]:  # fmt: skip
     """Groups the failures by signature; new causes first, then descending by number of failures.
 
     since: as `History.failing_since`; night: id of this night; nights: ids of all nights up to this one.
@@ -73,7 +73,7 @@ def find_causes(
     for record in records:
         if record.failed:
             by.setdefault(record.signature or record.error or record.outcome, []).append(record)
-    found: list[Cause] = []
+    found: list[FailureCause] = []
     for signature, failed in by.items():
         firsts = [(since.get(r.key, ("", None))[0] or night, r.key) for r in failed]
         first, key = min(firsts)
@@ -82,7 +82,7 @@ def find_causes(
             state = "flaky"
         age = sum(first <= n <= night for n in nights)
         found.append(
-            Cause(
+            FailureCause(
                 signature,
                 state,
                 tuple(sorted(failed, key=lambda r: r.key)),

@@ -16,7 +16,7 @@ from pathlib import Path
 from fleet.errors import ExitCode, heaviest
 from fleet.night import history as h
 from fleet.night.baselines import Accepted, load_baselines
-from fleet.night.causes import Cause, find_causes, find_fixed, find_flaky
+from fleet.night.causes import FailureCause, find_causes, find_fixed, find_flaky
 from fleet.night.gates import Before, Move, judge, judge_groups
 from fleet.night.revisions import GitCommit, commits
 from fleet.regress.night_records import NightRecord, Reading, read_night, without_result
@@ -44,7 +44,7 @@ class JudgedNight:
     before: h.NightRow | None
     reading: Reading
     records: tuple[NightRecord, ...]
-    causes: tuple[Cause, ...]
+    causes: tuple[FailureCause, ...]
     moves: tuple[Move, ...]
     means: tuple[str, ...]
     flaky: Mapping[str, str]
@@ -251,7 +251,7 @@ def _digest(records: Sequence[NightRecord], moves: Sequence[Move], row: h.NightR
     return digest.hexdigest()
 
 
-def _with_suspects(cause: Cause, stood: Mapping[str, Before], revisions: Mapping[str, str], revision: str) -> Cause:
+def _with_suspects(cause: FailureCause, stood: Mapping[str, Before], revisions: Mapping[str, str], revision: str) -> FailureCause:
     """The cause with its suspects and the changed parts of its content."""
     first = revisions.get(cause.since, revision)
     suspects = commits(revisions.get(cause.passed, ""), first) if cause.passed else ()

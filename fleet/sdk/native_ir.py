@@ -34,7 +34,7 @@ def splat(typ: Value, value: float) -> Value:
     return ir.Constant(typ, value)
 
 
-class Emitter:
+class NativeEmitter:
     """Builds one function: `builder` is llvmlite's, the rest is what it lacks. Arguments by name: `emitter["tokens"]`."""
 
     def __init__(self, module: Value, name: str, result: Value, arguments: Sequence[tuple[str, Value]], *, private: bool = False):
@@ -123,3 +123,7 @@ class Emitter:
         i.add_incoming(following, b.block)
         b.branch(head)
         b.position_at_end(leave)
+
+
+Emitter = NativeEmitter
+"""Name of `NativeEmitter` until 2.5."""

@@ -20,11 +20,25 @@ from fleet.sdk.instruction import Memory, Write
 from fleet.sdk.lowering import Options
 from fleet.symbols.expr import Expr, Number
 
-__all__ = ["GraphTasks", "Join", "Operand", "Packing", "Quantiser", "Room", "Space", "Task", "TaskCall", "TaskContext", "View"]
+__all__ = [
+    "GraphTasks",
+    "Join",
+    "OnChipRoom",
+    "Operand",
+    "Packing",
+    "Quantiser",
+    "Room",
+    "Space",
+    "Task",
+    "TaskCall",
+    "TaskContext",
+    "TaskOperand",
+    "View",
+]
 
 
 @dataclass(frozen=True)
-class Operand:
+class TaskOperand:
     """A tensor where it stands.
 
     Attributes:
@@ -57,8 +71,8 @@ class TaskCall:
 
     op: str
     node: str
-    args: tuple[Operand, ...]
-    results: tuple[Operand, ...]
+    args: tuple[TaskOperand, ...]
+    results: tuple[TaskOperand, ...]
     attrs: Mapping[str, object]
 
     def number(self, name: str) -> Number | None:
@@ -123,8 +137,8 @@ class Space:
 
 
 @dataclass(frozen=True)
-class Room:
-    """What a tensor takes: bytes (in every bank) with every dimension at its bound, and its strides (`Operand`)."""
+class OnChipRoom:
+    """What a tensor takes: bytes (in every bank) with every dimension at its bound, and its strides (`TaskOperand`)."""
 
     size: int
     surface: Number = 0
@@ -141,14 +155,14 @@ class Packing:
 
     Attributes:
         kind: two uses of one constant have the same.
-        room: what it takes. shape: as tasks see it. group: as in `Operand`.
+        room: what it takes. shape: as tasks see it. group: as in `TaskOperand`.
         pack: its array -> one flat uint8 array a bank (one for spaces other than "hbm"), each of room.size bytes. Raises
             ModelError for an array of another shape or values that the device cannot hold.
         default: the array of a constant without data, where the device brings one (a table of a function that the call names).
     """
 
     kind: str
-    room: Room
+    room: OnChipRoom
     shape: tuple[int, ...]
     pack: Callable[[np.ndarray, Quantiser], Sequence[np.ndarray]]
     group: int = 0
@@ -158,7 +172,7 @@ class Packing:
 class View(Protocol):
     """An operator without instructions: its results are parts of its operands' bytes."""
 
-    def __call__(self, call: TaskCall, shapes: Sequence[tuple[Number, ...]]) -> tuple[Operand, ...]:
+    def __call__(self, call: TaskCall, shapes: Sequence[tuple[Number, ...]]) -> tuple[TaskOperand, ...]:
         """The results, of the given shapes. Raises DeviceError where it cannot be done without copying."""
         ...
 
@@ -166,7 +180,7 @@ class View(Protocol):
 class Join(Protocol):
     """An operator whose operands can be written into its result, so that nothing is copied."""
 
-    def __call__(self, call: TaskCall, whole: Operand) -> tuple[Operand, ...]:
+    def __call__(self, call: TaskCall, whole: TaskOperand) -> tuple[TaskOperand, ...]:
         """Where each operand stands in the result: address and strides, the rest as the call has it. Raises DeviceError."""
         ...
 
@@ -192,7 +206,14 @@ class GraphTasks:
     views: Mapping[str, View]
     joins: Mapping[str, Join]
     spaces: Callable[[Device], Mapping[str, Space]]
-    room: Callable[[Device, Operand, Mapping[str, object]], Room]
+    room: Callable[[Device, TaskOperand, Mapping[str, object]], OnChipRoom]
     packing: Callable[[Device, TaskCall, int, Options], Packing]
-    load: Callable[[Device, Operand, Memory], np.ndarray]
-    store: Callable[[Device, Operand, np.ndarray], Sequence[Write]]
+    load: Callable[[Device, TaskOperand, Memory], np.ndarray]
+    store: Callable[[Device, TaskOperand, np.ndarray], Sequence[Write]]
+
+
+Operand = TaskOperand
+"""Name of `TaskOperand` until 2.5."""
+
+Room = OnChipRoom
+"""Name of `OnChipRoom` until 2.5."""

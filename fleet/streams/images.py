@@ -16,7 +16,7 @@ from fleet.errors import FleetError
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Device, Write
 
-__all__ = ["MOST", "ByteDifference", "Holder", "Images", "differences", "images_home", "touched"]
+__all__ = ["MOST", "ByteDifference", "ImageHolder", "Images", "differences", "images_home", "touched"]
 
 MOST = 4096
 """Bytes that differ, of which the places are kept."""
@@ -50,7 +50,7 @@ def images_home(device: Device) -> Path | None:
     return None
 
 
-class Holder(Protocol):
+class ImageHolder(Protocol):
     """Whatever has device memory."""
 
     @property
@@ -101,7 +101,7 @@ class Images:
         self.memory.close()
 
 
-def differences(expected: Holder, found: Holder, most: int = MOST) -> tuple[list[ByteDifference], int]:
+def differences(expected: ImageHolder, found: ImageHolder, most: int = MOST) -> tuple[list[ByteDifference], int]:
     """The first bytes that differ, ascending by space, bank and address, and how many bytes were held against each other.
 
     Bytes that neither side ever touched are not counted: in images they are 0 on both, inside the hardware what each began with.

@@ -24,7 +24,7 @@ from fleet.engines.rtl import memory_model, memory_timing
 from fleet.engines.rtl_sim.arrays import KeptState, variables
 from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of
 from fleet.engines.rtl_sim.hardware import Hardware
-from fleet.engines.rtl_sim.job import Job, JobStatus, Script
+from fleet.engines.rtl_sim.job import Job, JobScript, JobStatus
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.errors import DeviceError
@@ -251,7 +251,7 @@ class StreamRunner:
         """The next stream meets the design as it is after power-on: memories inside it keep what earlier streams left there."""
         self._stop()
 
-    def play(self, script: Script, setting: Setting) -> tuple[JobStatus, Job]:
+    def play(self, script: JobScript, setting: Setting) -> tuple[JobStatus, Job]:
         """Plays a script of the caller's own on the hardware's memory as it stands. Raises SimulationError."""
         segment = Segment(self.set, self.device, [], refusals=True)
         job = segment.job(self.folder / "script", self.found.memory, *self._model(setting, 0), script=script)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from chosen import devices
 
-from fleet.engines.rtl_sim.job import Script, read_results
+from fleet.engines.rtl_sim.job import JobScript, read_results
 from fleet.isa.codec import interrupt
 from fleet.isa.codec_binary import encode_binary
 from fleet.isa.reading.cache import load
@@ -81,7 +81,7 @@ def test_a_start_that_means_no_binary_is_refused(device: str, wrong: str, runner
     address = {"an address inside a beat": place + BEAT // 2, "beyond the memory": runner.device.memory["ddr"] - BEAT}.get(
         wrong, place
     )
-    script = Script()
+    script = JobScript()
     script.write(irq.enable_address, irq.done | irq.error)
     for register, value in (
         (fetch.address, address),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from chosen import devices
 
-from fleet.engines.rtl_sim.job import Script, read_results
+from fleet.engines.rtl_sim.job import JobScript, read_results
 from fleet.isa.codec import interrupt
 from fleet.isa.reading.cache import load
 from fleet.isa.registry import find_device
@@ -45,7 +45,7 @@ def test_registers_after_reset_do_not_depend_on_the_state_at_power_on(device: st
     for seed in SEEDS:
         with StreamRunner(device, power_on=seed) as runner:
             registers = load(runner.set.description).registers
-            script = Script()
+            script = JobScript()
             for r in registers:
                 script.read(r.address)
             _, job = runner.play(script, Setting())
@@ -70,7 +70,7 @@ def test_a_refusal_says_which_instruction_it_was(device: str) -> None:
         (status,), (enable,) = description.with_role("irq_status"), description.with_role("irq_enable")
         for name in runner.set.instructions:
             call, cause = _refused(device, name)
-            script = Script()
+            script = JobScript()
             script.write(enable.address, 3)
             words = description.words(name)
             for r in words:
@@ -95,7 +95,7 @@ def test_a_start_while_its_unit_runs_is_refused_by_its_own_name(device: str) -> 
         refused = 0
         for name in runner.set.instructions:
             case = make_case(f"{device}/{name}/directed/0")
-            script = Script()
+            script = JobScript()
             words = description.words(name)
             for r in words:
                 script.write(r.address, case.calls[-1].fields[r.name])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from chosen import devices, meets_memory
 
-from fleet.engines.rtl_sim.job import Script, read_results
+from fleet.engines.rtl_sim.job import JobScript, read_results
 from fleet.isa.codec import interrupt
 from fleet.isa.codec_binary import encode_binary
 from fleet.isa.description import Description
@@ -26,7 +26,7 @@ class _Host:
     """Writes a script that looks at all status registers, and says what they were."""
 
     def __init__(self, runner: StreamRunner) -> None:
-        self._runner, self.script = runner, Script()
+        self._runner, self.script = runner, JobScript()
         self._description: Description = load(runner.set.description)
         self._interrupt = interrupt(runner.set)
         self._status = {name: u.status for name, u in self._description.units.items() if u.status is not None}

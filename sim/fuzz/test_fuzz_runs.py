@@ -20,7 +20,7 @@ from fleet.regress.pytest_night import RowFields
 from fleet.sdk import Device, IssueRules
 from fleet.streams.case import ISSUES, Setting
 from fleet.streams.run import StreamRunner
-from fleet.verify.conformance.fuzz import FuzzState, fuzz, load_state, state_file
+from fleet.verify.conformance.fuzz import StreamFuzzState, fuzz, load_state, state_file
 from fleet.verify.conformance.fuzz_workers import setting_of
 from fleet.verify.conformance.settings import ways_of_issue
 from fleet.verify.conformance.suite import make_case
@@ -44,7 +44,7 @@ def _folder(request: pytest.FixtureRequest) -> Path:
     return Path(str(request.config.getoption("--fleet-report", "reports/sim"))).parent / "fuzz"
 
 
-def _checked(state: FuzzState, capsys: pytest.CaptureFixture[str], night_row: RowFields) -> None:
+def _checked(state: StreamFuzzState, capsys: pytest.CaptureFixture[str], night_row: RowFields) -> None:
     executed = {"instructions": float(state.executed), "refused": float(state.refused), "programs": float(state.programs)}
     night_row |= {"device": state.device, "seed": state.seed, "figures": executed}
     with capsys.disabled():

@@ -15,7 +15,7 @@ import pytest
 
 from fleet.verify.mutation.survivors import load_survivors
 from fleet.verify.programs.batches import ENGINES
-from fleet.verify.programs.fuzz import FuzzState, fuzz
+from fleet.verify.programs.fuzz import ProgramFuzzState, fuzz
 from fleet.verify.programs.mutants import HOW, ROOT, SURVIVORS, sites
 
 QUICK_SEED, QUICK_PROGRAMS = 2024, 250
@@ -28,7 +28,7 @@ SETTLED = 20_000
 """Before, it is still being found out which bins are refused."""
 
 
-def _checked(state: FuzzState, capsys: pytest.CaptureFixture[str]) -> None:
+def _checked(state: ProgramFuzzState, capsys: pytest.CaptureFixture[str]) -> None:
     sums = state.sums
     refused, (met, of) = sum(sums.refused.values()), sums.account.share
     with capsys.disabled():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fleet.engines.rtl_sim.job import Script, read_results
+from fleet.engines.rtl_sim.job import JobScript, read_results
 from fleet.engines.rtl_sim.records import CommitRecord, read_records
 from fleet.isa.codec_binary import encode_binary
 from fleet.sdk import Call
@@ -33,20 +33,20 @@ def runner() -> Iterator[StreamRunner]:
         yield running
 
 
-def begin(script: Script, at: int, beats: int, tasks: int, mode: int = 1) -> None:
+def begin(script: JobScript, at: int, beats: int, tasks: int, mode: int = 1) -> None:
     for register, value in ((ADDRESS, at), (BEATS, beats), (TASKS, tasks)):
         script.write(register, value)
     script.write(RUN, mode, fetch=True)
 
 
-def start(script: Script, call: Call) -> None:
+def start(script: JobScript, call: Call) -> None:
     values = list(call.fields.values())
     for i, word in enumerate(values[:4]):
         script.write(CMD_W0 + 4 * i, word)
     script.write(CMD_START, values[4], start=True)
 
 
-def play(runner: StreamRunner, script: Script, data: bytes, memory: str) -> tuple[list[CommitRecord], list[int]]:
+def play(runner: StreamRunner, script: JobScript, data: bytes, memory: str) -> tuple[list[CommitRecord], list[int]]:
     runner.found.fill(())
     runner.found.memory.view("ddr", PLACE, len(data))[:] = np.frombuffer(data, np.uint8)
     _, job = runner.play(script, Setting(memory))
@@ -77,7 +77,7 @@ def test_a_bad_binary_stops_at_its_bad_task(runner: StreamRunner, name: str, mem
     if "byte" in change:
         place, value = change["byte"]
         data[place] = value
-    script = Script()
+    script = JobScript()
     script.write(IRQ_ENABLE, 1)
     beats = change.get("beats", len(data) // 64)
     begin(script, change.get("at", PLACE), beats, change.get("tasks", 40), change.get("mode", 1))
@@ -99,7 +99,7 @@ def test_an_illegal_task_ends_the_run(runner: StreamRunner, bad: int) -> None:
     """What stands before it commits, what stands behind it does not; no done interrupt."""
     data = bytearray(encode_binary(runner.set, [CALL] * 8))
     data[64 * (1 + bad) + 8] = 0  # no rows
-    script = Script()
+    script = JobScript()
     script.write(IRQ_ENABLE, 2)
     begin(script, PLACE, len(data) // 64, 8)
     script.wait_irq(100_000)
@@ -114,7 +114,7 @@ def test_an_illegal_task_ends_the_run(runner: StreamRunner, bad: int) -> None:
 def test_one_interrupt_at_the_end_of_a_run(runner: StreamRunner) -> None:
     calls = [Call("finish", FinishOperands().encode()), *[CALL] * 33, Call("finish", FinishOperands().encode())]
     data = encode_binary(runner.set, calls)
-    script = Script()
+    script = JobScript()
     script.write(IRQ_ENABLE, 3)
     begin(script, PLACE, len(data) // 64, len(calls))
     script.read(RUN_STATUS)
@@ -129,7 +129,7 @@ def test_one_interrupt_at_the_end_of_a_run(runner: StreamRunner) -> None:
 @pytest.mark.parametrize("what", ["an instruction", "a binary"])
 def test_a_start_while_a_binary_runs_is_refused(runner: StreamRunner, what: str) -> None:
     data = encode_binary(runner.set, [CALL] * 40)
-    script = Script()
+    script = JobScript()
     script.write(IRQ_ENABLE, 2)
     begin(script, PLACE, len(data) // 64, 40)
     if what == "a binary":
@@ -149,7 +149,7 @@ def test_a_start_while_a_binary_runs_is_refused(runner: StreamRunner, what: str)
 @pytest.mark.parametrize("late", [False, True])
 def test_starts_that_are_not_waited_for_commit_in_order(runner: StreamRunner, late: bool) -> None:
     """The registers feed the same queues as a binary; behind a FINISH that waits, a start is refused."""
-    script = Script()
+    script = JobScript()
     script.write(IRQ_ENABLE, 3)
     calls = [CALL, CALL, Call("finish", FinishOperands().encode()), *([CALL] if late else [])]
     for call in calls:

@@ -19,20 +19,20 @@ from fleet.adopt.filelist import read_sources
 from fleet.adopt.protocols import PROTOCOLS
 from fleet.adopt.registers import read_registers
 from fleet.adopt.top import read_top
-from fleet.adopt.workspace import Workspace, open_workspace
+from fleet.adopt.workspace import AdoptWorkspace, open_workspace
 from fleet.errors import DeviceError
 
 HEADERS = Path(__file__).parent
 
 
 @pytest.fixture(scope="module")
-def works(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Workspace]:
+def works(tmp_path_factory: pytest.TempPathFactory) -> dict[str, AdoptWorkspace]:
     """By name of the design."""
     home = tmp_path_factory.mktemp("works")
     return {p.stem: open_workspace(workspace(home / p.stem, p)) for p in (COPIER, DOTTER, SCALER)}
 
 
-def test_what_a_workspace_has(works: dict[str, Workspace]) -> None:
+def test_what_a_workspace_has(works: dict[str, AdoptWorkspace]) -> None:
     copier = works["copier"]
     assert list(copier.settings.clocks) == ["clk_i", "slow_clk_i"]
     assert copier.settings.ties == {"scan_en_i": 0, "fault_i": 0}
@@ -50,14 +50,16 @@ def test_what_a_workspace_has(works: dict[str, Workspace]) -> None:
     ],
 )
 def test_what_drives_and_watches_the_ports(
-    works: dict[str, Workspace], name: str, driven: list[str], monitors: int, watched: list[str]
+    works: dict[str, AdoptWorkspace], name: str, driven: list[str], monitors: int, watched: list[str]
 ) -> None:
     plan = make_plan(works[name])
     assert (list(plan.driven), plan.monitors(), list(plan.watched), plan.undriven) == (driven, monitors, watched, ())
 
 
 @pytest.mark.parametrize("name", ["copier", "dotter", "scaler"])
-def test_the_bench_is_systemverilog_that_another_reader_elaborates(works: dict[str, Workspace], tmp_path: Path, name: str) -> None:
+def test_the_bench_is_systemverilog_that_another_reader_elaborates(
+    works: dict[str, AdoptWorkspace], tmp_path: Path, name: str
+) -> None:
     work = works[name]
     (tmp_path / "bench.sv").write_text(bench_text(work, make_plan(work)))
     top = read_top(read_sources([*part_files(()), *work.top.files, tmp_path / "bench.sv"]), TOP)
@@ -103,7 +105,7 @@ def test_every_part_has_ports_that_its_protocol_has() -> None:
             assert not p.startswith("W_") or PROTOCOLS[name].signal(p[2:].lower()) is not None, (part.name, p)
 
 
-def errors(work: Workspace, text: str) -> Iterator[str]:
+def errors(work: AdoptWorkspace, text: str) -> Iterator[str]:
     path = work.folder / "wrong.toml"
     path.write_text(text)
     try:
@@ -134,7 +136,7 @@ def errors(work: Workspace, text: str) -> Iterator[str]:
         ("dotter", '[[memory]]\naddress = 0\nbytes = "0x1"\n', "3: is no hexadecimal text"),
     ],
 )
-def test_a_mistake_in_a_test_is_named_with_its_line(works: dict[str, Workspace], name: str, text: str, message: str) -> None:
+def test_a_mistake_in_a_test_is_named_with_its_line(works: dict[str, AdoptWorkspace], name: str, text: str, message: str) -> None:
     [said] = errors(works[name], text)
     assert said.startswith(message) or message in said, said
 

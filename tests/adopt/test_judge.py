@@ -10,9 +10,9 @@ pytest.importorskip("pyslang")
 
 from adopted import SCALER, workspace
 
-from fleet.adopt.bench.plan import Plan, make_plan
-from fleet.adopt.bench.replay import BenchError, Outcome, Violation, judge
-from fleet.adopt.bench.script import Script, read_script
+from fleet.adopt.bench.plan import BenchPlan, make_plan
+from fleet.adopt.bench.replay import BenchError, Outcome, ProtocolViolation, judge
+from fleet.adopt.bench.script import ReplayScript, read_script
 from fleet.adopt.workspace import open_workspace
 from fleet.errors import ExitCode
 
@@ -36,7 +36,7 @@ GOOD = "R|2|30|0\nR|3|40|2\nS|35|out|0000000f\nS|36|out|800000001e\nE|50|end|5|0
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Script, Path]:
+def given(tmp_path_factory: pytest.TempPathFactory) -> tuple[BenchPlan, ReplayScript, Path]:
     """Plan, script, the test's file."""
     folder = workspace(tmp_path_factory.mktemp("judge") / "w", SCALER)
     work = open_workspace(folder)
@@ -45,14 +45,16 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, Script, Path]
     return plan, read_script(folder / "t.toml", work, plan), folder / "t.toml"
 
 
-def judged(given: tuple[Plan, Script, Path], folder: Path, results: str, dump: str = "01\n02\n", code: int = 0) -> Outcome:
+def judged(
+    given: tuple[BenchPlan, ReplayScript, Path], folder: Path, results: str, dump: str = "01\n02\n", code: int = 0
+) -> Outcome:
     (folder / "results.txt").write_text(results)
     (folder / "dump0.txt").write_text(dump)
     (folder / "log.txt").write_text("%Error: no\n")
     return judge(given[0], given[1], folder, folder / "wave.fst", code)
 
 
-def test_what_agrees_passes(given: tuple[Plan, Script, Path], tmp_path: Path) -> None:
+def test_what_agrees_passes(given: tuple[BenchPlan, ReplayScript, Path], tmp_path: Path) -> None:
     wide = GOOD.replace("800000001e", f"{1 << (32 + 3 + 4) | 30:x}")
     outcome = judged(given, tmp_path, wide)
     assert (outcome.differences, outcome.violations, outcome.exit_code) == ((), (), ExitCode.AGREED)
@@ -70,31 +72,35 @@ def test_what_agrees_passes(given: tuple[Plan, Script, Path], tmp_path: Path) ->
         (GOOD.replace("|end|5", "|limit|2"), "", "t.toml:6: receive out did not end within 500 cycles (cycle 50)"),
     ],
 )
-def test_what_differs_is_said(given: tuple[Plan, Script, Path], tmp_path: Path, results: str, dump: str, message: str) -> None:
+def test_what_differs_is_said(
+    given: tuple[BenchPlan, ReplayScript, Path], tmp_path: Path, results: str, dump: str, message: str
+) -> None:
     outcome = judged(given, tmp_path, results, dump)
     assert outcome.exit_code is ExitCode.DIFFERS
     assert any(message in line for line in outcome.differences), outcome.differences
 
 
 @pytest.mark.parametrize(("blame", "code"), [("design", ExitCode.DIFFERS), ("bench", ExitCode.INTERNAL)])
-def test_the_one_who_broke_a_protocol_decides(given: tuple[Plan, Script, Path], tmp_path: Path, blame: str, code: ExitCode) -> None:
+def test_the_one_who_broke_a_protocol_decides(
+    given: tuple[BenchPlan, ReplayScript, Path], tmp_path: Path, blame: str, code: ExitCode
+) -> None:
     found = f"V|9|out|tvalid dropped before ready|{blame}\nV|12|out|tvalid dropped before ready|{blame}\n"
     outcome = judged(given, tmp_path, found + GOOD.replace("800000001e", f"{1 << 39 | 30:x}"))
-    assert outcome.violations == (Violation(9, "out", "tvalid dropped before ready", blame, 2),)
+    assert outcome.violations == (ProtocolViolation(9, "out", "tvalid dropped before ready", blame, 2),)
     assert outcome.exit_code is code
 
 
 @pytest.mark.parametrize(("results", "code"), [("", 0), ("R|2|30|0\n", 0), (GOOD, 134), (GOOD.replace("|end|", "|script|"), 0)])
 def test_a_bench_that_fails_is_not_the_designs_fault(
-    given: tuple[Plan, Script, Path], tmp_path: Path, results: str, code: int
+    given: tuple[BenchPlan, ReplayScript, Path], tmp_path: Path, results: str, code: int
 ) -> None:
     with pytest.raises(BenchError, match="the bench ended before its test did: %Error: no") as caught:
         judged(given, tmp_path, results, code=code)
     assert caught.value.exit_code is ExitCode.INTERNAL
 
 
-def test_quiet_monitors_are_enough_for_a_smoke_test_alone(given: tuple[Plan, Script, Path], tmp_path: Path) -> None:
+def test_quiet_monitors_are_enough_for_a_smoke_test_alone(given: tuple[BenchPlan, ReplayScript, Path], tmp_path: Path) -> None:
     plan, _, _ = given
     (tmp_path / "results.txt").write_text("E|50|end|1|0|0\n")
     for smoke, code in ((True, ExitCode.AGREED), (False, ExitCode.INCOMPLETE)):
-        assert judge(plan, Script("t", 100, smoke), tmp_path, tmp_path / "w", 0).exit_code is code
+        assert judge(plan, ReplayScript("t", 100, smoke), tmp_path, tmp_path / "w", 0).exit_code is code

@@ -17,7 +17,7 @@ from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance
 from fleet.sets.hbm0923.lower import attention
-from fleet.sets.hbm0923.softmax import SoftmaxOperands
+from fleet.sets.hbm0923.softmax import SoftmaxTensors
 from fleet.targets.accel import compile as accel
 
 
@@ -27,17 +27,17 @@ def run(scale: float | None = None) -> CosimResult:
     return cosim(gpt2_block(scale=scale), inputs(), None, ["vm", "iss"], options)
 
 
-def softmax(**changed: Callable[[Any], Any]) -> Callable[..., SoftmaxOperands]:
+def softmax(**changed: Callable[[Any], Any]) -> Callable[..., SoftmaxTensors]:
     """Operands as the lowering gives them, but for these."""
-    return lambda **given: SoftmaxOperands(**{k: changed[k](v) if k in changed else v for k, v in given.items()})
+    return lambda **given: SoftmaxTensors(**{k: changed[k](v) if k in changed else v for k, v in given.items()})
 
 
 SCALE_WORD = attention.scale_word
 FAULTS: dict[str, tuple[str, Callable[..., Any]]] = {
-    "the mask is dropped": ("SoftmaxOperands", softmax(mask=lambda _: False)),
+    "the mask is dropped": ("SoftmaxTensors", softmax(mask=lambda _: False)),
     "attention is uniform": ("scale_word", lambda device, scale: SCALE_WORD(device, 0 if scale != 1 else 1)),
     "1 / sqrt(d) is missing": ("scale_word", lambda device, _scale: SCALE_WORD(device, 1)),
-    "the mask is off by one": ("SoftmaxOperands", softmax(last=lambda n: n + 1)),
+    "the mask is off by one": ("SoftmaxTensors", softmax(last=lambda n: n + 1)),
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 from fleet.dlavm import adr
 from fleet.ir.accel import tables
 from fleet.ir.accel.dialect import operators
-from fleet.ir.accel.nodes import Call
+from fleet.ir.accel.nodes import OperatorCall
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "dlavm.md"
@@ -25,7 +25,7 @@ rms_norm softmax pos_emb transpose feature2weight activate silu cache conv2d att
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page's own operator is gone afterwards."""
-    monkeypatch.setattr(Call, "OPERATORS", operators())
+    monkeypatch.setattr(OperatorCall, "OPERATORS", operators())
 
 
 def test_the_tables_are_current(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from fleet.isa.reading.cache import load
 from fleet.isa.registry import find_device
 from fleet.sdk import Call, Write
 from fleet.sets.hbm0923.layout import FeatureLayout
-from fleet.sets.hbm0923.mvm_operands import Operands
+from fleet.sets.hbm0923.mvm_operands import MvmFields
 from fleet.sets.hbm0923.weights import pack_weights
 from fleet.streams.case import StreamCase
 from fleet.targets.driver import include_dir
@@ -163,7 +163,7 @@ def small_mvm(device: str, name: str, *, chin: int, chout: int, ddr: int, hbm: i
     scales = rng.uniform(0.001, 0.01, (-(-chin // GROUP), chout)).astype(np.float16)
     x = rng.standard_normal((1, chin)).astype(np.float16)
     output = ddr + 0x1_0000
-    operands = Operands(chin, chout, 1, GROUP, ddr, hbm, output, 64, 64, 64, 64)
+    operands = MvmFields(chin, chout, 1, GROUP, ddr, hbm, output, 64, 64, 64, 64)
     blocks = [Write("ddr", ddr, FeatureLayout().pack(x))]
     blocks += [Write("hbm", hbm, data, bank) for bank, data in enumerate(pack_weights(chip, codes, scales, GROUP))]
     weights = codes * np.repeat(scales.astype(np.float64), GROUP, axis=0)[:chin]

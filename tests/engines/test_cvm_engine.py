@@ -18,7 +18,7 @@ from fleet.engines.llvm_cpu import ENGINE as LLVM
 from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as VM
 from fleet.errors import DeviceError, ModelError, SetupError
-from fleet.targets.cvm.build import Toolchain, host_toolchain
+from fleet.targets.cvm.build import CrossToolchain, host_toolchain
 
 NEEDS_COMPILER = pytest.mark.skipif(ENGINE.available() is not None, reason=str(ENGINE.available()))
 NEEDS_CROSS = pytest.mark.skipif(
@@ -156,7 +156,7 @@ def test_a_crash_is_told(tmp_path: Path) -> None:
     killed.write_text("#!/bin/sh\nkill -SEGV $$\n")
     killed.chmod(0o755)
     tools = host_toolchain()
-    engine = CvmEngine("cvm", lambda: Toolchain(tools.compiler, (str(killed),), tools.machine))
+    engine = CvmEngine("cvm", lambda: CrossToolchain(tools.compiler, (str(killed),), tools.machine))
     with pytest.raises(Exception, match="fleet-vm ended with SIGSEGV"):
         engine.run(model({"x": np.ones(1)}, lambda m, v: m("add", v, v)), {"x": np.ones(1)}, RunOptions())
     assert json.dumps(engine.name) == '"cvm"'

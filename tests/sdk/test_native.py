@@ -33,11 +33,11 @@ class Build:
     def __call__(self, target: native.Target) -> Any:
         from llvmlite import ir
 
-        from fleet.sdk.native_ir import I64, Emitter
+        from fleet.sdk.native_ir import I64, NativeEmitter
 
         self.built += 1
         module = ir.Module("test")
-        e = Emitter(module, "add", I64, [("x", I64)])
+        e = NativeEmitter(module, "add", I64, [("x", I64)])
         e.builder.ret(e.builder.add(e["x"], e.number(self.number)))
         return module
 

@@ -11,7 +11,7 @@ import pytest
 
 from fleet.errors import ModelError
 from fleet.isa.registry import description_hash, find_device
-from fleet.verify.conformance.fuzz_state import FuzzState, Journal, RanProgram, load_state, state_file
+from fleet.verify.conformance.fuzz_state import Journal, RanProgram, StreamFuzzState, load_state, state_file
 
 DEVICE = "vgemm_small"
 
@@ -32,7 +32,7 @@ def test_a_state_comes_back(tmp_path: Path) -> None:
     assert (state.next, state.done, state.programs, state.instructions) == (1, [2], 2, 10)
 
 
-@pytest.mark.parametrize("key", [k for k in asdict(FuzzState(DEVICE, 3, "")) if k != "seconds"])
+@pytest.mark.parametrize("key", [k for k in asdict(StreamFuzzState(DEVICE, 3, "")) if k != "seconds"])
 @pytest.mark.parametrize("value", [None, "x", -5, 1.5, [1.5], ["q"], {"a": "b"}])
 def test_a_value_that_cannot_be_is_told(key: str, value: Any, tmp_path: Path) -> None:
     path, table = stored(tmp_path)

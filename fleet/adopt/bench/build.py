@@ -15,10 +15,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fleet.adopt.bench.library import part_files
-from fleet.adopt.bench.plan import Plan
+from fleet.adopt.bench.plan import BenchPlan
 from fleet.adopt.bench.text import TOP, bench_text
 from fleet.adopt.closure import closure_hash
-from fleet.adopt.workspace import Workspace
+from fleet.adopt.workspace import AdoptWorkspace
 from fleet.core.notice import notice
 from fleet.core.processes import start
 from fleet.core.sealed import BrokenSealError, check_folder, remove_unused, seal_folder
@@ -27,7 +27,7 @@ from fleet.engines.rtl_sim.cache import cache_folder, locked
 from fleet.engines.rtl_sim.logs import keep_log
 from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.part import OBJCACHE, begin, goes_on, mark_verilated, open_part, remove_old
-from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain
+from fleet.engines.rtl_sim.tools import SimulatorTools, find_toolchain
 from fleet.errors import DeviceError, SetupError
 
 __all__ = ["build_bench", "wave_name"]
@@ -45,7 +45,7 @@ _ERROR_LINE = re.compile(r"^%Error|(^|\s)(fatal )?error:|undefined reference|No 
 _SHOWN = 5
 
 
-def build_bench(work: Workspace, plan: Plan) -> Path:
+def build_bench(work: AdoptWorkspace, plan: BenchPlan) -> Path:
     """The executable, built now or taken from the cache.
 
     Raises DeviceError where modules have no source, BuildError where something does not compile, SetupError for tools and disk.
@@ -109,7 +109,7 @@ def _checked(folder: Path, key: str) -> Path:
     return folder / _EXECUTABLE
 
 
-def _key(work: Workspace, text: str, options: Sequence[str], tools: Toolchain) -> str:
+def _key(work: AdoptWorkspace, text: str, options: Sequence[str], tools: SimulatorTools) -> str:
     """SHA-256 of everything that the executable depends on."""
     digest = hashlib.sha256()
     versions = [tools.verilator_version, tools.compiler_version, platform.machine(), closure_hash(work.top, work.sources)]
@@ -119,7 +119,7 @@ def _key(work: Workspace, text: str, options: Sequence[str], tools: Toolchain) -
     return digest.hexdigest()[:32]
 
 
-def _compile(work: Workspace, folder: Path, options: Sequence[str], tools: Toolchain) -> None:
+def _compile(work: AdoptWorkspace, folder: Path, options: Sequence[str], tools: SimulatorTools) -> None:
     environment = {k: v for k, v in os.environ.items() if k not in ("VERILATOR_ROOT", "VERILATOR_BIN", "MAKEFLAGS", "MAKELEVEL")}
     environment["OBJCACHE"] = OBJCACHE
     sources = work.sources
@@ -142,7 +142,7 @@ def _compile(work: Workspace, folder: Path, options: Sequence[str], tools: Toolc
     make_sharing(folder.parent / "objects", make, folder / "obj", environment, tools.compiler_version, run)
 
 
-def _step(work: Workspace, command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
+def _step(work: AdoptWorkspace, command: Sequence[str], folder: Path, environment: dict[str, str]) -> None:
     """Runs one command, its output appended to build.log."""
     log = folder / "build.log"
     with log.open("a") as f:

@@ -11,7 +11,7 @@ from pathlib import Path
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
 
-__all__ = ["FOLDER", "Part", "part_files", "parts"]
+__all__ = ["FOLDER", "LibraryPart", "part_files", "parts"]
 
 FOLDER = Path(__file__).with_name("sv")
 FIRST = ("fleet_bench_pkg.sv", "streams.sv", "memories.sv", "axi4.sv", "buses.sv", "tilelink.sv", "commands.sv")
@@ -22,7 +22,7 @@ _PORT = re.compile(r"\b(input|output)\s+logic\s*(?:\[[^\]]*\]\s*)?([\w\s,]*?)(?=
 
 
 @dataclass(frozen=True)
-class Part:
+class LibraryPart:
     """A module. inputs, outputs: names of its ports; parameters: names."""
 
     name: str
@@ -41,27 +41,29 @@ def part_files(protocols: Iterable[Protocol]) -> tuple[Path, ...]:
     return (*(FOLDER / name for name in FIRST), *dict.fromkeys(p.bench for p in protocols if p.bench is not None))
 
 
-def parts(protocols: Iterable[Protocol]) -> Mapping[str, Part]:
+def parts(protocols: Iterable[Protocol]) -> Mapping[str, LibraryPart]:
     """Module -> its ports and parameters. Raises DeviceError for a file that cannot be read."""
-    found: dict[str, Part] = {}
+    found: dict[str, LibraryPart] = {}
     for path in part_files(protocols):
         found |= _parts(path)
     return found
 
 
 @cache
-def _parts(path: Path) -> Mapping[str, Part]:
+def _parts(path: Path) -> Mapping[str, LibraryPart]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise DeviceError(f"the bench of a protocol cannot be read ({error.strerror})", where=str(path)) from error
     text = re.sub(r"//[^\n]*", "", text)
-    found: dict[str, Part] = {}
+    found: dict[str, LibraryPart] = {}
     for match in _MODULE.finditer(text):
         head = match[2].partition(");")[0]
         sides: dict[str, set[str]] = {"input": set(), "output": set()}
         header = " ".join(head.rpartition(") (")[2].split())
         for side, names in _PORT.findall(header):
             sides[side] |= {n.strip() for n in names.split(",") if n.strip()}
-        found[match[1]] = Part(match[1], frozenset(sides["input"]), frozenset(sides["output"]), frozenset(_PARAMETER.findall(head)))
+        found[match[1]] = LibraryPart(
+            match[1], frozenset(sides["input"]), frozenset(sides["output"]), frozenset(_PARAMETER.findall(head))
+        )
     return found

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from fleet.adopt.bench.library import Part, parts
+from fleet.adopt.bench.library import LibraryPart, parts
 from fleet.adopt.port_map import PortGroup
 from fleet.adopt.ports import PortLeaf
-from fleet.adopt.workspace import PortSettings, Workspace
+from fleet.adopt.workspace import AdoptWorkspace, PortSettings
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
 
-__all__ = ["OP_BITS", "REGISTER_OP", "Instance", "Plan", "Port", "make_plan"]
+__all__ = ["OP_BITS", "REGISTER_OP", "BenchPlan", "BenchPort", "ProtocolInstance", "make_plan"]
 
 OP_BITS = 1280
 REGISTER_OP = frozenset({
@@ -29,7 +29,7 @@ _BITS = ("'0", "'1")
 
 
 @dataclass(frozen=True)
-class Port:
+class BenchPort:
     """One lane of a group. widths: signal -> bits; drives: signals that the design drives."""
 
     group: PortGroup
@@ -66,16 +66,16 @@ class Port:
 
 
 @dataclass(frozen=True)
-class Instance:
+class ProtocolInstance:
     """A part at a port. index: what a script names it by, -1 for a monitor or a memory."""
 
-    part: Part
-    port: Port
+    part: LibraryPart
+    port: BenchPort
     index: int = -1
 
 
 @dataclass(frozen=True)
-class Plan:
+class BenchPlan:
     """A bench.
 
     Attributes:
@@ -87,15 +87,15 @@ class Plan:
         undriven: what no part plays, one line each.
     """
 
-    ports: tuple[Port, ...]
-    instances: tuple[Instance, ...]
+    ports: tuple[BenchPort, ...]
+    instances: tuple[ProtocolInstance, ...]
     driven: Mapping[str, int]
     watched: Mapping[str, int]
     ties: Mapping[str, int]
     op_bits: int = OP_BITS
     undriven: tuple[str, ...] = field(default_factory=tuple[str, ...])
 
-    def driver(self, name: str) -> Instance | None:
+    def driver(self, name: str) -> ProtocolInstance | None:
         """The part of that number's port."""
         return next((i for i in self.instances if i.port.name == name and i.index >= 0), None)
 
@@ -104,15 +104,15 @@ class Plan:
         return sum(i.part.name.endswith("_monitor") for i in self.instances)
 
 
-def make_plan(work: Workspace) -> Plan:
+def make_plan(work: AdoptWorkspace) -> BenchPlan:
     """The plan for a workspace. Raises DeviceError for ports that no bench can have."""
     leaves = {leaf.path: leaf for leaf in work.top.leaves()}
     for port in work.top.ports:
         if not port.packed and not port.interface:
             raise DeviceError(f"the port {port.name} is an unpacked structure, which no bench drives yet", where=port.where)
     known = parts(work.protocols.values())
-    ports: list[Port] = []
-    instances: list[Instance] = []
+    ports: list[BenchPort] = []
+    instances: list[ProtocolInstance] = []
     driven: dict[str, int] = {}
     undriven: list[str] = []
     for group in work.ports.groups:
@@ -131,25 +131,25 @@ def make_plan(work: Workspace) -> Plan:
                 index = len(driven) if counted else -1
                 if counted:
                     driven[port.name] = index
-                instances.append(Instance(player, port, index))
+                instances.append(ProtocolInstance(player, port, index))
             monitor = known.get(f"{base}_monitor")
             if monitor is not None:
-                instances.append(Instance(monitor, port))
+                instances.append(ProtocolInstance(monitor, port))
     widest = max((port.width("payload") + 64 for port in ports), default=0)
     ties = {path: n for n, path in enumerate(work.settings.ties)}
     watched = {path: n for n, path in enumerate(_watched(work, leaves))}
-    return Plan(tuple(ports), tuple(instances), driven, watched, ties, max(OP_BITS, widest), tuple(undriven))
+    return BenchPlan(tuple(ports), tuple(instances), driven, watched, ties, max(OP_BITS, widest), tuple(undriven))
 
 
-def _lanes(group: PortGroup, protocol: Protocol, settings: PortSettings, leaves: Mapping[str, PortLeaf]) -> Iterator[Port]:
+def _lanes(group: PortGroup, protocol: Protocol, settings: PortSettings, leaves: Mapping[str, PortLeaf]) -> Iterator[BenchPort]:
     widths = {name: sum(leaves[p].width * leaves[p].count // group.lanes for p in paths) for name, paths in group.signals.items()}
     drives = frozenset(name for name, paths in group.signals.items() if leaves[paths[0]].direction == "out")
     for lane in range(group.lanes):
         name = group.name if group.lanes == 1 else f"{group.name}[{lane}]"
-        yield Port(group, lane, name, protocol, settings, widths, drives)
+        yield BenchPort(group, lane, name, protocol, settings, widths, drives)
 
 
-def _watched(work: Workspace, leaves: Mapping[str, PortLeaf]) -> Iterator[str]:
+def _watched(work: AdoptWorkspace, leaves: Mapping[str, PortLeaf]) -> Iterator[str]:
     for g in work.ports.groups:
         if work.protocols[g.protocol].single or g.protocol == "done":
             yield from (p for p in g.paths() if leaves[p].direction == "out")

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fleet.adopt.bench.build import build_bench, wave_name
-from fleet.adopt.bench.plan import Plan, make_plan
-from fleet.adopt.bench.script import Script, read_script
-from fleet.adopt.workspace import Workspace
+from fleet.adopt.bench.plan import BenchPlan, make_plan
+from fleet.adopt.bench.script import ReplayScript, read_script
+from fleet.adopt.workspace import AdoptWorkspace
 from fleet.core.processes import start
 from fleet.errors import ExitCode, FleetError, SetupError
 
-__all__ = ["BenchError", "Outcome", "Violation", "judge", "replay"]
+__all__ = ["BenchError", "Outcome", "ProtocolViolation", "judge", "replay"]
 
 _SECONDS = 600.0
 
@@ -27,7 +27,7 @@ class BenchError(FleetError):
 
 
 @dataclass(frozen=True)
-class Violation:
+class ProtocolViolation:
     """A broken rule of a protocol. blame: "design" or "bench"; times: how often it was broken."""
 
     cycle: int
@@ -56,7 +56,7 @@ class Outcome:
     cycles: int
     compared: int
     differences: tuple[str, ...]
-    violations: tuple[Violation, ...]
+    violations: tuple[ProtocolViolation, ...]
     monitors: int
     unwritten: int
     undriven: tuple[str, ...]
@@ -74,7 +74,7 @@ class Outcome:
         return ExitCode.AGREED if self.compared or (self.smoke and self.monitors) else ExitCode.INCOMPLETE
 
 
-def replay(work: Workspace, test: Path) -> Outcome:
+def replay(work: AdoptWorkspace, test: Path) -> Outcome:
     """Builds the bench, or takes it from the cache, and runs a test on it.
 
     Raises DeviceError for what is wrong with the test, BuildError, SetupError; BenchError if the bench itself failed.
@@ -98,13 +98,13 @@ def replay(work: Workspace, test: Path) -> Outcome:
     return judge(plan, script, folder, wave, code)
 
 
-def judge(plan: Plan, script: Script, folder: Path, wave: Path, code: int) -> Outcome:
+def judge(plan: BenchPlan, script: ReplayScript, folder: Path, wave: Path, code: int) -> Outcome:
     """What a run left in its folder. code: of the process. Raises BenchError where the run did not come to its end."""
     return _Judge(plan, script, folder).outcome(wave if wave.is_file() else None, code)
 
 
 class _Judge:
-    def __init__(self, plan: Plan, script: Script, folder: Path) -> None:
+    def __init__(self, plan: BenchPlan, script: ReplayScript, folder: Path) -> None:
         self._plan, self._script, self._folder = plan, script, folder
         text = (folder / "results.txt").read_text(errors="replace") if (folder / "results.txt").is_file() else ""
         self._lines = [line.split("|") for line in text.splitlines()]
@@ -171,10 +171,10 @@ class _Judge:
                 )
         return count
 
-    def _violations(self) -> Iterator[Violation]:
+    def _violations(self) -> Iterator[ProtocolViolation]:
         first: dict[tuple[str, str, str], tuple[int, int]] = {}
         for cycle, port, rule, blame in self._of("V"):
             at, times = first.get((port, rule, blame), (int(cycle), 0))
             first[port, rule, blame] = at, times + 1
         for (port, rule, blame), (at, times) in first.items():
-            yield Violation(at, port, rule, blame, times)
+            yield ProtocolViolation(at, port, rule, blame, times)

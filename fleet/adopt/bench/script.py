@@ -38,12 +38,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fleet.adopt.bench.plan import REGISTER_OP, Instance, Plan
-from fleet.adopt.workspace import Workspace
+from fleet.adopt.bench.plan import REGISTER_OP, BenchPlan, ProtocolInstance
+from fleet.adopt.workspace import AdoptWorkspace
 from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import DeviceError
 
-__all__ = ["Compare", "MemoryCheck", "Op", "ReceivedCheck", "Script", "fields_of", "read_script"]
+__all__ = ["Compare", "MemoryCheck", "ReceivedCheck", "ReplayScript", "ScriptOperation", "fields_of", "read_script"]
 
 _KINDS = ("write", "read", "until", "wait", "send", "receive", "set", "idle")
 _LIMIT = 10_000
@@ -59,7 +59,7 @@ _LAYOUTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True)
-class Op:
+class ScriptOperation:
     """One line of the bench's script. where: file:line of the step; text: the step in words."""
 
     code: int
@@ -108,13 +108,13 @@ class ReceivedCheck:
 
 
 @dataclass
-class Script:
+class ReplayScript:
     """A test. images: contents of the files that the operations load."""
 
     name: str
     limit: int
     smoke: bool
-    ops: list[Op] = field(default_factory=list[Op])
+    ops: list[ScriptOperation] = field(default_factory=list[ScriptOperation])
     images: list[bytes] = field(default_factory=list[bytes])
     compares: list[Compare] = field(default_factory=list[Compare])
     memory: list[MemoryCheck] = field(default_factory=list[MemoryCheck])
@@ -125,7 +125,7 @@ class Script:
         return "".join(f"{op.line()}\n" for op in self.ops)
 
 
-def fields_of(instance: Instance, *, sent: bool) -> tuple[tuple[str, int], ...]:
+def fields_of(instance: ProtocolInstance, *, sent: bool) -> tuple[tuple[str, int], ...]:
     """(name, bits) of what a port takes or gives, first in the highest bits."""
     port = instance.port
     if port.protocol.name in _LAYOUTS:
@@ -135,25 +135,25 @@ def fields_of(instance: Instance, *, sent: bool) -> tuple[tuple[str, int], ...]:
     return ()
 
 
-def read_script(path: Path, work: Workspace, plan: Plan) -> Script:
+def read_script(path: Path, work: AdoptWorkspace, plan: BenchPlan) -> ReplayScript:
     """A test of a file. Raises DeviceError with file:line for what a test or this design does not have."""
     table = read_toml(path, DeviceError)
     table.only("title", "limit", "smoke", "memory", "step", "expect")
     limit = table.integer("limit", 1) if "limit" in table else 1_000_000
-    return _Reader(path, work, plan, Script(path.stem, limit, table.boolean("smoke", False))).read(table)
+    return _Reader(path, work, plan, ReplayScript(path.stem, limit, table.boolean("smoke", False))).read(table)
 
 
 class _Reader:
-    def __init__(self, path: Path, work: Workspace, plan: Plan, script: Script) -> None:
+    def __init__(self, path: Path, work: AdoptWorkspace, plan: BenchPlan, script: ReplayScript) -> None:
         self._path, self._work, self._plan, self._script = path, work, plan, script
 
-    def read(self, table: TomlTable) -> Script:
+    def read(self, table: TomlTable) -> ReplayScript:
         script = self._script
         for t in table.tables("memory"):
             t.only("port", "space", "address", "words", "size", "file", "bytes")
-            script.ops.append(Op(9, len(script.images), t.integer("address", 0), self._space(t), where=t.at()))
+            script.ops.append(ScriptOperation(9, len(script.images), t.integer("address", 0), self._space(t), where=t.at()))
             script.images.append(self._bytes(t))
-        script.ops.append(Op(11))
+        script.ops.append(ScriptOperation(11))
         for t in table.tables("step"):
             self._step(t)
         for t in table.tables("expect"):
@@ -164,8 +164,8 @@ class _Reader:
             expected, address = self._bytes(t), t.integer("address", 0)
             number = len(script.memory)
             script.memory.append(MemoryCheck(number, address, expected, t.at(), t.optional_text("port") or "memory"))
-            script.ops.append(Op(10, number, address, self._space(t), len(expected), where=t.at()))
-        script.ops.append(Op(0))
+            script.ops.append(ScriptOperation(10, number, address, self._space(t), len(expected), where=t.at()))
+        script.ops.append(ScriptOperation(0))
         return script
 
     # Steps.
@@ -178,39 +178,39 @@ class _Reader:
         limit = t.integer("limit", 1) if "limit" in t else _LIMIT
         for op in self._ops(kind, t):
             self._script.ops.append(
-                Op(op.code, op.number, op.a, op.b, op.c, limit, t.at(kind), op.text or f"{kind} {t.values[kind]}")
+                ScriptOperation(op.code, op.number, op.a, op.b, op.c, limit, t.at(kind), op.text or f"{kind} {t.values[kind]}")
             )
         if kind == "read" and "expect" in t:
             mask = t.integer("mask", 0) if "mask" in t else (1 << 1024) - 1
             at = len(self._script.ops) - 1
             self._script.compares.append(Compare(at, t.integer("expect", 0) & mask, mask, t.at(kind), self._script.ops[-1].text))
 
-    def _ops(self, kind: str, t: TomlTable) -> Iterator[Op]:
+    def _ops(self, kind: str, t: TomlTable) -> Iterator[ScriptOperation]:
         if kind in ("write", "read", "until"):
             yield self._register(kind, t)
         elif kind == "wait":
             t.only("wait", "value", "mask", "limit")
             number = self._number(t, "wait", self._plan.watched, "an output that can be waited for")
             value = t.integer("value", 0) if "value" in t else 1
-            yield Op(4, number, 0, t.integer("mask", 1) if "mask" in t else (1 << 1024) - 1, value)
+            yield ScriptOperation(4, number, 0, t.integer("mask", 1) if "mask" in t else (1 << 1024) - 1, value)
         elif kind == "send":
             t.only("send", "data", "limit")
             instance = self._driver(t, "send")
             if not instance.part.is_driven or instance.port.protocol.name in REGISTER_OP:
                 raise t.wrong("send", f"{instance.port.name} takes nothing that can be sent")
             for value in self._values(t, fields_of(instance, sent=True), ones=True):
-                yield Op(5, instance.index, 0, value[0])
+                yield ScriptOperation(5, instance.index, 0, value[0])
         elif kind == "receive":
             t.only("receive", "count", "limit")
-            yield Op(6, self._receiver(t, "receive").index, t.integer("count", 1))
+            yield ScriptOperation(6, self._receiver(t, "receive").index, t.integer("count", 1))
         elif kind == "set":
             t.only("set", "value")
-            yield Op(7, self._number(t, "set", self._plan.ties, "an input that is tied"), 0, t.integer("value", 0))
+            yield ScriptOperation(7, self._number(t, "set", self._plan.ties, "an input that is tied"), 0, t.integer("value", 0))
         else:
             t.only("idle")
-            yield Op(8, 0, t.integer("idle", 1))
+            yield ScriptOperation(8, 0, t.integer("idle", 1))
 
-    def _register(self, kind: str, t: TomlTable) -> Op:
+    def _register(self, kind: str, t: TomlTable) -> ScriptOperation:
         t.only(kind, "register", "address", "data", "expect", "mask", "value", "limit")
         instance = self._driver(t, kind)
         if instance.port.protocol.name not in REGISTER_OP:
@@ -225,20 +225,20 @@ class _Reader:
             address, name = t.integer("address", 0), f"{t.integer('address', 0):#x}"
         text = f"{kind} {instance.port.name} {name}"
         if kind == "write":
-            return Op(1, instance.index, address, t.integer("data", 0), text=text)
+            return ScriptOperation(1, instance.index, address, t.integer("data", 0), text=text)
         if kind == "read":
-            return Op(2, instance.index, address, text=text)
+            return ScriptOperation(2, instance.index, address, text=text)
         value = t.integer("value", 0) if "value" in t else 1
         mask = t.integer("mask", 1) if "mask" in t else (1 << 64) - 1
-        return Op(3, instance.index, address, mask, value & mask, text=text)
+        return ScriptOperation(3, instance.index, address, mask, value & mask, text=text)
 
-    def _driver(self, t: TomlTable, key: str) -> Instance:
+    def _driver(self, t: TomlTable, key: str) -> ProtocolInstance:
         found = self._plan.driver(t.text(key))
         if found is None:
             raise t.wrong(key, f"no port {t.text(key)} is driven", hint=f"these are: {', '.join(self._plan.driven) or 'none'}")
         return found
 
-    def _receiver(self, t: TomlTable, key: str) -> Instance:
+    def _receiver(self, t: TomlTable, key: str) -> ProtocolInstance:
         instance = self._driver(t, key)
         if not fields_of(instance, sent=False) or "result" not in instance.part.outputs:
             raise t.wrong(key, f"{instance.port.name} gives nothing that is recorded")

@@ -10,23 +10,23 @@ from collections.abc import Iterator
 from itertools import product
 from math import prod
 
-from fleet.adopt.bench.plan import Instance, Plan, Port
+from fleet.adopt.bench.plan import BenchPlan, BenchPort, ProtocolInstance
 from fleet.adopt.names import tokens
 from fleet.adopt.ports import PortLeaf, Top, TopPort
-from fleet.adopt.workspace import Workspace
+from fleet.adopt.workspace import AdoptWorkspace
 
 __all__ = ["TOP", "bench_text"]
 
 TOP = "fleet_adopt_bench"
 
 
-def bench_text(work: Workspace, plan: Plan) -> str:
+def bench_text(work: AdoptWorkspace, plan: BenchPlan) -> str:
     """The module."""
     return "\n".join(_Writer(work, plan).lines()) + "\n"
 
 
 class _Writer:
-    def __init__(self, work: Workspace, plan: Plan) -> None:
+    def __init__(self, work: AdoptWorkspace, plan: BenchPlan) -> None:
         self._work, self._plan = work, plan
         self._leaves = list(work.top.leaves())
         self._net = {leaf.path: f"l{n}" for n, leaf in enumerate(self._leaves)}
@@ -149,7 +149,7 @@ class _Writer:
 
     # Protocols.
 
-    def _port(self, n: int, port: Port) -> Iterator[str]:
+    def _port(self, n: int, port: BenchPort) -> Iterator[str]:
         for name, paths in port.group.signals.items():
             wire, width = f"g{n}_{name}", port.widths[name]
             invert = "~" if name in port.group.low else ""
@@ -167,7 +167,7 @@ class _Writer:
             if name not in port.drives and name not in outputs:
                 yield f"  assign g{n}_{name} = '0;"
 
-    def _instance(self, n: int, i: Instance) -> Iterator[str]:
+    def _instance(self, n: int, i: ProtocolInstance) -> Iterator[str]:
         port, part = i.port, i.part
         number = next(k for k, p in enumerate(self._plan.ports) if p is port)
         clock = self._clock(port.settings.clock)

@@ -16,7 +16,7 @@ from fleet.errors import ComparisonFailure, ExitCode, FleetError
 
 if TYPE_CHECKING:
     from fleet.verify.programs.batches import Batch
-    from fleet.verify.programs.fuzz import FuzzState
+    from fleet.verify.programs.fuzz import ProgramFuzzState
 
 _SECONDS = 60.0
 
@@ -65,7 +65,7 @@ def command(
     click.echo(f"seed {seed}, {jobs} at a time, engines vm, cpython{', ' if names else ''}{', '.join(names)}; state {path}")
     with ProgressLine("fuzz") as bar:
 
-        def told(state: FuzzState, here: Batch) -> None:
+        def told(state: ProgramFuzzState, here: Batch) -> None:
             parts = [here.accepted / programs] if programs else []
             bar(max([*parts, 0.0]), f"{here.accepted:,} programs, {len(state.failures)} different failures")
 
@@ -84,7 +84,7 @@ def command(
     return ExitCode.DIFFERS if failed else ExitCode.INCOMPLETE if early else ExitCode.AGREED
 
 
-def _table(state: FuzzState) -> Iterator[str]:
+def _table(state: ProgramFuzzState) -> Iterator[str]:
     """What was run, refused, met, and what differs."""
     sums = state.sums
     drawn = max(1, sums.drawn)

@@ -32,7 +32,7 @@ def run_fuzz(
     seconds: None for a minute, or for as long as `count` or `instructions` take. jobs: None for as many as there are processors,
     at most 8. undefined: programs that may read what nothing defined; their state and streams stand in a folder of their own.
     """
-    from fleet.verify.conformance.fuzz import STOP_AFTER, FuzzState, UndefinedPrograms, fuzz, load_state, state_file
+    from fleet.verify.conformance.fuzz import STOP_AFTER, StreamFuzzState, UndefinedPrograms, fuzz, load_state, state_file
     from fleet.verify.conformance.fuzz_state import RanProgram
 
     if steer and undefined:
@@ -59,7 +59,7 @@ def run_fuzz(
         parts += [(state.instructions - executed - refused) / instructions] if instructions else []
         bar(max(parts), f"{state.instructions - executed - refused:,} instructions")
 
-    def told(now: FuzzState) -> None:
+    def told(now: StreamFuzzState) -> None:
         click.echo(f"  {now.programs:,} programs, {now.executed:,} executed, {now.refused:,} refused, {len(now.failures)} failed")
 
     steering, account = _steering(chip.name, seed, folder) if steer else (None, None)

@@ -384,9 +384,7 @@ def adopt(
     """
     from fleet.cli.sets.adopt import AdoptRequest, run_adopt
 
-    return run_adopt(
-        AdoptRequest(files, top, parameters, defines, include_dirs, known, old, registers, protocols, output, machine)
-    )
+    return run_adopt(AdoptRequest(files, top, parameters, defines, include_dirs, known, old, registers, protocols, output, machine))
 
 
 @command.command(

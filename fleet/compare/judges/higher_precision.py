@@ -22,7 +22,7 @@ from fleet.ir.dialect import FleetOp, kind_of, op_id
 from fleet.ir.operation import attributes_of
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
-from fleet.targets.bytecode.evaluate import Step, prepare, prepare_bodies
+from fleet.targets.bytecode.evaluate import EvaluationStep, prepare, prepare_bodies
 
 __all__ = ["evaluate", "widest"]
 
@@ -67,7 +67,7 @@ def evaluate(program: Program, arguments: Mapping[str, Array], keep: Collection[
     return kept
 
 
-def _prepare(op: FleetOp, dtype: np.dtype) -> Step:
+def _prepare(op: FleetOp, dtype: np.dtype) -> EvaluationStep:
     """An operation on operands as they were evaluated; bodies are evaluated in `dtype` too."""
     if isinstance(op, d.RegionOp):
         return prepare_bodies(op, partial(_prepare, dtype=dtype))
@@ -99,7 +99,7 @@ def _taken(op: FleetOp, operand: SSAValue, value: Array, dtype: np.dtype) -> Arr
     return value
 
 
-def _prepare_result(op: FleetOp, dtype: np.dtype) -> Step:
+def _prepare_result(op: FleetOp, dtype: np.dtype) -> EvaluationStep:
     """One operation; a float in `dtype`, everything else as the program has it."""
     type_ = op.results[0].type
     own = numpy_dtype(type_)

@@ -16,7 +16,7 @@ __all__ = [
     "Array",
     "BoundStep",
     "Rule",
-    "Split",
+    "RuleSplit",
     "clean",
     "gamma",
     "no_overflow",
@@ -92,7 +92,7 @@ class BoundStep:
         return low if floor is None else np.maximum(low, floor)
 
 
-class Split(NamedTuple):
+class RuleSplit(NamedTuple):
     """Two parts of a bound: what the operands' errors do in real arithmetic, and what the arithmetic adds at any such point.
 
     row: a bound on the norm of each row of the former.

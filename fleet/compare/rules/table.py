@@ -19,7 +19,19 @@ import numpy as np
 from fleet.compare.rules.arithmetic import ARITHMETIC, floor_of
 from fleet.compare.rules.composites import COMPOSITES
 from fleet.compare.rules.functions import FUNCTIONS
-from fleet.compare.rules.steps import Arithmetic, Array, BoundStep, Rule, Split, clean, gamma, none, rounded_store, row_norm, some
+from fleet.compare.rules.steps import (
+    Arithmetic,
+    Array,
+    BoundStep,
+    Rule,
+    RuleSplit,
+    clean,
+    gamma,
+    none,
+    rounded_store,
+    row_norm,
+    some,
+)
 from fleet.compare.rules.units import UNITS, product_split
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
@@ -49,7 +61,7 @@ MOVES = (d.SliceOp, d.ReshapeOp, d.TransposeOp, d.GatherOp, d.ConcatOp, d.PadOp,
 """What comes out is what went in, elsewhere: nothing is rounded, so the errors are moved and that is all."""
 
 
-def split_of(s: BoundStep) -> Split | None:
+def split_of(s: BoundStep) -> RuleSplit | None:
     """The bound of an operation in its two parts, with the norm of its rows; None where no rule is known.
 
     Of what an accelerator's unit computes (`Arithmetic.dtype` is set) as that unit; of sums and products of both sides as
@@ -57,7 +69,7 @@ def split_of(s: BoundStep) -> Split | None:
     """
     kind = type(s.op)
     if s.how.dtype is not None and kind in UNITS and (found := UNITS[kind](s)) is not None:
-        return Split(clean(found.spread), clean(found.rounding), found.row)
+        return RuleSplit(clean(found.spread), clean(found.rounding), found.row)
     if kind is d.MatmulOp:
         return product_split(s)
     rule = RULES.get(kind)
@@ -68,7 +80,7 @@ def split_of(s: BoundStep) -> Split | None:
         # These rules add their own rounding to what is left of the operands' errors.
         errors = [np.broadcast_to(e, total.shape) for e in s.e]
         rows = [s.norm(i) if v.shape == total.shape else row_norm(e) for i, (v, e) in enumerate(zip(s.x, errors, strict=True))]
-        return Split(sum(errors[1:], errors[0]), total - sum(errors[1:], errors[0]), sum(rows[1:], rows[0]))
+        return RuleSplit(sum(errors[1:], errors[0]), total - sum(errors[1:], errors[0]), sum(rows[1:], rows[0]))
     if kind is d.SliceOp and total.shape[:-1] == s.x[0].shape[:-1]:
-        return Split(total, none(total.shape), np.fmin(row_norm(total), s.norm(0)))
-    return Split(total, none(total.shape), row_norm(total))
+        return RuleSplit(total, none(total.shape), np.fmin(row_norm(total), s.norm(0)))
+    return RuleSplit(total, none(total.shape), row_norm(total))

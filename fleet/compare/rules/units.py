@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fleet.compare.rules.arithmetic import product_parts
-from fleet.compare.rules.steps import Arithmetic, Array, BoundStep, Split, clean, gamma, rounded_store, row_norm, some, unit
+from fleet.compare.rules.steps import Arithmetic, Array, BoundStep, RuleSplit, clean, gamma, rounded_store, row_norm, some, unit
 from fleet.ir import composite as c
 from fleet.ir.dialect import FleetOp, TanhOp
 from fleet.ir.types import shape_of
@@ -64,7 +64,7 @@ _STEPS = 8
 """Roundings of the textbook sequence of an activation, beside its elementary function: polynomial, sum, products."""
 
 
-def activation_split(name: str, x: Array, e: Array, row: Array, dtype: np.dtype, how: Arithmetic) -> Split:
+def activation_split(name: str, x: Array, e: Array, row: Array, dtype: np.dtype, how: Arithmetic) -> RuleSplit:
     """Of activation `name` at x, computed at a point within e of it; row: norm of a row's error."""
     f, lowest, slope, inner = ACTIVATIONS[name]
     value = f(x)
@@ -83,14 +83,14 @@ def activation_split(name: str, x: Array, e: Array, row: Array, dtype: np.dtype,
         steps = (_STEPS + 2 * how.ulp.get(inner, 0.5)) * u
         growth = np.abs(x) + e + 1.0 if name in {"gelu", "gelu_tanh", "silu"} else np.ones_like(x)
         rounding = steps * growth * 1.5 + half
-    return Split(spread, rounding, slope * row + row_norm(np.where(e == 0, 0.0, _SLACK * (np.abs(x) + 1.0))))
+    return RuleSplit(spread, rounding, slope * row + row_norm(np.where(e == 0, 0.0, _SLACK * (np.abs(x) + 1.0))))
 
 
-def _activation(name: str) -> Callable[[BoundStep], Split]:
+def _activation(name: str) -> Callable[[BoundStep], RuleSplit]:
     return lambda s: activation_split(name, s.x[0], s.e[0], s.norm(0), s.dtype, s.how)
 
 
-def _gelu_unit(s: BoundStep) -> Split:
+def _gelu_unit(s: BoundStep) -> RuleSplit:
     assert isinstance(s.op, c.GeluOp)
     name = "gelu_tanh" if s.op.approximate.data == "tanh" else "gelu"
     return activation_split(name, s.x[0], s.e[0], s.norm(0), s.dtype, s.how)
@@ -101,7 +101,7 @@ def _roundings(s: BoundStep, count: int) -> int:
     return max(count - 1, 0) if s.how.roundings is None else s.how.roundings
 
 
-def _normalised(s: BoundStep, eps: float, gain: Array, shift: Array, centre: bool) -> Split:
+def _normalised(s: BoundStep, eps: float, gain: Array, shift: Array, centre: bool) -> RuleSplit:
     """(x - mean) * rsqrt(var + eps) * gamma + beta over the last axis, or without mean and beta; gamma and beta are exact.
 
     z = sqrt(n) d / sqrt(|d|^2 + n eps) moves by at most sqrt(n) |d' - d| / (the least that the root can be in between).
@@ -129,10 +129,10 @@ def _normalised(s: BoundStep, eps: float, gain: Array, shift: Array, centre: boo
     relative = np.where(relative < 0.5, relative, np.inf) + own
     rounding = np.fmin(shifted * (1 + relative) + size * relative + 2 * u * size, np.abs(z) + sqrt(n) * (1 + 2 * g + own) - spread)
     rounding = np.abs(gain) * rounding + 2 * u * (np.abs(gain) * size + np.abs(shift)) + half
-    return Split(spread * np.abs(gain), rounding, (np.abs(gain).max() * row)[..., 0])
+    return RuleSplit(spread * np.abs(gain), rounding, (np.abs(gain).max() * row)[..., 0])
 
 
-def _layer_norm(s: BoundStep) -> Split | None:
+def _layer_norm(s: BoundStep) -> RuleSplit | None:
     op = s.op
     assert isinstance(op, c.LayerNormOp)
     if s.e[1].any() or s.e[2].any() or int(op.axis.value.data) not in {-1, s.x[0].ndim - 1}:
@@ -140,7 +140,7 @@ def _layer_norm(s: BoundStep) -> Split | None:
     return _normalised(s, float(op.eps.value.data), s.x[1], s.x[2], centre=True)
 
 
-def _rms_norm(s: BoundStep) -> Split | None:
+def _rms_norm(s: BoundStep) -> RuleSplit | None:
     assert isinstance(s.op, c.RmsNormOp)
     return None if s.e[1].any() else _normalised(s, float(s.op.eps.value.data), s.x[1], np.zeros(()), centre=False)
 
@@ -180,14 +180,14 @@ def _softmax_rounding(z: Array, e: Array, p: Array, axis: int, dtype: np.dtype, 
     return relative * p + np.where(p > 0, np.exp(-87.0) + 2 * half, 0.0)
 
 
-def _softmax(s: BoundStep) -> Split:
+def _softmax(s: BoundStep) -> RuleSplit:
     assert isinstance(s.op, c.SoftmaxOp)
     axis = int(s.op.axis.value.data)
     p, moved = softmax_spread(s.x[0], s.e[0], axis)
     rounding = _softmax_rounding(s.x[0], s.e[0], np.minimum(p + moved, 1.0), axis, s.dtype, s.how)
     # The Jacobian diag(p) - p p' has no eigenvalue above one half.
     last = axis in {-1, s.x[0].ndim - 1}
-    return Split(moved, rounding, 0.5 * s.norm(0) + row_norm(np.full(p.shape, _SLACK)) if last else row_norm(moved))
+    return RuleSplit(moved, rounding, 0.5 * s.norm(0) + row_norm(np.full(p.shape, _SLACK)) if last else row_norm(moved))
 
 
 class _Part(NamedTuple):
@@ -198,7 +198,7 @@ class _Part(NamedTuple):
     norm: Array
 
 
-def _attention(s: BoundStep) -> Split:
+def _attention(s: BoundStep) -> RuleSplit:
     op = s.op
     assert isinstance(op, c.AttentionOp)
     heads, kv_heads = int(op.heads.value.data), int(op.kv_heads.value.data)
@@ -219,7 +219,7 @@ def _attention(s: BoundStep) -> Split:
     # What errors of the values do, over all heads: by Jensen's inequality no more than with the largest weight of any head. A
     # value that several heads read counts as often.
     values = np.sqrt((heads // kv_heads) * (shared @ (s.norm(2) ** 2)))
-    return Split(spread, rounding, np.sqrt((rows**2).sum(axis=1)) + values)
+    return RuleSplit(spread, rounding, np.sqrt((rows**2).sum(axis=1)) + values)
 
 
 def _part(s: BoundStep, i: int, at: slice) -> _Part:
@@ -279,7 +279,7 @@ def _head(s: BoundStep, parts: list[_Part], mask: tuple[Array, Array], hidden: A
     return _Head(spread, loose @ largest + g * ((weights + loose) @ largest) + half, row, weights)
 
 
-def _rope(s: BoundStep) -> Split:
+def _rope(s: BoundStep) -> RuleSplit:
     assert isinstance(s.op, c.RopeOp)
     (x, cos, sin), (e, ec, es) = s.x[:3], s.e[:3]
     u, half = unit(s.dtype)
@@ -291,10 +291,10 @@ def _rope(s: BoundStep) -> Split:
         size = (np.abs(a) + ea) * (np.abs(cos) + ec) + (np.abs(b) + eb) * (np.abs(sin) + es)
         spread[..., mine] = ea * (np.abs(cos) + ec) + np.abs(a) * ec + eb * (np.abs(sin) + es) + np.abs(b) * es
         rounding[..., mine] = 2 * u * (1 + u) * size + 2 * half
-    return Split(spread, rounding, row_norm(spread))
+    return RuleSplit(spread, rounding, row_norm(spread))
 
 
-def _linear(s: BoundStep) -> Split:
+def _linear(s: BoundStep) -> RuleSplit:
     """Errors of the weights are none: the device's are the golden's."""
     op = s.op
     assert isinstance(op, c.LinearOp)
@@ -321,18 +321,18 @@ def _linear(s: BoundStep) -> Split:
         value, spread, row = value + s.x[at], spread + s.e[at], row + s.norm(at)
         rounding = rounded_store(value, spread + rounding, s.dtype) - spread
     shape = shape_of(op.results[0].type)
-    return Split(np.broadcast_to(spread, shape), np.broadcast_to(clean(rounding), shape), row)
+    return RuleSplit(np.broadcast_to(spread, shape), np.broadcast_to(clean(rounding), shape), row)
 
 
-def product_split(s: BoundStep) -> Split:
+def product_split(s: BoundStep) -> RuleSplit:
     """Of x @ w: a row's error is stretched by no more than the largest singular value, an element by its column's length."""
     spread, rounding = product_parts(s)
     if s.x[1].ndim != 2 or some(s.e[1]) or not some(s.e[0]):
-        return Split(spread, rounding, row_norm(spread))
+        return RuleSplit(spread, rounding, row_norm(spread))
     norm = s.norm(0)
     tight = np.fmin(spread, norm[..., None] * np.sqrt((s.x[1] ** 2).sum(axis=0)))
     row = row_norm(tight)
-    return Split(tight, rounding, np.fmin(row, norm * _largest_singular_value(s.x[1])) if s.norms else row)
+    return RuleSplit(tight, rounding, np.fmin(row, norm * _largest_singular_value(s.x[1])) if s.norms else row)
 
 
 _MOST = 1 << 23
@@ -347,7 +347,7 @@ def _largest_singular_value(w: Array) -> float:
     return float(np.sqrt(np.linalg.eigvalsh(gram)[-1] + _SLACK * gram.shape[0] * np.trace(gram)))
 
 
-UNITS: Mapping[type[FleetOp], Callable[[BoundStep], Split | None]] = {
+UNITS: Mapping[type[FleetOp], Callable[[BoundStep], RuleSplit | None]] = {
     c.SoftmaxOp: _softmax,
     c.LayerNormOp: _layer_norm,
     c.RmsNormOp: _rms_norm,

@@ -11,8 +11,14 @@ from fleet.errors import FleetError
 from fleet.ir.accel.dialect import find_operator, register
 from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.inference import Inference
-from fleet.ir.accel.nodes import Call, Constant, Node, Tuple, TupleItem, Var
-from fleet.ir.accel.types import HBM, Accelerator, DataType, Tensor, Type
+from fleet.ir.accel.nodes import ConstantNode as Constant
+from fleet.ir.accel.nodes import Node
+from fleet.ir.accel.nodes import OperatorCall as Call
+from fleet.ir.accel.nodes import TupleItemNode as TupleItem
+from fleet.ir.accel.nodes import TupleNode as Tuple
+from fleet.ir.accel.nodes import VarNode as Var
+from fleet.ir.accel.types import HBM, Accelerator, DataType, Type
+from fleet.ir.accel.types import AccelTensor as Tensor
 
 __all__ = [
     "HBM", "Accelerator", "Call", "Constant", "DataEnum", "DataType", "GraphError", "Node", "Op", "Tensor",

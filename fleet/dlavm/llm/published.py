@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from fleet.dlavm.device.base_accel import Accel
-from fleet.ir.accel.nodes import Node, Tuple
+from fleet.ir.accel.nodes import Node, TupleNode
 from fleet.ir.accel.walk import constants
 from fleet.llm.config import preset
 from fleet.llm.models import CLASSIC, build_model
@@ -41,7 +41,7 @@ def published(name: str) -> Published:
         for constant in constants(root):
             if constant.data is None and not str(constant.label).startswith("table."):  # tables are the same for every model
                 constant.data = f"{path_prefix or '.'}/{constant.label}.bin"
-        assert isinstance(root, Tuple)
+        assert isinstance(root, TupleNode)
         return root.fields[1]
 
     return expression

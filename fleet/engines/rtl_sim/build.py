@@ -27,7 +27,7 @@ from fleet.engines.rtl_sim.dut import Dut, generate
 from fleet.engines.rtl_sim.logs import keep_log
 from fleet.engines.rtl_sim.objects import make_sharing
 from fleet.engines.rtl_sim.part import OBJCACHE, begin, goes_on, mark_verilated, open_part, remove_old
-from fleet.engines.rtl_sim.tools import Toolchain, find_toolchain, rtl_models
+from fleet.engines.rtl_sim.tools import SimulatorTools, find_toolchain, rtl_models
 from fleet.engines.rtl_sim.top_parameters import DESCRIPTION_HASH, declared_parameters, has_channels, top_parameters
 from fleet.errors import DeviceError, FleetError, SetupError
 from fleet.sdk import Device, InstructionSet
@@ -179,7 +179,7 @@ def _gather(design: Design, flavour: Flavour) -> tuple[list[tuple[str, bytes]], 
     return list(files.items()), verilog, cpp
 
 
-def wave_options(tools: Toolchain) -> list[str]:
+def wave_options(tools: SimulatorTools) -> list[str]:
     """FST where the headers of liblz4 are, which Verilator's writer needs; else VCD, thirty times as large."""
     probe = subprocess.run(
         [str(tools.compiler), "-E", "-x", "c++", "-"],
@@ -191,7 +191,7 @@ def wave_options(tools: Toolchain) -> list[str]:
     return ["--trace-fst" if probe.returncode == 0 else "--trace-vcd", "--trace-structs"]
 
 
-def _options(flavour: Flavour, tools: Toolchain) -> list[str]:
+def _options(flavour: Flavour, tools: SimulatorTools) -> list[str]:
     options = [*_VERILATOR, "-CFLAGS", _CFLAGS]
     if flavour in {"burst", "waves", "coverage"}:
         options += _COCOTB
@@ -204,7 +204,7 @@ def _options(flavour: Flavour, tools: Toolchain) -> list[str]:
     return options
 
 
-def _key(design: Design, flavour: Flavour, tools: Toolchain, files: Iterable[tuple[str, bytes]], options: list[str]) -> str:
+def _key(design: Design, flavour: Flavour, tools: SimulatorTools, files: Iterable[tuple[str, bytes]], options: list[str]) -> str:
     """SHA-256 of everything that the executable depends on."""
     digest = hashlib.sha256()
     versions = [tools.verilator_version, tools.compiler_version, platform.machine(), version("cocotb"), flavour]
@@ -365,7 +365,7 @@ def _link(path: Path, name: str, folder: Path) -> Path:
 
 
 def _compile(
-    design: Design, folder: Path, verilog: list[str], cpp: list[str], options: list[str], tools: Toolchain, tell: Progress
+    design: Design, folder: Path, verilog: list[str], cpp: list[str], options: list[str], tools: SimulatorTools, tell: Progress
 ) -> bool:
     """False for a build that continued an interrupted one."""
     import cocotb_tools.config

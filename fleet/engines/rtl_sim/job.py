@@ -28,7 +28,7 @@ def write_mask(*, start: bool, fetch: bool) -> int:
     return int(start) | int(fetch) << 1
 
 
-class Script:
+class JobScript:
     """Builds a register script: what the host does on the register port, in order.
 
     Example:

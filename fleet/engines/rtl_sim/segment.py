@@ -11,7 +11,7 @@ import numpy as np
 from fleet.engines.backend import Snapshot
 from fleet.engines.rtl_sim.arrays import Files
 from fleet.engines.rtl_sim.expected import ExpectedCommit, save_expected
-from fleet.engines.rtl_sim.job import Job, JobStatus, Script, read_results
+from fleet.engines.rtl_sim.job import Job, JobScript, JobStatus, read_results
 from fleet.engines.rtl_sim.process import SimulationError
 from fleet.engines.rtl_sim.records import CommitRecord, read_records, verified_records
 from fleet.engines.trace import Commit
@@ -78,7 +78,7 @@ class Segment:
         self._description = load(instruction_set.description)
         self._interrupt = interrupt(self._description)
         self._hash = description_hash(instruction_set, device)[:8]
-        self._script, self._reads, self._budget = Script(), list[_Reads](), _GRACE
+        self._script, self._reads, self._budget = JobScript(), list[_Reads](), _GRACE
         self._binaries, self._parameters = {b.first: b for b in binaries}, dict(parameters or {})
         self._together, self._held = dict(together or {}), dict(held or {})
         self._make_script()
@@ -96,7 +96,7 @@ class Segment:
         waves: Path | None = None,
         window: tuple[int, int] | None = None,
         timing: Mapping[str, str] | None = None,
-        script: Script | None = None,
+        script: JobScript | None = None,
         expected: Sequence[ExpectedCommit] = (),
         scopes: Sequence[tuple[int, str]] = (),
         writes: bool = False,
@@ -151,9 +151,9 @@ class Segment:
                 break
             s.data, at = data[at : at + s.size], at + s.size
 
-    def begin(self, reads: int) -> Script:
+    def begin(self, reads: int) -> JobScript:
         """A script that starts the first call and ends after so many register reads, without waiting for it."""
-        script = Script()
+        script = JobScript()
         writes = self._words(self.calls[0])
         for address, value in writes[:-1]:
             script.write(address, value)

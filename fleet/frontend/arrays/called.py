@@ -19,7 +19,19 @@ from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.memory import change, check_writable
 from fleet.frontend.arrays.operands import array
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Class, Complex, Field, Library, List, Named, Number, Range, Tensor, Value, words
+from fleet.frontend.reading.values import (
+    Class,
+    ClassField,
+    Complex,
+    Library,
+    List,
+    NamedTupleValue,
+    NumberValue,
+    RangeValue,
+    TracedArray,
+    Value,
+    words,
+)
 from fleet.ir.library.call import CallOperand, LibraryCall, is_callable
 from fleet.ir.library.expand import has_sequence
 from fleet.ir.library.inference import CallError, ResultLeaf, results
@@ -55,7 +67,7 @@ METHODS = frozenset(_METHODS.split())
 """Methods of arrays that are functions of NumPy with the array as the first argument."""
 
 
-def function_of(name: str, owner: Tensor, args: Sequence[Value]) -> tuple[str, list[Value]]:
+def function_of(name: str, owner: TracedArray, args: Sequence[Value]) -> tuple[str, list[Value]]:
     """The function that does what a method does, and its arguments."""
     if name in ("reshape", "transpose") and len(args) > 1:
         args = [tuple(args)]
@@ -85,7 +97,7 @@ def is_default(path: str, name: str, value: Value) -> bool:
     parameters = _keywords(path.removeprefix("numpy."))  # a method has those of the function of its name
     if parameters is not None and name not in parameters:
         return False
-    plain = value.value if isinstance(value, Number) and not value.symbolic else value
+    plain = value.value if isinstance(value, NumberValue) and not value.symbolic else value
     if name == "order" and isinstance(plain, str):
         return plain == ("C" if path.rpartition(".")[2] in _IN_C_ORDER else "K")
     return any(plain is d or (isinstance(d, str) and plain == d) for d in _DEFAULTS.get(name, ()))
@@ -96,25 +108,25 @@ class _Arguments:
 
     def __init__(self, ev: Evaluator, node: ast.expr) -> None:
         self.ev, self.node = ev, node
-        self.operands: list[Tensor] = []
+        self.operands: list[TracedArray] = []
 
     def of(self, value: Value) -> Any:
         """An operand, a number, a text, or a sequence of them."""
         match value:
-            case Tensor():
+            case TracedArray():
                 return self._operand(value)
-            case Number():
+            case NumberValue():
                 if value.symbolic:
                     self.ev.unknown(self.node, "a call of NumPy's function with a size that only the run knows")
                 if isinstance(value.value, int) and value.value.bit_length() > 63:
                     self.ev.fail("F605", self.node, "an integer of more than 64 bits")
                 return value.value
-            case List() | Range() | tuple():
+            case List() | RangeValue() | tuple():
                 parts = self.ev.sequence(value) or ()
-                whole = len(parts) > _MOST_WORDS and not any(isinstance(p, Tensor) for p in parts)
+                whole = len(parts) > _MOST_WORDS and not any(isinstance(p, TracedArray) for p in parts)
                 if whole or any(isinstance(p, Complex) for p in parts):
                     made = to_array(self.ev, self.node, value)
-                    assert isinstance(made, Tensor)
+                    assert isinstance(made, TracedArray)
                     return self._operand(made)
                 made = [self.of(v) for v in parts]
                 return tuple(made) if isinstance(value, tuple) else made
@@ -125,7 +137,7 @@ class _Arguments:
             case _:
                 return self.ev.fail("F408", self.node, f"an argument that is {words(value)}", "pass arrays and numbers")
 
-    def _operand(self, value: Tensor) -> CallOperand:
+    def _operand(self, value: TracedArray) -> CallOperand:
         for i, known in enumerate(self.operands):
             if known is value:
                 return CallOperand(i)
@@ -135,12 +147,12 @@ class _Arguments:
 
 def prepared(
     ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]
-) -> tuple[Tensor | None, LibraryCall, list[Tensor]]:
+) -> tuple[TracedArray | None, LibraryCall, list[TracedArray]]:
     """The array that takes the result (`out`), the call, and its operands."""
     into = keywords.get("out")
     if isinstance(into, tuple) and len(into) == 1:
         (into,) = into
-    if into is not None and (not isinstance(into, Tensor) or into.scalar):
+    if into is not None and (not isinstance(into, TracedArray) or into.scalar):
         ev.fail("F506", node, f"out={words(into)} is not supported", "give an array")
     arguments = _Arguments(ev, node)
     plain = tuple(arguments.of(a) for a in args)
@@ -151,7 +163,7 @@ def prepared(
 
 def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """The function's result: one operation an array of it. SourceError if NumPy refuses such operands."""
-    if path == "numpy.trim_zeros" and args and not isinstance(args[0], Tensor):
+    if path == "numpy.trim_zeros" and args and not isinstance(args[0], TracedArray):
         ev.fail("F506", node, f"trim_zeros of {words(args[0])} is not supported", "make it an array")
     into, found, operands = prepared(ev, node, path, args, keywords)
     if not operands:
@@ -197,7 +209,7 @@ def checked(ev: Evaluator, node: ast.expr, found: LibraryCall, types: Sequence[A
         return ev.fail(next(code for kind, code in _CODES if issubclass(cause, kind)), node, str(error))
 
 
-def _constants(ev: Evaluator, node: ast.expr, found: LibraryCall) -> tuple[list[Tensor], LibraryCall]:
+def _constants(ev: Evaluator, node: ast.expr, found: LibraryCall) -> tuple[list[TracedArray], LibraryCall]:
     """A call of numbers alone gets its first one as a constant: an operation without operands would be no part of the program."""
     if not found.arguments or not isinstance(found.arguments[0], bool | int | float | list | tuple):
         ev.fail("F506", node, f"{found.function} without an array is not supported")
@@ -209,7 +221,7 @@ def _constants(ev: Evaluator, node: ast.expr, found: LibraryCall) -> tuple[list[
 def _as_value(plain: Any) -> Value:
     if isinstance(plain, list | tuple):
         return tuple(_as_value(p) for p in plain)  # pyright: ignore[reportUnknownVariableType]
-    return Number(plain)
+    return NumberValue(plain)
 
 
 def _leaves(structure: Any) -> Iterator[ResultLeaf]:
@@ -229,13 +241,13 @@ def _made(ev: Evaluator, node: ast.expr, value: Any) -> Value:
     return static(ev, node, np.array(found, order="C"), "array", scalar=not isinstance(value, np.ndarray))
 
 
-def _built(ev: Evaluator, node: ast.AST, text: str, operands: Sequence[Tensor], structure: Any, count: list[int]) -> Value:
+def _built(ev: Evaluator, node: ast.AST, text: str, operands: Sequence[TracedArray], structure: Any, count: list[int]) -> Value:
     if isinstance(structure, ResultLeaf):
         ssa = _emitted(ev, node, text, operands, count[0])
         count[0] += 1
         if structure.shares is not None:
             return operands[structure.shares].view(ssa)
-        return Tensor(ssa, scalar=structure.scalar)
+        return TracedArray(ssa, scalar=structure.scalar)
     parts = [_built(ev, node, text, operands, part, count) for part in structure]
     if isinstance(structure, list):
         return List(parts)
@@ -247,8 +259,8 @@ def as_tuple(parts: Sequence[Value], like: Any) -> Value:
     names = getattr(like, "_fields", None)
     if names is None:
         return tuple(parts)
-    return Named.of(Class(type(like).__name__, kind="namedtuple", fields={n: Field() for n in names}), parts)
+    return NamedTupleValue.of(Class(type(like).__name__, kind="namedtuple", fields={n: ClassField() for n in names}), parts)
 
 
-def _emitted(ev: Evaluator, node: ast.AST, text: str, operands: Sequence[Tensor], output: int) -> Any:
+def _emitted(ev: Evaluator, node: ast.AST, text: str, operands: Sequence[TracedArray], output: int) -> Any:
     return builder_of(ev).emit(node, "numpy", [o.ssa for o in operands], call=text, output=output)

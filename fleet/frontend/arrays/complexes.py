@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Complex, List, Number, Operand, Tensor, Value
+from fleet.frontend.reading.values import Complex, List, NumberValue, TracedArray, Value, ValueOperand
 from fleet.ir.library.call import FAMILIES, is_callable
 
 __all__ = ["any_complex", "beside", "by_numpy", "power", "scalars"]
@@ -20,7 +20,7 @@ _MOVES = frozenset(FAMILIES["shapes and joining"].split())
 def any_complex(values: Iterable[Value]) -> bool:
     """Whether an array of complex numbers is among them, or in a list of them."""
     for v in values:
-        if isinstance(v, Tensor) and v.dtype.kind == "c":
+        if isinstance(v, TracedArray) and v.dtype.kind == "c":
             return True
         if isinstance(v, tuple | List) and any_complex(v if isinstance(v, tuple) else v.items):
             return True
@@ -33,9 +33,9 @@ def by_numpy(path: str, args: Sequence[Value], keywords: Mapping[str, Value]) ->
     return any_complex((*args, *keywords.values())) and is_callable(name) and name not in _MOVES
 
 
-def power(lhs: Operand, rhs: Operand) -> str:
+def power(lhs: ValueOperand, rhs: ValueOperand) -> str:
     """The function that `lhs ** rhs` is: NumPy's operator has others than np.power for some of Python's numbers."""
-    if not isinstance(lhs, Tensor) or lhs.scalar or lhs.dtype.kind != "c" or not isinstance(rhs, Number) or rhs.symbolic:
+    if not isinstance(lhs, TracedArray) or lhs.scalar or lhs.dtype.kind != "c" or not isinstance(rhs, NumberValue) or rhs.symbolic:
         return "power"
     number = rhs.value
     if type(number) is int and number in (2, -1):
@@ -47,7 +47,7 @@ def beside(ev: Evaluator, node: ast.AST, value: Value, *others: Value) -> Value:
     """A complex number beside arrays: the NumPy scalar that takes part in their arithmetic. Any other value stays."""
     if not isinstance(value, Complex):
         return value
-    dtype = np.result_type(*(o.dtype for o in others if isinstance(o, Tensor)), 1j)
+    dtype = np.result_type(*(o.dtype for o in others if isinstance(o, TracedArray)), 1j)
     return ev.domain.literal(ev, node, dtype.type(value.value))
 
 

@@ -14,7 +14,7 @@ from fleet.frontend.arrays.functions import texts
 from fleet.frontend.arrays.making import check_size, check_total
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
-from fleet.frontend.reading.values import Generator, List, Number, Range, Tensor, Value, words
+from fleet.frontend.reading.values import Generator, List, NumberValue, RangeValue, TracedArray, Value, words
 from fleet.ir.weights import VECTORS, RandomStream, StreamDraw, draw_method
 
 _WHOLE = ("randint", "integers", "permutation", "choice", "poisson", "binomial", "geometric", "negative_binomial", "multinomial")
@@ -56,7 +56,7 @@ def draw(
     if name not in ("shuffle", "permutation", "choice"):
         return _drawn(ev, node, stream, name, args, keywords)
     of, given = _asked(ev, node, name, args, keywords)
-    several = isinstance(of, Tensor | List | tuple | Range) and not (isinstance(of, Tensor) and not of.shape)
+    several = isinstance(of, TracedArray | List | tuple | RangeValue) and not (isinstance(of, TracedArray) and not of.shape)
     if name != "choice" and several:
         return _in_order(ev, node, stream, name, of)
     if several or given.get("p") is not None:
@@ -64,7 +64,7 @@ def draw(
         rest = {k: v for k, v in given.items() if k != "p"}
         weights = given.get("p")
         places = (
-            _drawn(ev, node, stream, "choice", [Number(count)], rest)
+            _drawn(ev, node, stream, "choice", [NumberValue(count)], rest)
             if weights is None
             else _weighted(ev, node, stream, count, weights, rest)
         )
@@ -85,13 +85,13 @@ def _asked(
 
 
 def _elements(ev: Evaluator, node: ast.Call, of: Value, places: Value) -> Value:
-    whole = of if isinstance(of, Tensor) else ev.domain.call(ev, node, "numpy.asarray", [of], {})
-    assert isinstance(whole, Tensor)
+    whole = of if isinstance(of, TracedArray) else ev.domain.call(ev, node, "numpy.asarray", [of], {})
+    assert isinstance(whole, TracedArray)
     return ev.domain.load(ev, _subscript(node), whole, [places])
 
 
 def _length(ev: Evaluator, node: ast.AST, value: Value) -> int:
-    if isinstance(value, Tensor):
+    if isinstance(value, TracedArray):
         if value.shape[0] < 0:
             ev.unknown(node, "a draw of an array whose length only the run knows")
         return value.shape[0]
@@ -100,7 +100,7 @@ def _length(ev: Evaluator, node: ast.AST, value: Value) -> int:
 
 def _in_order(ev: Evaluator, node: ast.Call, stream: RandomStream, name: str, of: Value) -> Value:
     """`shuffle` and `permutation` of a sequence: permute it by NumPy's permutation of its length."""
-    places, _ = _made(ev, node, stream, "permutation", [Number(_length(ev, node, of))], {})
+    places, _ = _made(ev, node, stream, "permutation", [NumberValue(_length(ev, node, of))], {})
     if name == "shuffle" and isinstance(of, List):
         assert isinstance(places.entry, StreamDraw)
         of.items[:] = [of.items[int(i)] for i in places.entry.array]
@@ -108,7 +108,7 @@ def _in_order(ev: Evaluator, node: ast.Call, stream: RandomStream, name: str, of
     moved = _elements(ev, node, of, ev.domain.drawn(places))
     if name == "permutation":
         return moved
-    if not isinstance(of, Tensor):
+    if not isinstance(of, TracedArray):
         ev.fail("F408", node, f"shuffle of {words(of)}", "it changes an array or a list")
     ev.domain.store(ev, node, of, [], moved)
     return None
@@ -122,12 +122,12 @@ def _weighted(ev: Evaluator, node: ast.Call, stream: RandomStream, count: int, w
         ev.fail("F506", node, "choice with p= and replace=False is not supported", "draw with replacement")
     method = "random" if stream.generator == "default_rng" else "random_sample"
     sums = ev.domain.call(ev, node, "numpy.cumsum", [weights], {"dtype": np.dtype(float)})
-    assert isinstance(sums, Tensor)
-    last = ev.domain.load(ev, _subscript(node), sums, [Number(-1)])
-    assert isinstance(last, Tensor)
+    assert isinstance(sums, TracedArray)
+    last = ev.domain.load(ev, _subscript(node), sums, [NumberValue(-1)])
+    assert isinstance(last, TracedArray)
     scaled = ev.domain.binary(ev, node, "div", sums, last)
     size = rest.get("size")
-    uniform = _drawn(ev, node, stream, method, [], {"size": Number(1) if size is None else size})
+    uniform = _drawn(ev, node, stream, method, [], {"size": NumberValue(1) if size is None else size})
     found = ev.domain.call(ev, node, "numpy.searchsorted", [scaled, uniform], {"side": "right"})
     return found if size is not None else _number(ev, node, found)
 
@@ -141,13 +141,13 @@ def _subscript(node: ast.Call) -> ast.Subscript:
 def _number(ev: Evaluator, node: ast.Call, row: Value) -> Value:
     """The element of a one-element array as a Python number."""
     element = _element(ev, node, row)
-    assert isinstance(element, Tensor)
+    assert isinstance(element, TracedArray)
     return ev.domain.single(ev, node, element)
 
 
 def _element(ev: Evaluator, node: ast.Call, row: Value) -> Value:
-    assert isinstance(row, Tensor)
-    return ev.domain.load(ev, _subscript(node), row, [Number(0)])
+    assert isinstance(row, TracedArray)
+    return ev.domain.load(ev, _subscript(node), row, [NumberValue(0)])
 
 
 def _drawn(
@@ -189,7 +189,7 @@ def _made(
             plain = [1]
     _check(ev, node, shape)
     if name == "choice":
-        check_size(ev, node, (ev.integer(node, Number(options.get("a", 0)), "a"),), np.dtype(np.int64))
+        check_size(ev, node, (ev.integer(node, NumberValue(options.get("a", 0)), "a"),), np.dtype(np.int64))
     dtype = np.dtype(options.get("dtype") or ("int64" if name in _WHOLE else "float64"))
     _bounds(ev, node, name, plain, options, dtype)
     made = ev.domain.made  # pyright: ignore[reportAttributeAccessIssue]
@@ -229,9 +229,14 @@ def _bound(
 def _parameter(ev: Evaluator, node: ast.Call, name: str, parameter: str, value: Value) -> Any:
     """A number, or tuples of numbers for an array of them."""
     number = ev.static(value)
-    if number is not None and (parameter != VECTORS.get(name) or not isinstance(value, Tensor)):
+    if number is not None and (parameter != VECTORS.get(name) or not isinstance(value, TracedArray)):
         return number
-    several = isinstance(value, Tensor | List | tuple | Range) and name not in ("permutation", "choice", "randint", "integers")
+    several = isinstance(value, TracedArray | List | tuple | RangeValue) and name not in (
+        "permutation",
+        "choice",
+        "randint",
+        "integers",
+    )
     array = texts.array_of(ev, node, value, f"{name}: {parameter}") if several else None
     if array is None or array.size > _MOST_PARAMETERS or array.dtype.kind not in "iuf":
         ev.fail("F404", node, f"{name}: {parameter} must be a number known from the source, found {words(value)}", _OTHERS)

@@ -32,19 +32,19 @@ from fleet.frontend.reading.values import (
     Complex,
     Dict,
     Generator,
-    Instance,
     Library,
     List,
     Method,
-    Named,
-    Number,
-    Operand,
-    Range,
+    NamedTupleValue,
+    NumberValue,
+    ObjectInstance,
+    RangeValue,
     Set,
     Slice,
-    Tensor,
     Text,
+    TracedArray,
     Value,
+    ValueOperand,
     numbered,
     words,
 )
@@ -70,7 +70,7 @@ _ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "T", "mT", "imag", "i
 _CAUSES = (ValueError, TypeError, LookupError, ArithmeticError, MemoryError)
 
 
-class Concrete(Tensor):
+class Concrete(TracedArray):
     """An array or NumPy scalar that is there."""
 
     def __init__(self, array: np.ndarray | np.generic) -> None:
@@ -109,7 +109,7 @@ class Eager(Domain):
         match value:
             case Concrete():
                 return value.array
-            case Number() | Complex():
+            case NumberValue() | Complex():
                 return value.value
             case List():
                 items = [self.plain(ev, node, v) for v in value.items]
@@ -121,7 +121,7 @@ class Eager(Domain):
             case Set():
                 check_order(ev, node, value)
                 return frozenset(value.items) if value.frozen else value.items
-            case Range():
+            case RangeValue():
                 ev.bounded(node, len(value.values), "a range")
                 return value.values
             case Slice():
@@ -153,7 +153,9 @@ class Eager(Domain):
             return List([self.wrapped(ev, node, v) for v in value])  # pyright: ignore[reportUnknownVariableType]
         if isinstance(value, tuple):
             return called.as_tuple([self.wrapped(ev, node, v) for v in value], value)  # pyright: ignore[reportUnknownVariableType]
-        return Complex(value) if isinstance(value, complex) else Number(value) if isinstance(value, bool | int | float) else value
+        return (
+            Complex(value) if isinstance(value, complex) else NumberValue(value) if isinstance(value, bool | int | float) else value
+        )
 
     def _account(self, ev: Evaluator, node: ast.AST, value: np.ndarray | np.generic) -> None:
         """Refuses results that together would exhaust memory: a system that lends more than it has kills the process instead."""
@@ -192,9 +194,9 @@ class Eager(Domain):
 
     # ---- operators
 
-    def binary(self, ev: Evaluator, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
+    def binary(self, ev: Evaluator, node: ast.expr, op: str, lhs: ValueOperand, rhs: ValueOperand) -> Value:
         """NumPy's operator, if the result is not too large."""
-        shapes = [v.shape for v in (lhs, rhs) if isinstance(v, Tensor)]
+        shapes = [v.shape for v in (lhs, rhs) if isinstance(v, TracedArray)]
         if op == "matmul" and all(len(s) > 1 for s in shapes) and len(shapes) == 2:
             self.fits(ev, node, (*shapes[0][:-1], shapes[1][-1]))
         elif op != "matmul":
@@ -202,25 +204,25 @@ class Eager(Domain):
         with self.numpy_errors(ev, node):
             return self.wrapped(ev, node, _OPERATORS[op](self.plain(ev, node, lhs), self.plain(ev, node, rhs)))
 
-    def elements_of(self, value: Tensor) -> np.ndarray | None:
+    def elements_of(self, value: TracedArray) -> np.ndarray | None:
         """The array itself."""
         assert isinstance(value, Concrete)
         return np.asarray(value.array)
 
-    def literal(self, ev: Evaluator, node: ast.AST, value: np.ndarray | np.generic) -> Tensor:
+    def literal(self, ev: Evaluator, node: ast.AST, value: np.ndarray | np.generic) -> TracedArray:
         """The array itself."""
         return self.concrete(value)
 
-    def unary(self, ev: Evaluator, node: ast.expr, op: str, value: Tensor) -> Value:
+    def unary(self, ev: Evaluator, node: ast.expr, op: str, value: TracedArray) -> Value:
         """NumPy's operator."""
         with self.numpy_errors(ev, node):
             return self.wrapped(ev, node, _UNARY[op](self.plain(ev, node, value)))
 
-    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float | None) -> Number:
+    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[NumberValue], value: bool | int | float | None) -> NumberValue:
         """The number that Python computed."""
-        return Number(value)
+        return NumberValue(value)
 
-    def update(self, ev: Evaluator, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
+    def update(self, ev: Evaluator, node: ast.AugAssign, op: str, owner: TracedArray, value: ValueOperand) -> Value:
         """Change the array in place."""
         assert isinstance(owner, Concrete)
         with self.numpy_errors(ev, node):
@@ -277,14 +279,14 @@ class Eager(Domain):
         elif name == "linspace" and "num" in bound:
             self.fits(ev, node, (ev.integer(node, bound["num"], "num"),))
         elif name == "arange":
-            numbers = [float(ev.static(v) or 0) for v in bound.values() if isinstance(v, Number)]
+            numbers = [float(ev.static(v) or 0) for v in bound.values() if isinstance(v, NumberValue)]
             step = numbers[2] if len(numbers) > 2 else 1.0
             self.fits(ev, node, (int(min(abs(max(numbers) - min(0.0, *numbers)) / (abs(step) or 1), 2.0**40)),))
-        elif name.endswith("split") and isinstance(bound["indices_or_sections"], Number):
+        elif name.endswith("split") and isinstance(bound["indices_or_sections"], NumberValue):
             ev.bounded(node, ev.integer(node, bound["indices_or_sections"], "the number of parts"), "a list")
         elif name == "diag":
             v = np.asarray(self.plain(ev, node, bound["v"]))
-            self.fits(ev, node, (v.size + abs(int(ev.static(bound.get("k", Number(0))) or 0)),) * (2 if v.ndim == 1 else 1))
+            self.fits(ev, node, (v.size + abs(int(ev.static(bound.get("k", NumberValue(0))) or 0)),) * (2 if v.ndim == 1 else 1))
         elif name in ("kron", "tensordot") or name.endswith(".outer"):
             self.fits(
                 ev, node, tuple(np.asarray(self.plain(ev, node, v)).size for k, v in bound.items() if k in ("a", "b", "A", "B"))
@@ -301,7 +303,7 @@ class Eager(Domain):
             return self.wrapped(ev, node, function(*positional, **{k: self.plain(ev, node, v) for k, v in keywords.items()}))
 
     def method(
-        self, ev: Evaluator, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+        self, ev: Evaluator, node: ast.Call, owner: TracedArray, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
     ) -> Value:
         """Call NumPy's method, after the checks that the compiler makes."""
         assert isinstance(owner, Concrete)
@@ -324,13 +326,13 @@ class Eager(Domain):
         """Draw by the recipe that the compiler would keep."""
         return draws.draw(ev, node, owner.stream, name, args, keywords)
 
-    def single(self, ev: Evaluator, node: ast.AST, value: Tensor) -> Value:
+    def single(self, ev: Evaluator, node: ast.AST, value: TracedArray) -> Value:
         """The drawn number itself."""
         known = ev.static(value)
         assert known is not None
-        return Number(known)
+        return NumberValue(known)
 
-    def drawn(self, made: Static) -> Tensor:
+    def drawn(self, made: Static) -> TracedArray:
         """Draw the array by its recipe."""
         assert made.entry is not None
         if isinstance(made.entry, np.ndarray):
@@ -339,7 +341,7 @@ class Eager(Domain):
         made.entry.forget()
         return self.concrete(array)
 
-    def attribute(self, ev: Evaluator, node: ast.Attribute, owner: Tensor) -> Value:
+    def attribute(self, ev: Evaluator, node: ast.Attribute, owner: TracedArray) -> Value:
         """The attribute's value, or a method."""
         assert isinstance(owner, Concrete)
         if node.attr == "flat":
@@ -358,7 +360,7 @@ class Eager(Domain):
 
     # ---- parts
 
-    def load(self, ev: Evaluator, node: ast.Subscript, owner: Tensor, index: Index) -> Value:
+    def load(self, ev: Evaluator, node: ast.Subscript, owner: TracedArray, index: Index) -> Value:
         """NumPy's view or copy."""
         assert isinstance(owner, Concrete)
         with self.numpy_errors(ev, node):
@@ -366,7 +368,7 @@ class Eager(Domain):
                 ev, node, np.ndarray.__getitem__(np.asarray(owner.array), tuple(self.plain(ev, node, i) for i in index))
             )
 
-    def store(self, ev: Evaluator, node: ast.expr, owner: Tensor, index: Index, value: Value) -> None:
+    def store(self, ev: Evaluator, node: ast.expr, owner: TracedArray, index: Index, value: Value) -> None:
         """Assign to the part in place."""
         assert isinstance(owner, Concrete)
         if not isinstance(owner.array, np.ndarray):
@@ -374,12 +376,12 @@ class Eager(Domain):
         with self.numpy_errors(ev, node):
             owner.array[tuple(self.plain(ev, node, i) for i in index)] = self.plain(ev, node, value)
 
-    def elements(self, ev: Evaluator, node: ast.expr, owner: Tensor) -> Iterator[Value]:
+    def elements(self, ev: Evaluator, node: ast.expr, owner: TracedArray) -> Iterator[Value]:
         """NumPy's rows, as views."""
         assert isinstance(owner, Concrete)
         return (self.wrapped(ev, node, v) for v in owner.array)  # pyright: ignore[reportGeneralTypeIssues, reportUnknownVariableType]
 
-    def known(self, owner: Tensor) -> bool | int | float | None:
+    def known(self, owner: TracedArray) -> bool | int | float | None:
         """The value of an array of one element: it is there."""
         return owner.array.item() if isinstance(owner, Concrete) and owner.array.size == 1 else None
 
@@ -390,7 +392,7 @@ class Eager(Domain):
         with np.printoptions(**(read_options(ev.printing) if ev.printing else {})):
             shown: list[Any] = []
             for p in parts:
-                if not isinstance(p, Tensor):
+                if not isinstance(p, TracedArray):
                     ev.parts(node, p)  # the same refusals as everywhere
                 shown.append(
                     p if isinstance(p, Library) else self._text(ev, node, p) if _holds_objects(p) else self.plain(ev, node, p)
@@ -418,7 +420,7 @@ def _as_kind(value: Dict, items: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _holds_objects(value: Value) -> bool:
-    if isinstance(value, Instance | Named):
+    if isinstance(value, ObjectInstance | NamedTupleValue):
         return True
     if isinstance(value, Dict):
         return any(_holds_objects(v) for v in value.items.values())

@@ -11,7 +11,7 @@ from fleet.frontend.arrays.builder import Builder
 from fleet.frontend.arrays.known_values import KnownValues
 from fleet.frontend.reading.evaluator import Domain, Evaluator
 from fleet.frontend.reading.static import Made
-from fleet.frontend.reading.values import Tensor
+from fleet.frontend.reading.values import TracedArray
 
 __all__ = ["Emitting", "builder_of", "cast", "emit", "known_array"]
 
@@ -42,16 +42,16 @@ def builder_of(ev: Evaluator) -> Builder:
     return _of(ev).builder
 
 
-def emit(ev: Evaluator, node: ast.AST, name: str, operands: Sequence[Tensor], **attributes: object) -> Tensor:
+def emit(ev: Evaluator, node: ast.AST, name: str, operands: Sequence[TracedArray], **attributes: object) -> TracedArray:
     """One operation on arrays."""
     return builder_of(ev).tensor(node, name, [o.ssa for o in operands], **attributes)
 
 
-def cast(ev: Evaluator, node: ast.AST, value: Tensor, dtype: np.dtype) -> Tensor:
+def cast(ev: Evaluator, node: ast.AST, value: TracedArray, dtype: np.dtype) -> TracedArray:
     """The array in another dtype; itself if it has it."""
     return value if value.dtype == dtype else emit(ev, node, "cast", [value], dtype=dtype)
 
 
-def known_array(ev: Evaluator, value: Tensor) -> np.ndarray | None:
+def known_array(ev: Evaluator, value: TracedArray) -> np.ndarray | None:
     """The elements; None if they are run-time values or more than 2^16."""
     return _of(ev).values.array(value)

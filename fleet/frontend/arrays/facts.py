@@ -10,7 +10,7 @@ import numpy as np
 
 from fleet.frontend.arrays.arguments import dtype_of
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Complex, Library, Number, Tensor, Value, words
+from fleet.frontend.reading.values import Complex, Library, NumberValue, TracedArray, Value, words
 
 __all__ = ["ABSTRACT", "FACTS", "call"]
 
@@ -20,25 +20,25 @@ ABSTRACT: Mapping[str, Any] = {f"numpy.{n}": getattr(np, n) for n in _KINDS.spli
 
 
 def _dtype(ev: Evaluator, node: ast.AST, value: Value) -> np.dtype:
-    return value.dtype if isinstance(value, Tensor) else dtype_of(ev, node, value)
+    return value.dtype if isinstance(value, TracedArray) else dtype_of(ev, node, value)
 
 
 def _can_cast(ev: Evaluator, node: ast.AST, args: Sequence[Value]) -> Value:
     casting = args[2] if len(args) > 2 else "safe"
     if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
         ev.fail("F408", node, f"casting is {words(casting)}", "'safe', 'same_kind' ...")
-    return Number(np.can_cast(_dtype(ev, node, args[0]), _dtype(ev, node, args[1]), casting))  # pyright: ignore[reportArgumentType]
+    return NumberValue(np.can_cast(_dtype(ev, node, args[0]), _dtype(ev, node, args[1]), casting))  # pyright: ignore[reportArgumentType]
 
 
 def _result_type(ev: Evaluator, node: ast.AST, args: Sequence[Value]) -> Value:
-    given = [a.value if isinstance(a, Number) else _dtype(ev, node, a) for a in args]
+    given = [a.value if isinstance(a, NumberValue) else _dtype(ev, node, a) for a in args]
     return np.result_type(*given)
 
 
 def _issubdtype(ev: Evaluator, node: ast.AST, args: Sequence[Value]) -> Value:
     family = args[1]
     other = ABSTRACT[family.path] if isinstance(family, Library) and family.path in ABSTRACT else _dtype(ev, node, family)
-    return Number(np.issubdtype(_dtype(ev, node, args[0]), other))
+    return NumberValue(np.issubdtype(_dtype(ev, node, args[0]), other))
 
 
 def _min_scalar_type(ev: Evaluator, node: ast.AST, args: Sequence[Value]) -> Value:
@@ -53,15 +53,15 @@ def _broadcast_shapes(ev: Evaluator, node: ast.AST, args: Sequence[Value]) -> Va
         found = np.broadcast_shapes(*(ev.integers(node, a, "a shape") for a in args))
     except ValueError as error:
         ev.fail("F301", node, str(error))
-    return tuple(Number(n) for n in found)
+    return tuple(NumberValue(n) for n in found)
 
 
 def _isscalar(_ev: Evaluator, _node: ast.AST, args: Sequence[Value]) -> Value:
-    return Number(isinstance(args[0], Number | Complex | str) or (isinstance(args[0], Tensor) and args[0].scalar))
+    return NumberValue(isinstance(args[0], NumberValue | Complex | str) or (isinstance(args[0], TracedArray) and args[0].scalar))
 
 
 def _is_complex(value: Value) -> bool:
-    return isinstance(value, Complex) or (isinstance(value, Tensor) and value.dtype.kind == "c")
+    return isinstance(value, Complex) or (isinstance(value, TracedArray) and value.dtype.kind == "c")
 
 
 FACTS: Mapping[str, tuple[Callable[[Evaluator, ast.AST, Sequence[Value]], Value], int, int]] = {
@@ -71,8 +71,8 @@ FACTS: Mapping[str, tuple[Callable[[Evaluator, ast.AST, Sequence[Value]], Value]
     "numpy.issubdtype": (_issubdtype, 2, 2),
     "numpy.min_scalar_type": (_min_scalar_type, 1, 1),
     "numpy.isscalar": (_isscalar, 1, 1),
-    "numpy.iscomplexobj": (lambda _ev, _node, a: Number(_is_complex(a[0])), 1, 1),
-    "numpy.isrealobj": (lambda _ev, _node, a: Number(not _is_complex(a[0])), 1, 1),
+    "numpy.iscomplexobj": (lambda _ev, _node, a: NumberValue(_is_complex(a[0])), 1, 1),
+    "numpy.isrealobj": (lambda _ev, _node, a: NumberValue(not _is_complex(a[0])), 1, 1),
     "numpy.broadcast_shapes": (_broadcast_shapes, 1, 64),
 }
 """Function -> (reader, least arguments, most arguments)."""

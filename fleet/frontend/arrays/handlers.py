@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from fleet.frontend.arrays.arguments import Arguments, Handler
 from fleet.frontend.arrays.functions import changes, composed, create, elementwise, matrices, order, products, reductions, shapes
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Number, Value, words
+from fleet.frontend.reading.values import NumberValue, Value, words
 
 HANDLERS: Mapping[str, Handler] = {
     **elementwise.HANDLERS,
@@ -42,5 +42,5 @@ def _refuse_truth_values(ev: Evaluator, node: ast.Call, kind: str, args: Argumen
     one = kind in _AXIS_FROM_PYTHON and not (kind == "norm" and ev.sequence(args.get("axis")))
     for name in ("shape", *(("N", "M") if kind == "eye" else ()), *(() if one else ("axis", "axes"))):
         for part in ev.sequence(args.get(name)) or (args.get(name),):
-            if isinstance(part, Number) and part.truth:
+            if isinstance(part, NumberValue) and part.truth:
                 ev.fail("F404", node, f"{name} must be an integer, found {words(part)}")

@@ -18,25 +18,25 @@ from fleet.frontend.arrays.parts import SUPPORTED, gather, transposed
 from fleet.frontend.arrays.sizes import bounded_slice, dims_of, flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
-from fleet.frontend.reading.values import ELLIPSIS, List, Number, Range, Slice, Tensor, Value, words
+from fleet.frontend.reading.values import ELLIPSIS, List, NumberValue, RangeValue, Slice, TracedArray, Value, words
 
 _MAX_SCATTER = 1 << 20
 
 
-def load(ev: Evaluator, node: ast.Subscript, value: Tensor, index: Sequence[Value]) -> Value:
+def load(ev: Evaluator, node: ast.Subscript, value: TracedArray, index: Sequence[Value]) -> Value:
     """`value[index]`."""
     items = [_known_place(ev, i) for i in _expanded(ev, node, value, index)]
-    if any(isinstance(i, Number) and i.symbolic for i in items) or _makes_view(items):
+    if any(isinstance(i, NumberValue) and i.symbolic for i in items) or _makes_view(items):
         return _late_elements(ev, node, value, items)
     value, items = _flat_masks(ev, node, value, items)
     arrays = [i for i, item in enumerate(items) if _is_array(item)]
-    if ELLIPSIS in index and len(items) == sum(isinstance(i, Number) for i in items):  # the element as an array
+    if ELLIPSIS in index and len(items) == sum(isinstance(i, NumberValue) for i in items):  # the element as an array
         return value.view(_basic(ev, node, value, items).ssa, scalar=False)
     if not arrays:
-        whole = all(isinstance(i, Number) and isinstance(i.value, int) for i in items)
+        whole = all(isinstance(i, NumberValue) and isinstance(i.value, int) for i in items)
         if whole and isinstance(value, Static) and (small := value.small()) is not None:
             _window(ev, node, value, items)
-            return literal(ev, node, small[tuple(int(i.value) for i in items if isinstance(i, Number))])
+            return literal(ev, node, small[tuple(int(i.value) for i in items if isinstance(i, NumberValue))])
         return _basic(ev, node, value, items)
     items, arrays = _without_masks(ev, node, items, arrays)
     if len(arrays) > 1:
@@ -45,14 +45,14 @@ def load(ev: Evaluator, node: ast.Subscript, value: Tensor, index: Sequence[Valu
 
 
 def _is_array(item: Value) -> bool:
-    return isinstance(item, Tensor | List | tuple | Range)
+    return isinstance(item, TracedArray | List | tuple | RangeValue)
 
 
 def _is_run_time_index(item: Value) -> bool:
     """Whether an index is a run-time number or NumPy integer scalar. (NumPy copies for a 0-d array.)"""
-    if isinstance(item, Tensor):
+    if isinstance(item, TracedArray):
         return item.scalar and item.dtype.kind in "iu"
-    return isinstance(item, Number) and item.symbolic
+    return isinstance(item, NumberValue) and item.symbolic
 
 
 def _makes_view(items: Sequence[Value]) -> bool:
@@ -62,18 +62,18 @@ def _makes_view(items: Sequence[Value]) -> bool:
 
 def _known_place(ev: Evaluator, item: Value) -> Value:
     """A known NumPy integer scalar as a Python number; other values unchanged."""
-    if not isinstance(item, Tensor) or not _is_run_time_index(item):
+    if not isinstance(item, TracedArray) or not _is_run_time_index(item):
         return item
     known = known_array(ev, item)
-    return item if known is None else Number(int(known))
+    return item if known is None else NumberValue(int(known))
 
 
-def _expanded(ev: Evaluator, node: ast.AST, value: Tensor, given: Sequence[Value]) -> list[Value]:
+def _expanded(ev: Evaluator, node: ast.AST, value: TracedArray, given: Sequence[Value]) -> list[Value]:
     """Expand `...` and append missing items: one item for each dimension."""
     items = list(given)
     place = node.slice if isinstance(node, ast.Subscript) else node
     for i, item in enumerate(items):
-        if isinstance(item, Number) and item.truth:
+        if isinstance(item, NumberValue) and item.truth:
             ev.fail("F503", place, "an index of True or False is not supported", SUPPORTED)
         if (
             isinstance(item, Static)
@@ -81,7 +81,7 @@ def _expanded(ev: Evaluator, node: ast.AST, value: Tensor, given: Sequence[Value
             and (known := item.known()) is not None
             and not isinstance(known, bool | float)
         ):
-            items[i] = Number(known)
+            items[i] = NumberValue(known)
     dots = [i for i, item in enumerate(items) if item is ELLIPSIS]
     used = sum(_dims_taken(item) for item in items) - len(dots)
     missing = len(value.shape) - used
@@ -95,16 +95,16 @@ def _expanded(ev: Evaluator, node: ast.AST, value: Tensor, given: Sequence[Value
 
 def _dims_taken(item: Value) -> int:
     """How many dimensions an item of an index takes: a mask as many as it has."""
-    return 0 if item is None else len(item.shape) if isinstance(item, Tensor) and item.dtype.kind == "b" else 1
+    return 0 if item is None else len(item.shape) if isinstance(item, TracedArray) and item.dtype.kind == "b" else 1
 
 
-def _mask(ev: Evaluator, node: ast.AST, item: Value) -> Tensor | None:
+def _mask(ev: Evaluator, node: ast.AST, item: Value) -> TracedArray | None:
     """The item as an array of truth values, if it is one."""
-    found = array(ev, node, item) if isinstance(item, Tensor | List) else None
+    found = array(ev, node, item) if isinstance(item, TracedArray | List) else None
     return found if found is not None and found.dtype.kind == "b" else None
 
 
-def _flat_masks(ev: Evaluator, node: ast.Subscript, value: Tensor, items: Sequence[Value]) -> tuple[Tensor, list[Value]]:
+def _flat_masks(ev: Evaluator, node: ast.Subscript, value: TracedArray, items: Sequence[Value]) -> tuple[TracedArray, list[Value]]:
     """Every mask of several dimensions that only the run knows as one of them all, and the array to fit. SourceError F306."""
     found: list[Value] = []
     axis = 0
@@ -122,7 +122,7 @@ def _flat_masks(ev: Evaluator, node: ast.Subscript, value: Tensor, items: Sequen
             if any(d < 0 for d in (*sizes, *mask.shape)):
                 ev.unknown(node.slice, "a mask of several dimensions whose sizes only the run knows")
             dims = dims_of(value)
-            value = Tensor(reshaped(ev, node, value, [*dims[:axis], math.prod(sizes), *dims[end:]]).ssa)
+            value = TracedArray(reshaped(ev, node, value, [*dims[:axis], math.prod(sizes), *dims[end:]]).ssa)
             mask, end = flat(ev, node, mask), axis + 1
         found.append(mask)
         axis = end
@@ -145,16 +145,16 @@ def _without_masks(
     return found, [i for i, item in enumerate(found) if _is_array(item)]
 
 
-def _with_arrays(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value], arrays: Sequence[int]) -> Value:
+def _with_arrays(ev: Evaluator, node: ast.Subscript, value: TracedArray, items: list[Value], arrays: Sequence[int]) -> Value:
     """Several arrays of integers side by side (single integers among them count as arrays): one gather of all their dimensions."""
     first, last = arrays[0], arrays[-1]
-    while first > 0 and isinstance(items[first - 1], Number):
+    while first > 0 and isinstance(items[first - 1], NumberValue):
         first -= 1
-    while last + 1 < len(items) and isinstance(items[last + 1], Number):
+    while last + 1 < len(items) and isinstance(items[last + 1], NumberValue):
         last += 1
     around = [*items[:first], *items[last + 1 :]]
-    if any(not _is_array(i) and not isinstance(i, Number) for i in items[first : last + 1]) or any(
-        isinstance(i, Number) for i in around
+    if any(not _is_array(i) and not isinstance(i, NumberValue) for i in items[first : last + 1]) or any(
+        isinstance(i, NumberValue) for i in around
     ):
         ev.fail("F503", node.slice, "arrays of an index that do not stand side by side are not supported", SUPPORTED)
     rest = [Slice(None, None) if first <= i <= last else item for i, item in enumerate(items)]
@@ -163,9 +163,9 @@ def _with_arrays(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[
     return order.take(ev, node.slice, base, first, parts)
 
 
-def _integers(ev: Evaluator, node: ast.AST, item: Value) -> np.ndarray | Tensor:
+def _integers(ev: Evaluator, node: ast.AST, item: Value) -> np.ndarray | TracedArray:
     """An index's array; as numbers if they are known."""
-    if isinstance(item, Number) and not item.symbolic:
+    if isinstance(item, NumberValue) and not item.symbolic:
         return np.array(ev.integer(node, item, "an index"))
     found = array(ev, node, item)
     known = known_array(ev, found)
@@ -174,22 +174,22 @@ def _integers(ev: Evaluator, node: ast.AST, item: Value) -> np.ndarray | Tensor:
     return _signed(ev, node, found) if known is None else known.astype(np.int64)
 
 
-def _signed(ev: Evaluator, node: ast.AST, indices: Tensor) -> Tensor:
+def _signed(ev: Evaluator, node: ast.AST, indices: TracedArray) -> TracedArray:
     """Indices as NumPy counts: those without a sign become int64, bit by bit."""
     return cast(ev, node, indices, np.dtype(np.int64)) if indices.dtype.kind == "u" else indices
 
 
-def _with_array(ev: Evaluator, node: ast.Subscript, value: Tensor, items: list[Value], at: int) -> Value:
+def _with_array(ev: Evaluator, node: ast.Subscript, value: TracedArray, items: list[Value], at: int) -> Value:
     """One array of integers among basic items: these first, then a gather along its dimension."""
     rest = [Slice(None, None) if i == at else item for i, item in enumerate(items)]
-    if any(isinstance(i, Number) for i in rest) and any(isinstance(i, Slice | None) for i in rest[:at]):
+    if any(isinstance(i, NumberValue) for i in rest) and any(isinstance(i, Slice | None) for i in rest[:at]):
         ev.fail("F503", node.slice, "this mix of an array and other indices is not supported", SUPPORTED)
     axis = sum(1 for i in rest[:at] if i is None or isinstance(i, Slice))
     base = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
     return gather(ev, node, base, _signed(ev, node, array(ev, node.slice, items[at])), axis)
 
 
-def _late_elements(ev: Evaluator, node: ast.expr, value: Tensor, items: list[Value]) -> Value:
+def _late_elements(ev: Evaluator, node: ast.expr, value: TracedArray, items: list[Value]) -> Value:
     """Elements at run-time indices, `x[n - 1]`: one gather an index. The result is a view."""
     place = node.slice if isinstance(node, ast.Subscript) else node
     late = [i for i, item in enumerate(items) if _is_run_time_index(item)]
@@ -200,27 +200,27 @@ def _late_elements(ev: Evaluator, node: ast.expr, value: Tensor, items: list[Val
     for i in reversed(late):
         axis = sum(1 for item in rest[:i] if item is None or isinstance(item, Slice))
         found = gather(ev, node, found, _signed(ev, place, array(ev, place, items[i])), axis)
-    return value.view(found.ssa) if found.shape else Tensor(found.ssa)
+    return value.view(found.ssa) if found.shape else TracedArray(found.ssa)
 
 
-def _basic(ev: Evaluator, node: ast.AST, value: Tensor, items: Sequence[Value]) -> Tensor:
+def _basic(ev: Evaluator, node: ast.AST, value: TracedArray, items: Sequence[Value]) -> TracedArray:
     start, size, step, shape, late = _window(ev, node, value, items)
     found = value
     if tuple(size) != value.shape or any(s != 1 for s in step) or any(a != 0 for a in start):
         steps = {"step": step} if any(s != 1 for s in step) else {}
-        found = Tensor(builder_of(ev).emit(node, "slice", [value.ssa], start=start, size=size, **steps))
+        found = TracedArray(builder_of(ev).emit(node, "slice", [value.ssa], start=start, size=size, **steps))
     if late:
-        found = Tensor(bounded_slice(ev, node, found, late))
+        found = TracedArray(bounded_slice(ev, node, found, late))
     if tuple(shape) != tuple(range(len(size))):
         dims = dims_of(found)
         found = reshaped(ev, node, found, [1 if axis is None else dims[axis] for axis in shape])
-    return value.view(found.ssa) if shape else Tensor(found.ssa)
+    return value.view(found.ssa) if shape else TracedArray(found.ssa)
 
 
 _Window: TypeAlias = "tuple[list[int], list[int], list[int], list[int | None], list[tuple[int, Slice]]]"
 
 
-def _window(ev: Evaluator, node: ast.AST, value: Tensor, items: Sequence[Value]) -> _Window:
+def _window(ev: Evaluator, node: ast.AST, value: TracedArray, items: Sequence[Value]) -> _Window:
     """start, size, step of every dimension; the result's dimensions (None: a new one); slices whose size only the run knows."""
     place = node.slice if isinstance(node, ast.Subscript) else node
     start: list[int] = []
@@ -242,7 +242,7 @@ def _window(ev: Evaluator, node: ast.AST, value: Tensor, items: Sequence[Value])
             start.append(found[0])
             size.append(found[1])
             step.append(found[2] if found[1] != 0 else 1)
-        elif isinstance(item, Number) and isinstance(item.value, int):
+        elif isinstance(item, NumberValue) and isinstance(item.value, int):
             if dim >= 0 and not -dim <= item.value < dim:
                 ev.fail("F306", place, f"index {item.value} is out of bounds for dimension {len(start)} of size {dim}")
             start.append(item.value % dim if dim >= 0 else item.value)  # else it counts from the end in the run
@@ -255,7 +255,7 @@ def _window(ev: Evaluator, node: ast.AST, value: Tensor, items: Sequence[Value])
 
 def _part(item: Slice, dim: int) -> tuple[int, int, int] | None:
     """start, size and step of a slice; of an unknown dimension size -1 is all that is left. None: only the run can say."""
-    if isinstance(item.start, Number) or isinstance(item.stop, Number):
+    if isinstance(item.start, NumberValue) or isinstance(item.stop, NumberValue):
         return None
     by = item.step or 1
     if dim < 0:
@@ -270,7 +270,7 @@ def _part(item: Slice, dim: int) -> tuple[int, int, int] | None:
 # ---- assignment
 
 
-def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], value: Value) -> None:
+def store(ev: Evaluator, node: ast.expr, owner: TracedArray, index: Sequence[Value], value: Value) -> None:
     """`owner[index] = value`: the array gets a new value of the IR; every name of it sees that."""
     check_writable(ev, node, owner)
     if any(d < 0 for d in owner.shape):
@@ -302,24 +302,24 @@ def store(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], 
 
 def _is_known_index(ev: Evaluator, item: Value) -> bool:
     """Whether the positions named by an index item are known."""
-    if isinstance(item, Tensor):
+    if isinstance(item, TracedArray):
         return known_array(ev, item) is not None
-    return not (isinstance(item, Number) and item.symbolic)
+    return not (isinstance(item, NumberValue) and item.symbolic)
 
 
 def _literal(ev: Evaluator, node: ast.AST, item: Value) -> Value:
     """An index's array or list as a literal if its elements are known, else None."""
-    if isinstance(item, List | tuple | Range):
+    if isinstance(item, List | tuple | RangeValue):
         item = array(ev, node, item)
         if 0 in item.shape:
             return static(ev, node, np.zeros(item.shape, np.int64), "places", scalar=False)
-    if not isinstance(item, Tensor):
+    if not isinstance(item, TracedArray):
         return item
     known = known_array(ev, item)
     return item if known is None else static(ev, node, np.array(known, order="C"), "places", scalar=item.scalar)
 
 
-def _store_late(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Value], new: Tensor) -> None:
+def _store_late(ev: Evaluator, node: ast.expr, owner: TracedArray, index: Sequence[Value], new: TracedArray) -> None:
     """Assignment by a mask, or by arrays of integers, that only the run knows."""
     mask = _mask(ev, node, index[0]) if len(index) == 1 else None
     mask = order.mask_of(ev, node, index) if mask is None else mask
@@ -332,10 +332,10 @@ def _store_late(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Va
         ev.fail("F504", node, what, "use np.where(mask, new, old)")
     arrays = [i for i, item in enumerate(items) if _is_array(item) and not _is_run_time_index(item)]
     if arrays:  # single places beside an array are arrays too
-        arrays = [i for i, item in enumerate(items) if _is_array(item) or isinstance(item, Number)]
+        arrays = [i for i, item in enumerate(items) if _is_array(item) or isinstance(item, NumberValue)]
     elif any(isinstance(item, Slice | None) for item in items):
         part = _late_elements(ev, node, owner, items)
-        assert isinstance(part, Tensor)
+        assert isinstance(part, TracedArray)
         change(ev, node, part, _as_wide(ev, node, new, part.shape).ssa)
         return
     else:
@@ -348,7 +348,12 @@ def _store_late(ev: Evaluator, node: ast.expr, owner: Tensor, index: Sequence[Va
 
 
 def _put_along(
-    ev: Evaluator, node: ast.AST, base: Tensor, axes: Sequence[int], parts: Sequence[np.ndarray | Tensor], new: Tensor
+    ev: Evaluator,
+    node: ast.AST,
+    base: TracedArray,
+    axes: Sequence[int],
+    parts: Sequence[np.ndarray | TracedArray],
+    new: TracedArray,
 ) -> None:
     """Assign through integer arrays along some axes: transpose those axes to the front and scatter."""
     try:
@@ -367,7 +372,7 @@ def _put_along(
     order.put(ev, node, base, parts, wide)
 
 
-def _as_wide(ev: Evaluator, node: ast.AST, new: Tensor, shape: Sequence[int]) -> Tensor:
+def _as_wide(ev: Evaluator, node: ast.AST, new: TracedArray, shape: Sequence[int]) -> TracedArray:
     """The values broadcast to the shape of the assigned part. SourceError F301 if they do not fit."""
     try:
         fits = np.broadcast_shapes(new.shape, tuple(shape)) == tuple(shape)
@@ -378,11 +383,11 @@ def _as_wide(ev: Evaluator, node: ast.AST, new: Tensor, shape: Sequence[int]) ->
     return new if new.shape == tuple(shape) else emit(ev, node, "broadcast_to", [new], shape=list(shape))
 
 
-def _converted(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> Tensor:
-    return convert(ev, node, value, dtype) if not isinstance(value, Tensor) else cast(ev, node, value, dtype)
+def _converted(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> TracedArray:
+    return convert(ev, node, value, dtype) if not isinstance(value, TracedArray) else cast(ev, node, value, dtype)
 
 
-def _targets(ev: Evaluator, node: ast.AST, owner: Tensor, index: Sequence[Value]) -> np.ndarray:
+def _targets(ev: Evaluator, node: ast.AST, owner: TracedArray, index: Sequence[Value]) -> np.ndarray:
     """For every element that is assigned, its place in the flattened array."""
     total = math.prod(owner.shape)
     if total > _MAX_SCATTER:
@@ -394,7 +399,7 @@ def _targets(ev: Evaluator, node: ast.AST, owner: Tensor, index: Sequence[Value]
         match item:
             case Slice():
                 items.append(item.plain)
-            case Number():
+            case NumberValue():
                 items.append(ev.integer(node, item, "an index"))
             case Static() if (small := known_array(ev, item)) is not None:
                 items.append(small)

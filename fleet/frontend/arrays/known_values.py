@@ -10,7 +10,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.frontend.reading.static import Made, Static
-from fleet.frontend.reading.values import Tensor
+from fleet.frontend.reading.values import TracedArray
 from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
@@ -47,7 +47,7 @@ class KnownValues:
         self._found: dict[SSAValue, np.ndarray | None] = {}
         self._work = 0
 
-    def array(self, value: Tensor) -> np.ndarray | None:
+    def array(self, value: TracedArray) -> np.ndarray | None:
         """The elements; None if they are run-time values or more than 2^16."""
         if isinstance(value, Static) and value.entry is not None:
             return _of_entry(value.entry)

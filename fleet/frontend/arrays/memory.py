@@ -17,7 +17,7 @@ from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.sizes import reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
-from fleet.frontend.reading.tensor import Part, Tensor
+from fleet.frontend.reading.tensor import TracedArray, ViewPart
 from fleet.ir import dialect as d
 from fleet.ir.memory_order import in_c_order
 from fleet.ir.operation import attributes_of, kind_of
@@ -31,7 +31,7 @@ _MAX_WORK = 10_000
 """Work limit of NumPy's overlap test (`max_work`); beyond it views count as overlapping."""
 
 
-def check_writable(ev: Evaluator, node: ast.AST, owner: Tensor) -> None:
+def check_writable(ev: Evaluator, node: ast.AST, owner: TracedArray) -> None:
     """SourceError F703 or F504 for a write that NumPy refuses or that the model's caller would see."""
     if owner.scalar:
         ev.fail("F504", node, "a NumPy scalar cannot be changed in place", "make an array of it: np.array(x)")
@@ -44,7 +44,7 @@ def check_writable(ev: Evaluator, node: ast.AST, owner: Tensor) -> None:
         part = part.base.part
 
 
-def change(ev: Evaluator, node: ast.AST, owner: Tensor, new: SSAValue) -> None:
+def change(ev: Evaluator, node: ast.AST, owner: TracedArray, new: SSAValue) -> None:
     """Give an array its new value, and all that share its memory their view of it.
 
     Arrays whose view is unknown lose their value: SourceError F504 if one is used.
@@ -69,7 +69,7 @@ class _Seen:
     places: of every element of it the place in the root, with the strides of NumPy's view; None if only the run knows.
     """
 
-    root: Tensor | None
+    root: TracedArray | None
     places: np.ndarray | None
 
 
@@ -79,10 +79,10 @@ class _Write:
 
     ev: Evaluator
     node: ast.AST
-    owner: Tensor
-    seen: dict[Tensor, _Seen] = field(default_factory=dict["Tensor", "_Seen"])
+    owner: TracedArray
+    seen: dict[TracedArray, _Seen] = field(default_factory=dict["TracedArray", "_Seen"])
 
-    def spread(self, others: Sequence[Tensor]) -> None:
+    def spread(self, others: Sequence[TracedArray]) -> None:
         """Update every array that overlaps what was written."""
         mine = self._look(self.owner)
         shown = {self.owner}
@@ -103,7 +103,7 @@ class _Write:
             if other not in shown:
                 self._show(other, mine, shown)
 
-    def _show(self, other: Tensor, mine: _Seen, shown: set[Tensor]) -> None:
+    def _show(self, other: TracedArray, mine: _Seen, shown: set[TracedArray]) -> None:
         """Recompute a member from its base, the base first."""
         its = self._look(other)
         if mine.root is None or its.root is None:
@@ -124,7 +124,7 @@ class _Write:
                 self._name(other)
         shown.add(other)
 
-    def _lose(self, other: Tensor) -> None:
+    def _lose(self, other: TracedArray) -> None:
         ev, node, names = self.ev, self.node, _names(self.ev, other)
         what = f"{names or 'another array'} may share the memory that changes here, and is used later"
 
@@ -133,18 +133,18 @@ class _Write:
 
         other.lost = refuse
 
-    def _name(self, array: Tensor) -> None:
+    def _name(self, array: TracedArray) -> None:
         """Record that the variables naming the array have a new value."""
         for name, value in self.ev.frame.variables.items():
             if value is array:
                 self.ev.called(self.ev.frame, name, value)
 
-    def _look(self, array: Tensor) -> _Seen:
+    def _look(self, array: TracedArray) -> _Seen:
         if array not in self.seen:
             self.seen[array] = self._looked(array)
         return self.seen[array]
 
-    def _looked(self, array: Tensor) -> _Seen:
+    def _looked(self, array: TracedArray) -> _Seen:
         part = array.part
         if part is None:
             return _Seen(array, _all_places(array))
@@ -157,11 +157,11 @@ class _Write:
         return _Seen(array, _all_places(array)) if sharing is _Sharing.APART else _Seen(None, None)
 
 
-def _names(ev: Evaluator, array: Tensor) -> str:
+def _names(ev: Evaluator, array: TracedArray) -> str:
     return " and ".join(f"`{name}`" for name, value in ev.frame.variables.items() if value is array)
 
 
-def _all_places(array: Tensor) -> np.ndarray | None:
+def _all_places(array: TracedArray) -> np.ndarray | None:
     shape = array.shape
     if any(n < 0 for n in shape) or math.prod(shape) > _MAX_PLACES:
         return None
@@ -181,7 +181,7 @@ def _overlap(a: np.ndarray | None, b: np.ndarray | None) -> bool:
 # ---- what a view shows
 
 
-def _steps(part: Part) -> list[d.FleetOp] | None:
+def _steps(part: ViewPart) -> list[d.FleetOp] | None:
     """The operations from the base to the view, in order; None if one of them never makes a view."""
     found: list[d.FleetOp] = []
     at = part.value
@@ -199,7 +199,7 @@ _SHOWN = (
 )  # fmt: skip
 
 
-def _viewed(part: Part, base: _Seen) -> tuple[_Sharing, np.ndarray | None]:
+def _viewed(part: ViewPart, base: _Seen) -> tuple[_Sharing, np.ndarray | None]:
     """Whether a view shares its base's memory, and the places of its elements in the root."""
     steps = _steps(part)
     if steps is None:
@@ -231,7 +231,7 @@ def _viewed(part: Part, base: _Seen) -> tuple[_Sharing, np.ndarray | None]:
     return _Sharing.SHARED, places
 
 
-def _laid_in_c_order(root: Tensor | None) -> bool:
+def _laid_in_c_order(root: TracedArray | None) -> bool:
     """Whether an array that owns its memory certainly has C order."""
     made = None if root is None else root.made
     if made is None:
@@ -263,7 +263,7 @@ def _slice(start: int, size: int, step: int) -> slice:
     return slice(start, start) if not size else slice(start, end if end >= 0 else None, step)
 
 
-def _read(ev: Evaluator, node: ast.AST, part: Part, base: SSAValue) -> SSAValue | None:
+def _read(ev: Evaluator, node: ast.AST, part: ViewPart, base: SSAValue) -> SSAValue | None:
     """Compute the view from its base's value; None if it cannot be computed."""
     steps = _steps(part)
     return None if steps is None else _run(ev, node, steps, base)
@@ -278,12 +278,12 @@ def _run(ev: Evaluator, node: ast.AST, steps: Sequence[d.FleetOp], value: SSAVal
 # ---- what is written through a view
 
 
-def _written(ev: Evaluator, node: ast.AST, part: Part, base: Tensor, view: Tensor) -> SSAValue | None:
+def _written(ev: Evaluator, node: ast.AST, part: ViewPart, base: TracedArray, view: TracedArray) -> SSAValue | None:
     """The base's value after a write through the view, or None if it cannot be computed."""
     steps = _steps(part)
     if steps is None or any(n < 0 for op in steps for v in (op.operands[0], op.results[0]) for n in shape_of(v.type)):
         return None
-    found = Tensor(view.ssa, scalar=False)
+    found = TracedArray(view.ssa, scalar=False)
     for i in reversed(range(len(steps))):
         op = steps[i]
         shape = shape_of(op.operands[0].type)
@@ -296,18 +296,18 @@ def _written(ev: Evaluator, node: ast.AST, part: Part, base: Tensor, view: Tenso
             case d.SliceOp():
                 places = _moved(op, np.arange(math.prod(shape)).reshape(shape))
                 if places.size:
-                    found = joined(ev, node, Tensor(_run(ev, node, steps[:i], base.ssa), scalar=False), found, places)
+                    found = joined(ev, node, TracedArray(_run(ev, node, steps[:i], base.ssa), scalar=False), found, places)
                 else:
-                    found = Tensor(_run(ev, node, steps[:i], base.ssa), scalar=False)
+                    found = TracedArray(_run(ev, node, steps[:i], base.ssa), scalar=False)
             case d.GatherOp() if not shape_of(op.operands[1].type):
-                whole = Tensor(_run(ev, node, steps[:i], base.ssa), scalar=False)
-                found = _put_one(ev, node, whole, Tensor(op.operands[1]), found, attributes_of(op).get("axis", 0))
+                whole = TracedArray(_run(ev, node, steps[:i], base.ssa), scalar=False)
+                found = _put_one(ev, node, whole, TracedArray(op.operands[1]), found, attributes_of(op).get("axis", 0))
             case _:
                 return None
     return found.ssa
 
 
-def _put_one(ev: Evaluator, node: ast.AST, whole: Tensor, index: Tensor, new: Tensor, axis: int) -> Tensor:
+def _put_one(ev: Evaluator, node: ast.AST, whole: TracedArray, index: TracedArray, new: TracedArray, axis: int) -> TracedArray:
     """The array with `new` at one index of `axis`."""
     rank = len(whole.shape)
     front = [axis, *(a for a in range(rank) if a != axis)]
@@ -318,7 +318,7 @@ def _put_one(ev: Evaluator, node: ast.AST, whole: Tensor, index: Tensor, new: Te
     return emit(ev, node, "transpose", [done], permutation=[front.index(a) for a in range(rank)]) if axis else done
 
 
-def joined(ev: Evaluator, node: ast.AST, owner: Tensor, new: Tensor, where: np.ndarray) -> Tensor:
+def joined(ev: Evaluator, node: ast.AST, owner: TracedArray, new: TracedArray, where: np.ndarray) -> TracedArray:
     """An array with new elements at the places that `where` gives in the flattened array: of its shape; the last of
     what comes to one place stays.
 
@@ -341,7 +341,7 @@ def joined(ev: Evaluator, node: ast.AST, owner: Tensor, new: Tensor, where: np.n
     return emit(ev, node, "gather", [flat, places])
 
 
-def _rows(ev: Evaluator, node: ast.AST, array: Tensor, first: int, last: int) -> Iterator[Tensor]:
+def _rows(ev: Evaluator, node: ast.AST, array: TracedArray, first: int, last: int) -> Iterator[TracedArray]:
     """Yield the rows [first, last) if the range is not empty."""
     if first < last:
         start, size = [first] + [0] * (len(array.shape) - 1), [last - first, *array.shape[1:]]

@@ -15,7 +15,7 @@ from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.sizes import dims_of, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
-from fleet.frontend.reading.values import Complex, List, Number, Operand, Range, Tensor, Value, words
+from fleet.frontend.reading.values import Complex, List, NumberValue, RangeValue, TracedArray, Value, ValueOperand, words
 from fleet.ir.promotion import common_dtype, loop_types
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import numpy_dtype
@@ -23,61 +23,61 @@ from fleet.ir.types import numpy_dtype
 _BITS: Mapping[str, str] = {"bit_and": "logical_and", "bit_or": "logical_or", "bit_xor": "not_equal"}
 
 
-def bitwise(ev: Evaluator, node: ast.AST, op: str, *operands: Operand) -> str:
+def bitwise(ev: Evaluator, node: ast.AST, op: str, *operands: ValueOperand) -> str:
     """The operation that a bitwise operator is: on truth values a logical one, on integers the one of their bits."""
     if op not in _BITS:
         return op
-    kinds = [v.dtype.kind if isinstance(v, Tensor) else "b" if v.truth else "i" for v in operands]
+    kinds = [v.dtype.kind if isinstance(v, TracedArray) else "b" if v.truth else "i" for v in operands]
     if set(kinds) == {"b"}:
         return _BITS[op]
-    whole = [k in "iub" and (isinstance(v, Tensor) or v.whole) for k, v in zip(kinds, operands, strict=True)]
+    whole = [k in "iub" and (isinstance(v, TracedArray) or v.whole) for k, v in zip(kinds, operands, strict=True)]
     if all(whole):
         return op.replace("bit_", "bitwise_")
     at = next((v for v, k in zip(operands, kinds, strict=True) if k not in "iub"), operands[0])
     return ev.fail("F401", node, f"{op} of {words(at)}", "it is for truth values and integers")
 
 
-def array(ev: Evaluator, node: ast.AST, value: Value) -> Tensor:
+def array(ev: Evaluator, node: ast.AST, value: Value) -> TracedArray:
     """`value` as an array; a number becomes a NumPy scalar of the dtype that numpy.asarray gives it."""
-    if isinstance(value, tuple | List | Range):
+    if isinstance(value, tuple | List | RangeValue):
         return stacked(ev, node, value, None)
     number = ev.operand(node, value)
-    if isinstance(number, Tensor):
+    if isinstance(number, TracedArray):
         return number
     if number.symbolic:
         return _array_of_size(ev, node, number)
     return builder_of(ev).filled(node, (), number.value, np.asarray(number.value).dtype)
 
 
-def numeric(ev: Evaluator, node: ast.AST, value: Value) -> Operand:
+def numeric(ev: Evaluator, node: ast.AST, value: Value) -> ValueOperand:
     """`value` as an operand: a Python number stays one."""
-    return value if isinstance(value, Number) else array(ev, node, value)
+    return value if isinstance(value, NumberValue) else array(ev, node, value)
 
 
-def _array_of_size(ev: Evaluator, node: ast.AST, number: Number) -> Tensor:
+def _array_of_size(ev: Evaluator, node: ast.AST, number: NumberValue) -> TracedArray:
     """A number that only the run knows as a NumPy scalar: the constant 0 of its dtype, and the number added."""
     dtype = np.dtype(np.int64) if number.ssa is None else numpy_dtype(number.ssa.type)
     zero = builder_of(ev).filled(node, (), 0, dtype)
     return builder_of(ev).elementwise(node, "logical_or" if dtype.kind == "b" else "add", [zero, number])
 
 
-def elementwise(ev: Evaluator, node: ast.AST, op: str, *operands: Operand) -> Tensor:
+def elementwise(ev: Evaluator, node: ast.AST, op: str, *operands: ValueOperand) -> TracedArray:
     """A ufunc called by its name: of numbers it gives a NumPy scalar, unlike Python's operators."""
     values = list(operands)
-    if all(isinstance(v, Number) for v in values):
+    if all(isinstance(v, NumberValue) for v in values):
         values[0] = array(ev, node, values[0])
-    if op == "pow" and not any(isinstance(v, Tensor) and v.shape for v in values):
+    if op == "pow" and not any(isinstance(v, TracedArray) and v.shape for v in values):
         return _power(ev, node, values)
     return builder_of(ev).elementwise(node, op, values)
 
 
-def _power(ev: Evaluator, node: ast.AST, values: Sequence[Operand]) -> Tensor:
+def _power(ev: Evaluator, node: ast.AST, values: Sequence[ValueOperand]) -> TracedArray:
     """np.power of scalars, computed in one dimension: `pow` of rank 0 is Python's `**`, whose bits differ."""
-    raised = [reshaped(ev, node, v, [1]) if isinstance(v, Tensor) else v for v in values]
-    return Tensor(reshaped(ev, node, builder_of(ev).elementwise(node, "pow", raised), []).ssa)
+    raised = [reshaped(ev, node, v, [1]) if isinstance(v, TracedArray) else v for v in values]
+    return TracedArray(reshaped(ev, node, builder_of(ev).elementwise(node, "pow", raised), []).ssa)
 
 
-def loop(ev: Evaluator, node: ast.AST, ufunc: np.ufunc, *values: Value) -> list[Tensor]:
+def loop(ev: Evaluator, node: ast.AST, ufunc: np.ufunc, *values: Value) -> list[TracedArray]:
     """The operands of a ufunc in the dtypes in which NumPy computes it."""
     operands = [numeric(ev, node, v) for v in values]
     try:
@@ -87,26 +87,26 @@ def loop(ev: Evaluator, node: ast.AST, ufunc: np.ufunc, *values: Value) -> list[
     return [_widened(ev, node, v, t) for v, t in zip(operands, dtypes, strict=False)]
 
 
-def _widened(ev: Evaluator, node: ast.AST, value: Operand, dtype: np.dtype) -> Tensor:
+def _widened(ev: Evaluator, node: ast.AST, value: ValueOperand, dtype: np.dtype) -> TracedArray:
     """An operand in the dtype of a ufunc's loop.
 
     Integers are multiplied by 1: a cast keeps the memory order of its operand, a ufunc of a broadcast operand gives C order, and
     a later sum adds in memory order.
     """
-    if isinstance(value, Tensor) and len(value.shape) > 1 and value.dtype.kind in "biu" and dtype.kind == "f":
+    if isinstance(value, TracedArray) and len(value.shape) > 1 and value.dtype.kind in "biu" and dtype.kind == "f":
         return elementwise(ev, node, "mul", value, builder_of(ev).filled(node, (), 1.0, dtype))
     return convert(ev, node, value, dtype)
 
 
-def select(ev: Evaluator, node: ast.AST, condition: Tensor, a: Operand, b: Operand) -> Tensor:
+def select(ev: Evaluator, node: ast.AST, condition: TracedArray, a: ValueOperand, b: ValueOperand) -> TracedArray:
     """`where(condition, a, b)`; numbers take the dtype of the other side, or their own if both are numbers."""
-    if isinstance(a, Number) and isinstance(b, Number):
+    if isinstance(a, NumberValue) and isinstance(b, NumberValue):
         a = array(ev, node, a)
     types = [builder_of(ev).type_of(node, v) for v in (a, b)]
     dtype = common_dtype(types)
     parts = [
         v
-        if isinstance(v, Tensor)
+        if isinstance(v, TracedArray)
         else cast(ev, node, array(ev, node, v), dtype)
         if v.symbolic  # a size has no dtype of its own
         else builder_of(ev).filled(node, (), wrapped(v, dtype), dtype)
@@ -115,21 +115,21 @@ def select(ev: Evaluator, node: ast.AST, condition: Tensor, a: Operand, b: Opera
     return emit(ev, node, "where", [condition, *parts])
 
 
-def wrapped(number: Number, dtype: np.dtype) -> bool | int | float:
+def wrapped(number: NumberValue, dtype: np.dtype) -> bool | int | float:
     """A number as NumPy casts it without a check: an integer loses the bits beyond the dtype's width."""
     with np.errstate(all="ignore"):
         return np.asarray(number.value).astype(dtype).item()
 
 
-def convert(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> Tensor:
+def convert(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> TracedArray:
     """A number, array, list or tuple as an array of `dtype`."""
-    if isinstance(value, Number):
+    if isinstance(value, NumberValue):
         if value.symbolic:
             return cast(ev, node, array(ev, node, value), dtype)
         return builder_of(ev).filled(node, (), whole(ev, node, value.value, dtype), dtype)
-    if isinstance(value, Tensor):
-        return Tensor(cast(ev, node, value, dtype).ssa, scalar=value.scalar)
-    if isinstance(value, tuple | List | Range):
+    if isinstance(value, TracedArray):
+        return TracedArray(cast(ev, node, value, dtype).ssa, scalar=value.scalar)
+    if isinstance(value, tuple | List | RangeValue):
         return stacked(ev, node, value, dtype)
     return ev.fail("F408", node, f"expected an array or a number, found {words(value)}")
 
@@ -160,18 +160,18 @@ def _plain(ev: Evaluator, value: Value, *, texts: bool) -> Any:
         return small
     if isinstance(value, Complex):
         return value.value
-    if not isinstance(value, Number) or value.symbolic:
+    if not isinstance(value, NumberValue) or value.symbolic:
         raise LookupError
     return value.value
 
 
-def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) -> Tensor:
+def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) -> TracedArray:
     """np.array of a list or tuple: a literal if its numbers are known, else its parts stacked."""
     try:
         plain = _plain(ev, value, texts=dtype is not None)
     except LookupError:
         parts = ev.sequence(value) or ()
-        if any(not isinstance(p, Tensor | Number | Complex | tuple | List) for p in parts):
+        if any(not isinstance(p, TracedArray | NumberValue | Complex | tuple | List) for p in parts):
             ev.fail("F408", node, f"an array made of {words(value)} is not supported", "its parts must be numbers or arrays")
         parts = [beside(ev, node, p) for p in parts]
         arrays = [array(ev, node, p) if dtype is None else convert(ev, node, p, dtype) for p in parts]
@@ -188,12 +188,12 @@ def stacked(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype | None) 
     return static(ev, node, np.array(found, order="C"), "array", scalar=False)
 
 
-def joined(ev: Evaluator, node: ast.AST, parts: Sequence[Tensor], axis: int) -> Tensor:
+def joined(ev: Evaluator, node: ast.AST, parts: Sequence[TracedArray], axis: int) -> TracedArray:
     """`np.concatenate`."""
     return emit(ev, node, "concat", parts, axis=axis)
 
 
-def stack(ev: Evaluator, node: ast.AST, parts: Sequence[Tensor], axis: int) -> Tensor:
+def stack(ev: Evaluator, node: ast.AST, parts: Sequence[TracedArray], axis: int) -> TracedArray:
     """`np.stack`: arrays of one shape along a new dimension."""
     for p in parts:
         if len(p.shape) != len(parts[0].shape) or any(

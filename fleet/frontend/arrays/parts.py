@@ -11,12 +11,12 @@ from fleet.frontend.arrays.operands import array
 from fleet.frontend.arrays.sizes import dims_of, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
-from fleet.frontend.reading.values import Number, Tensor
+from fleet.frontend.reading.values import NumberValue, TracedArray
 
 SUPPORTED = "supported are start:stop:step with static bounds, integers, None, ... and one array of integers"
 
 
-def piece(ev: Evaluator, node: ast.AST, x: Tensor, axis: int, start: int, stop: int) -> Tensor:
+def piece(ev: Evaluator, node: ast.AST, x: TracedArray, axis: int, start: int, stop: int) -> TracedArray:
     """A view of `start:stop` of one dimension."""
     first = [start if i == axis else 0 for i in range(len(x.shape))]
     length = [stop - start if i == axis else d for i, d in enumerate(x.shape)]
@@ -25,12 +25,12 @@ def piece(ev: Evaluator, node: ast.AST, x: Tensor, axis: int, start: int, stop: 
     return x.view(builder_of(ev).emit(node, "slice", [x.ssa], start=first, size=length))
 
 
-def transposed(ev: Evaluator, node: ast.AST, x: Tensor, permutation: Sequence[int]) -> Tensor:
+def transposed(ev: Evaluator, node: ast.AST, x: TracedArray, permutation: Sequence[int]) -> TracedArray:
     """A view with permuted dimensions."""
     return x.view(builder_of(ev).emit(node, "transpose", [x.ssa], permutation=list(permutation)))
 
 
-def element(ev: Evaluator, node: ast.AST, value: Tensor, at: int, axis: int = 0) -> Tensor:
+def element(ev: Evaluator, node: ast.AST, value: TracedArray, at: int, axis: int = 0) -> TracedArray:
     """`value[at]` of one dimension, for iteration."""
     if isinstance(value, Static) and axis == 0 and len(value.shape) == 1 and (small := value.small()) is not None:
         return literal(ev, node, small[at])
@@ -40,16 +40,16 @@ def element(ev: Evaluator, node: ast.AST, value: Tensor, at: int, axis: int = 0)
     at = at % size if size >= 0 else at  # else it counts from the end in the run
     cut = piece(ev, node, value, axis, at, at + 1)
     found = reshaped(ev, node, cut, [d for i, d in enumerate(dims_of(cut)) if i != axis])
-    return found if found.shape else Tensor(found.ssa)
+    return found if found.shape else TracedArray(found.ssa)
 
 
-def late_element(ev: Evaluator, node: ast.AST, value: Tensor, at: Number) -> Tensor:
+def late_element(ev: Evaluator, node: ast.AST, value: TracedArray, at: NumberValue) -> TracedArray:
     """`value[at]` at a place that only the run knows."""
     found = gather(ev, node, value, array(ev, node, at), 0)
-    return value.view(found.ssa) if found.shape else Tensor(found.ssa)
+    return value.view(found.ssa) if found.shape else TracedArray(found.ssa)
 
 
-def gather(ev: Evaluator, node: ast.AST, value: Tensor, indices: Tensor, axis: int) -> Tensor:
+def gather(ev: Evaluator, node: ast.AST, value: TracedArray, indices: TracedArray, axis: int) -> TracedArray:
     """Elements of one dimension by an array of integers."""
     place = node.slice if isinstance(node, ast.Subscript) else node
     if indices.dtype.kind == "b":

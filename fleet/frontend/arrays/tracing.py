@@ -26,7 +26,18 @@ from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS
 from fleet.frontend.arrays.truths import number_of
 from fleet.frontend.reading.evaluator import Evaluator, Index
 from fleet.frontend.reading.static import Static
-from fleet.frontend.reading.values import Generator, Method, Number, Operand, Tensor, TextPart, Value, dimension, numbered, words
+from fleet.frontend.reading.values import (
+    Generator,
+    Method,
+    NumberValue,
+    TextPart,
+    TracedArray,
+    Value,
+    ValueOperand,
+    dimension,
+    numbered,
+    words,
+)
 from fleet.ir.dialect import OPERATIONS, BinaryOp
 
 _ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "mT", "flat", "imag", "itemsize", "nbytes", "real")
@@ -37,7 +48,7 @@ class Tracing(Emitting):
 
     # ---- operators
 
-    def binary(self, ev: Evaluator, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
+    def binary(self, ev: Evaluator, node: ast.expr, op: str, lhs: ValueOperand, rhs: ValueOperand) -> Value:
         """The operator as an operation; the value itself if both sides are scalars that are known."""
         if complexes.any_complex((lhs, rhs)) and op in ("pow", "matmul"):
             return self._of_complex(ev, node, op, lhs, rhs)
@@ -52,70 +63,70 @@ class Tracing(Emitting):
                 value = operator.pow(*known) if op == "pow" else record.compute(known, {})
                 return literal(ev, node, value)
         if op == "pow" and _squares_bool(lhs, rhs):
-            assert isinstance(lhs, Tensor)
+            assert isinstance(lhs, TracedArray)
             squared = self.builder.tensor(node, "cast", [lhs.ssa], dtype=np.dtype(np.int8))
             return self.builder.elementwise(node, "mul", [squared, squared])
         if op == "pow" and _roots_half(lhs, rhs):
             return self.builder.elementwise(node, "sqrt", [lhs])
-        if op == "pow" and any(isinstance(v, Tensor) and not v.scalar for v in (lhs, rhs)):
+        if op == "pow" and any(isinstance(v, TracedArray) and not v.scalar for v in (lhs, rhs)):
             return elementwise(ev, node, op, lhs, rhs)
         return self.builder.elementwise(node, op, [lhs, rhs])
 
-    def _of_complex(self, ev: Evaluator, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
+    def _of_complex(self, ev: Evaluator, node: ast.expr, op: str, lhs: ValueOperand, rhs: ValueOperand) -> Value:
         """A power or product of complex numbers."""
         if op == "matmul":
             return called.call(ev, node, "numpy.matmul", [lhs, rhs], {})
         name = complexes.power(lhs, rhs)
         if name != "power":
             return called.call(ev, node, f"numpy.{name}", [lhs], {})
-        if all(isinstance(v, Number) or v.scalar for v in (lhs, rhs)):
+        if all(isinstance(v, NumberValue) or v.scalar for v in (lhs, rhs)):
             return self.builder.elementwise(node, op, [lhs, rhs])
         return elementwise(ev, node, op, lhs, rhs)
 
-    def elements_of(self, value: Tensor) -> np.ndarray | None:
+    def elements_of(self, value: TracedArray) -> np.ndarray | None:
         """The elements, computed while the source is read; None also for more than 2^16."""
         return self.values.array(value)
 
-    def literal(self, ev: Evaluator, node: ast.AST, value: np.ndarray | np.generic) -> Tensor:
+    def literal(self, ev: Evaluator, node: ast.AST, value: np.ndarray | np.generic) -> TracedArray:
         """A weight of the program."""
         return literal(ev, node, value)
 
-    def known_scalar(self, value: Operand) -> Any:
+    def known_scalar(self, value: ValueOperand) -> Any:
         """The number, or the NumPy scalar that costs nothing to make; None for anything else."""
-        if isinstance(value, Number):
+        if isinstance(value, NumberValue):
             return None if value.symbolic else value.value
         small = value.small() if isinstance(value, Static) and not value.shape else None
         return None if small is None else small[()]
 
-    def unary(self, ev: Evaluator, node: ast.expr, op: str, value: Tensor) -> Value:
+    def unary(self, ev: Evaluator, node: ast.expr, op: str, value: TracedArray) -> Value:
         """The operator as an operation, in dtypes that NumPy takes."""
         if op == "pos":
             loop(ev, node, np.positive, value)  # NumPy refuses truth values
-            return Tensor(value.ssa)
+            return TracedArray(value.ssa)
         if op == "invert":
             if value.dtype == np.uint64:  # its largest number is no number of the IR: by way of int64, which has the same bits
                 signed = self.unary(ev, node, op, self.builder.tensor(node, "cast", [value.ssa], dtype=np.dtype(np.int64)))
-                assert isinstance(signed, Tensor)
+                assert isinstance(signed, TracedArray)
                 return self.builder.tensor(node, "cast", [signed.ssa], dtype=value.dtype)
             if value.dtype.kind in "iu":
-                ones = Number(-1 if value.dtype.kind == "i" else int(np.iinfo(value.dtype).max))
+                ones = NumberValue(-1 if value.dtype.kind == "i" else int(np.iinfo(value.dtype).max))
                 return self.binary(ev, node, "bit_xor", value, ones)
             if value.dtype.kind != "b":
                 ev.fail("F401", node, f"~ of {words(value)}", "it is for truth values and integers")
             op = "logical_not"
         return self.builder.elementwise(node, op, [value])
 
-    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float | None) -> Number:
+    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[NumberValue], value: bool | int | float | None) -> NumberValue:
         """A number of the run as an operation; a known one keeps the formula that gave it."""
         if value is None:
             types = [self.builder.type_of(node, v) for v in operands]
             inputs = [self.builder.number(node, v, f64 if t == f64 else i64) for v, t in zip(operands, types, strict=True)]
-            found = Number(None, self.builder.emit(node, op, inputs))
+            found = NumberValue(None, self.builder.emit(node, op, inputs))
             found.sized = all(v.sized or not v.symbolic for v in operands)
             return found
         return self.builder.arithmetic(node, op, operands, value)
 
-    def update(self, ev: Evaluator, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
+    def update(self, ev: Evaluator, node: ast.AugAssign, op: str, owner: TracedArray, value: ValueOperand) -> Value:
         """Give the array a new value, which every name and view of it sees."""
         target = node.target
         if owner.storage.outside and isinstance(target, ast.Name):
@@ -125,10 +136,10 @@ class Tracing(Emitting):
                 f"write {target.id} = {target.id} {sign} (...)",
             )  # fmt: skip
         check_writable(ev, node, owner)
-        if op != "matmul" and isinstance(value, Tensor) and _may_widen(owner, value):
-            value = Tensor(sizes.broadcasted(ev, node, value, sizes.dims_of(owner)))  # the run refuses what NumPy refuses
+        if op != "matmul" and isinstance(value, TracedArray) and _may_widen(owner, value):
+            value = TracedArray(sizes.broadcasted(ev, node, value, sizes.dims_of(owner)))  # the run refuses what NumPy refuses
         result = self.binary(ev, target, op, owner, value)
-        assert isinstance(result, Tensor)
+        assert isinstance(result, TracedArray)
         if result.shape != owner.shape:
             ev.fail("F301", node, f"an array of shape {owner.shape} cannot be changed in place to shape {result.shape}")
         if not np.can_cast(result.dtype, owner.dtype, "same_kind"):
@@ -159,7 +170,7 @@ class Tracing(Emitting):
             return self._instead(ev, node, path, args, given, error)
 
     def method(
-        self, ev: Evaluator, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+        self, ev: Evaluator, node: ast.Call, owner: TracedArray, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
     ) -> Value:
         """As `call`, with the array as the function's first argument."""
         given = {k: v for k, v in keywords.items() if not called.is_default(name, k, v)}
@@ -189,30 +200,30 @@ class Tracing(Emitting):
         """A recipe at its place in the stream; nothing is drawn."""
         return draws.draw(ev, node, owner.stream, name, args, keywords)
 
-    def single(self, ev: Evaluator, node: ast.AST, value: Tensor) -> Value:
+    def single(self, ev: Evaluator, node: ast.AST, value: TracedArray) -> Value:
         """An operation that takes the number from the draw."""
         return number_of(ev, node, value)
 
-    def drawn(self, made: Static) -> Tensor:
+    def drawn(self, made: Static) -> TracedArray:
         """The recipe itself: operations on it stay in the program."""
         return made
 
-    def attribute(self, ev: Evaluator, node: ast.Attribute, owner: Tensor) -> Value:
+    def attribute(self, ev: Evaluator, node: ast.Attribute, owner: TracedArray) -> Value:
         """A number, a dtype, a view or a method of the array."""
         match node.attr:
             case "shape":
                 return tuple(dimension(owner, i) for i in range(len(owner.shape)))
             case "ndim":
-                return Number(len(owner.shape))
+                return NumberValue(len(owner.shape))
             case "size" | "nbytes":
                 size = sizes.element_count(ev, node, owner)
                 if node.attr == "size":
                     return size
-                bytes_ = Number(owner.dtype.itemsize)
+                bytes_ = NumberValue(owner.dtype.itemsize)
                 known = None if size.symbolic else int(size.value) * owner.dtype.itemsize
-                return Number(known) if known is not None else self.arithmetic(node, "mul", [size, bytes_], None)
+                return NumberValue(known) if known is not None else self.arithmetic(node, "mul", [size, bytes_], None)
             case "itemsize":
-                return Number(owner.dtype.itemsize)
+                return NumberValue(owner.dtype.itemsize)
             case "dtype":
                 return owner.dtype
             case "real" if owner.dtype.kind != "c":
@@ -241,26 +252,26 @@ class Tracing(Emitting):
     def convert(self, ev: Evaluator, node: ast.expr, value: Value, dtype: np.dtype) -> Value:
         """A cast; a NumPy scalar if the value has no dimensions."""
         found = convert(ev, node, value, dtype)
-        return found if found.shape else Tensor(found.ssa)
+        return found if found.shape else TracedArray(found.ssa)
 
     # ---- parts
 
-    def load(self, ev: Evaluator, node: ast.Subscript, owner: Tensor, index: Index) -> Value:
+    def load(self, ev: Evaluator, node: ast.Subscript, owner: TracedArray, index: Index) -> Value:
         """A view of the array, or what a gather takes out of it."""
         return indexing.load(ev, node, owner, index)
 
-    def store(self, ev: Evaluator, node: ast.expr, owner: Tensor, index: Index, value: Value) -> None:
+    def store(self, ev: Evaluator, node: ast.expr, owner: TracedArray, index: Index, value: Value) -> None:
         """Give the array a new value, which every name and view of it sees."""
         indexing.store(ev, node, owner, index, value)
 
-    def elements(self, ev: Evaluator, node: ast.expr, owner: Tensor) -> Iterator[Value]:
+    def elements(self, ev: Evaluator, node: ast.expr, owner: TracedArray) -> Iterator[Value]:
         """One view for each element. SourceError F510 if only the run knows how many there are."""
         if owner.shape[0] < 0:
             ev.unknown(node, "a loop over a dimension whose size only the run knows")
         for i in range(owner.shape[0]):
             yield element(ev, node, owner, i)
 
-    def known(self, owner: Tensor) -> bool | int | float | None:
+    def known(self, owner: TracedArray) -> bool | int | float | None:
         """The value, computed while the source is read."""
         found = self.values.array(owner) if math.prod(owner.shape) == 1 else None
         return None if found is None else found.item()
@@ -269,7 +280,7 @@ class Tracing(Emitting):
 
     def print(self, ev: Evaluator, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
         """A print of arrays and numbers, or of a format string and its values."""
-        plain = [p for p in parts if isinstance(p, Tensor | Number)]
+        plain = [p for p in parts if isinstance(p, TracedArray | NumberValue)]
         if len(plain) == len(parts) and parts and (separator, end) == (" ", "\n"):
             if not self.muted:
                 self.builder.print(node, plain, options=self._options(ev, plain))
@@ -282,9 +293,9 @@ class Tracing(Emitting):
         if not self.muted:
             self.builder.print(node, values, template, self._options(ev, values))
 
-    def _options(self, ev: Evaluator, values: Sequence[Tensor | Number]) -> str | None:
+    def _options(self, ev: Evaluator, values: Sequence[TracedArray | NumberValue]) -> str | None:
         """The options under which arrays are printed, or None if there are no arrays."""
-        return ev.printing or None if any(isinstance(v, Tensor) and v.shape for v in values) else None
+        return ev.printing or None if any(isinstance(v, TracedArray) and v.shape for v in values) else None
 
     def operations(self) -> int:
         """Operations that the builder has made."""
@@ -305,30 +316,30 @@ class Tracing(Emitting):
         """Name the operation after the variable."""
         if isinstance(value, Static) and value.lazy:
             value.note(variable, depth)
-        elif isinstance(value, Tensor):
+        elif isinstance(value, TracedArray):
             self.builder.name(value.ssa, variable, depth)
-        elif isinstance(value, Number):
+        elif isinstance(value, NumberValue):
             value.variable = value.variable or (depth, variable)
             if value.ssa is not None:
                 self.builder.name(value.ssa, variable, depth)
 
 
-def _may_widen(owner: Tensor, value: Tensor) -> bool:
+def _may_widen(owner: TracedArray, value: TracedArray) -> bool:
     """Whether only the run can say that `value` fits into `owner`."""
     lead = len(owner.shape) - len(value.shape)
     return lead >= 0 and any(o < 0 and v != 1 for o, v in zip(owner.shape[lead:], value.shape, strict=True))
 
 
-def _squares_bool(lhs: Operand, rhs: Operand) -> bool:
+def _squares_bool(lhs: ValueOperand, rhs: ValueOperand) -> bool:
     """`bools ** 2` is numpy.square, the one power that NumPy gives as int8 instead of int64."""
-    two = isinstance(rhs, Number) and not rhs.symbolic and type(rhs.value) is int and rhs.value == 2
-    return two and isinstance(lhs, Tensor) and lhs.dtype.kind == "b" and not lhs.scalar
+    two = isinstance(rhs, NumberValue) and not rhs.symbolic and type(rhs.value) is int and rhs.value == 2
+    return two and isinstance(lhs, TracedArray) and lhs.dtype.kind == "b" and not lhs.scalar
 
 
-def _roots_half(lhs: Operand, rhs: Operand) -> bool:
+def _roots_half(lhs: ValueOperand, rhs: ValueOperand) -> bool:
     """`halves ** 0.5` is numpy.sqrt; the ufunc of the wider floats sees that itself."""
-    root = isinstance(rhs, Number) and not rhs.symbolic and type(rhs.value) is float and rhs.value == 0.5
-    return root and isinstance(lhs, Tensor) and lhs.dtype == np.float16 and not lhs.scalar
+    root = isinstance(rhs, NumberValue) and not rhs.symbolic and type(rhs.value) is float and rhs.value == 0.5
+    return root and isinstance(lhs, TracedArray) and lhs.dtype == np.float16 and not lhs.scalar
 
 
 def final_values(variables: Mapping[str, Value]) -> dict[str, SSAValue]:
@@ -337,9 +348,9 @@ def final_values(variables: Mapping[str, Value]) -> dict[str, SSAValue]:
     for name, value in variables.items():
         if isinstance(value, Static) and value.lazy:
             continue
-        if isinstance(value, Tensor):
+        if isinstance(value, TracedArray):
             found[name] = value.ssa
-        elif isinstance(value, Number):
+        elif isinstance(value, NumberValue):
             if value.ssa is not None:
                 found[name] = value.ssa
             elif len(value.constants) == 1:

@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Number, Tensor, Value, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value, words
 from fleet.ir.types import numpy_dtype
 
 __all__ = ["SCALARS", "any_of", "check", "condition", "kind_of_number", "negated", "number_of"]
@@ -22,18 +22,18 @@ __all__ = ["SCALARS", "any_of", "check", "condition", "kind_of_number", "negated
 
 def condition(ev: Evaluator, node: ast.AST, value: Value) -> bool | SSAValue:
     """The truth of a value: known, or a value of the run (i1). SourceError as `Evaluator.truth`."""
-    if isinstance(value, Number) and value.symbolic and not value.sized:
+    if isinstance(value, NumberValue) and value.symbolic and not value.sized:
         number = value if value.ssa is not None and value.ssa.type == i1 else None
         if number is None:
-            number = ev.domain.arithmetic(expression_at(node), "not_equal", [value, Number(0)], None)
+            number = ev.domain.arithmetic(expression_at(node), "not_equal", [value, NumberValue(0)], None)
         assert number.ssa is not None
         return number.ssa
-    if isinstance(value, Tensor) and ev.domain.known(value) is None:
+    if isinstance(value, TracedArray) and ev.domain.known(value) is None:
         return _truth_of(ev, node, value)
     return ev.truth(node, value)
 
 
-def _truth_of(ev: Evaluator, node: ast.AST, value: Tensor) -> SSAValue:
+def _truth_of(ev: Evaluator, node: ast.AST, value: TracedArray) -> SSAValue:
     if any(d < 0 for d in value.shape):
         ev.unknown(node, f"{words(value)} decides what is computed, and only the run knows how many elements it has")
     if math.prod(value.shape) != 1:
@@ -71,12 +71,12 @@ SCALARS: Mapping[type, np.dtype] = {bool: np.dtype(np.bool_), int: np.dtype(np.i
 
 def number_of(ev: Evaluator, node: ast.AST, value: Value) -> Value:
     """A NumPy scalar of the run as the Python number that it is."""
-    assert isinstance(value, Tensor)
+    assert isinstance(value, TracedArray)
     kind = {"b": "bool", "f": "float"}.get(value.dtype.kind, "int")
-    return Number(ev.static(value), builder_of(ev).emit(node, "item", [value.ssa], number=kind))
+    return NumberValue(ev.static(value), builder_of(ev).emit(node, "item", [value.ssa], number=kind))
 
 
-def kind_of_number(value: Number) -> type:
+def kind_of_number(value: NumberValue) -> type:
     """Python's type of a number."""
     if not value.symbolic:
         return type(value.value)

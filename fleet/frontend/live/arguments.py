@@ -10,7 +10,7 @@ import numpy as np
 
 from fleet.errors import ModelError
 from fleet.frontend.python.calls import default_expressions
-from fleet.frontend.reading.module import Module
+from fleet.frontend.reading.module import SourceModule
 from fleet.ir.program import Argument
 from fleet.ir.types import DTYPES
 from fleet.symbols.dims import DTYPE_NAMES, DeclarationError, Declared, bind, names_of, parse_declaration
@@ -19,14 +19,14 @@ Arrays: TypeAlias = Mapping[str, np.ndarray]
 _SUPPORTED = 'annotate arrays as "float32[N, 64]", np.ndarray or npt.NDArray[np.float32]'
 
 
-def declared(module: Module, function: ast.FunctionDef) -> list[Declared]:
+def declared(module: SourceModule, function: ast.FunctionDef) -> list[Declared]:
     """The arguments as they are annotated. Raises SourceError at an annotation that is not understood."""
     optional = default_expressions(function)
     spec = function.args
     return [_declared(module, a, a.arg in optional) for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
 
 
-def _declared(module: Module, argument: ast.arg, optional: bool) -> Declared:
+def _declared(module: SourceModule, argument: ast.arg, optional: bool) -> Declared:
     found = _annotation(module, argument.arg, argument.annotation)
     if found is None:
         assert argument.annotation is not None
@@ -34,7 +34,7 @@ def _declared(module: Module, argument: ast.arg, optional: bool) -> Declared:
     return Declared(found.name, found.dtype, found.dims, optional)
 
 
-def _annotation(module: Module, name: str, node: ast.expr | None) -> Declared | None:
+def _annotation(module: SourceModule, name: str, node: ast.expr | None) -> Declared | None:
     match node:
         case None:
             return Declared(name)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import ModelError
-from fleet.frontend.live.watch import Atom, Items, ObjectSnapshot, snapshot, unwrapped
+from fleet.frontend.live.watch import Items, ObjectSnapshot, WatchedAtom, snapshot, unwrapped
 from fleet.frontend.tensor import Tensor, from_outside
 
 __all__ = ["Given", "Input", "given"]
@@ -88,15 +88,15 @@ def _taken(
             forms[name] = Items(kind, tuple(value) if kind is dict else (), tuple(below.values()))
         return (kind, marks, *keys)
     if kind is float:
-        form, key = Atom(value), (float, value.hex())
+        form, key = WatchedAtom(value), (float, value.hex())
     elif isinstance(value, np.generic):
         array = np.asarray(value)
         inputs[name] = array
         form, key = Input(name, scalar=True), (np.generic, array.dtype)
     elif kind in _BY_VALUE:
-        form, key = Atom(value), (kind, value)
+        form, key = WatchedAtom(value), (kind, value)
     elif isinstance(unwrapped(value), _BY_IDENTITY):
-        form, key = (Atom(value) if forms is None else snapshot(value)), (object, unwrapped(value))
+        form, key = (WatchedAtom(value) if forms is None else snapshot(value)), (object, unwrapped(value))
     elif kind is np.ndarray or kind is np.memmap or kind is Tensor or hasattr(value, "__dlpack__"):
         array = value.data if kind is Tensor else from_outside(value, f'{where}: argument "{name}"')
         inputs[name] = array

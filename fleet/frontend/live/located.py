@@ -10,8 +10,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from fleet.errors import SourceError
-from fleet.frontend.reading.errors import Source
-from fleet.frontend.reading.module import MAX_SOURCE_BYTES, Module, parse
+from fleet.frontend.reading.errors import SourceText
+from fleet.frontend.reading.module import MAX_SOURCE_BYTES, SourceModule, parse
 
 __all__ = ["LocatedFile", "locate"]
 
@@ -20,12 +20,12 @@ __all__ = ["LocatedFile", "locate"]
 class LocatedFile:
     """A parsed file. `nodes`: ids of its nodes, so that a node leads to its file."""
 
-    module: Module
+    module: SourceModule
     codes: list[CodeType]
     nodes: set[int] = field(default_factory=set)
 
     @property
-    def source(self) -> Source:
+    def source(self) -> SourceText:
         """Text and name."""
         return self.module.source
 

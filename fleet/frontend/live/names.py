@@ -16,13 +16,13 @@ from fleet.frontend.live.located import LocatedFile, locate
 from fleet.frontend.live.places import SourcePlaces
 from fleet.frontend.live.watch import (
     MISSING,
-    Atom,
     Items,
     Live,
     ObjectSnapshot,
     TooDeep,
     Watched,
     WatchedArray,
+    WatchedAtom,
     WatchedNames,
     snapshot,
 )
@@ -30,12 +30,12 @@ from fleet.frontend.python.builtins.registry import BUILTINS
 from fleet.frontend.python.modules import INSTALLED
 from fleet.frontend.python.names import resolve, supported
 from fleet.frontend.python.reader import PYTHON
-from fleet.frontend.reading.errors import Source, expression_at
+from fleet.frontend.reading.errors import SourceText, expression_at
 from fleet.frontend.reading.evaluator import Domain, Evaluator
-from fleet.frontend.reading.module import Module
+from fleet.frontend.reading.module import SourceModule
 from fleet.frontend.reading.scopes import Scope
 from fleet.frontend.reading.static import Made, Static
-from fleet.frontend.reading.values import Dict, Frame, Function, Library, List, Number, Range, Value
+from fleet.frontend.reading.values import CallFrame, Dict, Library, List, NumberValue, RangeValue, SourceFunction, Value
 from fleet.ir.types import DTYPES
 
 
@@ -47,14 +47,14 @@ class LiveEvaluator(Evaluator):
     """
 
     def __init__(self, function: FunctionType, made: Made, domain: Domain, places: SourcePlaces, file: LocatedFile) -> None:
-        super().__init__(Module(places, file.module.tree), domain, PYTHON)
+        super().__init__(SourceModule(places, file.module.tree), domain, PYTHON)
         self.watched = Watched()
         self._made = made
         self._places = places
-        self._spaces: dict[Frame, WatchedNames] = {}
-        self._sources: dict[Frame, Source] = {}
-        self._modules: dict[int, Frame] = {}
-        self._functions: dict[int, Function] = {}
+        self._spaces: dict[CallFrame, WatchedNames] = {}
+        self._sources: dict[CallFrame, SourceText] = {}
+        self._modules: dict[int, CallFrame] = {}
+        self._functions: dict[int, SourceFunction] = {}
         self._nodes: set[int] = set()
         self._seen_modules: set[tuple[int, str]] = set()
         self._absent: set[tuple[int, str]] = set()
@@ -62,13 +62,13 @@ class LiveEvaluator(Evaluator):
         self.globals = self._module(function, file)
         self.frame = self.globals
 
-    def present(self) -> Source | None:
+    def present(self) -> SourceText | None:
         """The source of the function that is being read."""
         return self._sources.get(self.frame.module())
 
     # ---- functions
 
-    def function(self, function: FunctionType, defaults: dict[str, Value]) -> Function:
+    def function(self, function: FunctionType, defaults: dict[str, Value]) -> SourceFunction:
         """A live function, with the frame that it was defined in. SourceError if its source cannot be followed."""
         found = self._functions.get(id(function))
         if found is None:
@@ -83,20 +83,20 @@ class LiveEvaluator(Evaluator):
             frame = self._module(function, file)
             if function.__code__.co_freevars:
                 names = function.__code__.co_freevars
-                frame = Frame(frame.function, 1, Scope(frozenset(names)), frame)
+                frame = CallFrame(frame.function, 1, Scope(frozenset(names)), frame)
                 self._spaces[frame] = WatchedNames(dict(zip(names, function.__closure__ or (), strict=True)))
-            found = self._functions[id(function)] = Function(node, frame, defaults)
+            found = self._functions[id(function)] = SourceFunction(node, frame, defaults)
         return found
 
-    def _module(self, function: FunctionType, file: LocatedFile) -> Frame:
+    def _module(self, function: FunctionType, file: LocatedFile) -> CallFrame:
         frame = self._names(function.__globals__, "<module>")
         self._sources.setdefault(frame, file.source)
         return frame
 
-    def _names(self, names: Mapping[str, Any], called: str) -> Frame:
+    def _names(self, names: Mapping[str, Any], called: str) -> CallFrame:
         """The frame of a module's names."""
         if id(names) not in self._modules:
-            frame = self._modules[id(names)] = Frame(called, 1, Scope())
+            frame = self._modules[id(names)] = CallFrame(called, 1, Scope())
             self._spaces[frame] = WatchedNames(names)
         return self._modules[id(names)]
 
@@ -202,7 +202,7 @@ class LiveEvaluator(Evaluator):
             case Live():
                 defaults = {n: self.value(node, f"the default of `{n}`", part) for n, part in kept.defaults.items()}
                 return self.function(kept.function, defaults)
-            case Atom():
+            case WatchedAtom():
                 return self._atom(node, what, kept.value)
             case _:
                 raise AssertionError(kept)
@@ -244,9 +244,9 @@ class LiveEvaluator(Evaluator):
         if value is None or type(value) is str:
             return value
         if type(value) in (bool, int, float):
-            return Number(value)
+            return NumberValue(value)
         if type(value) is range:
-            return Range(value)
+            return RangeValue(value)
         if value is Ellipsis:
             return self.expression(ast.copy_location(ast.Constant(...), node))
         if isinstance(value, np.dtype) and value.name in DTYPES:

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 
 from fleet.frontend.live.located import LocatedFile
-from fleet.frontend.reading.errors import Source
+from fleet.frontend.reading.errors import SourceText
 
 
 @dataclass(frozen=True)
-class SourcePlaces(Source):
+class SourcePlaces(SourceText):
     """A source that knows which file a node is of.
 
     files: all that have been opened. present: the source of what is being read, for nodes that are in no file's tree.
     """
 
     files: dict[int, LocatedFile] = field(default_factory=dict[int, LocatedFile])
-    present: Callable[[], Source | None] = field(default=lambda: None)
+    present: Callable[[], SourceText | None] = field(default=lambda: None)
 
     def at(self, node: ast.AST) -> str:
         """The place in the file that the node is of."""
@@ -29,8 +29,8 @@ class SourcePlaces(Source):
         """Raises the SourceError with a place in the file that the node is of."""
         self._of(node).fail(code, node, what, hint)
 
-    def _of(self, node: ast.AST) -> Source:
+    def _of(self, node: ast.AST) -> SourceText:
         for file in self.files.values():
             if id(node) in file.nodes:
                 return file.source
-        return self.present() or Source(self.text, self.name)
+        return self.present() or SourceText(self.text, self.name)

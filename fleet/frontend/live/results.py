@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from fleet.frontend.reading.values import Dict, List, Number, Tensor, Value
+from fleet.frontend.reading.values import Dict, List, NumberValue, TracedArray, Value
 
 Outputs: TypeAlias = Mapping[str, np.ndarray]
 
@@ -61,7 +61,7 @@ class ResultGroup(ReturnedValue):
 
 
 def taken_apart(
-    value: Value, name: str, leaf: Callable[[str, Tensor | Number], str], names: Sequence[str] = ()
+    value: Value, name: str, leaf: Callable[[str, TracedArray | NumberValue], str], names: Sequence[str] = ()
 ) -> ReturnedValue | None:
     """The value's form; None if a part of it cannot be returned.
 
@@ -73,9 +73,9 @@ def taken_apart(
         return None if None in found else tuple(f for f in found if f is not None)
 
     match value:
-        case Tensor():
+        case TracedArray():
             return OutputLeaf(leaf(name, value), value.scalar)
-        case Number():
+        case NumberValue():
             if value.symbolic or isinstance(value.value, float) or -(1 << 63) <= value.value < 1 << 63:
                 leaf(name, value)
             return KnownResult(None if value.symbolic else value.value)

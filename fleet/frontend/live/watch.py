@@ -12,7 +12,6 @@ import numpy as np
 
 __all__ = [
     "MISSING",
-    "Atom",
     "Items",
     "Live",
     "ObjectSnapshot",
@@ -20,6 +19,7 @@ __all__ = [
     "Traceable",
     "Watched",
     "WatchedArray",
+    "WatchedAtom",
     "WatchedNames",
     "snapshot",
 ]
@@ -49,7 +49,7 @@ class ObjectSnapshot(ABC):
 
 
 @dataclass(eq=False)
-class Atom(ObjectSnapshot):
+class WatchedAtom(ObjectSnapshot):
     """A number, text, module, dtype, type: what cannot be changed in place."""
 
     value: Any
@@ -158,7 +158,7 @@ def snapshot(value: Any, depth: int = 0) -> ObjectSnapshot:
         return Items(dict, tuple(value), tuple(snapshot(v, depth + 1) for v in value.values()))
     if type(value) is FunctionType:
         return Live(value, value.__code__, {n: snapshot(v, depth + 1) for n, v in default_values(value).items()})
-    return Atom(value)
+    return WatchedAtom(value)
 
 
 def _frozen(array: np.ndarray) -> bool:

@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from fleet.core.unique import Taken
 from fleet.frontend.onnx.array import OnnxArray
-from fleet.frontend.onnx.chain import Chain
+from fleet.frontend.onnx.chain import OnnxChain
 from fleet.frontend.onnx.folding import folded
 from fleet.frontend.onnx.graph import OnnxNode
 from fleet.frontend.onnx.limits import MAX_OPERATIONS
@@ -209,7 +209,9 @@ class Build:
         if names is not None:
             raise NeedsInputs(names)
         values = {v: self.given.get(a.name, self.weights.get(a.name)) for v, a in zip(self.block.args, self.arguments, strict=True)}
-        chain = Chain(value, {v: a.name for v, a in zip(self.block.args, self.arguments, strict=True) if a.kind == "input"}, values)
+        chain = OnnxChain(
+            value, {v: a.name for v, a in zip(self.block.args, self.arguments, strict=True) if a.kind == "input"}, values
+        )
         try:
             found = bool(np.asarray(chain.compute()).reshape(-1)[0])
         except (NotImplementedError, KeyError, ArithmeticError, ValueError, LookupError, TypeError):

@@ -14,13 +14,13 @@ from fleet.frontend.onnx.build import Build
 from fleet.frontend.onnx.graph import Graph, OnnxNode
 from fleet.frontend.onnx.limits import MAX_MADE
 
-__all__ = ["NodeCall", "Value"]
+__all__ = ["NodeCall", "NodeValue"]
 
-Value: TypeAlias = "OnnxArray | list[OnnxArray] | None"
+NodeValue: TypeAlias = "OnnxArray | list[OnnxArray] | None"
 """A tensor, a sequence of tensors whose length is known, or an optional output that is not made."""
 
 _T = TypeVar("_T")
-Body: TypeAlias = Callable[[Graph, Sequence[Value]], list[Value]]
+NodeBody: TypeAlias = Callable[[Graph, Sequence[NodeValue]], list[NodeValue]]
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class NodeCall:
 
     build: Build
     node: OnnxNode
-    values: Sequence[Value]
+    values: Sequence[NodeValue]
     opset: int
-    body: Body
+    body: NodeBody
 
     @property
     def x(self) -> OnnxArray:
@@ -98,7 +98,7 @@ class NodeCall:
         """Whether the node has an attribute."""
         return name in self.node.attributes
 
-    def given(self, values: Sequence[Value]) -> NodeCall:
+    def given(self, values: Sequence[NodeValue]) -> NodeCall:
         """The same node with other inputs."""
         return replace(self, values=values)
 

@@ -13,13 +13,13 @@ from fleet.ir.dialect import ConstantOp, FleetOp, op_id
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.transforms.simplify.numbers import compute
 
-__all__ = ["Chain"]
+__all__ = ["OnnxChain"]
 
 _SHOWN = 6
 """Operations that a message shows."""
 
 
-class Chain:
+class OnnxChain:
     """The operations behind a value, in order.
 
     Args:

@@ -13,7 +13,7 @@ from onnx import defs, helper
 from fleet.core.notice import notice
 from fleet.frontend.onnx.array import OnnxArray
 from fleet.frontend.onnx.build import Build
-from fleet.frontend.onnx.call import NodeCall, Value
+from fleet.frontend.onnx.call import NodeCall, NodeValue
 from fleet.frontend.onnx.casting import STEPWISE, cast, has_narrow, typed
 from fleet.frontend.onnx.graph import Graph, OnnxFunction, OnnxModel, OnnxNode
 from fleet.frontend.onnx.limits import MAX_DEPTH, MAX_STEPS
@@ -112,7 +112,7 @@ def import_model(
         raise unsupported(model.name, found)
     build = Build(model.name, bound, inputs)
     walk = _Walk(model, build)
-    scope: dict[str, Value] = {n: build.known(a, n) for n, a in model.graph.weights.items()}
+    scope: dict[str, NodeValue] = {n: build.known(a, n) for n, a in model.graph.weights.items()}
     codes = {p.name: p.code for p in model.graph.inputs}
     for argument in arguments:
         name = argument.name
@@ -140,7 +140,7 @@ class _Walk:
     def __init__(self, model: OnnxModel, build: Build) -> None:
         self.model, self.build, self.steps = model, build, 0
 
-    def nodes(self, nodes: Sequence[OnnxNode], scope: dict[str, Value], opsets: Mapping[str, int], depth: int) -> None:
+    def nodes(self, nodes: Sequence[OnnxNode], scope: dict[str, NodeValue], opsets: Mapping[str, int], depth: int) -> None:
         """Computes the nodes one after another; results go into the scope."""
         if depth > MAX_DEPTH:
             refuse(self.model.name, f"functions and bodies nested deeper than {MAX_DEPTH}")
@@ -162,15 +162,15 @@ class _Walk:
                     scope[name] = results[i] if i < len(results) else None
 
     def _node(
-        self, node: OnnxNode, values: Sequence[Value], scope: Mapping[str, Value], opsets: Mapping[str, int], depth: int
-    ) -> list[Value]:
+        self, node: OnnxNode, values: Sequence[NodeValue], scope: Mapping[str, NodeValue], opsets: Mapping[str, int], depth: int
+    ) -> list[NodeValue]:
         function = self.model.functions.get((node.domain, node.op))
         if function is not None:
             return self._function(function, node, values, depth)
         opset = opsets.get(node.domain, 0)
 
-        def body(graph: Graph, inputs: Sequence[Value]) -> list[Value]:
-            inner: dict[str, Value] = {**scope, **{n: self.build.known(a, n) for n, a in graph.weights.items()}}
+        def body(graph: Graph, inputs: Sequence[NodeValue]) -> list[NodeValue]:
+            inner: dict[str, NodeValue] = {**scope, **{n: self.build.known(a, n) for n, a in graph.weights.items()}}
             inner |= {p.name: v for p, v in zip(graph.inputs, inputs, strict=True)}
             self.nodes(graph.nodes, inner, opsets, depth + 1)
             self.build.at(node)
@@ -194,18 +194,18 @@ class _Walk:
             refuse(node.where, f"does not fit its inputs ({str(error) or type(error).__name__})", _shapes(values))
         return [results] if isinstance(results, OnnxArray) else list(results or ())
 
-    def _function(self, function: OnnxFunction, node: OnnxNode, values: Sequence[Value], depth: int) -> list[Value]:
+    def _function(self, function: OnnxFunction, node: OnnxNode, values: Sequence[NodeValue], depth: int) -> list[NodeValue]:
         """A call of a function: its nodes in a scope of their own, attributes of the call put in."""
         given = [*values, *[None] * (len(function.inputs) - len(values))]
         if len(given) > len(function.inputs):
             refuse(node.where, f"takes {len(function.inputs)} inputs, {len(given)} are given")
-        scope: dict[str, Value] = dict(zip(function.inputs, given, strict=True))
+        scope: dict[str, NodeValue] = dict(zip(function.inputs, given, strict=True))
         attributes = {**function.defaults, **node.attributes}
         self.build.finish(node, [])
         self.nodes([_bound(n, attributes, node) for n in function.nodes], scope, function.opsets, depth + 1)
         return [scope.get(name) for name in function.outputs]
 
-    def _defined(self, node: OnnxNode, values: Sequence[Value], opsets: Mapping[str, int]) -> OnnxFunction:
+    def _defined(self, node: OnnxNode, values: Sequence[NodeValue], opsets: Mapping[str, int]) -> OnnxFunction:
         """The body that ONNX's definition of the operator has. Raises ModelError."""
         opset = opsets.get(node.domain, 0)
         schema = _schema(node.domain, node.op, opset)
@@ -243,7 +243,7 @@ _CAUSES: tuple[type[Exception], ...] = (ArithmeticError, ValueError, LookupError
 """What Python and NumPy raise where a node's attributes and inputs have ranks or values that its definition does not allow."""
 
 
-def _shapes(values: Sequence[Value]) -> str:
+def _shapes(values: Sequence[NodeValue]) -> str:
     words = [f"{v.dtype}{list(v.shape)}" if isinstance(v, OnnxArray) else "nothing" if v is None else "a sequence" for v in values]
     return f"they are {', '.join(words) or 'none'}"
 

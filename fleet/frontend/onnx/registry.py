@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TypeAlias
 
-from fleet.frontend.onnx.call import NodeCall, Value
+from fleet.frontend.onnx.array import OnnxArray
+from fleet.frontend.onnx.call import NodeCall, NodeValue
 
 __all__ = ["MICROSOFT", "Result", "Translation", "operator", "operators", "translation"]
 
-Result: TypeAlias = "OnnxArray | Sequence[Value] | None"
+Result: TypeAlias = "OnnxArray | Sequence[NodeValue] | None"
 Translation: TypeAlias = Callable[[NodeCall], Result]
 
 MICROSOFT = "com.microsoft"

@@ -14,11 +14,11 @@ from fleet.frontend.python.subscripts import index_items
 from fleet.frontend.python.words import kind
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
-    Instance,
     List,
-    Number,
+    NumberValue,
+    ObjectInstance,
     Poison,
-    Tensor,
+    TracedArray,
     Value,
     words,
 )
@@ -53,7 +53,7 @@ def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
             _unpack(ev, target, value)
         case ast.Subscript():
             owner = ev.expression(target.value)
-            if isinstance(owner, Tensor):
+            if isinstance(owner, TracedArray):
                 value = beside(ev, target, value, owner)
                 ev.domain.store(ev, target, owner, index_items(ev, target.slice), value)
                 _renamed(ev, target.value, owner)
@@ -67,11 +67,11 @@ def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
 
 def _set_attribute(ev: Evaluator, target: ast.Attribute, owner: Value, value: Value) -> None:
     objects.store(ev, target, owner, objects.mangled(ev, target.attr), value)
-    if isinstance(value, Tensor | Number) and isinstance(owner, Instance):
+    if isinstance(value, TracedArray | NumberValue) and isinstance(owner, ObjectInstance):
         ev.domain.named(value, f"{owner.kind.name}.{target.attr}", ev.frame.depth + 1)
 
 
-def _renamed(ev: Evaluator, node: ast.expr, owner: Tensor) -> None:
+def _renamed(ev: Evaluator, node: ast.expr, owner: TracedArray) -> None:
     if isinstance(node, ast.Name):
         ev.bind(node.id, owner)
 
@@ -101,7 +101,7 @@ def _unpack(ev: Evaluator, target: ast.Tuple | ast.List, value: Value) -> None:
 
 def _apart(value: Value) -> Value:
     """The present value of an unnamed view (`x[1:] = x[:-1]`), apart from its array."""
-    return Tensor(value.ssa, scalar=value.scalar) if type(value) is Tensor else value
+    return TracedArray(value.ssa, scalar=value.scalar) if type(value) is TracedArray else value
 
 
 def augmented(ev: Evaluator, node: ast.AugAssign) -> None:
@@ -116,7 +116,7 @@ def augmented(ev: Evaluator, node: ast.AugAssign) -> None:
         case ast.Subscript() as target:
             owner = ev.expression(target.value)
             place = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
-            if isinstance(owner, Tensor):
+            if isinstance(owner, TracedArray):
                 items = index_items(ev, target.slice)
                 old = ev.domain.load(ev, place, owner, items)
                 right = ev.operand(node.value, _apart(beside(ev, node.value, ev.expression(node.value), old)))
@@ -140,21 +140,21 @@ def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, rig
         ev.bounded(node, len(old.items) + len(added), "a list")
         old.items += added
         return old
-    if isinstance(old, Tensor) and not old.scalar and op is not None:
+    if isinstance(old, TracedArray) and not old.scalar and op is not None:
         operand = ev.operand(node.value, beside(ev, node.value, right, old))
         found: Value = old
-        if op.startswith("shift") and isinstance(operand, Tensor):
+        if op.startswith("shift") and isinstance(operand, TracedArray):
             return _shifted(ev, node, op, old, operand)
         for name, number in shifts.steps(ev, node, op, old, operand) if op.startswith("shift") else [(op, operand)]:
-            assert isinstance(found, Tensor)
+            assert isinstance(found, TracedArray)
             found = ev.domain.update(ev, node, name, found, number)
         return found
     return binary(ev, node.value, node.op, old, right)
 
 
-def _shifted(ev: Evaluator, node: ast.AugAssign, op: str, old: Tensor, by: Tensor) -> Value:
+def _shifted(ev: Evaluator, node: ast.AugAssign, op: str, old: TracedArray, by: TracedArray) -> Value:
     made = shifts.shift(ev, node.value, op, old, by)
-    assert isinstance(made, Tensor)
+    assert isinstance(made, TracedArray)
     if made.dtype != old.dtype or made.shape != old.shape:
         ev.fail("F401", node, f"{words(made)} does not fit into {words(old)}", "shift by numbers of the array's own dtype")
     ev.domain.store(ev, node.value, old, [], made)

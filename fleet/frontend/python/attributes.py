@@ -15,18 +15,18 @@ from fleet.frontend.reading.values import (
     Class,
     Complex,
     Dict,
-    Function,
     Generator,
-    Instance,
     Library,
     List,
     Method,
-    Named,
-    Number,
-    Range,
+    NamedTupleValue,
+    NumberValue,
+    ObjectInstance,
+    RangeValue,
     Set,
+    SourceFunction,
     Super,
-    Tensor,
+    TracedArray,
     Value,
     words,
 )
@@ -35,24 +35,24 @@ from fleet.frontend.reading.values import (
 def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
     """`owner.name`."""
     match owner:
-        case Instance() | Class() | Super():
+        case ObjectInstance() | Class() | Super():
             return objects.load(ev, node, owner, objects.mangled(ev, node.attr))
-        case Named() if not builtin.has_method(owner, node.attr):
+        case NamedTupleValue() if not builtin.has_method(owner, node.attr):
             return Method(owner, node.attr) if node.attr in records.NAMED_METHODS else objects.load(ev, node, owner, node.attr)
         case Library():
             return resolve(ev, node, f"{owner.path}.{node.attr}")
-        case Tensor():
+        case TracedArray():
             return ev.domain.attribute(ev, node, owner)
         case np.dtype() if node.attr in ("itemsize", "name"):
-            return Number(owner.itemsize) if node.attr == "itemsize" else owner.name
-        case List() | Dict() | Set() | str() | Generator() | tuple() | Range():
+            return NumberValue(owner.itemsize) if node.attr == "itemsize" else owner.name
+        case List() | Dict() | Set() | str() | Generator() | tuple() | RangeValue():
             if builtin.has_method(owner, node.attr) or isinstance(owner, Generator):
                 return Method(owner, node.attr)
             names = ", ".join(builtin.methods(owner))
             return ev.fail("F206", node, f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {names}")
-        case Function() if node.attr == "__name__":
+        case SourceFunction() if node.attr == "__name__":
             return owner.title or (owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
-        case Number() if node.attr in ("real",):
+        case NumberValue() if node.attr in ("real",):
             return owner
         case Complex() if node.attr != "conjugate":
             return complexes.attribute(ev, node, owner, node.attr)

@@ -10,7 +10,7 @@ from fleet.errors import SourceError
 from fleet.frontend.python import generators
 from fleet.frontend.reading.ending import Flow, Raised
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Broken, Dict, Frame, Function, Value, words
+from fleet.frontend.reading.values import Broken, CallFrame, Dict, SourceFunction, Value, words
 
 MAX_CALL_DEPTH = 200
 _FRAMES = 60
@@ -70,7 +70,7 @@ def arguments(ev: Evaluator, node: ast.Call) -> tuple[list[Value], dict[str, Val
     return args, keywords
 
 
-def inline(ev: Evaluator, node: ast.AST, callee: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+def inline(ev: Evaluator, node: ast.AST, callee: SourceFunction, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """The value that the callee returns. SourceError for calls too deep."""
     receiver = args[0] if callee.owner is not None and args else None
     if len(ev.calls) >= MAX_CALL_DEPTH:
@@ -82,7 +82,9 @@ def inline(ev: Evaluator, node: ast.AST, callee: Function, args: Sequence[Value]
     if ev.inlined > MAX_CALLS:
         raise ev.stop(node, f"more than {MAX_CALLS} calls of functions are followed", "call fewer functions from functions")
     _check(ev, callee)
-    frame = Frame(callee.label, ev.frame.depth + 1, ev.scope(callee.node), callee.frame, method_of=callee.owner, receiver=receiver)
+    frame = CallFrame(
+        callee.label, ev.frame.depth + 1, ev.scope(callee.node), callee.frame, method_of=callee.owner, receiver=receiver
+    )
     bind_parameters(ev, node, callee, frame, args, keywords)
     if not isinstance(callee.node, ast.Lambda) and generators.yields(callee.node):
         return generators.made(ev, callee, receiver, frame)
@@ -114,13 +116,13 @@ def returned(ev: Evaluator, node: ast.AST, flow: Flow) -> Value:
     return flow.value
 
 
-def _check(ev: Evaluator, callee: Function) -> None:
+def _check(ev: Evaluator, callee: SourceFunction) -> None:
     if isinstance(callee.node, ast.FunctionDef):
         ev.module.check_function(callee.node, decorated=True)
 
 
 def bind_parameters(
-    ev: Evaluator, node: ast.AST, callee: Function, frame: Frame, args: Sequence[Value], keywords: Mapping[str, Value]
+    ev: Evaluator, node: ast.AST, callee: SourceFunction, frame: CallFrame, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> None:
     """Bind a call's arguments in the frame by Python's rules. SourceError F208 if they do not fit."""
     spec, name = callee.node.args, callee.name
@@ -152,7 +154,7 @@ def bind_parameters(
         ev.fail("F208", node, f"`{name}` is called without {', '.join(missing)}")
 
 
-def bind_defaults(callee: Function, frame: Frame) -> None:
+def bind_defaults(callee: SourceFunction, frame: CallFrame) -> None:
     """Bind the defaults of parameters without a value."""
     for name, value in callee.defaults.items():
         frame.variables.setdefault(name, value)

@@ -11,7 +11,7 @@ from typing import Any
 from fleet.frontend.arrays.complexes import beside
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import value_of
-from fleet.frontend.reading.values import Complex, List, Number, Operand, Value, words
+from fleet.frontend.reading.values import Complex, List, NumberValue, Value, ValueOperand, words
 
 __all__ = ["CMATH", "attribute", "binary", "cmath_call", "compared", "made", "method", "unary"]
 
@@ -42,8 +42,8 @@ def compared(ev: Evaluator, node: ast.expr, name: str, lhs: Value, rhs: Value) -
     return binary(ev, node, name, lhs, rhs)
 
 
-def _operand(ev: Evaluator, node: ast.expr, value: Value) -> Operand:
-    if isinstance(value, Number) and value.symbolic:
+def _operand(ev: Evaluator, node: ast.expr, value: Value) -> ValueOperand:
+    if isinstance(value, NumberValue) and value.symbolic:
         ev.fail("F408", node, "a complex number beside a number that only the run knows", "make it an array: np.asarray(x)")
     return ev.operand(node, value)
 
@@ -51,7 +51,7 @@ def _operand(ev: Evaluator, node: ast.expr, value: Value) -> Operand:
 def _plain(value: Value) -> bool | int | float | complex | None:
     if isinstance(value, Complex):
         return value.value
-    return value.value if isinstance(value, Number) and not value.symbolic else None
+    return value.value if isinstance(value, NumberValue) and not value.symbolic else None
 
 
 def _of_python(ev: Evaluator, node: ast.expr, name: str, a: complex, b: complex) -> Value:
@@ -74,7 +74,7 @@ def attribute(ev: Evaluator, node: ast.expr, owner: Complex, name: str) -> Value
     """`z.real`, `z.imag`."""
     if name not in ("real", "imag"):
         ev.fail("F206", node, f"{words(owner)} has no supported attribute `{name}`", "it has real, imag and conjugate()")
-    return Number(owner.value.real if name == "real" else owner.value.imag)
+    return NumberValue(owner.value.real if name == "real" else owner.value.imag)
 
 
 def method(ev: Evaluator, node: ast.Call, owner: Complex, name: str, args: Sequence[Value]) -> Value:

@@ -12,8 +12,8 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.scopes import Comprehension
 from fleet.frontend.reading.values import (
+    CallFrame,
     Dict,
-    Frame,
     List,
     Value,
 )
@@ -24,11 +24,11 @@ def generated(ev: Evaluator, node: Comprehension) -> Iterator[Value]:
     first = ev.iterate(node.generators[0].iter, ev.expression(node.generators[0].iter))
     outer = ev.frame
     name = outer.function if outer.parent is not None else "<module>"
-    frame = Frame(f"{name}<comprehension>", outer.depth + 1, ev.scope(node), outer.around)
+    frame = CallFrame(f"{name}<comprehension>", outer.depth + 1, ev.scope(node), outer.around)
     return _elements(ev, node, frame, 0, first)
 
 
-def _elements(ev: Evaluator, node: Comprehension, frame: Frame, level: int, values: Iterator[Value]) -> Iterator[Value]:
+def _elements(ev: Evaluator, node: Comprehension, frame: CallFrame, level: int, values: Iterator[Value]) -> Iterator[Value]:
     generator = node.generators[level]
     if generator.is_async:
         ev.fail("F503", node, "an asynchronous comprehension is not supported")

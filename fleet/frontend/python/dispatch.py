@@ -27,20 +27,20 @@ from fleet.frontend.python.standard.table import CALLS
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.values import (
-    Bound,
+    BoundMethod,
     Class,
     Complex,
-    Function,
     Generator,
     Initialiser,
-    Instance,
     Library,
     Marker,
     Method,
-    Named,
-    Number,
+    NamedTupleValue,
+    NumberValue,
+    ObjectInstance,
     Partial,
-    Tensor,
+    SourceFunction,
+    TracedArray,
     Value,
     words,
 )
@@ -49,24 +49,24 @@ from fleet.frontend.reading.values import (
 def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """Calls a function of the file or of a library, a method, or a dtype (`np.float32(x)`)."""
     match function:
-        case Function():
+        case SourceFunction():
             return calls.inline(ev, node, function, args, keywords)
         case Class():
             return objects.instantiate(ev, node, function, args, keywords)
-        case Bound():
+        case BoundMethod():
             return objects.call_bound(ev, node, function, args, keywords)
         case Initialiser():
-            return objects.call_bound(ev, node, Bound(function, args[0] if args else None), args[1:], keywords)
-        case Instance():
+            return objects.call_bound(ev, node, BoundMethod(function, args[0] if args else None), args[1:], keywords)
+        case ObjectInstance():
             found = function.kind.find("__call__")
             if found is None:
                 ev.fail("F408", node.func, f"{words(function)} cannot be called", f"define __call__ in `{function.kind.name}`")
             return ev.call(node, objects.load(ev, node.func, function, "__call__"), args, dict(keywords))
-        case Method(owner=Named() as owner) if function.name in records.NAMED_METHODS:
+        case Method(owner=NamedTupleValue() as owner) if function.name in records.NAMED_METHODS:
             return records.named_method(ev, node, owner, function.name, keywords)
-        case Method(owner=Function() as owner):
+        case Method(owner=SourceFunction() as owner):
             return mapped.vectorized(ev, node, owner, args, keywords)
-        case Method(owner=Tensor() as owner):
+        case Method(owner=TracedArray() as owner):
             args, keywords = scalars(ev, node, args, keywords)
             return ev.domain.method(ev, node, owner, function.name, args, keywords)
         case Method(owner=Complex() as owner):
@@ -112,7 +112,7 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         return math_call(ev, node, name, args, keywords)
     if path in ("numpy.finfo", "numpy.iinfo"):
         value = args[0] if args else None
-        dtype = value.dtype if isinstance(value, Tensor) else dtype_of(ev, node, value)
+        dtype = value.dtype if isinstance(value, TracedArray) else dtype_of(ev, node, value)
         return Library(f"{path}:{dtype.name}")
     if path == "numpy.set_printoptions":
         return guards.set_options(ev, node, args, keywords)
@@ -126,7 +126,7 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
 
 def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:
     """`object.__setattr__(self, "name", value)`, by which a frozen dataclass sets its own fields."""
-    if len(args) != 3 or not isinstance(args[0], Instance) or not isinstance(args[1], str):
+    if len(args) != 3 or not isinstance(args[0], ObjectInstance) or not isinstance(args[1], str):
         return ev.fail("F408", node, "object.__setattr__ takes an object, a name and a value")
     args[0].attributes[args[1]] = args[2]
     return None
@@ -147,21 +147,21 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
         case "dataclasses.replace" if len(args) == 1:
             return records.replaced(ev, node, args[0], keywords)
         case "dataclasses.asdict" if len(args) == 1 and not keywords:
-            if not isinstance(args[0], Instance) or args[0].kind.kind != "dataclass":
+            if not isinstance(args[0], ObjectInstance) or args[0].kind.kind != "dataclass":
                 ev.fail("F408", node, f"asdict of {words(args[0])}", "it takes an object of a dataclass")
             return records.as_dict(ev, node, args[0])
         case "functools.partial" if args:
             return Partial(args[0], tuple(args[1:]), dict(keywords))
         case "functools.wraps" if len(args) == 1 and not keywords:
             return Partial(Library("functools.update_wrapper"), keywords={"wrapped": args[0]})
-        case "functools.update_wrapper" if len(args) == 1 and isinstance(args[0], Function):
+        case "functools.update_wrapper" if len(args) == 1 and isinstance(args[0], SourceFunction):
             wrapped = keywords.get("wrapped")
-            name = (wrapped.title or wrapped.name) if isinstance(wrapped, Function) else ""
+            name = (wrapped.title or wrapped.name) if isinstance(wrapped, SourceFunction) else ""
             return replace(args[0], title=name)
-        case "functools.cache" if len(args) == 1 and isinstance(args[0], Function) and not keywords:
+        case "functools.cache" if len(args) == 1 and isinstance(args[0], SourceFunction) and not keywords:
             return Partial(args[0], results={})
-        case "functools.lru_cache" if args and isinstance(args[0], Function) and keywords.keys() <= {"maxsize"}:
-            size = keywords.get("maxsize", Number(128))
+        case "functools.lru_cache" if args and isinstance(args[0], SourceFunction) and keywords.keys() <= {"maxsize"}:
+            size = keywords.get("maxsize", NumberValue(128))
             return Partial(args[0], results={}, most=None if size is None else max(ev.integer(node, size, "maxsize"), 0))
         case "functools.lru_cache" if len(args) + len(keywords) <= 1 and keywords.keys() <= {"maxsize"}:
             return Partial(Library(path), keywords={"maxsize": args[0]} if args else keywords)

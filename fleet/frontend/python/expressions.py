@@ -26,13 +26,13 @@ from fleet.frontend.reading.values import (
     ELLIPSIS,
     Complex,
     Dict,
-    Function,
     Lazy,
     Library,
     List,
-    Number,
-    Tensor,
+    NumberValue,
+    SourceFunction,
     Text,
+    TracedArray,
     Value,
     words,
 )
@@ -50,7 +50,7 @@ def evaluate(ev: Evaluator, node: ast.expr) -> Value:
 
 def _constant(ev: Evaluator, node: ast.Constant) -> Value:
     if isinstance(node.value, bool | int | float):
-        return Number(node.value, place=node)
+        return NumberValue(node.value, place=node)
     if node.value is None or isinstance(node.value, str):
         return node.value
     if node.value is ...:
@@ -90,13 +90,13 @@ def _boolop(ev: Evaluator, node: ast.BoolOp) -> Value:
 
 def _truth(value: Value, held: SSAValue) -> Value:
     """The value that decided; a NumPy truth value becomes Python's."""
-    return Number(None, held) if isinstance(value, Tensor) and value.scalar and value.dtype.kind == "b" else value
+    return NumberValue(None, held) if isinstance(value, TracedArray) and value.scalar and value.dtype.kind == "b" else value
 
 
 def _compare(ev: Evaluator, node: ast.Compare, first: int = 0, left: Value = None) -> Value:
     """The comparisons from number `first` on; left: their left operand, unless `first` is 0."""
     left = ev.expression(node.left) if first == 0 else left
-    result: Value = Number(True)
+    result: Value = NumberValue(True)
     for i, (op, right_node) in enumerate(zip(node.ops[first:], node.comparators[first:], strict=True), first):
         right = ev.expression(right_node)
         result = compared(ev, node, op, left, right)
@@ -166,7 +166,7 @@ def _set(ev: Evaluator, node: ast.Set) -> Value:
 
 
 def _lambda(ev: Evaluator, node: ast.Lambda) -> Value:
-    return Function(node, ev.frame.around, defaults(ev, node.args), ev.frame.body_of)
+    return SourceFunction(node, ev.frame.around, defaults(ev, node.args), ev.frame.body_of)
 
 
 # ---- subscripts, attributes, calls
@@ -174,7 +174,7 @@ def _lambda(ev: Evaluator, node: ast.Lambda) -> Value:
 
 def _subscript(ev: Evaluator, node: ast.Subscript) -> Value:
     owner = ev.expression(node.value)
-    if isinstance(owner, Tensor):
+    if isinstance(owner, TracedArray):
         return ev.domain.load(ev, node, owner, index_items(ev, node.slice))
     if isinstance(owner, Library) and owner.path in grids.MAKERS:
         return grids.load(ev, node, owner.path, index_items)

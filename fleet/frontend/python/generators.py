@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Frame, Function, Lazy, Value
+from fleet.frontend.reading.values import CallFrame, Lazy, SourceFunction, Value
 
 __all__ = ["Yielding", "made", "yield_", "yields"]
 
@@ -24,7 +24,7 @@ def yields(function: ast.AST) -> bool:
     return False
 
 
-def made(ev: Evaluator, callee: Function, receiver: Value, frame: Frame) -> Lazy:
+def made(ev: Evaluator, callee: SourceFunction, receiver: Value, frame: CallFrame) -> Lazy:
     """The generator that a call gives; nothing of its body has run."""
     return Lazy(Yielding(ev, callee, receiver, frame), "generator")
 
@@ -36,11 +36,11 @@ class _Ended(BaseException):
 class Yielding(Iterator[Value]):
     """The values of a generator of the source."""
 
-    def __init__(self, ev: Evaluator, callee: Function, receiver: Value, frame: Frame) -> None:
+    def __init__(self, ev: Evaluator, callee: SourceFunction, receiver: Value, frame: CallFrame) -> None:
         self._ev, self._callee, self._inside = ev, callee, ev.inside
         self._frame, self._start = frame, frame
-        self._calls: list[tuple[Function, Value]] = [(callee, receiver)]
-        self._outer: list[Frame] = []
+        self._calls: list[tuple[SourceFunction, Value]] = [(callee, receiver)]
+        self._outer: list[CallFrame] = []
         self._depth = 0
         self._thread: threading.Thread | None = None
         self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)

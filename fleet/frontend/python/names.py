@@ -21,7 +21,7 @@ from fleet.frontend.python.containers.itertools import ITERTOOLS
 from fleet.frontend.python.modules import INSTALLED, exists
 from fleet.frontend.python.standard.table import CALLS, CONSTANTS, MODULES
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Library, Number, Value
+from fleet.frontend.reading.values import Library, NumberValue, Value
 from fleet.ir.library.call import callable_names, is_callable
 from fleet.ir.types import DTYPES
 from fleet.ir.weights import DISTRIBUTIONS
@@ -85,7 +85,7 @@ def known(path: str) -> bool:
 def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
     """What a dotted path stands for. SourceError F204 to F206 with close names if it is not supported."""
     if path in _NUMBERS:
-        return Number(_NUMBERS[path])
+        return NumberValue(_NUMBERS[path])
     if path in _DTYPES:
         return _DTYPES[path]
     if path in CONSTANTS:
@@ -144,5 +144,5 @@ def _limit(ev: Evaluator, node: ast.expr, path: str) -> Value:
     if value is None:
         ev.fail("F206", node, f"{kind} has no attribute `{field}` for {name}")
     if isinstance(value, np.floating):
-        return ev.domain.convert(ev, node, Number(float(value)), dtype)
-    return Number(int(value))
+        return ev.domain.convert(ev, node, NumberValue(float(value)), dtype)
+    return NumberValue(int(value))

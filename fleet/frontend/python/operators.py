@@ -18,7 +18,7 @@ from fleet.frontend.python import complexes
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import ELLIPSIS, Complex, Instance, Library, List, Number, Tensor, Value, words
+from fleet.frontend.reading.values import ELLIPSIS, Complex, Library, List, NumberValue, ObjectInstance, TracedArray, Value, words
 
 BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.FloorDiv: "floor_div", ast.Mod: "mod",
@@ -43,9 +43,9 @@ _MAX_BITS = 1024
 def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Value) -> Value:
     """`lhs op rhs`."""
     name = BINARY[type(op)]
-    if isinstance(lhs, Instance) or isinstance(rhs, Instance):
+    if isinstance(lhs, ObjectInstance) or isinstance(rhs, ObjectInstance):
         return objects.binary(ev, node, name, lhs, rhs)
-    if not isinstance(lhs, Tensor | Number) or not isinstance(rhs, Tensor | Number):
+    if not isinstance(lhs, TracedArray | NumberValue) or not isinstance(rhs, TracedArray | NumberValue):
         found = builtin.binary(ev, node, name, lhs, rhs)
         if found is None:
             found = complexes.binary(ev, node, name, lhs, rhs)
@@ -54,7 +54,7 @@ def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Val
     left = node.left if isinstance(node, ast.BinOp) else node
     right = node.right if isinstance(node, ast.BinOp) else node
     a, b = ev.operand(left, _as_array(ev, node, lhs, rhs)), ev.operand(right, _as_array(ev, node, rhs, lhs))
-    if isinstance(a, Number) and isinstance(b, Number):
+    if isinstance(a, NumberValue) and isinstance(b, NumberValue):
         return _numbers(ev, node, name, a, b)
     if name.startswith("shift"):
         return shift(ev, node, name, a, b)
@@ -63,12 +63,12 @@ def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Val
 
 def _as_array(ev: Evaluator, node: ast.expr, value: Value, other: Value) -> Value:
     """A list or tuple beside an array is an array, as NumPy takes it."""
-    if isinstance(other, Tensor) and isinstance(value, tuple | List):
+    if isinstance(other, TracedArray) and isinstance(value, tuple | List):
         return to_array(ev, node, value)
     return value
 
 
-def _numbers(ev: Evaluator, node: ast.expr, name: str, lhs: Number, rhs: Number) -> Value:
+def _numbers(ev: Evaluator, node: ast.expr, name: str, lhs: NumberValue, rhs: NumberValue) -> Value:
     if lhs.symbolic or rhs.symbolic:
         if name in _BITS and lhs.whole and rhs.whole and (name != "shift_right" or (not rhs.symbolic and (rhs.value or 0) >= 0)):
             return _bits(ev, node, name, lhs, rhs)
@@ -90,14 +90,14 @@ def _numbers(ev: Evaluator, node: ast.expr, name: str, lhs: Number, rhs: Number)
         return Complex(value)
     if isinstance(value, int) and value.bit_length() > _MAX_BITS:
         ev.fail("F605", node, "the result needs more than 64 bits")
-    return ev.domain.arithmetic(node, name, [lhs, rhs], value) if name in _FORMULAS else Number(value)
+    return ev.domain.arithmetic(node, name, [lhs, rhs], value) if name in _FORMULAS else NumberValue(value)
 
 
 _BITS = frozenset({"bit_and", "bit_or", "bit_xor", "shift_right"})
 """Operators of integers whose result is no larger than what they take: those of the run's 64 bits are Python's."""
 
 
-def _bits(ev: Evaluator, node: ast.expr, name: str, lhs: Number, rhs: Number) -> Value:
+def _bits(ev: Evaluator, node: ast.expr, name: str, lhs: NumberValue, rhs: NumberValue) -> Value:
     a, b = (array(ev, node, v) for v in (lhs, rhs))
     found = shift(ev, node, name, a, b) if name == "shift_right" else ev.domain.binary(ev, node, name, a, b)
     return number_of(ev, node, found)
@@ -110,12 +110,12 @@ def unary(ev: Evaluator, node: ast.UnaryOp, found: Value) -> Value:
     """`-found`, `+found`, `~found` and `not found`."""
     if isinstance(node.op, ast.Not):
         return negated(ev, node, condition(ev, node.operand, found))
-    if isinstance(found, Instance):
+    if isinstance(found, ObjectInstance):
         return objects.unary(ev, node, found)
     if isinstance(found, Complex):
         return complexes.unary(ev, node, node.op, found)
     value = ev.operand(node.operand, found)
-    if isinstance(value, Tensor):
+    if isinstance(value, TracedArray):
         if isinstance(node.op, ast.UAdd):
             if value.dtype.kind == "b":
                 ev.fail("F401", node, "unary + of an array of bool")
@@ -127,33 +127,33 @@ def unary(ev: Evaluator, node: ast.UnaryOp, found: Value) -> Value:
         return value if isinstance(node.op, ast.UAdd) else ev.domain.arithmetic(node, "neg", [value], None)
     number = value.value
     if isinstance(node.op, ast.UAdd):
-        return Number(int(number)) if isinstance(number, bool) else value
+        return NumberValue(int(number)) if isinstance(number, bool) else value
     if isinstance(node.op, ast.Invert):
         if not isinstance(number, int):
             ev.fail("F408", node, f"~ of {words(value)}")
-        return Number(-1 - number)
+        return NumberValue(-1 - number)
     if isinstance(node.operand, ast.Constant):
-        return Number(-number, place=node)
+        return NumberValue(-number, place=node)
     return ev.domain.arithmetic(node, "neg", [value], -number)
 
 
-def negated(ev: Evaluator, node: ast.expr, held: bool | SSAValue) -> Number:
+def negated(ev: Evaluator, node: ast.expr, held: bool | SSAValue) -> NumberValue:
     """`not`."""
     return (
-        Number(not held)
+        NumberValue(not held)
         if isinstance(held, bool)
-        else ev.domain.arithmetic(node, "equal", [Number(None, held), Number(False)], None)
+        else ev.domain.arithmetic(node, "equal", [NumberValue(None, held), NumberValue(False)], None)
     )
 
 
 def compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, right: Value) -> Value:
     """One comparison: `left op right`, `is` and `in` among them."""
     if isinstance(op, ast.Is | ast.IsNot):
-        return Number(_identical(left, right) is isinstance(op, ast.Is))
+        return NumberValue(_identical(left, right) is isinstance(op, ast.Is))
     if isinstance(op, ast.In | ast.NotIn):
-        return Number(builtin.contains(ev, node, right, left) is isinstance(op, ast.In))
+        return NumberValue(builtin.contains(ev, node, right, left) is isinstance(op, ast.In))
     name = COMPARE[type(op)]
-    if isinstance(left, Instance) or isinstance(right, Instance):
+    if isinstance(left, ObjectInstance) or isinstance(right, ObjectInstance):
         found = objects.compared(ev, node, name, left, right)
         if found is not None:
             return found[0]
@@ -161,19 +161,19 @@ def compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, right
     if beside is not None:
         return beside
     a, b = _as_array(ev, node, left, right), _as_array(ev, node, right, left)
-    if isinstance(a, Tensor | Number) and isinstance(b, Tensor | Number):
-        if isinstance(a, Number) and isinstance(b, Number):
+    if isinstance(a, TracedArray | NumberValue) and isinstance(b, TracedArray | NumberValue):
+        if isinstance(a, NumberValue) and isinstance(b, NumberValue):
             if a.sized or b.sized:
                 ev.unknown(node, "a size that only the run knows is compared")
             if a.symbolic or b.symbolic:
                 return ev.domain.arithmetic(node, name, [a, b], None)
-            return Number(bool(_PYTHON[name](a.value, b.value)))
+            return NumberValue(bool(_PYTHON[name](a.value, b.value)))
         return ev.domain.binary(ev, node, name, a, b)
-    return Number(builtin.compare(ev, node, name, left, right))
+    return NumberValue(builtin.compare(ev, node, name, left, right))
 
 
 def _identical(left: Value, right: Value) -> bool:
-    if isinstance(left, Number) and isinstance(right, Number):
+    if isinstance(left, NumberValue) and isinstance(right, NumberValue):
         return left is right or (
             not left.symbolic and not right.symbolic and isinstance(left.value, bool) and left.value is right.value
         )

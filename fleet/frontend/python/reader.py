@@ -8,7 +8,7 @@ from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import iterables
 from fleet.frontend.python.text import display
 from fleet.frontend.reading.evaluator import Domain, Evaluator, Language
-from fleet.frontend.reading.module import Module
+from fleet.frontend.reading.module import SourceModule
 
 __all__ = ["PYTHON", "reader"]
 
@@ -24,6 +24,6 @@ PYTHON = Language(
 )
 
 
-def reader(module: Module, domain: Domain, *, main: str = "__main__") -> Evaluator:
+def reader(module: SourceModule, domain: Domain, *, main: str = "__main__") -> Evaluator:
     """An evaluator of Python for a parsed file; main: its `__name__`."""
     return Evaluator(module, domain, PYTHON, main=main)

@@ -31,15 +31,15 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.findings import Poisoned
 from fleet.frontend.reading.scopes import bound_names
 from fleet.frontend.reading.values import (
-    Bound,
+    BoundMethod,
     Broken,
-    Function,
-    Instance,
     Library,
-    Number,
+    NumberValue,
+    ObjectInstance,
     Partial,
     Poison,
     SizeUsed,
+    SourceFunction,
     Value,
 )
 
@@ -157,7 +157,7 @@ def _function(ev: Evaluator, node: ast.FunctionDef) -> None:
     if ev.frame.body_of is not None:
         ev.bind(node.name, definitions.method(ev, node, ev.frame.body_of), quiet=True)
         return
-    made: Value = Function(node, ev.frame, defaults(ev, node.args))
+    made: Value = SourceFunction(node, ev.frame, defaults(ev, node.args))
     for decorator in reversed(node.decorator_list):
         made = _decorated(ev, node, decorator, made)
     ev.bind(node.name, made, quiet=True)
@@ -167,7 +167,7 @@ def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: 
     """What a decorator makes of a function: a cache, or what a function of the file gives for it."""
     found = ev.expression(decorator)
     call = ast.copy_location(ast.Call(decorator, [], []), decorator)
-    if isinstance(found, Function | Partial | Bound | Instance) or (
+    if isinstance(found, SourceFunction | Partial | BoundMethod | ObjectInstance) or (
         isinstance(found, Library) and found.path in ("functools.cache", "functools.lru_cache", "numpy.vectorize")
     ):
         return ev.call(call, found, [made], {})
@@ -257,7 +257,7 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
         return block(ev, node.body)
 
     def rolled(series: Series, first: int, entered: Flow) -> Flow:
-        def test(number: Number) -> bool | SSAValue:
+        def test(number: NumberValue) -> bool | SSAValue:
             return condition(ev, node, compared(ev, node, "less", number, series.count))
 
         rounds = Rounds(test, lambda number: round_(series.at(number)), bound, first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Number, Slice, Value
+from fleet.frontend.reading.values import NumberValue, Slice, Value
 
 
 def index_items(ev: Evaluator, node: ast.expr) -> list[Value]:
@@ -23,17 +23,17 @@ def _index_item(ev: Evaluator, node: ast.expr) -> Value:
 def slice_(ev: Evaluator, node: ast.Slice) -> Slice:
     """`start:stop:step`; only the run may know the bounds, never the step."""
     step = _bound(ev, node.step, "a slice's step")
-    if isinstance(step, Number):
+    if isinstance(step, NumberValue):
         ev.unknown(node, "a slice's step that only the run knows")
     if step == 0:
         ev.fail("F306", node, "a slice's step cannot be zero")
     return Slice(_bound(ev, node.lower), _bound(ev, node.upper), step)
 
 
-def _bound(ev: Evaluator, node: ast.expr | None, what: str = "a slice's bound") -> int | Number | None:
+def _bound(ev: Evaluator, node: ast.expr | None, what: str = "a slice's bound") -> int | NumberValue | None:
     value = None if node is None else ev.expression(node)
     if node is None or value is None:
         return None
-    if isinstance(value, Number) and value.symbolic and value.whole:
+    if isinstance(value, NumberValue) and value.symbolic and value.whole:
         return value
     return ev.integer(node, value, what)

@@ -13,7 +13,7 @@ from fleet.errors import SourceError
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceText:
     """A source text under the name that the user gave it."""
 
     text: str

@@ -22,29 +22,29 @@ from fleet.errors import SourceError
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.findings import Findings, Poisoned
-from fleet.frontend.reading.module import Module
+from fleet.frontend.reading.module import SourceModule
 from fleet.frontend.reading.scopes import Scope, scope_of
 from fleet.frontend.reading.static import Made, Static
 from fleet.frontend.reading.values import (
     NOT_IMPLEMENTED,
     Broken,
+    CallFrame,
     Class,
     Complex,
     Dict,
-    Frame,
-    Function,
-    Instance,
     Library,
     List,
-    Number,
-    Operand,
+    NumberValue,
+    ObjectInstance,
     Poison,
-    Range,
+    RangeValue,
     Set,
     SizeUsed,
-    Tensor,
+    SourceFunction,
     TextPart,
+    TracedArray,
     Value,
+    ValueOperand,
     words,
 )
 from fleet.frontend.reading.values import Generator as RandomGenerator
@@ -68,15 +68,15 @@ class Domain(ABC):
     made: Made
 
     @abstractmethod
-    def binary(self, ev: Evaluator, node: ast.expr, op: str, lhs: Operand, rhs: Operand) -> Value:
+    def binary(self, ev: Evaluator, node: ast.expr, op: str, lhs: ValueOperand, rhs: ValueOperand) -> Value:
         """An operator with an array on at least one side; `op` is an operation's name, or bit_and, bit_or, bit_xor."""
 
     @abstractmethod
-    def unary(self, ev: Evaluator, node: ast.expr, op: str, value: Tensor) -> Value:
+    def unary(self, ev: Evaluator, node: ast.expr, op: str, value: TracedArray) -> Value:
         """`op` is pos, neg, invert or abs."""
 
     @abstractmethod
-    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[Number], value: bool | int | float | None) -> Number:
+    def arithmetic(self, node: ast.expr, op: str, operands: Sequence[NumberValue], value: bool | int | float | None) -> NumberValue:
         """An operator of Python numbers; value: its result, or None if only the run knows it."""
 
     @abstractmethod
@@ -85,7 +85,7 @@ class Domain(ABC):
 
     @abstractmethod
     def method(
-        self, ev: Evaluator, node: ast.Call, owner: Tensor, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
+        self, ev: Evaluator, node: ast.Call, owner: TracedArray, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
     ) -> Value:
         """A method of an array."""
 
@@ -96,15 +96,15 @@ class Domain(ABC):
         """A method of a random generator."""
 
     @abstractmethod
-    def single(self, ev: Evaluator, node: ast.AST, value: Tensor) -> Value:
+    def single(self, ev: Evaluator, node: ast.AST, value: TracedArray) -> Value:
         """A drawn NumPy scalar as Python's number, which operations take from the draw."""
 
     @abstractmethod
-    def drawn(self, made: Static) -> Tensor:
+    def drawn(self, made: Static) -> TracedArray:
         """The array of a draw."""
 
     @abstractmethod
-    def attribute(self, ev: Evaluator, node: ast.Attribute, owner: Tensor) -> Value:
+    def attribute(self, ev: Evaluator, node: ast.Attribute, owner: TracedArray) -> Value:
         """`x.shape`, `x.T`."""
 
     @abstractmethod
@@ -112,31 +112,31 @@ class Domain(ABC):
         """`np.float32(x)`."""
 
     @abstractmethod
-    def elements_of(self, value: Tensor) -> np.ndarray | None:
+    def elements_of(self, value: TracedArray) -> np.ndarray | None:
         """The elements of an array if they are known while the source is read, or None."""
 
     @abstractmethod
-    def literal(self, ev: Evaluator, node: ast.AST, value: np.ndarray | np.generic) -> Tensor:
+    def literal(self, ev: Evaluator, node: ast.AST, value: np.ndarray | np.generic) -> TracedArray:
         """An array or NumPy scalar that is known."""
 
     @abstractmethod
-    def load(self, ev: Evaluator, node: ast.Subscript, owner: Tensor, index: Index) -> Value:
+    def load(self, ev: Evaluator, node: ast.Subscript, owner: TracedArray, index: Index) -> Value:
         """`x[...]`."""
 
     @abstractmethod
-    def store(self, ev: Evaluator, node: ast.expr, owner: Tensor, index: Index, value: Value) -> None:
+    def store(self, ev: Evaluator, node: ast.expr, owner: TracedArray, index: Index, value: Value) -> None:
         """`x[...] = value`."""
 
     @abstractmethod
-    def update(self, ev: Evaluator, node: ast.AugAssign, op: str, owner: Tensor, value: Operand) -> Value:
+    def update(self, ev: Evaluator, node: ast.AugAssign, op: str, owner: TracedArray, value: ValueOperand) -> Value:
         """`x += value`: what the name is bound to afterwards."""
 
     @abstractmethod
-    def elements(self, ev: Evaluator, node: ast.expr, owner: Tensor) -> Iterator[Value]:
+    def elements(self, ev: Evaluator, node: ast.expr, owner: TracedArray) -> Iterator[Value]:
         """Iteration over the first dimension."""
 
     @abstractmethod
-    def known(self, owner: Tensor) -> bool | int | float | None:
+    def known(self, owner: TracedArray) -> bool | int | float | None:
         """The value of an array of one element if it is known while the source is read, or None."""
 
     @abstractmethod
@@ -204,11 +204,11 @@ class Evaluator(Findings):
         evaluated: with `tolerant`, the top-level statements that were evaluated whole.
     """
 
-    def __init__(self, module: Module, domain: Domain, language: Language, *, main: str = "__main__") -> None:
+    def __init__(self, module: SourceModule, domain: Domain, language: Language, *, main: str = "__main__") -> None:
         super().__init__(module)
         self.domain = domain
         self.language = language
-        self.calls: list[tuple[Function, Value]] = []
+        self.calls: list[tuple[SourceFunction, Value]] = []
         """Functions that are being followed, and what the methods among them are called on."""
         self.inlined = 0
         self.inside = self.checks = 0
@@ -217,7 +217,7 @@ class Evaluator(Findings):
         """Python's own classes of exceptions, as far as the source names them."""
         self.catching: list[int] = []
         """For each `try` with `except` around the present statement: the value of `inside` at its beginning."""
-        self.handled: list[Instance] = []
+        self.handled: list[ObjectInstance] = []
         """Exceptions whose `except` is being followed."""
         self.decided: SourceError | None = None
         """The last error that left a part that only the run enters."""
@@ -228,12 +228,12 @@ class Evaluator(Findings):
         self.generators: list[Suspended] = []
         self.generating: list[Suspended] = []
         """Generators of the source, and those among them whose bodies are being followed."""
-        self.outer: list[Frame] = []
+        self.outer: list[CallFrame] = []
         """The frames that wait for the present one."""
         self.depth = 0
         """Expressions around the present one, in the function that is being followed."""
         self._scopes: dict[ast.AST, Scope] = {}
-        self.globals = Frame("<module>", 1, self.scope(module.tree))
+        self.globals = CallFrame("<module>", 1, self.scope(module.tree))
         self.globals.variables["__name__"] = main
         self.frame = self.globals
         self.tolerant = False
@@ -267,7 +267,7 @@ class Evaluator(Findings):
         return self._scopes[node]
 
     @contextmanager
-    def within(self, frame: Frame) -> Generator[None]:
+    def within(self, frame: CallFrame) -> Generator[None]:
         """Evaluates in another frame."""
         outer, self.frame = self.frame, frame
         self.outer.append(outer)
@@ -277,7 +277,7 @@ class Evaluator(Findings):
             self.frame = outer
             self.outer.pop()
 
-    def run(self, body: list[ast.stmt], frame: Frame) -> Flow:
+    def run(self, body: list[ast.stmt], frame: CallFrame) -> Flow:
         """Executes statements in `frame`."""
         with self.within(frame):
             return self.block(body)
@@ -293,9 +293,9 @@ class Evaluator(Findings):
         if not quiet:
             self.called(frame, name, value)
 
-    def called(self, frame: Frame, name: str, value: Value) -> None:
+    def called(self, frame: CallFrame, name: str, value: Value) -> None:
         """Tells the domain that a variable has a value."""
-        if isinstance(value, Tensor | Number):
+        if isinstance(value, TracedArray | NumberValue):
             spelled = name if frame.depth == 0 or frame.parent is None else f"{frame.function}.{name}"
             self.domain.named(value, spelled, frame.depth)
 
@@ -360,9 +360,9 @@ class Evaluator(Findings):
 
     # ---- values as something particular
 
-    def operand(self, node: ast.AST, value: Value) -> Operand:
+    def operand(self, node: ast.AST, value: Value) -> ValueOperand:
         """`value` as something to calculate with. SourceError at `node` for anything else."""
-        if isinstance(value, Tensor | Number):
+        if isinstance(value, TracedArray | NumberValue):
             return value
         if isinstance(value, Poison):
             raise Poisoned
@@ -371,7 +371,7 @@ class Evaluator(Findings):
     def truth(self, node: ast.AST, value: Value) -> bool:
         """Whether `if` takes it for true. SourceError for arrays whose values are known only at run time."""
         match value:
-            case Number():
+            case NumberValue():
                 if value.symbolic:
                     self.unknown(node, "a size that only the run knows decides what is computed")
                 return bool(value.value)
@@ -383,15 +383,15 @@ class Evaluator(Findings):
                 return bool(value)
             case List() | Dict() | Set():
                 return bool(value.items)
-            case Range():
+            case RangeValue():
                 return bool(value.values)
-            case Instance():
+            case ObjectInstance():
                 for method in ("__bool__", "__len__"):
                     answer = self.language.special(self, expression_at(node), value, method)
                     if answer is not None:
                         return self.truth(node, answer[0])
                 return True
-            case Tensor():
+            case TracedArray():
                 known = self.domain.known(value)
                 if known is None:
                     self.fail(
@@ -404,13 +404,13 @@ class Evaluator(Findings):
 
     def static(self, value: Value) -> bool | int | float | None:
         """A number that is known while the source is read."""
-        if isinstance(value, Number):
+        if isinstance(value, NumberValue):
             return None if value.symbolic else value.value
-        return self.domain.known(value) if isinstance(value, Tensor) else None
+        return self.domain.known(value) if isinstance(value, TracedArray) else None
 
     def integer(self, node: ast.AST, value: Value, what: str) -> int:
         """`value` as a static integer."""
-        if isinstance(value, Number) and value.symbolic:
+        if isinstance(value, NumberValue) and value.symbolic:
             self.unknown(node, f"{what} must be known from the source, found {words(value)}")
         found = self.static(value)
         if isinstance(found, int):
@@ -436,9 +436,9 @@ class Evaluator(Findings):
                 return value
             case List():
                 return tuple(value.items)
-            case Range():
+            case RangeValue():
                 self.bounded(self.module.tree, len(value.values), "a range")
-                return tuple(Number(i) for i in value.values)
+                return tuple(NumberValue(i) for i in value.values)
             case _:
                 return None
 

@@ -6,8 +6,8 @@ import ast
 from typing import NoReturn
 
 from fleet.errors import SourceError
-from fleet.frontend.reading.errors import Source
-from fleet.frontend.reading.module import Module
+from fleet.frontend.reading.errors import SourceText
+from fleet.frontend.reading.module import SourceModule
 
 __all__ = ["Findings", "Poisoned", "TooManyErrors"]
 
@@ -29,9 +29,9 @@ class TooManyErrors(Exception):
 class Findings:
     """Errors of one reading, in the order in which they are found."""
 
-    def __init__(self, module: Module) -> None:
+    def __init__(self, module: SourceModule) -> None:
         self.module = module
-        self.source: Source = module.source
+        self.source: SourceText = module.source
         self.errors: list[SourceError] = []
         self._seen: set[str] = set()
         self._steps = 0

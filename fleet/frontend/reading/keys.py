@@ -8,24 +8,24 @@ from typing import Any
 import numpy as np
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Class, Function, Instance, Number, Set, Tensor, Value, words
+from fleet.frontend.reading.values import Class, NumberValue, ObjectInstance, Set, SourceFunction, TracedArray, Value, words
 
 
 def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
     """A dict's key as a plain Python value."""
     match value:
-        case Number():
+        case NumberValue():
             if not value.symbolic:
                 return value.value
         case str() | None:
             return value
         case tuple():
             return tuple(key(ev, node, v) for v in value)
-        case Tensor() if not value.shape and (known := ev.domain.known(value)) is not None:
+        case TracedArray() if not value.shape and (known := ev.domain.known(value)) is not None:
             return value.dtype.type(known)  # NumPy's scalar, which Python prints as such
-        case Instance() if value.kind.find("__eq__") is None and not any(k.compared for k in value.kind.chain()):
+        case ObjectInstance() if value.kind.find("__eq__") is None and not any(k.compared for k in value.kind.chain()):
             return value  # equal to itself alone
-        case Function() | Class():
+        case SourceFunction() | Class():
             return value
         case _:
             pass
@@ -35,9 +35,9 @@ def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
 def from_key(ev: Evaluator, node: ast.expr, plain: Any) -> Value:
     """A plain Python value as a value of the source."""
     if isinstance(plain, np.generic):
-        return ev.domain.convert(ev, node, Number(plain.item()), plain.dtype)
+        return ev.domain.convert(ev, node, NumberValue(plain.item()), plain.dtype)
     if isinstance(plain, bool | int | float):
-        return Number(plain)
+        return NumberValue(plain)
     return tuple(from_key(ev, node, p) for p in plain) if isinstance(plain, tuple) else plain  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
@@ -47,7 +47,7 @@ def check_order(ev: Evaluator, node: ast.AST, value: Set) -> None:
     for plain in work:
         if isinstance(plain, str):
             ev.fail("F507", node, "the order of strings in a set is another one on every run", "use sorted(...)")
-        if isinstance(plain, Instance | Function | Class):
+        if isinstance(plain, ObjectInstance | SourceFunction | Class):
             ev.fail("F507", node, "the order of objects in a set is another one on every run", "use a list")
         if isinstance(plain, tuple):
             work += plain

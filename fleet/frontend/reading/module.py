@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fleet.errors import SourceError
-from fleet.frontend.reading.errors import Source
+from fleet.frontend.reading.errors import SourceText
 
 MAX_SOURCE_BYTES = 4 << 20
 
 
 @dataclass
-class Module:
+class SourceModule:
     """What the front end knows of a file.
 
     Attributes:
         functions: functions defined at the top level, by name (the last definition, as in Python).
     """
 
-    source: Source
+    source: SourceText
     tree: ast.Module
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     _checked: set[int] = field(default_factory=set)
@@ -47,9 +47,9 @@ class Module:
         return [s for s in self.body() if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
 
 
-def parse(text: str, name: str) -> Module:
+def parse(text: str, name: str) -> SourceModule:
     """Parse a file's text. Raises SourceError if it is not Python, or nested too deeply."""
-    source = Source(text, name)
+    source = SourceText(text, name)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -64,4 +64,4 @@ def parse(text: str, name: str) -> Module:
             "nested too deeply to be parsed", where=name, hint="split it over several assignments", code="F602"
         ) from None
     functions = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
-    return Module(source, tree, functions)
+    return SourceModule(source, tree, functions)

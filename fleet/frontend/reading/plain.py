@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Complex, Dict, List, Number, Range, Set, Value, words
+from fleet.frontend.reading.values import Complex, Dict, List, NumberValue, RangeValue, Set, Value, words
 
 __all__ = ["known", "value_of"]
 
@@ -18,7 +18,7 @@ def known(ev: Evaluator, node: ast.AST, value: Value, what: str) -> Any:
             return value
         case Complex():
             return value.value
-        case Range():
+        case RangeValue():
             return value.values
         case List():
             return [known(ev, node, v, what) for v in value.items]
@@ -41,7 +41,7 @@ def value_of(plain: Any) -> Value:
         case None | str():
             return plain
         case bool() | int() | float():
-            return Number(plain)
+            return NumberValue(plain)
         case complex():
             return Complex(plain)
         case tuple():

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from xdsl.ir import Block, BlockArgument, SSAValue
 
-from fleet.frontend.reading.values import Bound, Class, Dict, Instance, List, Named, Tensor, Value
+from fleet.frontend.reading.values import BoundMethod, Class, Dict, List, NamedTupleValue, ObjectInstance, TracedArray, Value
 from fleet.ir.program import Argument
 from fleet.ir.types import tensor_type
 from fleet.ir.weights import Creation, Entry
@@ -19,7 +19,7 @@ MAX_TOTAL = 8 << 30
 _SMALL = 4096
 
 
-class Static(Tensor):
+class Static(TracedArray):
     """An array that is known before the run, or can be made; `entry` is the array or its recipe.
 
     While `lazy`, no operation has used it and it has no place in the IR.
@@ -50,7 +50,7 @@ class Static(Tensor):
 
     @property
     def ssa(self) -> SSAValue:
-        """The IR's value: an argument of the function, made on the first use. SourceError F504 as `Tensor.ssa`."""
+        """The IR's value: an argument of the function, made on the first use. SourceError F504 as `TracedArray.ssa`."""
         if self.lost is not None:
             self.lost()
         if self._ssa is None:
@@ -162,16 +162,16 @@ def parts(value: Value) -> list[tuple[object, Value]]:
             return list(value.items.items())
         case List():
             return list(enumerate(value.items))
-        case Named():
+        case NamedTupleValue():
             fields = next(k.fields for k in value.kind.chain() if k.kind == "namedtuple")
             return list(zip(fields, value, strict=True))
         case tuple():
             return list(enumerate(value))
-        case Instance():
+        case ObjectInstance():
             return list(value.attributes.items())
         case Class():
             return list(value.names.items())
-        case Bound():
+        case BoundMethod():
             return [(None, value.owner)]
         case _:
             return []

@@ -16,7 +16,7 @@ from fleet.ir.types import numpy_dtype, shape_of
 _SERIALS = count()
 
 
-class Storage:
+class ArrayStorage:
     """Memory shared by an array and its views.
 
     Attributes:
@@ -26,13 +26,13 @@ class Storage:
     """
 
     def __init__(self, *, outside: bool = False) -> None:
-        self.members: weakref.WeakSet[Tensor] = weakref.WeakSet()
+        self.members: weakref.WeakSet[TracedArray] = weakref.WeakSet()
         self.outside = outside
         self.joined = False
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ViewPart:
     """How a view derives from its base.
 
     Attributes:
@@ -43,14 +43,14 @@ class Part:
             contiguous.
     """
 
-    base: Tensor
+    base: TracedArray
     of: SSAValue
     value: SSAValue
     writable: bool = True
     where: Literal["as NumPy", "always", "contiguous"] = "as NumPy"
 
 
-class Tensor:
+class TracedArray:
     """An array or NumPy scalar: one object for one Python object, so that every name of an array sees its changes.
 
     ssa: the value of the IR that it has at present.
@@ -64,11 +64,11 @@ class Tensor:
     """
 
     def __init__(
-        self, ssa: SSAValue | None, *, scalar: bool | None = None, storage: Storage | None = None, part: Part | None = None
+        self, ssa: SSAValue | None, *, scalar: bool | None = None, storage: ArrayStorage | None = None, part: ViewPart | None = None
     ) -> None:
         self.made = self._ssa = ssa
         self._scalar = scalar
-        self.storage = storage or Storage()
+        self.storage = storage or ArrayStorage()
         self.storage.members.add(self)
         self.part = part
         self.lost: Callable[[], NoReturn] | None = None
@@ -115,19 +115,19 @@ class Tensor:
         scalar: bool | None = None,
         writable: bool = True,
         where: Literal["as NumPy", "always", "contiguous"] = "as NumPy",
-    ) -> Tensor:
-        """What operations make of this array's value, as NumPy's view of it (`Part`); of a NumPy scalar and without dimensions
+    ) -> TracedArray:
+        """What operations make of this array's value, as NumPy's view of it (`ViewPart`); of a NumPy scalar and without dimensions
         a NumPy scalar, if `scalar` does not tell.
 
         Whether it is a view indeed (a reshape may copy) is found out where one of them is written.
         """
         if scalar is None and not shape_of(ssa.type):
             scalar = self.scalar
-        part = Part(self, self.ssa, ssa, writable, where)
-        return Tensor(ssa, scalar=scalar, storage=self.storage, part=part)
+        part = ViewPart(self, self.ssa, ssa, writable, where)
+        return TracedArray(ssa, scalar=scalar, storage=self.storage, part=part)
 
 
-def joined_storage(made: Tensor, other: Tensor) -> None:
+def joined_storage(made: TracedArray, other: TracedArray) -> None:
     """Merge the memory of two arrays, and of all that share it."""
     mine, its = made.storage, other.storage
     if mine is its:

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from fleet.errors import SourceError
 from fleet.frontend.reading.scopes import Scope
-from fleet.frontend.reading.tensor import Tensor
+from fleet.frontend.reading.tensor import TracedArray
 from fleet.ir.types import numpy_dtype
 from fleet.ir.weights import RandomStream
 
@@ -21,7 +21,7 @@ class SizeUsed(Exception):
     """Raised if the value of a number is needed that only the run knows; the evaluator makes it F510."""
 
 
-class Number:
+class NumberValue:
     """A Python number. Operations are made for it when it is used.
 
     Attributes:
@@ -50,7 +50,7 @@ class Number:
         self.constants: dict[Attribute, SSAValue] = {}
         self.place = place
         self.variable: tuple[int, str] | None = None
-        self.formula: tuple[str, tuple[Number, ...], Attribute] | None = None
+        self.formula: tuple[str, tuple[NumberValue, ...], Attribute] | None = None
         self.length = length
         self.dim = dim
         self.sized = dim is not None
@@ -95,7 +95,7 @@ class Library:
 
 
 @dataclass(eq=False)
-class Frame:
+class CallFrame:
     """The variables of one call, comprehension or module.
 
     Attributes:
@@ -109,20 +109,20 @@ class Frame:
     function: str
     depth: int
     scope: Scope
-    parent: Frame | None = None
+    parent: CallFrame | None = None
     variables: dict[str, Value] = field(default_factory=dict)
     body_of: Class | None = None
     method_of: Class | None = None
     receiver: Value = None
 
     @property
-    def around(self) -> Frame:
+    def around(self) -> CallFrame:
         """The frame that a function defined here sees: not a class's body, whose names only the body itself sees."""
         return self.parent if self.body_of is not None and self.parent is not None else self
 
     def within_class(self) -> Class | None:
         """The class in whose text this frame stands, nearest first."""
-        frame: Frame | None = self
+        frame: CallFrame | None = self
         while frame is not None:
             found = frame.body_of or frame.method_of
             if found is not None:
@@ -130,11 +130,11 @@ class Frame:
             frame = frame.parent
         return None
 
-    def owner(self, name: str) -> Frame | None:
+    def owner(self, name: str) -> CallFrame | None:
         """The frame of functions that `name` belongs to, by the text; None for names of the module and builtins."""
         if name in self.scope.of_module:
             return None
-        frame: Frame = self
+        frame: CallFrame = self
         while frame.parent is not None:
             if name in frame.scope.local and (frame.body_of is None or name in frame.variables):
                 return frame
@@ -143,14 +143,14 @@ class Frame:
             frame = frame.parent
         return None
 
-    def module(self) -> Frame:
+    def module(self) -> CallFrame:
         """The module's frame."""
         frame = self
         while frame.parent is not None:
             frame = frame.parent
         return frame
 
-    def target(self, name: str) -> Frame:
+    def target(self, name: str) -> CallFrame:
         """The frame in which assigning to `name` binds it."""
         if name in self.scope.of_module:
             return self.module()
@@ -160,11 +160,11 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Function:
+class SourceFunction:
     """A function or lambda of the file, with the frame that it was defined in."""
 
     node: ast.FunctionDef | ast.Lambda
-    frame: Frame
+    frame: CallFrame
     defaults: dict[str, Value] = field(default_factory=dict)
     owner: Class | None = None
     """The class in whose body it stands."""
@@ -196,14 +196,14 @@ class Method:
 class Slice:
     """`start:stop:step`; bounds are known, or sizes of the run."""
 
-    start: int | Number | None
-    stop: int | Number | None
+    start: int | NumberValue | None
+    stop: int | NumberValue | None
     step: int | None = None
 
     @property
     def plain(self) -> slice:
         """As Python's slice. Raises SizeUsed if only the run knows a bound."""
-        if isinstance(self.start, Number) or isinstance(self.stop, Number):
+        if isinstance(self.start, NumberValue) or isinstance(self.stop, NumberValue):
             raise SizeUsed
         return slice(self.start, self.stop, self.step)
 
@@ -240,7 +240,7 @@ class Set:
 
 
 @dataclass(eq=False)
-class Range:
+class RangeValue:
     """`range(...)` over known numbers."""
 
     values: range
@@ -269,7 +269,7 @@ class Generator:
 class Text:
     """A string that holds values of the run; it can be printed. Parts are text or (array or number, conversion, format)."""
 
-    parts: list[str | tuple[Tensor | Number, str, str]]
+    parts: list[str | tuple[TracedArray | NumberValue, str, str]]
 
 
 @dataclass(eq=False)
@@ -302,7 +302,7 @@ class Class:
     base: Class | None = None
     names: dict[str, Value] = field(default_factory=dict)
     kind: str = ""
-    fields: dict[str, Field] = field(default_factory=dict)
+    fields: dict[str, ClassField] = field(default_factory=dict)
     frozen: bool = False
     compared: bool = False
     abstract: frozenset[str] = frozenset()
@@ -324,20 +324,20 @@ class Class:
 
 
 @dataclass(eq=False)
-class Instance:
+class ObjectInstance:
     """An object of a class of the file; `attributes` are its own, not its class's."""
 
     kind: Class
     attributes: dict[str, Value] = field(default_factory=dict)
 
 
-class Named(tuple["Value", ...]):
+class NamedTupleValue(tuple["Value", ...]):
     """A named tuple: a tuple whose class, of kind "namedtuple", names its elements."""
 
     kind: Class
 
     @classmethod
-    def of(cls, kind: Class, values: Iterable[Value]) -> Named:
+    def of(cls, kind: Class, values: Iterable[Value]) -> NamedTupleValue:
         """The tuple of these values."""
         made = cls(values)
         made.kind = kind
@@ -345,10 +345,10 @@ class Named(tuple["Value", ...]):
 
 
 @dataclass(frozen=True, eq=False)
-class Bound:
+class BoundMethod:
     """A method bound to an object or a class. `function`: None for a method of `object`, which does nothing."""
 
-    function: Function | Initialiser | None
+    function: SourceFunction | Initialiser | None
     owner: Value
 
 
@@ -372,12 +372,12 @@ class Descriptor:
     """`staticmethod`, `classmethod` or `property` around a function; `setter` is a property's."""
 
     kind: str
-    function: Function
-    setter: Function | None = None
+    function: SourceFunction
+    setter: SourceFunction | None = None
 
 
 @dataclass(frozen=True, eq=False)
-class Field:
+class ClassField:
     """A field of a dataclass or named tuple. `default` is valid if `given`; `factory` is called for each object."""
 
     given: bool = False
@@ -408,29 +408,30 @@ class Marker:
     name: str
 
 
-Value: TypeAlias = "Tensor | Number | Library | Function | Method | Slice | List | Dict | Range | Lazy | Generator | _Other"
-_Object: TypeAlias = "Class | Instance | Bound | Partial | Initialiser | Super | Descriptor | Field"
-_Other: TypeAlias = "_Object | Complex | Set | Text | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
-Operand: TypeAlias = "Tensor | Number"
-TextPart: TypeAlias = "str | tuple[Tensor | Number, str, str]"
+Value: TypeAlias = "TracedArray | NumberValue | Library | SourceFunction | Method | Slice | List | Dict | _Other"
+_Object: TypeAlias = "Class | ObjectInstance | BoundMethod | Partial | Initialiser | Super | Descriptor | ClassField"
+_Lazy: TypeAlias = "RangeValue | Lazy | Generator"
+_Other: TypeAlias = "_Object | _Lazy | Complex | Set | Text | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
+ValueOperand: TypeAlias = "TracedArray | NumberValue"
+TextPart: TypeAlias = "str | tuple[TracedArray | NumberValue, str, str]"
 """Text, or a value that only the run knows with its conversion and format."""
 ELLIPSIS = Marker("Ellipsis")
 NOT_IMPLEMENTED = Marker("NotImplemented")
 Caller: TypeAlias = Callable[..., "Value"]
 
 
-def dimension(value: Tensor, axis: int) -> Number:
+def dimension(value: TracedArray, axis: int) -> NumberValue:
     """A dimension's size as a number; symbolic if only the run knows it."""
     size = value.shape[axis]
-    return Number(size) if size >= 0 else Number(None, dim=(value.ssa, axis))
+    return NumberValue(size) if size >= 0 else NumberValue(None, dim=(value.ssa, axis))
 
 
 def words(value: Value) -> str:
     """What a value is, for messages."""
     match value:
-        case Tensor():
+        case TracedArray():
             return f"an array {value.dtype}[{', '.join('?' if d < 0 else str(d) for d in value.shape)}]"
-        case Number():
+        case NumberValue():
             return (
                 f"the number {value.value!r}"
                 if not value.symbolic
@@ -442,14 +443,14 @@ def words(value: Value) -> str:
             return f"`{value.path.removeprefix('builtins.')}`"
         case Method():
             return f"the method `{value.name}`"
-        case Function():
+        case SourceFunction():
             return f"the function `{value.name}`"
         case Class():
             return f"the class `{value.name}`"
-        case Instance() | Named():
+        case ObjectInstance() | NamedTupleValue():
             return f"an object of the class `{value.kind.name}`"
-        case Bound() | Descriptor():
-            return f"the method `{value.function.name}`" if isinstance(value.function, Function) else "the method `__init__`"
+        case BoundMethod() | Descriptor():
+            return f"the method `{value.function.name}`" if isinstance(value.function, SourceFunction) else "the method `__init__`"
         case Partial():
             return f"a partial of {words(value.function)}"
         case Super():
@@ -466,7 +467,7 @@ def words(value: Value) -> str:
             return f"a {value.kind} of {len(value.items)}"
         case Set():
             return f"a {'frozen ' if value.frozen else ''}set of {len(value.items)}"
-        case Range():
+        case RangeValue():
             return repr(value.values)
         case Lazy():
             return f"a {value.kind}"
@@ -480,10 +481,10 @@ def words(value: Value) -> str:
             return f"a {type(value).__name__.lower()}"
 
 
-def numbered(pieces: Sequence[TextPart]) -> tuple[str, list[Tensor | Number]]:
+def numbered(pieces: Sequence[TextPart]) -> tuple[str, list[TracedArray | NumberValue]]:
     """Pieces as a format string with numbered places ("loss {0:.3f}"), and the values in them."""
     text: list[str] = []
-    values: list[Tensor | Number] = []
+    values: list[TracedArray | NumberValue] = []
     for piece in pieces:
         if isinstance(piece, str):
             text.append(piece.replace("{", "{{").replace("}", "}}"))

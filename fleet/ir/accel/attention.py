@@ -18,8 +18,8 @@ import numpy as np
 from xdsl.irdl import operand_def
 
 from fleet.ir.accel.inference import Inference, same_dim
-from fleet.ir.accel.nodes import Call, Node, call, register
-from fleet.ir.accel.types import DataType, Dim, Tensor, show_shape
+from fleet.ir.accel.nodes import Node, OperatorCall, call, register
+from fleet.ir.accel.types import AccelTensor, DataType, Dim, show_shape
 from fleet.symbols.expr import as_expr, dim
 
 __all__ = [
@@ -30,23 +30,23 @@ __all__ = [
 CACHE = DataType("float16", "hbm")
 
 
-def pos_emb(data: Node, weight: Node, padding: int = 0, out_and_in_mode: int = 0, **attrs: Any) -> Call:
+def pos_emb(data: Node, weight: Node, padding: int = 0, out_and_in_mode: int = 0, **attrs: Any) -> OperatorCall:
     """Rotary embedding of data (heads, T, D): adjacent channels (2i, 2i + 1) turned by pair i of the table."""
     given = {"padding": padding, "out_and_in_mode": out_and_in_mode, **attrs}
     return call("accel.hbm.pos_emb", (data, weight), given)
 
 
-def rope_glm(data: Node, weight: Node, **attrs: Any) -> Call:
+def rope_glm(data: Node, weight: Node, **attrs: Any) -> OperatorCall:
     """Partial rotary embedding: the first 2 * pairs channels in adjacent pairs, the others as they are."""
     return call("accel.hbm.rope", (data, weight), {"mode": "glm", **attrs})
 
 
-def rope_qwen(data: Node, weight: Node, **attrs: Any) -> Call:
+def rope_qwen(data: Node, weight: Node, **attrs: Any) -> OperatorCall:
     """Rotary embedding of halves: channels i and i + D / 2 turned by pair i of the table."""
     return call("accel.hbm.rope", (data, weight), {"mode": "qwen", **attrs})
 
 
-def dat_hbm(data: Node, trp: int, last_token: Dim | None = None, **attrs: Any) -> Call:
+def dat_hbm(data: Node, trp: int, last_token: Dim | None = None, **attrs: Any) -> OperatorCall:
     """Appends (kv_heads, T, D) to a cache in HBM at position last_token. trp: 1 for keys (`trp_mvm`), 0 for values (`f2w_mvm`)."""
     return call("accel.hbm.dat_hbm", (data,), {"trp": trp, "last_token": last_token, **attrs}, "hbm_cache")
 
@@ -54,49 +54,49 @@ def dat_hbm(data: Node, trp: int, last_token: Dim | None = None, **attrs: Any) -
 dat2hbm = dat_hbm
 
 
-def kcache2hbm(data: Node, **attrs: Any) -> Call:
+def kcache2hbm(data: Node, **attrs: Any) -> OperatorCall:
     """`dat_hbm` of keys."""
     return dat_hbm(data, 1, **attrs)
 
 
-def vcache2hbm(data: Node, **attrs: Any) -> Call:
+def vcache2hbm(data: Node, **attrs: Any) -> OperatorCall:
     """`dat_hbm` of values."""
     return dat_hbm(data, 0, **attrs)
 
 
-def transpose(data: Node, out_and_in_mode: int = 0, log2_step: int = 28) -> Call:
+def transpose(data: Node, out_and_in_mode: int = 0, log2_step: int = 28) -> OperatorCall:
     """Keys of these tokens alone, in HBM for `trp_mvm`: nothing is kept from step to step."""
     given = {"trp": 1, "out_and_in_mode": out_and_in_mode, "log2_step": log2_step}
     return call("accel.hbm.transpose", (data,), given, "hbm_rt")
 
 
-def feature2weight(data: Node, out_and_in_mode: int = 0, log2_step: int = 28) -> Call:
+def feature2weight(data: Node, out_and_in_mode: int = 0, log2_step: int = 28) -> OperatorCall:
     """Values of these tokens alone, in HBM for `f2w_mvm`: nothing is kept from step to step."""
     given = {"trp": 0, "out_and_in_mode": out_and_in_mode, "log2_step": log2_step}
     return call("accel.hbm.feature2weight", (data,), given, "hbm_rt")
 
 
-def trp_mvm(data: Node, weight: Node, **attrs: Any) -> Call:
+def trp_mvm(data: Node, weight: Node, **attrs: Any) -> OperatorCall:
     """Scores: queries (heads, T, D) by keys (kv_heads, S, D), times 1 / sqrt(D): (heads, T, S)."""
     return call("accel.hbm.trp_mvm", (data, weight), attrs)
 
 
-def f2w_mvm(data: Node, weight: Node, **attrs: Any) -> Call:
+def f2w_mvm(data: Node, weight: Node, **attrs: Any) -> OperatorCall:
     """Weights (heads, T, S) by values (kv_heads, S, D): (heads, T, D)."""
     return call("accel.hbm.f2w_mvm", (data, weight), attrs)
 
 
-def mvm_afterTRP(data: Node, weight: Node, padding: int = 0, **attrs: Any) -> Call:
+def mvm_afterTRP(data: Node, weight: Node, padding: int = 0, **attrs: Any) -> OperatorCall:
     """`trp_mvm` under its older name; keys that are not in HBM yet are written there first."""
     return trp_mvm(data, _cached(weight, 1), padding=padding, **attrs)
 
 
-def mvm_afterF2W(data: Node, weight: Node, padding: int = 0, **attrs: Any) -> Call:
+def mvm_afterF2W(data: Node, weight: Node, padding: int = 0, **attrs: Any) -> OperatorCall:
     """`f2w_mvm` under its older name; values that are not in HBM yet are written there first."""
     return f2w_mvm(data, _cached(weight, 0), padding=padding, **attrs)
 
 
-def cache(expr: Call) -> Call:
+def cache(expr: OperatorCall) -> OperatorCall:
     """Marks a call's result as what the cache keeps (older form, with `mvm_afterTRP` and `mvm_afterF2W`)."""
     expr.prefix = "cache"
     expr.set(padding=1)
@@ -104,15 +104,15 @@ def cache(expr: Call) -> Call:
 
 
 def _cached(node: Node, trp: int) -> Node:
-    return node if isinstance(node, Call) and node.op in _IN_HBM else dat_hbm(node, trp)
+    return node if isinstance(node, OperatorCall) and node.op in _IN_HBM else dat_hbm(node, trp)
 
 
-def softmax(data: Node, padding: int = 0, onchip: int = 0, **attrs: Any) -> Call:
+def softmax(data: Node, padding: int = 0, onchip: int = 0, **attrs: Any) -> OperatorCall:
     """Softmax over the positions of (heads, T, S). mask (attribute, default 1): token t sees the first S - T + t + 1."""
     return call("accel.hbm.softmax", (data,), {"padding": padding, "onchip": onchip, **attrs})
 
 
-def attention(q_data: Node, k_data: Node, v_data: Node, **attrs: Any) -> Call:
+def attention(q_data: Node, k_data: Node, v_data: Node, **attrs: Any) -> OperatorCall:
     """Attention of queries (heads, T, D) with cached keys and values (kv_heads, T, D): (heads, T, D)."""
     scores = softmax(trp_mvm(q_data, dat_hbm(k_data, 1, **attrs), **attrs), **attrs)
     return f2w_mvm(scores, dat_hbm(v_data, 0, **attrs), **attrs)
@@ -122,19 +122,19 @@ _IN_HBM = {"accel.hbm.dat_hbm": "a cache", "accel.hbm.transpose": "a transpose",
 _LAST = {"last_token": "position of the first token; usually given to `infer_type` for all calls"}
 
 
-def _pairs(c: Inference) -> tuple[Tensor, Dim]:
+def _pairs(c: Inference) -> tuple[AccelTensor, Dim]:
     data, table = c.feature(0), c.typed(1, ("float16",), ("ddr",))
     if len(table.shape) not in {2, 3}:
         c.fail(f"{c.role(1)} has shape {show_shape(table.shape)}, expected (1, 2 * positions, pairs)")
     return data, table.shape[-1]
 
 
-def _cache_argument(c: Inference, keys: bool) -> tuple[Tensor, Tensor]:
+def _cache_argument(c: Inference, keys: bool) -> tuple[AccelTensor, AccelTensor]:
     data, cached = c.feature(0), c.typed(1, ("float16",), ("hbm",))
     if len(cached.shape) != 3:
         c.fail(f"{c.role(1)} has shape {show_shape(cached.shape)}, expected (kv_heads, positions, channels)")
     source = c.nodes[1]
-    if isinstance(source, Call) and source.op in _IN_HBM and bool(source.attrs.get("trp")) != keys:
+    if isinstance(source, OperatorCall) and source.op in _IN_HBM and bool(source.attrs.get("trp")) != keys:
         use, trp = ("keys", 1) if keys else ("values", 0)
         c.fail(f"{c.role(1)} is {_IN_HBM[source.op]} with trp = {source.attrs.get('trp')}, {use} need trp = {trp}")
     if not same_dim(data.shape[0] % cached.shape[0], 0):
@@ -164,7 +164,7 @@ def _shared(cached: np.ndarray, heads: int) -> np.ndarray:
 # Operators. `last_token` has a number in it when they compute.
 
 
-class Rotary(Call, ABC):
+class RotaryCall(OperatorCall, ABC):
     """Rotary embedding; of adjacent channels, where nothing else is said."""
 
     data = operand_def()
@@ -172,7 +172,7 @@ class Rotary(Call, ABC):
     ATTRS: ClassVar = _LAST
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         data, pairs = _pairs(c)
         c.agree(f"channels of {c.role(0)} {show_shape(data.shape)} and twice the pairs of {c.role(1)}", data.shape[2], pairs * 2)
         return c.result(data.shape)
@@ -183,21 +183,21 @@ class Rotary(Call, ABC):
 
 
 @register
-class PosEmb(Rotary):
+class PosEmbCall(RotaryCall):
     """rotary embedding of adjacent channels."""
 
     name = "accel.hbm.pos_emb"
 
 
 @register
-class Rope(Rotary):
+class RopeCall(RotaryCall):
     """rotary embedding of the newer family."""
 
     name = "accel.hbm.rope"
     ATTRS: ClassVar = {"mode": "glm: the first 2 * pairs channels, adjacent; qwen: halves", **_LAST}
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         if c.attrs.get("mode") == "qwen":
             return super().infer(c)
         data, pairs = _pairs(c)
@@ -215,7 +215,7 @@ class Rope(Rotary):
 
 
 @register
-class DatHbm(Call):
+class DatHbmCall(OperatorCall):
     """appends T positions to a cache and gives all of them."""
 
     name = "accel.hbm.dat_hbm"
@@ -225,7 +225,7 @@ class DatHbm(Call):
     }  # fmt: skip
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         heads, tokens, channels = c.feature(0).shape
         if c.attrs.get("trp", 0) not in (0, 1):
             c.fail(f"trp is {c.attrs['trp']!r}, expected 1 (keys) or 0 (values)")
@@ -237,13 +237,13 @@ class DatHbm(Call):
         return args[0] if past is None else np.concatenate([past, args[0]], axis=1)
 
 
-class Moved(Call, ABC):
+class MovedCall(OperatorCall, ABC):
     """This step's own keys or values in HBM."""
 
     data = operand_def()
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         return c.result(c.feature(0).shape, CACHE)
 
     @classmethod
@@ -252,7 +252,7 @@ class Moved(Call, ABC):
 
 
 @register
-class Transpose(Moved):
+class TransposeCall(MovedCall):
     """keys of these tokens into HBM, kept for this step."""
 
     name = "accel.hbm.transpose"
@@ -260,7 +260,7 @@ class Transpose(Moved):
 
 
 @register
-class Feature2Weight(Moved):
+class Feature2WeightCall(MovedCall):
     """values of these tokens into HBM, kept for this step."""
 
     name = "accel.hbm.feature2weight"
@@ -268,7 +268,7 @@ class Feature2Weight(Moved):
 
 
 @register
-class TrpMvm(Call):
+class TrpMvmCall(OperatorCall):
     """scores of queries and cached keys."""
 
     name = "accel.hbm.trp_mvm"
@@ -277,7 +277,7 @@ class TrpMvm(Call):
     ATTRS: ClassVar = {"scale": "of the scores; default 1 / sqrt(D)"}
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         data, cached = _cache_argument(c, True)
         c.real("scale")
         c.agree(f"channels of {c.role(0)} and {c.role(1)}", data.shape[2], cached.shape[2])
@@ -291,7 +291,7 @@ class TrpMvm(Call):
 
 
 @register
-class Softmax(Call):
+class SoftmaxCall(OperatorCall):
     """softmax over positions."""
 
     name = "accel.hbm.softmax"
@@ -299,7 +299,7 @@ class Softmax(Call):
     ATTRS: ClassVar = {"mask": "1 (default): causal"}
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         return c.result(c.feature(0).shape)
 
     @classmethod
@@ -313,7 +313,7 @@ class Softmax(Call):
 
 
 @register
-class F2wMvm(Call):
+class F2wMvmCall(OperatorCall):
     """cached values weighted by softmax."""
 
     name = "accel.hbm.f2w_mvm"
@@ -321,7 +321,7 @@ class F2wMvm(Call):
     cache = operand_def()
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         data, cached = _cache_argument(c, False)
         c.agree(f"positions of {c.role(0)} and {c.role(1)}", data.shape[2], cached.shape[1])
         return c.result((*data.shape[:2], cached.shape[2]))

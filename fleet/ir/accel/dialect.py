@@ -8,22 +8,22 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from fleet.ir.accel import attention, pointwise, products, views
-from fleet.ir.accel.nodes import Call, Constant, Tuple, TupleItem, Var, find_operator, register
-from fleet.ir.accel.types import Content, Size, Tensor, Unknown
+from fleet.ir.accel.nodes import ConstantNode, OperatorCall, TupleItemNode, TupleNode, VarNode, find_operator, register
+from fleet.ir.accel.types import AccelTensor, Content, Size, Unknown
 
 __all__ = ["ATTRIBUTES", "FUNCTIONS", "accel", "find_operator", "operators", "register"]
 
 FUNCTIONS = (products, attention, pointwise, views)
 """The modules whose functions build nodes."""
 
-ATTRIBUTES = (Content, Size, Tensor, Unknown)
+ATTRIBUTES = (Content, Size, AccelTensor, Unknown)
 
 
-def operators() -> dict[str, type[Call]]:
+def operators() -> dict[str, type[OperatorCall]]:
     """Name -> operator, in the order of registration."""
-    return dict(Call.OPERATORS)
+    return dict(OperatorCall.OPERATORS)
 
 
 def accel() -> Dialect:
     """The dialect with the operators that are registered now."""
-    return Dialect("accel", [Var, Constant, Tuple, TupleItem, *Call.OPERATORS.values()], list(ATTRIBUTES))
+    return Dialect("accel", [VarNode, ConstantNode, TupleNode, TupleItemNode, *OperatorCall.OPERATORS.values()], list(ATTRIBUTES))

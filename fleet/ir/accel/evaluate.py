@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.nodes import Call, Constant, Node, Tuple, TupleItem, Var, describe, labels, post_order
-from fleet.ir.accel.types import Tensor
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, TupleNode, VarNode, describe, labels, post_order
+from fleet.ir.accel.types import AccelTensor
 from fleet.ir.accel.walk import caches
 from fleet.symbols.expr import Expr, ExprError, as_expr
 
@@ -95,36 +95,36 @@ class _Run:
 
     def value(self, node: Node) -> Value:
         match node:
-            case Var():
+            case VarNode():
                 return self._input(node)
-            case Constant():
+            case ConstantNode():
                 return self._constant(node)
-            case Tuple():
+            case TupleNode():
                 return tuple(self.array(f) for f in node.fields)
-            case TupleItem():
+            case TupleItemNode():
                 return self.values[node.source][node.index]
-            case Call():
+            case OperatorCall():
                 return self._call(node)
             case _:
                 raise GraphError(f"{type(node).__name__} is no kind of node")
 
     def checked(self, node: Node, value: Value) -> Value:
         types = node.checked_type if isinstance(node.checked_type, tuple) else (node.checked_type,)
-        if isinstance(node, Constant):
+        if isinstance(node, ConstantNode):
             return value
         for found, expected in zip(value if isinstance(value, tuple) else (value,), types, strict=True):
-            if isinstance(expected, Tensor):
+            if isinstance(expected, AccelTensor):
                 shape = tuple(as_expr(d).evaluate(self.bindings) for d in expected.shape)
                 if found.shape != shape:
                     raise GraphError(f"value of shape {found.shape}, expected {shape}")
         return value
 
-    def _input(self, node: Var) -> np.ndarray:
+    def _input(self, node: VarNode) -> np.ndarray:
         if node.label not in self.inputs:
             raise GraphError("no array for this input", hint=f"given are {', '.join(self.inputs) or 'none'}")
         return np.asarray(self.inputs[node.label], self.dtype)
 
-    def _constant(self, node: Constant) -> np.ndarray:
+    def _constant(self, node: ConstantNode) -> np.ndarray:
         data = self.constants.get(node.label or "", node.data)
         array = data() if callable(data) else data
         if isinstance(array, np.ndarray):
@@ -133,11 +133,11 @@ class _Run:
             return array.reshape(shape if fits else array.shape).astype(self.dtype)
         return np.empty(0, self.dtype)  # what needs it says so
 
-    def _call(self, node: Call) -> Value:
+    def _call(self, node: OperatorCall) -> Value:
         roles = node.roles()
         args = [self.array(a) for a in node.args]
         for index, (a, source) in enumerate(zip(args, node.args, strict=True)):
-            if a.size == 0 and isinstance(source, Constant) and roles[min(index, len(roles) - 1)] != "act":
+            if a.size == 0 and isinstance(source, ConstantNode) and roles[min(index, len(roles) - 1)] != "act":
                 raise GraphError(f"constant {source.label} has no array", hint="give one in `constants`")
         attrs = {name: self._number(value) for name, value in node.attrs.items()}
         if node in self.cache_names:
@@ -149,7 +149,7 @@ class _Run:
             return value.evaluate(self.bindings)
         return tuple(self._number(v) for v in value) if isinstance(value, tuple | list) else value
 
-    def _past(self, node: Call, last: int) -> np.ndarray | None:
+    def _past(self, node: OperatorCall, last: int) -> np.ndarray | None:
         if last == 0:
             return None
         name = self.cache_names[node]

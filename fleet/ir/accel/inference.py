@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from xdsl.ir import Operation
 
 from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.types import DataType, Dim, Tensor, show_shape
+from fleet.ir.accel.types import AccelTensor, DataType, Dim, show_shape
 from fleet.symbols.expr import ExprError, as_expr, dim
 
 __all__ = ["FEATURE", "Inference", "same_dim"]
@@ -38,7 +38,7 @@ class Inference:
     """
 
     roles: tuple[str, ...]
-    types: tuple[Tensor, ...]
+    types: tuple[AccelTensor, ...]
     nodes: tuple[Operation, ...]
     attrs: Mapping[str, Any]
     limits: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -47,14 +47,14 @@ class Inference:
         """Refuses the call. Raises GraphError."""
         raise GraphError(reason, hint=hint)
 
-    def feature(self, index: int) -> Tensor:
+    def feature(self, index: int) -> AccelTensor:
         """Argument `index`, which must be a feature: float16 in DDR or on chip, of three dimensions."""
         found = self.typed(index, ("float16",), ("ddr", "onchip"))
         if len(found.shape) != 3:
             self.fail(f"{self.role(index)} has shape {show_shape(found.shape)}, expected (heads, tokens, channels)")
         return found
 
-    def typed(self, index: int, dtypes: Sequence[str], spaces: Sequence[str]) -> Tensor:
+    def typed(self, index: int, dtypes: Sequence[str], spaces: Sequence[str]) -> AccelTensor:
         """Argument `index`, which must be of one of the dtypes in one of the spaces."""
         found = self.types[index]
         if found.dtype.dtype not in dtypes or found.dtype.mapped not in spaces:
@@ -66,9 +66,9 @@ class Inference:
         """How an error calls an argument: "argument 1 (weight)"."""
         return f"argument {index} ({self.roles[min(index, len(self.roles) - 1)]})"
 
-    def result(self, shape: Sequence[Dim], dtype: DataType = FEATURE) -> Tensor:
+    def result(self, shape: Sequence[Dim], dtype: DataType = FEATURE) -> AccelTensor:
         """A type on the same accelerator, its sizes in normal form."""
-        return Tensor(shape, dtype, self.types[0].device)
+        return AccelTensor(shape, dtype, self.types[0].device)
 
     def number(self, name: str, default: Dim = 0) -> Dim:
         """An attribute that is a number or an expression; None counts as missing."""

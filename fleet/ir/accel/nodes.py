@@ -35,12 +35,12 @@ from fleet.ir.accel.inference import Inference
 from fleet.ir.accel.types import (
     HBM,
     Accelerator,
+    AccelTensor,
     Content,
     DataType,
     Dim,
     Held,
     Size,
-    Tensor,
     Type,
     from_attribute,
     show_type,
@@ -52,8 +52,23 @@ from fleet.ir.walk import operands_first
 from fleet.symbols.expr import Expr, ExprError
 
 __all__ = [
-    "Call", "Constant", "Leaf", "Node", "Tuple", "TupleItem", "Var", "arguments", "call", "describe", "find_operator", "labels",
-    "post_order", "print_graph", "register", "single", "sizes",
+    "ConstantNode",
+    "Leaf",
+    "Node",
+    "OperatorCall",
+    "TupleItemNode",
+    "TupleNode",
+    "VarNode",
+    "arguments",
+    "call",
+    "describe",
+    "find_operator",
+    "labels",
+    "post_order",
+    "print_graph",
+    "register",
+    "single",
+    "sizes",
 ]  # fmt: skip
 
 
@@ -136,10 +151,10 @@ class Node(IRDLOperation, ABC):
             attributes=dict(self.attributes),
         )  # fmt: skip
 
-    def __getitem__(self, index: int) -> TupleItem:
+    def __getitem__(self, index: int) -> TupleItemNode:
         if not isinstance(cast("object", index), int):
             raise GraphError(f"result {index!r} of a node, expected a number")
-        return TupleItem(self, index)
+        return TupleItemNode(self, index)
 
     def __iter__(self) -> Any:
         # `__getitem__` alone would make every node an endless sequence.
@@ -190,7 +205,7 @@ class Leaf(Node, ABC):
 
 
 @irdl_op_definition
-class Var(Leaf):
+class VarNode(Leaf):
     """An input: shape as (1, tokens, channels)."""
 
     name = "accel.var"
@@ -208,7 +223,7 @@ class Var(Leaf):
 
 
 @irdl_op_definition
-class Constant(Leaf):
+class ConstantNode(Leaf):
     """Weights. See `fleet.ir.accel.types.Held` for what `data` may be."""
 
     name = "accel.constant"
@@ -239,8 +254,8 @@ class Constant(Leaf):
             self.properties["content"] = Content(data)
 
 
-class Call(Node, ABC):
-    """An operator on arguments: `Call("accel.hbm.mvm", (x, w), {"skip": 1})`.
+class OperatorCall(Node, ABC):
+    """An operator on arguments: `OperatorCall("accel.hbm.mvm", (x, w), {"skip": 1})`.
 
     A class of an operator states its operands, of which a variadic one takes one argument or more, its docstring says what it
     computes, and besides it states what it has of these:
@@ -251,7 +266,7 @@ class Call(Node, ABC):
     VIEW: ClassVar[bool] = False
     ATTRS: ClassVar[Mapping[str, str]] = {}
 
-    OPERATORS: ClassVar[dict[str, type[Call]]] = {}
+    OPERATORS: ClassVar[dict[str, type[OperatorCall]]] = {}
     """Name -> operator, of all that are registered."""
 
     def __new__(cls, *given: Any, **named: Any) -> Self:
@@ -340,26 +355,26 @@ class Call(Node, ABC):
         raise GraphError(f"operator {cls.name} has no meaning that could be evaluated")
 
 
-C = TypeVar("C", bound=Call)
+C = TypeVar("C", bound=OperatorCall)
 
 
-def single(node: Node) -> Tensor:
+def single(node: Node) -> AccelTensor:
     """The type of a node with one result. Raises GraphError for another."""
     found = node.checked_type
-    if isinstance(found, Tensor):
+    if isinstance(found, AccelTensor):
         return found
     count = len(found or ())
     raise GraphError(f"a node with {count} results is used as one", hint="take one of them: [0], [1], ...")
 
 
-def call(op: str, args: Sequence[Any], attrs: Mapping[str, Any], prefix: str = "runtime") -> Call:
+def call(op: str, args: Sequence[Any], attrs: Mapping[str, Any], prefix: str = "runtime") -> OperatorCall:
     """A call as builders make it: "prefix" among the attributes is the memory block of the result, in the place of `prefix`."""
     kept = {name: value for name, value in attrs.items() if name != "prefix"}
-    return Call(op, args, kept, str(attrs.get("prefix", prefix)))
+    return OperatorCall(op, args, kept, str(attrs.get("prefix", prefix)))
 
 
 @irdl_op_definition
-class Tuple(Node):
+class TupleNode(Node):
     """Several results of a graph."""
 
     name = "accel.tuple"
@@ -375,7 +390,7 @@ class Tuple(Node):
 
 
 @irdl_op_definition
-class TupleItem(Node):
+class TupleItemNode(Node):
     """One result of a node that has several."""
 
     name = "accel.item"
@@ -396,14 +411,14 @@ class TupleItem(Node):
         return self.index_attr.value.data
 
 
-def find_operator(name: object) -> type[Call]:
+def find_operator(name: object) -> type[OperatorCall]:
     """The operator of a name. Raises GraphError naming those that are spelled alike."""
     if not isinstance(name, str):
         raise GraphError(f"operator {name!r}, expected a name")
-    if name not in Call.OPERATORS:
-        near = difflib.get_close_matches(name, Call.OPERATORS, 3)
+    if name not in OperatorCall.OPERATORS:
+        near = difflib.get_close_matches(name, OperatorCall.OPERATORS, 3)
         raise GraphError(f"no operator {name}", hint=f"did you mean {' or '.join(near)}" if near else "register it first")
-    return Call.OPERATORS[name]
+    return OperatorCall.OPERATORS[name]
 
 
 def register(operator: type[C], *, replace: bool = False) -> type[C]:
@@ -421,9 +436,9 @@ def register(operator: type[C], *, replace: bool = False) -> type[C]:
         ...         return c.result((heads, tokens, channels // 2))
         >>> half = Call("my.halve", [x])  # doctest: +SKIP
     """
-    if operator.name in Call.OPERATORS and not replace:
+    if operator.name in OperatorCall.OPERATORS and not replace:
         raise GraphError(f"operator {operator.name} is registered already", hint="give replace=True to put another in its place")
-    Call.OPERATORS[operator.name] = operator = irdl_op_definition(operator)
+    OperatorCall.OPERATORS[operator.name] = operator = irdl_op_definition(operator)
     return operator
 
 
@@ -446,12 +461,12 @@ def labels(root: Node) -> dict[Node, str]:
     calls = 0
     for node in post_order(root):
         match node:
-            case Call():
+            case OperatorCall():
                 named[node] = f"%{calls}"
                 calls += 1
-            case TupleItem():
+            case TupleItemNode():
                 named[node] = f"{named[node.source]}.{node.index}"
-            case Tuple():
+            case TupleNode():
                 named[node] = f"({', '.join(named[f] for f in node.fields)})"
             case _:
                 named[node] = node.label or "?"
@@ -471,25 +486,25 @@ def print_graph(root: Node, name: str = "main") -> str:
         }
     """
     named = labels(root)
-    lines = [f"def {name}({', '.join(named[v] for v in post_order(root) if isinstance(v, Var))}) {{"]
+    lines = [f"def {name}({', '.join(named[v] for v in post_order(root) if isinstance(v, VarNode))}) {{"]
     for node in post_order(root):
-        if isinstance(node, Var | Constant | Call):
+        if isinstance(node, VarNode | ConstantNode | OperatorCall):
             checked = f" {show_type(node.checked_type)}" if node.checked_type is not None else ""
             lines.append(f"  {named[node]} = {_right_side(node, named)}{checked}")
     return "\n".join([*lines, f"  return {named[root]}", "}"])
 
 
 def _right_side(node: Node, named: dict[Node, str]) -> str:
-    if isinstance(node, Var):
+    if isinstance(node, VarNode):
         return "var()"
-    if isinstance(node, Constant):
+    if isinstance(node, ConstantNode):
         return "constant()"
-    assert isinstance(node, Call)
+    assert isinstance(node, OperatorCall)
     return f"{node.op}({', '.join(named[a] for a in node.args)})"
 
 
 def describe(node: Node, named: dict[Node, str]) -> str:
     """A node for an error: "%3 = accel.hbm.mvm(%2, wq)"; calls with a name of their own have it behind."""
-    if not isinstance(node, Call):
+    if not isinstance(node, OperatorCall):
         return named[node]
     return f"{named[node]} = {_right_side(node, named)}" + (f' "{node.label}"' if node.label else "")

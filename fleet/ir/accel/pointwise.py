@@ -17,9 +17,9 @@ from xdsl.irdl import operand_def
 
 from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.inference import Inference, same_dim
-from fleet.ir.accel.nodes import Call, Constant, Node, call, register
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, call, register
 from fleet.ir.accel.products import INDEX, coefficients, const_ddr, pair
-from fleet.ir.accel.types import Tensor, show_shape
+from fleet.ir.accel.types import AccelTensor, show_shape
 from fleet.ir.accel.views import gather
 from fleet.symbols.expr import as_expr
 
@@ -28,59 +28,59 @@ __all__ = ["FUNCTIONS", "activate", "add", "argmax", "gelu", "layer_norm", "mul"
 SEGMENTS = 16
 
 
-def add(data0: Node, data1: Node, **attrs: Any) -> Call:
+def add(data0: Node, data1: Node, **attrs: Any) -> OperatorCall:
     """data0 + data1, of one shape. data1 may be a constant (1, 1, C), as of `sub` and `mul`: `fuse` puts it into a product's bn."""
     return call("accel.hbm.add", (data0, data1), attrs)
 
 
-def sub(data0: Node, data1: Node, **attrs: Any) -> Call:
+def sub(data0: Node, data1: Node, **attrs: Any) -> OperatorCall:
     """data0 - data1, of one shape."""
     return call("accel.hbm.sub", (data0, data1), attrs)
 
 
-def mul(data0: Node, data1: Node, **attrs: Any) -> Call:
+def mul(data0: Node, data1: Node, **attrs: Any) -> OperatorCall:
     """data0 * data1, of one shape."""
     return call("accel.hbm.mul", (data0, data1), attrs)
 
 
-def layer_norm(data: Node, weight: Node, *, kvcache_token: bool = False, **attrs: Any) -> Call:
+def layer_norm(data: Node, weight: Node, *, kvcache_token: bool = False, **attrs: Any) -> OperatorCall:
     """(x - mean) / sqrt(variance + eps) * weight + bias over the channels. kvcache_token: of the last token only."""
     return _norm(data, weight, 0, kvcache_token, attrs)
 
 
-def rms_norm(data: Node, weight: Node, *, kvcache_token: bool = False, **attrs: Any) -> Call:
+def rms_norm(data: Node, weight: Node, *, kvcache_token: bool = False, **attrs: Any) -> OperatorCall:
     """x / sqrt(mean of squares + eps) * weight + bias over the channels. kvcache_token: of the last token only."""
     return _norm(data, weight, 1, kvcache_token, attrs)
 
 
-def _norm(data: Node, weight: Node, rms: int, last_only: bool, attrs: Mapping[str, Any]) -> Call:
+def _norm(data: Node, weight: Node, rms: int, last_only: bool, attrs: Mapping[str, Any]) -> OperatorCall:
     return call("accel.hbm.layer_norm", (gather(data) if last_only else data, weight), {"rms": rms, **attrs})
 
 
-def activate(data: Node, weight: Node, out_and_in_mode: int = 0, **attrs: Any) -> Call:
+def activate(data: Node, weight: Node, out_and_in_mode: int = 0, **attrs: Any) -> OperatorCall:
     """A function of every element, by the table `weight`."""
     return call("accel.hbm.activate", (data, weight), {"out_and_in_mode": out_and_in_mode, **attrs})
 
 
-def silu(data: Node, out_and_in_mode: int = 0, weight: Node | None = None) -> Call:
+def silu(data: Node, out_and_in_mode: int = 0, weight: Node | None = None) -> OperatorCall:
     """x * sigmoid(x). weight: the table, where several calls share one."""
     return activate(data, weight or table("silu"), out_and_in_mode, function="silu")
 
 
-def gelu(data: Node, out_and_in_mode: int = 0, weight: Node | None = None, *, approximate: bool = False) -> Call:
+def gelu(data: Node, out_and_in_mode: int = 0, weight: Node | None = None, *, approximate: bool = False) -> OperatorCall:
     """GELU. approximate: the form with tanh. weight: the table, where several calls share one."""
     function = "gelu_tanh" if approximate else "gelu"
     return activate(data, weight or table(function), out_and_in_mode, function=function)
 
 
-def table(function: str) -> Constant:
+def table(function: str) -> ConstantNode:
     """The constant with a function's segments, which packing fills in."""
     made = const_ddr(f"{function}_weight", None, (3, SEGMENTS))
     made.prefix = "global"
     return made
 
 
-def argmax(data: Node, **attrs: Any) -> Call:
+def argmax(data: Node, **attrs: Any) -> OperatorCall:
     """Index of the largest channel of every token: (1, T, C) to (1, T) int32. `fuse` puts it into the product before it."""
     return call("accel.hbm.argmax", (data,), attrs)
 
@@ -99,23 +99,23 @@ FUNCTIONS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
 # Operators.
 
 
-class TwoFeatures(Call, ABC):
+class TwoFeaturesCall(OperatorCall, ABC):
     """Elementwise on two features of one shape; the second may be a constant (1, 1, C), for `fuse`."""
 
     data0 = operand_def()
     data1 = operand_def()
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         a, b = c.feature(0), c.feature(1)
-        channels = isinstance(c.nodes[1], Constant) and b.shape[:2] == (1, 1)
+        channels = isinstance(c.nodes[1], ConstantNode) and b.shape[:2] == (1, 1)
         if not all(map(same_dim, a.shape[2 * channels :], b.shape[2 * channels :])):
             c.fail(f"{c.role(0)} has shape {show_shape(a.shape)}, {c.role(1)} {show_shape(b.shape)}: expected the same")
         return c.result(a.shape)
 
 
 @register
-class Add(TwoFeatures):
+class AddCall(TwoFeaturesCall):
     """elementwise add of two features of one shape; the second may be a constant (1, 1, C), for `fuse`."""
 
     name = "accel.hbm.add"
@@ -126,7 +126,7 @@ class Add(TwoFeatures):
 
 
 @register
-class Sub(TwoFeatures):
+class SubCall(TwoFeaturesCall):
     """elementwise sub of two features of one shape; the second may be a constant (1, 1, C), for `fuse`."""
 
     name = "accel.hbm.sub"
@@ -137,7 +137,7 @@ class Sub(TwoFeatures):
 
 
 @register
-class Mul(TwoFeatures):
+class MulCall(TwoFeaturesCall):
     """elementwise mul of two features of one shape; the second may be a constant (1, 1, C), for `fuse`."""
 
     name = "accel.hbm.mul"
@@ -148,7 +148,7 @@ class Mul(TwoFeatures):
 
 
 @register
-class LayerNorm(Call):
+class LayerNormCall(OperatorCall):
     """layer norm or RMS norm over the channels."""
 
     name = "accel.hbm.layer_norm"
@@ -157,7 +157,7 @@ class LayerNorm(Call):
     ATTRS: ClassVar = {"rms": "1: RMS norm, 0: layer norm", "eps": "default 1e-5"}
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         c.real("eps", 0)
         data = c.feature(0)
         coefficients(c, 1, data.shape[2], alone=True)
@@ -174,7 +174,7 @@ class LayerNorm(Call):
 
 
 @register
-class Activate(Call):
+class ActivateCall(OperatorCall):
     """a function of every element, piecewise linear in 16 segments."""
 
     name = "accel.hbm.activate"
@@ -183,7 +183,7 @@ class Activate(Call):
     ATTRS: ClassVar = {"function": "what a table without data stands for"}
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         data, table = c.feature(0), c.types[1]
         if table.dtype.mapped != "ddr":
             c.fail(f"{c.role(1)} is {table.dtype}, expected a table in ddr")
@@ -196,7 +196,7 @@ class Activate(Call):
                    f"{SEGMENTS} segments")  # fmt: skip
         function = c.attrs.get("function")
         source = c.nodes[1]
-        if isinstance(source, Constant) and source.data is None and function is not None and function not in FUNCTIONS:
+        if isinstance(source, ConstantNode) and source.data is None and function is not None and function not in FUNCTIONS:
             c.fail(f"function {function!r} is not known", hint=f"known are {', '.join(FUNCTIONS)}")
         return c.result(data.shape)
 
@@ -217,14 +217,14 @@ class Activate(Call):
 
 
 @register
-class Argmax(Call):
+class ArgmaxCall(OperatorCall):
     """index of the largest channel; only `fuse` finds an instruction for it."""
 
     name = "accel.hbm.argmax"
     data = operand_def()
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         data = c.feature(0)
         c.agree("lines of an argmax and 1", data.shape[0], 1)
         return c.result(data.shape[:2], INDEX)

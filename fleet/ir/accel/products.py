@@ -15,8 +15,8 @@ from xdsl.irdl import operand_def
 
 from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.inference import Inference, same_dim
-from fleet.ir.accel.nodes import Call, Constant, Node, Var, call, register
-from fleet.ir.accel.types import HBM, Accelerator, DataType, Dim, Held, Tensor, Type, show_shape
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, VarNode, call, register
+from fleet.ir.accel.types import HBM, Accelerator, AccelTensor, DataType, Dim, Held, Type, show_shape
 from fleet.symbols.expr import dim
 
 __all__ = ["const_ddr", "const_hbm", "conv2d", "mvm", "mvm_bn", "mvm_bn_res", "var_ddr"]
@@ -25,7 +25,7 @@ INDEX = DataType("int32", "ddr")
 """What an argmax gives."""
 
 
-class Named(Protocol):
+class HasName(Protocol):
     """A device object whose name is the kind of accelerator, as dlavm's have it."""
 
     @property
@@ -34,32 +34,32 @@ class Named(Protocol):
         ...
 
 
-def _accelerator(device: Accelerator | Named) -> Accelerator:
+def _accelerator(device: Accelerator | HasName) -> Accelerator:
     if not isinstance(device, Accelerator) and not isinstance(getattr(device, "name", None), str):
         raise GraphError(f"device is {device!r}, expected an accelerator, as device.hbm_accel has them")
     return device if isinstance(device, Accelerator) else Accelerator(device.name)
 
 
-def var_ddr(name: str, shape: Sequence[Dim], dtype: str = "float16", device: Accelerator | Named = HBM) -> Var:
+def var_ddr(name: str, shape: Sequence[Dim], dtype: str = "float16", device: Accelerator | HasName = HBM) -> VarNode:
     """An input (1, tokens, channels) or (heads, tokens, channels) in DDR."""
-    return Var(name, shape, DataType(dtype, "ddr"), _accelerator(device), "runtime")
+    return VarNode(name, shape, DataType(dtype, "ddr"), _accelerator(device), "runtime")
 
 
 def const_ddr(
-    name: str, data: Held = None, shape: Sequence[Dim] | None = None, dtype: str = "float16", device: Accelerator | Named = HBM
-) -> Constant:
+    name: str, data: Held = None, shape: Sequence[Dim] | None = None, dtype: str = "float16", device: Accelerator | HasName = HBM
+) -> ConstantNode:
     """Coefficients in DDR: of norms, of bn, tables. See `fleet.ir.accel.types.Held` for what `data` may be."""
-    return Constant(name, data, shape, DataType(dtype, "ddr"), _accelerator(device), "weight")
+    return ConstantNode(name, data, shape, DataType(dtype, "ddr"), _accelerator(device), "weight")
 
 
 def const_hbm(
-    name: str, data: Held = None, shape: Sequence[Dim] | None = None, dtype: str = "int4", device: Accelerator | Named = HBM
-) -> Constant:
+    name: str, data: Held = None, shape: Sequence[Dim] | None = None, dtype: str = "int4", device: Accelerator | HasName = HBM
+) -> ConstantNode:
     """Weights (CHin, CHout) in HBM."""
-    return Constant(name, data, shape, DataType(dtype, "hbm"), _accelerator(device), "hbm")
+    return ConstantNode(name, data, shape, DataType(dtype, "hbm"), _accelerator(device), "hbm")
 
 
-def mvm(data: Node, weight: Node, *more: Node, skip: int = 1, log2_step: int = 28, **attrs: Any) -> Call:
+def mvm(data: Node, weight: Node, *more: Node, skip: int = 1, log2_step: int = 28, **attrs: Any) -> OperatorCall:
     """data (1, T, CHin) times weight (CHin, CHout): (1, T, CHout)."""
     _one_weight(skip, more)
     return call("accel.hbm.mvm", (data, weight), {"skip": skip, "log2_step": log2_step, **attrs})
@@ -68,7 +68,7 @@ def mvm(data: Node, weight: Node, *more: Node, skip: int = 1, log2_step: int = 2
 def mvm_bn(
     data: Node, weight: Node, wt_and_bias: Node, padding: int = 0, skip: int = 1, log2_step: int = 28, *,
     arg_max: int = 0, relu: int = 0, **attrs: Any,
-) -> Call:  # fmt: skip
+) -> OperatorCall:  # fmt: skip
     """`mvm` times the bn's weights plus its biases. arg_max: two results, [0] the logits and [1] the index of the largest."""
     _one_weight(skip, ())
     given = {"skip": skip, "padding": padding, "log2_step": log2_step, "arg_max": arg_max, "relu": relu, **attrs}
@@ -78,14 +78,16 @@ def mvm_bn(
 def mvm_bn_res(
     data: Node, weight: Node, wt_and_bias: Node, residual: Node, *more: Node, skip: int = 1, res_mul: int = 0, arg_max: int = 0,
     relu: int = 0, log2_step: int = 28, **attrs: Any,
-) -> Call:  # fmt: skip
+) -> OperatorCall:  # fmt: skip
     """`mvm_bn` plus a residual, or times it (res_mul); relu: then the positive part."""
     _one_weight(skip, more)
     given = {"skip": skip, "res_mul": res_mul, "relu": relu, "log2_step": log2_step, "arg_max": arg_max, **attrs}
     return call("accel.hbm.mvm_bn_res", (data, weight, wt_and_bias, residual), given)
 
 
-def conv2d(data: Node, weight: Node, strides: Sequence[int] = (1, 1), padding: Sequence[int] = (0, 0), **attrs: Any) -> Call:
+def conv2d(
+    data: Node, weight: Node, strides: Sequence[int] = (1, 1), padding: Sequence[int] = (0, 0), **attrs: Any
+) -> OperatorCall:
     """data (H, W, C) with weights (KH, KW, C, CHout). strides, padding: (of H, of W)."""
     given = {"strides": _of_two("strides", strides, 1), "padding": _of_two("padding", padding, 0)}
     return call("accel.hbm.conv2d", (data, weight), {**given, **attrs})
@@ -151,12 +153,12 @@ def _finish(y: np.ndarray, attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.nd
 # Operators.
 
 
-class Product(Call, ABC):
+class ProductCall(OperatorCall, ABC):
     """Features (1, T, CHin) by weights (CHin, CHout), the first two operands."""
 
 
 @register
-class Mvm(Product):
+class MvmCall(ProductCall):
     """data (1, T, CHin) times weight (CHin, CHout)."""
 
     name = "accel.hbm.mvm"
@@ -176,7 +178,7 @@ class Mvm(Product):
 
 
 @register
-class MvmBn(Product):
+class MvmBnCall(ProductCall):
     """mvm, times bn's weights plus its biases."""
 
     name = "accel.hbm.mvm_bn"
@@ -198,7 +200,7 @@ class MvmBn(Product):
 
 
 @register
-class MvmBnRes(Product):
+class MvmBnResCall(ProductCall):
     """mvm_bn, plus or times a residual of the result's shape."""
 
     name = "accel.hbm.mvm_bn_res"
@@ -225,7 +227,7 @@ class MvmBnRes(Product):
 
 
 @register
-class Conv2d(Call):
+class Conv2dCall(OperatorCall):
     """convolution of (H, W, CHin) with (KH, KW, CHin, CHout)."""
 
     name = "accel.hbm.conv2d"
@@ -234,7 +236,7 @@ class Conv2d(Call):
     ATTRS: ClassVar = {"strides": "(of H, of W)", "padding": "(of H, of W)"}
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         data, weight = c.feature(0), c.typed(1, ("int4",), ("hbm",))
         if len(weight.shape) != 4:
             c.fail(f"{c.role(1)} has shape {show_shape(weight.shape)}, expected (KH, KW, CHin, CHout)")

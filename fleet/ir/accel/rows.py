@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fleet.ir.accel.nodes import Call, Constant, Node, Tuple, TupleItem, Var, labels, post_order
-from fleet.ir.accel.types import Tensor, show_shape
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, TupleNode, VarNode, labels, post_order
+from fleet.ir.accel.types import AccelTensor, show_shape
 
 __all__ = ["graph_rows"]
 
@@ -19,31 +19,31 @@ def graph_rows(graph: Node) -> list[dict[str, Any]]:
     named = labels(graph)
     rows: list[dict[str, Any]] = []
     for node in post_order(graph):
-        if isinstance(node, Var):
+        if isinstance(node, VarNode):
             rows.append(_row(named[node], "input", "input", node, [], []))
-        elif isinstance(node, Call):
-            weights = [_constant(a) for a in node.args if isinstance(a, Constant)]
-            args = [_source(a, named) for a in node.args if not isinstance(a, Constant)]
+        elif isinstance(node, OperatorCall):
+            weights = [_constant(a) for a in node.args if isinstance(a, ConstantNode)]
+            args = [_source(a, named) for a in node.args if not isinstance(a, ConstantNode)]
             kind = "view" if node.VIEW else "call"
             rows.append(_row(named[node], kind, node.op.removeprefix("accel.").removeprefix("hbm."), node, args, weights))
-    for n, result in enumerate(graph.fields if isinstance(graph, Tuple) else (graph,)):
-        if not isinstance(result, Constant):
+    for n, result in enumerate(graph.fields if isinstance(graph, TupleNode) else (graph,)):
+        if not isinstance(result, ConstantNode):
             rows.append(_row(f"result{n}", "result", "result", result, [_source(result, named)], []))
     return rows
 
 
 def _source(node: Node, named: dict[Node, str]) -> str:
-    return named[node.source if isinstance(node, TupleItem) else node]
+    return named[node.source if isinstance(node, TupleItemNode) else node]
 
 
-def _constant(node: Constant) -> str:
+def _constant(node: ConstantNode) -> str:
     shape = f" {show_shape(node.shape)}" if node.shape is not None else ""
     return f"{node.label}{shape} {node.dtype.dtype}"
 
 
 def _row(name: str, kind: str, op: str, node: Node, args: list[str], weights: list[str]) -> dict[str, Any]:
     types = node.checked_type if isinstance(node.checked_type, tuple) else (node.checked_type,)
-    shapes = [show_shape(t.shape) for t in types if isinstance(t, Tensor)]
+    shapes = [show_shape(t.shape) for t in types if isinstance(t, AccelTensor)]
     return {
         "id": name, "kind": kind, "op": op, "name": node.label or "", "shape": " ".join(shapes), "block": node.prefix,
         "weights": weights, "args": list(dict.fromkeys(args)),

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from fleet.ir.accel import attention, pointwise, products, views
 from fleet.ir.accel.dialect import operators
-from fleet.ir.accel.nodes import Call
+from fleet.ir.accel.nodes import OperatorCall
 from fleet.ir.tables import write_page
 
 __all__ = ["functions_table", "main", "operators_table"]
@@ -30,7 +30,7 @@ def operators_table() -> str:
     return "\n".join([*rows, *map(_row, ordered)]) + "\n"
 
 
-def _row(operator: type[Call]) -> str:
+def _row(operator: type[OperatorCall]) -> str:
     attrs = "; ".join(f"`{name}` {text}" for name, text in operator.ATTRS.items())
     arguments = ", ".join(operator.roles()) + (", ..." if operator.many() else "")
     doc = operator.doc() + (" (view)" if operator.VIEW else "")

@@ -30,8 +30,23 @@ from fleet.symbols.expr import Expr, Var, dim
 from fleet.symbols.expr_parse import parse_python
 
 __all__ = [
-    "HBM", "UNKNOWN", "Accelerator", "Content", "DataType", "Dim", "Held", "Size", "Tensor", "Type", "Unknown", "from_attribute",
-    "show_shape", "show_type", "to_attribute", "to_type", "type_of",
+    "HBM",
+    "UNKNOWN",
+    "AccelTensor",
+    "Accelerator",
+    "Content",
+    "DataType",
+    "Dim",
+    "Held",
+    "Size",
+    "Type",
+    "Unknown",
+    "from_attribute",
+    "show_shape",
+    "show_type",
+    "to_attribute",
+    "to_type",
+    "type_of",
 ]  # fmt: skip
 
 Dim = int | Expr
@@ -117,7 +132,7 @@ Parts = tuple[tuple[Dim, ...], DataType, Accelerator]
 
 
 @irdl_attr_definition
-class Tensor(Data[Parts], TypeAttribute):
+class AccelTensor(Data[Parts], TypeAttribute):
     """The type of a node.
 
     Attributes:
@@ -179,13 +194,13 @@ class Tensor(Data[Parts], TypeAttribute):
         return f"/* ret={show_shape(self.shape)}, dtype={self.dtype}, device={self.device} */"
 
 
-Type = Tensor | tuple[Tensor, ...]
+Type = AccelTensor | tuple[AccelTensor, ...]
 """Of a result, or of several."""
 
 
 def show_type(checked: Type) -> str:
     """A type as it stands behind a node; of several results one behind the other."""
-    return str(checked) if isinstance(checked, Tensor) else " ".join(map(str, checked))
+    return str(checked) if isinstance(checked, AccelTensor) else " ".join(map(str, checked))
 
 
 @irdl_attr_definition
@@ -202,14 +217,14 @@ def to_type(checked: Type | None) -> Attribute:
     """A node's type as the one of its value: several results are one tuple."""
     if checked is None:
         return UNKNOWN
-    return checked if isinstance(checked, Tensor) else TupleType(checked)
+    return checked if isinstance(checked, AccelTensor) else TupleType(checked)
 
 
 def type_of(attribute: Attribute) -> Type | None:
     """The way back."""
-    if isinstance(attribute, Tensor):
+    if isinstance(attribute, AccelTensor):
         return attribute
-    return tuple(t for t in attribute.types.data if isinstance(t, Tensor)) if isinstance(attribute, TupleType) else None
+    return tuple(t for t in attribute.types.data if isinstance(t, AccelTensor)) if isinstance(attribute, TupleType) else None
 
 
 @irdl_attr_definition

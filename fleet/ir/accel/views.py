@@ -15,8 +15,8 @@ from xdsl.irdl import operand_def, var_operand_def
 
 from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.inference import Inference, same_dim
-from fleet.ir.accel.nodes import Call, Node, Tuple, call, register, sizes
-from fleet.ir.accel.types import Dim, Tensor, show_shape
+from fleet.ir.accel.nodes import Node, OperatorCall, TupleNode, call, register, sizes
+from fleet.ir.accel.types import AccelTensor, Dim, show_shape
 from fleet.symbols.expr import as_expr, dim
 
 __all__ = ["concat", "gather", "realloc", "reshape", "split", "tuple"]
@@ -27,7 +27,7 @@ LANES = 32
 _AXES = {0: 0, 1: 1, 2: 2, -1: 2, -2: 1, -3: 0}
 
 
-def reshape(data: Node, new_shape: Sequence[Dim], force: int = 0) -> Call:
+def reshape(data: Node, new_shape: Sequence[Dim], force: int = 0) -> OperatorCall:
     """(1, T, heads * D) as (heads, T, D) or back: channel h * D + d is channel d of head h. One size may be -1.
 
     This is not NumPy's reshape: the tokens stay the middle dimension.
@@ -35,31 +35,31 @@ def reshape(data: Node, new_shape: Sequence[Dim], force: int = 0) -> Call:
     return call("accel.reshape", (data,), {"new_shape": sizes("new_shape", new_shape), "force": force})
 
 
-def split(data: Node, axis: int, new_chs: Sequence[Dim] = (), dynamic: bool = True) -> Call:
+def split(data: Node, axis: int, new_chs: Sequence[Dim] = (), dynamic: bool = True) -> OperatorCall:
     """Parts along heads (0), tokens (1) or channels (2 or -1), of sizes new_chs; taken by [0], [1], ..."""
     return call("accel.split", (data,), {"axis": axis, "new_chs": sizes("new_chs", new_chs), "dynamic": dynamic})
 
 
-def realloc(data: Node, new_shape: Sequence[Dim]) -> Call:
+def realloc(data: Node, new_shape: Sequence[Dim]) -> OperatorCall:
     """The same tensor with memory for new_shape reserved."""
     return call("accel.realloc", (data,), {"new_shape": sizes("new_shape", new_shape)})
 
 
-def concat(exprs: Sequence[Node], dim: int = 0, **attrs: Any) -> Call:
+def concat(exprs: Sequence[Node], dim: int = 0, **attrs: Any) -> OperatorCall:
     """Tensors side by side along heads (0), tokens (1) or channels (2 or -1): they are written into one storage."""
     if isinstance(exprs, Node):
         raise GraphError("arguments of accel.concat are one node, expected a list of nodes")
     return call("accel.concat", builtins.tuple(exprs), {"dim": dim, **attrs})
 
 
-def gather(data: Node, index: Dim | None = None) -> Call:
+def gather(data: Node, index: Dim | None = None) -> OperatorCall:
     """One token of (heads, T, C): (heads, 1, C); by default the last."""
     return call("accel.gather", (data,), {"index": index})
 
 
-def tuple(exprs: Sequence[Node]) -> Tuple:
+def tuple(exprs: Sequence[Node]) -> TupleNode:
     """Several results of a graph."""
-    return Tuple(exprs)
+    return TupleNode(exprs)
 
 
 def _whole_groups(c: Inference, shape: Sequence[Dim]) -> None:
@@ -91,7 +91,7 @@ def _axis(c: Inference, name: str) -> int:
 
 
 @register
-class Reshape(Call):
+class ReshapeCall(OperatorCall):
     """heads and channels divided or joined, tokens kept."""
 
     name = "accel.reshape"
@@ -100,7 +100,7 @@ class Reshape(Call):
     ATTRS: ClassVar = {"new_shape": "one size may be -1", "force": "there for the name"}
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         old = c.feature(0).shape
         new = _new_shape(c)
         unknown = [i for i, d in enumerate(new) if isinstance(d, int) and d == -1]
@@ -135,7 +135,7 @@ class Reshape(Call):
 
 
 @register
-class Split(Call):
+class SplitCall(OperatorCall):
     """parts along one dimension, as several results."""
 
     name = "accel.split"
@@ -144,7 +144,7 @@ class Split(Call):
     ATTRS: ClassVar = {"axis": "0 heads, 1 tokens, 2 channels", "new_chs": "sizes"}
 
     @classmethod
-    def infer(cls, c: Inference) -> builtins.tuple[Tensor, ...]:
+    def infer(cls, c: Inference) -> builtins.tuple[AccelTensor, ...]:
         shape = c.feature(0).shape
         axis = _axis(c, "axis")
         parts = _sizes(c, "new_chs")
@@ -162,7 +162,7 @@ class Split(Call):
 
 
 @register
-class Realloc(Call):
+class ReallocCall(OperatorCall):
     """the same tensor in larger memory."""
 
     name = "accel.realloc"
@@ -171,7 +171,7 @@ class Realloc(Call):
     ATTRS: ClassVar = {"new_shape": "what memory is reserved for"}
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         new = _new_shape(c)
         for size in new:
             if as_expr(size).upper() < 1:
@@ -184,7 +184,7 @@ class Realloc(Call):
 
 
 @register
-class Concat(Call):
+class ConcatCall(OperatorCall):
     """tensors side by side in one storage."""
 
     name = "accel.concat"
@@ -193,7 +193,7 @@ class Concat(Call):
     ATTRS: ClassVar = {"dim": "0 heads, 1 tokens, 2 channels"}
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         shapes = [c.feature(i).shape for i in range(len(c.types))]
         axis = _axis(c, "dim")
         first = shapes[0]
@@ -213,7 +213,7 @@ class Concat(Call):
 
 
 @register
-class Gather(Call):
+class GatherCall(OperatorCall):
     """one token of all."""
 
     name = "accel.gather"
@@ -222,7 +222,7 @@ class Gather(Call):
     ATTRS: ClassVar = {"index": "which token; default the last"}
 
     @classmethod
-    def infer(cls, c: Inference) -> Tensor:
+    def infer(cls, c: Inference) -> AccelTensor:
         heads, tokens, channels = c.feature(0).shape
         if c.attrs.get("index") is not None:
             index = as_expr(c.number("index"))

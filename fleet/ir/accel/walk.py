@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 
-from fleet.ir.accel.nodes import Call, Constant, Node, Var, arguments, post_order
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, VarNode, arguments, post_order
 
 __all__ = ["caches", "constants", "function", "inputs", "rewrite"]
 
@@ -27,20 +27,20 @@ def function(nodes: Iterable[Node], root: Node) -> Node:
     return root
 
 
-def inputs(root: Node) -> list[Var]:
+def inputs(root: Node) -> list[VarNode]:
     """The variables, in the order of the printed graph."""
-    return [n for n in post_order(root) if isinstance(n, Var)]
+    return [n for n in post_order(root) if isinstance(n, VarNode)]
 
 
-def constants(root: Node) -> list[Constant]:
+def constants(root: Node) -> list[ConstantNode]:
     """The constants, in the order of the printed graph."""
-    return [n for n in post_order(root) if isinstance(n, Constant)]
+    return [n for n in post_order(root) if isinstance(n, ConstantNode)]
 
 
-def caches(root: Node, operators: Sequence[str] = ("accel.hbm.dat_hbm",)) -> dict[str, Call]:
+def caches(root: Node, operators: Sequence[str] = ("accel.hbm.dat_hbm",)) -> dict[str, OperatorCall]:
     """The calls that keep state from step to step: their names ("cache0", ... in order, unless they have one) -> call."""
-    found: dict[str, Call] = {}
+    found: dict[str, OperatorCall] = {}
     for node in post_order(root):
-        if isinstance(node, Call) and node.op in operators:
+        if isinstance(node, OperatorCall) and node.op in operators:
             found[node.label or f"cache{len(found)}"] = node
     return found

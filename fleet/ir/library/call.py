@@ -17,7 +17,7 @@ import numpy as np
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import DTYPES
 
-__all__ = ["FAMILIES", "Argument", "CallOperand", "LibraryCall", "callable_names", "is_callable"]
+__all__ = ["FAMILIES", "CallArgument", "CallOperand", "LibraryCall", "callable_names", "is_callable"]
 
 FAMILIES: Mapping[str, str] = {
     "shapes and joining": """
@@ -67,7 +67,7 @@ class CallOperand:
     index: int
 
 
-Argument: TypeAlias = "CallOperand | bool | int | float | str | tuple[Argument, ...] | list[Argument] | None"
+CallArgument: TypeAlias = "CallOperand | bool | int | float | str | tuple[CallArgument, ...] | list[CallArgument] | None"
 
 
 @lru_cache(maxsize=1024)
@@ -96,8 +96,8 @@ class LibraryCall:
     """NumPy's function on operands and numbers: `percentile(x0, 50, axis=0)`. An operand as `out` is copied before."""
 
     function: str
-    arguments: tuple[Argument, ...] = ()
-    keywords: tuple[tuple[str, Argument], ...] = ()
+    arguments: tuple[CallArgument, ...] = ()
+    keywords: tuple[tuple[str, CallArgument], ...] = ()
 
     def __str__(self) -> str:
         words = [_words(a) for a in self.arguments] + [f"{k}={_words(v)}" for k, v in self.keywords]
@@ -117,7 +117,7 @@ class LibraryCall:
             warnings.simplefilter("ignore")
             return _function(self.function)(*(_value(a, operands) for a in self.arguments), **keywords)
 
-    def bound(self) -> Mapping[str, Argument]:
+    def bound(self) -> Mapping[str, CallArgument]:
         """The arguments by the function's own names for them. Raises InferenceError where they do not fit."""
         try:
             given = inspect.signature(_function(self.function)).bind(*self.arguments, **dict(self.keywords)).arguments
@@ -147,7 +147,7 @@ class LibraryCall:
         return [n for a in given for n in _numbers(a)]
 
 
-def _words(value: Argument) -> str:
+def _words(value: CallArgument) -> str:
     match value:
         case CallOperand():
             return f"x{value.index}"
@@ -161,7 +161,7 @@ def _words(value: Argument) -> str:
             return repr(value)
 
 
-def _value(value: Argument, operands: Sequence[Any]) -> Any:
+def _value(value: CallArgument, operands: Sequence[Any]) -> Any:
     match value:
         case CallOperand():
             return operands[value.index]
@@ -208,7 +208,7 @@ def _parsed(text: str) -> LibraryCall:
     return call
 
 
-def _argument(node: ast.expr, text: str) -> Argument:
+def _argument(node: ast.expr, text: str) -> CallArgument:
     match node:
         case ast.Constant(value=bool() | int() | float() | str() | None as value):
             return value

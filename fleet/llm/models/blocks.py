@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fleet.ir.accel import attention, pointwise, products, views
-from fleet.ir.accel.nodes import Call, Constant, Node, Tuple, Var
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleNode, VarNode
 from fleet.llm.config import ModelConfig
 from fleet.llm.models.options import ModelOptions
 from fleet.symbols.expr import Expr
@@ -43,11 +43,13 @@ class Blocks:
     options: ModelOptions
     read: Read | None
     token: Expr
-    _constants: dict[str, Constant] = field(default_factory=dict[str, Constant])
+    _constants: dict[str, ConstantNode] = field(default_factory=dict[str, ConstantNode])
 
     # ---- constants
 
-    def _constant(self, name: str, shape: tuple[int, ...], make: Callable[[Read], np.ndarray], *, matrix: bool = False) -> Constant:
+    def _constant(
+        self, name: str, shape: tuple[int, ...], make: Callable[[Read], np.ndarray], *, matrix: bool = False
+    ) -> ConstantNode:
         """A constant; there is one of every name."""
         if name not in self._constants:
             read = self.read
@@ -55,7 +57,7 @@ class Blocks:
             self._constants[name] = products.const_hbm(name, data, shape) if matrix else products.const_ddr(name, data, shape)
         return self._constants[name]
 
-    def _matrix(self, name: str, parts: Sequence[str], inputs: int, outputs: int) -> Constant:
+    def _matrix(self, name: str, parts: Sequence[str], inputs: int, outputs: int) -> ConstantNode:
         """One weight, or several side by side."""
 
         def make(read: Read) -> np.ndarray:
@@ -63,7 +65,7 @@ class Blocks:
 
         return self._constant(name, (inputs, outputs), make, matrix=True)
 
-    def _words(self, name: str, parts: Sequence[str], outputs: int, *, bias: bool) -> Constant:
+    def _words(self, name: str, parts: Sequence[str], outputs: int, *, bias: bool) -> ConstantNode:
         """Batch norm words [2, outputs]: weight 1, and the bias where there is one."""
 
         def make(read: Read) -> np.ndarray:
@@ -74,7 +76,7 @@ class Blocks:
 
     # ---- operators
 
-    def place(self, call: Call, place: str) -> Call:
+    def place(self, call: OperatorCall, place: str) -> OperatorCall:
         """The call with its result in a memory block. place: "onchip" (where the options allow it) or "runtime"."""
         call.prefix = "onchip" if place == "onchip" and self.options.onchip else "runtime"
         return call
@@ -82,7 +84,7 @@ class Blocks:
     def linear(
         self, node: str, x: Node, weights: Sequence[str], sizes: tuple[int, int], *, bias: bool = False,
         residual: Node | None = None, multiply: bool = False, argmax: bool = False, place: str = "onchip",
-    ) -> Call:  # fmt: skip
+    ) -> OperatorCall:  # fmt: skip
         """x @ w (+ bias) (+ or * residual), by the shortest operator that does it. weights: one name, or several side by side.
 
         argmax: two results, [0] the product and [1] the index of its largest channel.
@@ -98,7 +100,7 @@ class Blocks:
             products.mvm_bn_res(x, matrix, words, residual, res_mul=int(multiply), arg_max=int(argmax), name=node), place
         )
 
-    def norm(self, node: str, x: Node, weight: str, *, place: str = "onchip") -> Call:
+    def norm(self, node: str, x: Node, weight: str, *, place: str = "onchip") -> OperatorCall:
         """RMS or layer norm with the weight's gamma (and beta)."""
         c = self.config
         layer = c.norm == "layer"
@@ -111,13 +113,13 @@ class Blocks:
         operator = pointwise.layer_norm if layer else pointwise.rms_norm
         return self.place(operator(x, words, eps=c.norm_eps, name=node), place)
 
-    def activate(self, node: str, x: Node) -> Call:
+    def activate(self, node: str, x: Node) -> OperatorCall:
         """The feed-forward part's function; the compiler brings the device's table for it."""
         function = "gelu_tanh" if self.config.activation == "gelu" else "silu"
         table = self._constants.setdefault(f"table.{function}", products.const_ddr(f"table.{function}", None, (3, 16)))
         return self.place(pointwise.activate(x, table, function=function, name=node), "onchip")
 
-    def rope(self, node: str, x: Node) -> Call:
+    def rope(self, node: str, x: Node) -> OperatorCall:
         """Rotates adjacent pairs of every head by its token's position."""
         config, positions = self.config, self.options.positions
         shape = (2, positions, config.head_channels // 2)
@@ -125,7 +127,7 @@ class Blocks:
             self._constants["rotary"] = products.const_ddr("rotary", lambda: rotary_table(config, positions), shape)
         return attention.pos_emb(x, self._constants["rotary"], name=node)
 
-    def heads(self, x: Node, heads: int) -> Call:
+    def heads(self, x: Node, heads: int) -> OperatorCall:
         """(1, token, heads * D) as (heads, token, D); a view."""
         return views.reshape(x, (heads, self.token, self.config.head_channels))
 
@@ -203,7 +205,7 @@ class Blocks:
         )
         return self.feed_forward(name, self.norm(f"{name}.norm2", middle, f"{name}.norm2"), middle, place=place)
 
-    def input(self) -> Var:
+    def input(self) -> VarNode:
         """The embedded tokens."""
         return products.var_ddr("x", (1, self.token, self.config.channels))
 
@@ -214,4 +216,4 @@ class Blocks:
         if self.options.host_head:
             return last
         logits = self.linear("logits", last, ["head"], (c.channels, c.vocabulary), argmax=True, place="runtime")
-        return Tuple([logits[0], logits[1]])
+        return TupleNode([logits[0], logits[1]])

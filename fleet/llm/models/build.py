@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fleet.ir.accel.nodes import Call, Node, post_order
+from fleet.ir.accel.nodes import Node, OperatorCall, post_order
 from fleet.llm.config import ModelConfig
 from fleet.llm.models.blocks import Blocks
 from fleet.llm.models.options import SHORT, ModelOptions
@@ -36,10 +36,10 @@ class ModelGraph:
     token: ne.Var
     last_token: ne.Var
 
-    def calls(self) -> Iterator[Call]:
+    def calls(self) -> Iterator[OperatorCall]:
         """Its calls that are instructions, in order."""
         for node in post_order(self.root):
-            if isinstance(node, Call) and not node.VIEW:
+            if isinstance(node, OperatorCall) and not node.VIEW:
                 yield node
 
     def counts(self) -> Counter[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-__all__ = ["HELP", "INDEX", "ROOT", "TEMPLATES", "About", "Frame", "frame_of", "root_of"]
+__all__ = ["HELP", "INDEX", "ROOT", "TEMPLATES", "About", "PageFrame", "frame_of", "root_of"]
 
 ROOT = "reports"
 """Name of the folder that holds all reports of a working folder; it gets a page that lists them (`fleet.report.frame.index`)."""
@@ -37,7 +37,7 @@ class About:
 
 
 @dataclass(frozen=True)
-class Frame:
+class PageFrame:
     """What the frame of every page needs.
 
     up: (text, address) of the pages above, the uppermost first. scripts: their texts; policy: of all that may run.
@@ -68,11 +68,11 @@ def root_of(page: Path) -> Path | None:
     return next((p for p in page.absolute().parents if p.name == ROOT), None)
 
 
-def frame_of(page: Path | None, about: About, *scripts: str) -> Frame:
+def frame_of(page: Path | None, about: About, *scripts: str) -> PageFrame:
     """The frame of a page that will stand at a path. scripts: names of templates that run besides the frame's own."""
     texts = [(TEMPLATES / name).read_text(encoding="utf-8") for name in ("frame.js", *scripts)]
     digests = [base64.b64encode(hashlib.sha256(t.encode()).digest()).decode() for t in texts]
-    made = Frame(
+    made = PageFrame(
         about.title, json.dumps(asdict(about)), (), tuple(Markup(t) for t in texts),
         Markup(" ".join(f"'sha256-{d}'" for d in digests)), None, None,
     )  # fmt: skip

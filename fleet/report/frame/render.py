@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fleet.report.frame import text as _text
-from fleet.report.frame.place import TEMPLATES, Frame
+from fleet.report.frame.place import TEMPLATES, PageFrame
 from fleet.report.run.accuracy import has_ulps
 from fleet.report.run.headline import engine_title
 
@@ -44,6 +44,6 @@ def _environment() -> Environment:
     return made
 
 
-def render(template: str, context: dict[str, Any], frame: Frame) -> str:
+def render(template: str, context: dict[str, Any], frame: PageFrame) -> str:
     """The template as text, every value escaped unless it is a picture of ours (`markupsafe.Markup`). frame: of the page."""
     return _environment().get_template(template).render({**context, "frame": frame})

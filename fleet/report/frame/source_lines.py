@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fleet.cosim.result import CosimResult
 
-__all__ = ["Line", "Source", "anchors", "case_file", "model_file", "sources"]
+__all__ = ["Line", "SourceListing", "anchors", "case_file", "model_file", "sources"]
 
 _AROUND = 2
 _WHOLE = 120
@@ -29,7 +29,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceListing:
     """A file's lines; cut: whether lines without operations are left out."""
 
     file: str
@@ -58,7 +58,7 @@ def anchors(result: CosimResult) -> Mapping[str, str]:
     return {at: f"line-{number}" for at in _places(result).values() if (number := _number(at)) is not None}
 
 
-def sources(result: CosimResult) -> tuple[Source, ...]:
+def sources(result: CosimResult) -> tuple[SourceListing, ...]:
     """The model's source if its file is there and still is the one that ran, else nothing."""
     text = _text(result)
     if text is None:
@@ -71,7 +71,7 @@ def sources(result: CosimResult) -> tuple[Source, ...]:
     known = range(1, len(lines) + 1)
     near = [n for n in known if len(lines) <= _WHOLE or any(n + d in at for d in range(-_AROUND, _AROUND + 1))]
     shown = tuple(Line(n, lines[n - 1], tuple(at.get(n, ())), f"line-{n}") for n in near[:_MOST])
-    return (Source(model_file(result), shown, len(shown) < len(lines)),) if at else ()
+    return (SourceListing(model_file(result), shown, len(shown) < len(lines)),) if at else ()
 
 
 def _text(result: CosimResult) -> str | None:

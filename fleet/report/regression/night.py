@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from fleet.core.files import write_together
 from fleet.core.json_values import Json
-from fleet.night.causes import Cause
+from fleet.night.causes import FailureCause
 from fleet.night.collect import JudgedNight
 from fleet.night.gates import Move
 from fleet.night.history import headline_cycles
@@ -141,7 +141,7 @@ def markdown_of(judged: JudgedNight) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _since(cause: Cause) -> str:
+def _since(cause: FailureCause) -> str:
     age = f"since {cause.since}" + (f", {cause.nights} nights" if cause.nights > 1 else "")
     passed = f"; passed last in {cause.passed}" if cause.passed else "; never passed before"
     changed = f"; changed since: {', '.join(cause.changed)}" if cause.changed else ""
@@ -183,7 +183,7 @@ def _page(judged: JudgedNight, page: Path) -> str:
     return render("night.html.j2", context, frame_of(page, about, "night.js"))
 
 
-def _card(cause: Cause) -> dict[str, Any]:
+def _card(cause: FailureCause) -> dict[str, Any]:
     first = cause.first
     return {
         "cause": cause,

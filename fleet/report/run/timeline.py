@@ -11,13 +11,13 @@ from typing import NamedTuple
 from fleet.compare.diverged import CommitRow
 from fleet.report.frame.style import HATCHES, INK, PALETTE, canvas, label, thousands_formatter, to_svg
 
-__all__ = ["Span", "spans_of", "timeline"]
+__all__ = ["TimelineSpan", "spans_of", "timeline"]
 
 _CHARACTER = 0.0085
 """Share of the picture's width that a character of a bar's name takes."""
 
 
-class Span(NamedTuple):
+class TimelineSpan(NamedTuple):
     """One instruction: what it computes, the unit that does it, its cycles from start to commit.
 
     oldest: the cycle from which no earlier instruction is under way; before it, it can only read and compute ahead, or wait.
@@ -30,19 +30,19 @@ class Span(NamedTuple):
     end: int
 
 
-def spans_of(rows: Sequence[CommitRow]) -> list[Span]:
+def spans_of(rows: Sequence[CommitRow]) -> list[TimelineSpan]:
     """Spans of the commits that have a clock, in program order; the lane is the hardware's unit, else the instruction's name."""
-    found: list[Span] = []
+    found: list[TimelineSpan] = []
     before = 0
     for row in rows:
         if row.start is not None and row.end is not None:
             name = row.ops[-1] if row.ops else row.instruction
-            found.append(Span(row.unit or row.instruction, name, row.start, max(row.start, min(before, row.end)), row.end))
+            found.append(TimelineSpan(row.unit or row.instruction, name, row.start, max(row.start, min(before, row.end)), row.end))
             before = row.end
     return found
 
 
-def timeline(spans: Sequence[Span], name: str = "timeline") -> str:
+def timeline(spans: Sequence[TimelineSpan], name: str = "timeline") -> str:
     """Units over cycles as an SVG; names stand in bars that have room for them.
 
     Args:

@@ -12,29 +12,31 @@ from fleet.sdk import Device, Memory, Range, Write
 from fleet.sets.hbm0923 import operands
 from fleet.sets.hbm0923 import refusals as check
 from fleet.sets.hbm0923.arithmetic import NAN16, to_fp16
-from fleet.sets.hbm0923.feature import Bits, Feature, blank
+from fleet.sets.hbm0923.feature import Bits, FeatureTensor, blank
 from fleet.sets.hbm0923.refusals import Hull, Refusal
 from fleet.sets.hbm0923.unit import UnitInstruction
 from fleet.sets.hbm0923.unit_timing import Memory as Timing
-from fleet.sets.hbm0923.unit_timing import Plan, plan_cycles
+from fleet.sets.hbm0923.unit_timing import UnitPlan, plan_cycles
 
 SEGMENTS = 16
 TABLE_BYTES = 128
 """Of which x, k and b take 32 each; the rest is 0."""
 
 
-class ActOperands(operands.ActOperands):
+class ActTensors(operands.ActOperands):
     """Operands of an activation, and the tensors that they stand for."""
 
     @property
-    def source(self) -> Feature:
+    def source(self) -> FeatureTensor:
         """The input tensor."""
-        return Feature(self.in_addr, self.in_surface, self.in_line, self.surfaces, self.lines, self.tokens, self.in_onchip)
+        return FeatureTensor(self.in_addr, self.in_surface, self.in_line, self.surfaces, self.lines, self.tokens, self.in_onchip)
 
     @property
-    def destination(self) -> Feature:
+    def destination(self) -> FeatureTensor:
         """The output tensor."""
-        return Feature(self.out_addr, self.out_surface, self.out_line, self.surfaces, self.lines, self.tokens, self.out_onchip)
+        return FeatureTensor(
+            self.out_addr, self.out_surface, self.out_line, self.surfaces, self.lines, self.tokens, self.out_onchip
+        )
 
     def reads(self, device: Device) -> list[Range]:
         """Features and the table."""
@@ -46,7 +48,7 @@ class ActOperands(operands.ActOperands):
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
         """One pass, once the table is there."""
-        plan = Plan("act", self.source, self.destination, Feature(self.table_addr, 0, 0, 1, 1, 1), TABLE_BYTES // 64)
+        plan = UnitPlan("act", self.source, self.destination, FeatureTensor(self.table_addr, 0, 0, 1, 1, 1), TABLE_BYTES // 64)
         return plan_cycles(device, plan, memory)
 
 
@@ -67,14 +69,14 @@ def piecewise(v: Bits, table: npt.NDArray[np.float16]) -> Bits:
     return bits
 
 
-class Act(UnitInstruction[ActOperands]):
+class Act(UnitInstruction[ActTensors]):
     """Piecewise linear activation."""
 
     name = "act"
-    operands = ActOperands
+    operands = ActTensors
 
     @classmethod
-    def compute(cls, device: Device, o: ActOperands, memory: Memory) -> Sequence[Write]:
+    def compute(cls, device: Device, o: ActTensors, memory: Memory) -> Sequence[Write]:
         """Large tensors go through the function of all 65,536 inputs."""
         table = np.asarray(memory.view("ddr", o.table_addr, TABLE_BYTES)).view("<f2")[: 3 * SEGMENTS].reshape(3, SEGMENTS)
         y = piecewise(o.source.load(memory), table)
@@ -86,7 +88,7 @@ class Act(UnitInstruction[ActOperands]):
         """See `UnitInstruction`."""
         f = fields
         count, lines, tokens = f["act_surfaces"], f["act_hin"], f["act_win"]
-        yield from check.described(ActOperands, f)
+        yield from check.described(ActTensors, f)
         yield from check.between("act_surfaces", count, 1, 0xFFFF, "groups of 32 channels")
         yield from check.between("act_win", tokens, 1, device.parameters["MaxToken"], "MaxToken")
         yield from check.between("act_hin", lines, 1, check.MOST_LINES, "lines")
@@ -97,7 +99,7 @@ class Act(UnitInstruction[ActOperands]):
         yield from check.rows_apart(names, (f[names[0]], f[names[1]]), (count, lines), tokens)
 
     @classmethod
-    def places(cls, device: Device, o: ActOperands) -> Iterator[Refusal]:
+    def places(cls, device: Device, o: ActTensors) -> Iterator[Refusal]:
         """See `UnitInstruction`."""
         table = Hull("act_table_addr", "ddr", o.table_addr, o.table_addr + TABLE_BYTES)
         source = check.feature_hull("act_in_addr", o.source)

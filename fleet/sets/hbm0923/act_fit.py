@@ -25,7 +25,7 @@ _SLOPES = 2
 """FP16 slopes that are tried on each side of the best one."""
 
 
-class Shape(NamedTuple):
+class FunctionShape(NamedTuple):
     """A function and its tails: (slope, offset) below and above."""
 
     function: Function
@@ -49,12 +49,12 @@ def _gelu_tanh(x: float) -> float:
     return 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
-SHAPES: dict[str, Shape] = {
-    "silu": Shape(_silu, (0, 0), (1, 0)),
-    "gelu": Shape(_gelu, (0, 0), (1, 0)),
-    "gelu_tanh": Shape(_gelu_tanh, (0, 0), (1, 0)),
-    "sigmoid": Shape(_sigmoid, (0, 0), (0, 1)),
-    "tanh": Shape(math.tanh, (0, -1), (0, 1)),
+SHAPES: dict[str, FunctionShape] = {
+    "silu": FunctionShape(_silu, (0, 0), (1, 0)),
+    "gelu": FunctionShape(_gelu, (0, 0), (1, 0)),
+    "gelu_tanh": FunctionShape(_gelu_tanh, (0, 0), (1, 0)),
+    "sigmoid": FunctionShape(_sigmoid, (0, 0), (0, 1)),
+    "tanh": FunctionShape(math.tanh, (0, -1), (0, 1)),
 }
 """gelu is the one with erf."""
 
@@ -97,7 +97,7 @@ def _line(x: F64, y: F64) -> tuple[float, float, float]:
     return best
 
 
-def _lay(x: F64, y: F64, shape: Shape, tolerance: float) -> list[tuple[float, float, float]] | None:
+def _lay(x: F64, y: F64, shape: FunctionShape, tolerance: float) -> list[tuple[float, float, float]] | None:
     """Segments (x, k, b) from the lower tail to the upper one; None where 14 between them are not enough."""
     below, above = (np.abs(y - (k * x + b)) <= tolerance for k, b in (shape.below, shape.above))
     at = int(np.argmin(below))  # the first point that the lower tail misses

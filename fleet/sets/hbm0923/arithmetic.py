@@ -22,7 +22,7 @@ _BLOCK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
-class Weights:
+class MvmWeights:
     """One weight matrix as the array computes with it.
 
     codes: float64 [groups, channels, Tblk], integers -7 ... 7, lanes at or beyond CHin anything finite.
@@ -40,7 +40,7 @@ def is_finite(x: np.ndarray) -> bool:
     return bool((x.view(np.uint16) & np.uint16(0x7FFF)).max() < _INFINITY16)
 
 
-def _odd_products(x: F64, weights: Weights, first: int, last: int) -> F32:
+def _odd_products(x: F64, weights: MvmWeights, first: int, last: int) -> F32:
     """p = binary32 of the group sums, for any x.
 
     Args:
@@ -63,7 +63,7 @@ def _odd_products(x: F64, weights: Weights, first: int, last: int) -> F32:
     return p
 
 
-def accumulate(x: F64, weights: Weights, *, finite: bool) -> F32:
+def accumulate(x: F64, weights: MvmWeights, *, finite: bool) -> F32:
     """acc over all groups, ascending.
 
     p may come as -0 (a sum of negative zeros), where docs/arithmetic.md says +0: nothing can see it, since the product

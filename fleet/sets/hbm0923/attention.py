@@ -12,11 +12,11 @@ from fleet.sets.hbm0923 import operands
 from fleet.sets.hbm0923 import refusals as check
 from fleet.sets.hbm0923.arithmetic import to_fp16
 from fleet.sets.hbm0923.cache_timing import Lines, attention_cycles
-from fleet.sets.hbm0923.feature import Feature, blank
+from fleet.sets.hbm0923.feature import FeatureTensor, blank
 from fleet.sets.hbm0923.float32 import fp20_value
-from fleet.sets.hbm0923.kv_cache import Cache
+from fleet.sets.hbm0923.kv_cache import KvCache
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, ceil_div
-from fleet.sets.hbm0923.refusals import Cause, Refusal
+from fleet.sets.hbm0923.refusals import Refusal, RefusalCause
 from fleet.sets.hbm0923.trees import dot_trees
 from fleet.sets.hbm0923.unit import UnitInstruction
 from fleet.sets.hbm0923.unit_timing import Memory as Timing
@@ -52,21 +52,21 @@ class AttentionOperands(operands.TrpMvmOperands):
         return self.total if self.scores else self.channels
 
     @property
-    def source(self) -> Feature:
+    def source(self) -> FeatureTensor:
         """The input tensor; lines are query heads."""
         surfaces = ceil_div(self.inputs, PIXEL_LANES)
-        return Feature(self.in_addr, self.in_surface, self.in_line, surfaces, self.heads, self.tokens, self.in_onchip)
+        return FeatureTensor(self.in_addr, self.in_surface, self.in_line, surfaces, self.heads, self.tokens, self.in_onchip)
 
     @property
-    def destination(self) -> Feature:
+    def destination(self) -> FeatureTensor:
         """The output tensor."""
         surfaces = ceil_div(self.outputs, PIXEL_LANES)
-        return Feature(self.out_addr, self.out_surface, self.out_line, surfaces, self.heads, self.tokens, self.out_onchip)
+        return FeatureTensor(self.out_addr, self.out_surface, self.out_line, surfaces, self.heads, self.tokens, self.out_onchip)
 
     @property
-    def vectors(self) -> Cache:
+    def vectors(self) -> KvCache:
         """K or V."""
-        return Cache(self.wt_addr, self.wt_head, self.wt_line, self.kv_heads, self.outputs, self.inputs)
+        return KvCache(self.wt_addr, self.wt_head, self.wt_line, self.kv_heads, self.outputs, self.inputs)
 
     def scale_value(self, device: Device) -> np.float32:
         """The scale as binary32."""
@@ -91,13 +91,13 @@ class AttentionOperands(operands.TrpMvmOperands):
         return attention_cycles(device, self.source, self.destination, lines, memory)
 
 
-class TrpMvmOperands(AttentionOperands):
+class TrpMvmTensors(AttentionOperands):
     """Queries by keys."""
 
     scores = True
 
 
-class F2wMvmOperands(AttentionOperands):
+class F2wMvmTensors(AttentionOperands):
     """Weights by values."""
 
     INSTRUCTION, FIXED = operands.F2wMvmOperands.INSTRUCTION, operands.F2wMvmOperands.FIXED
@@ -134,12 +134,12 @@ class AttentionInstruction(UnitInstruction[AttentionOperands]):
         o = cls.decode(fields)
         yield from check.described(type(o), fields)
         if o.scale >> lsb != p["Log2BankStep"]:
-            yield Refusal(Cause.UNSUPPORTED, f"{name}_scale: {o.scale:#x}, expected {p['Log2BankStep']} from bit {lsb} on")
+            yield Refusal(RefusalCause.UNSUPPORTED, f"{name}_scale: {o.scale:#x}, expected {p['Log2BankStep']} from bit {lsb} on")
         yield from check.between(f"{name}_total", o.total, 1, p["MaxToken"], "MaxToken")
         yield from check.between(f"{name}_tokens", o.tokens, 1, p["MaxToken"], "MaxToken")
         if o.heads == 0 or o.kv_heads == 0 or o.heads % o.kv_heads:
             line = f"{name}_heads: {o.heads} query heads and {o.kv_heads} key/value heads, expected a multiple"
-            yield Refusal(Cause.BAD_SIZE, line)
+            yield Refusal(RefusalCause.BAD_SIZE, line)
             return
         for side, feature in (("in", o.source), ("out", o.destination)):
             yield from check.pixel_stride(f"{name}_{side}_surface", feature.surface, feature.surfaces, o.tokens)
@@ -171,7 +171,7 @@ class TrpMvm(AttentionInstruction):
 
     name = "trp_mvm"
     executes_in = "attention"
-    operands = TrpMvmOperands
+    operands = TrpMvmTensors
 
 
 class F2wMvm(AttentionInstruction):
@@ -179,4 +179,4 @@ class F2wMvm(AttentionInstruction):
 
     name = "f2w_mvm"
     executes_in = "attention"
-    operands = F2wMvmOperands
+    operands = F2wMvmTensors

@@ -24,11 +24,11 @@ import numpy as np
 from fleet.sdk import Device
 from fleet.sdk.dram import BEAT_BYTES, dram
 from fleet.sdk.dram_port import IdealPort, TimedPort
-from fleet.sets.hbm0923.feature import Feature
+from fleet.sets.hbm0923.feature import FeatureTensor
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.timing_timed import SETS, PortRates, Refreshes, drawn_phases, port_rates
-from fleet.sets.hbm0923.unit_streams import Channel, Reader, flat_bursts, row_bursts, surface_bursts
-from fleet.sets.hbm0923.unit_timing import PHASES, PHASES_OF_SHORT, SHORT, Memory, Port, port_of
+from fleet.sets.hbm0923.unit_streams import Channel, StreamReader, flat_bursts, row_bursts, surface_bursts
+from fleet.sets.hbm0923.unit_timing import PHASES, PHASES_OF_SHORT, SHORT, Memory, UnitPort, port_of
 
 __all__ = ["Lines", "attention_cycles", "copy_cycles", "store_cycles"]
 
@@ -89,7 +89,9 @@ def _answer(device: Device, space: str, memory: Memory) -> int:
     return ceil_div(round(d.request * 1000 * device.clock_mhz), d.clock_khz) - 1
 
 
-def attention_cycles(device: Device, source: Feature, destination: Feature, cache: Lines, memory: Memory = "ideal") -> int:
+def attention_cycles(
+    device: Device, source: FeatureTensor, destination: FeatureTensor, cache: Lines, memory: Memory = "ideal"
+) -> int:
     """Cycles from start to commit; with "timed" the mean over the phases.
 
     source: the input, lines are query heads. Raises DeviceError when there are no timing tables for "timed".
@@ -106,17 +108,17 @@ def attention_cycles(device: Device, source: Feature, destination: Feature, cach
 
 
 @lru_cache(maxsize=1024)
-def _pixels(source: Feature, ring: int, port: Port) -> tuple[tuple[int, ...], ...]:
+def _pixels(source: FeatureTensor, ring: int, port: UnitPort) -> tuple[tuple[int, ...], ...]:
     """Cycles from which the first pixels can be used, as many as the ring holds; one tuple a phase."""
     count = min(ring, source.lines * source.tokens * source.surfaces)
     found: list[tuple[int, ...]] = []
     for memory in port.ports(PHASES_OF_SHORT):
-        channel = Channel(memory, [Reader(_token_bursts(source), ring, source.onchip)])
+        channel = Channel(memory, [StreamReader(_token_bursts(source), ring, source.onchip)])
         found.append(tuple(channel.beat(0, i) for i in range(count)))
     return tuple(found)
 
 
-def _token_bursts(f: Feature) -> Iterator[tuple[int, int]]:
+def _token_bursts(f: FeatureTensor) -> Iterator[tuple[int, int]]:
     """A token's pixels; in bursts only where its surfaces touch."""
     for h in range(f.lines):
         for w in range(f.tokens):
@@ -172,7 +174,7 @@ def _steps(
     return end
 
 
-def store_cycles(device: Device, source: Feature, *, keys: bool, last: int, memory: Memory = "ideal") -> int:
+def store_cycles(device: Device, source: FeatureTensor, *, keys: bool, last: int, memory: Memory = "ideal") -> int:
     """dat2hbm. last: position of the first token. Returns and raises as `attention_cycles`."""
     p = device.parameters
     ring = 2 * (1 << (p["MaxToken"] // PIXEL_LANES - 1).bit_length())
@@ -181,17 +183,17 @@ def store_cycles(device: Device, source: Feature, *, keys: bool, last: int, memo
 
 
 @lru_cache(maxsize=1024)
-def _store(source: Feature, keys: bool, first: int, ports: int, ring: int, port: Port) -> float:
+def _store(source: FeatureTensor, keys: bool, first: int, ports: int, ring: int, port: UnitPort) -> float:
     ends: list[float] = []
     short = source.lines * source.tokens * source.surfaces <= SHORT
     for memory in port.ports(PHASES_OF_SHORT if short else PHASES):
-        reader = Reader(surface_bursts(source, BURST) if source.tokens > 1 else row_bursts(source, window=BURST), ring)
+        reader = StreamReader(surface_bursts(source, BURST) if source.tokens > 1 else row_bursts(source, window=BURST), ring)
         channel = Channel(memory, [reader])
         ends.append(_store_once(source, keys, first, ports, channel, reader))
     return sum(ends) / len(ends)
 
 
-def _store_once(source: Feature, keys: bool, first: int, ports: int, channel: Channel, reader: Reader) -> float:
+def _store_once(source: FeatureTensor, keys: bool, first: int, ports: int, channel: Channel, reader: StreamReader) -> float:
     beats = 2 if keys else PIXEL_LANES // ports
     busy = 2 + 2 * beats
     free = [0] * ports
@@ -226,7 +228,7 @@ def copy_cycles(device: Device, source: int, destination: int, size: int, memory
 
 
 @lru_cache(maxsize=1024)
-def _copy(source: int, at: int, beats: int, ddr: Port, hbm: Port) -> float:
+def _copy(source: int, at: int, beats: int, ddr: UnitPort, hbm: UnitPort) -> float:
     """Cycles with timed memory, but for the answer. The port's write queue is followed too."""
     phases = PHASES_OF_SHORT if beats <= FOLLOWED // 2 else PHASES
     # The phases of both have nothing to do with each other; long copies meet several refreshes.
@@ -236,7 +238,7 @@ def _copy(source: int, at: int, beats: int, ddr: Port, hbm: Port) -> float:
 
 
 def _copy_once(source: int, at: int, beats: int, reads: IdealPort | TimedPort, writes: IdealPort | TimedPort) -> float:
-    reader = Reader(flat_bursts(source, ceil_div(beats, 2), BURST), 32)
+    reader = StreamReader(flat_bursts(source, ceil_div(beats, 2), BURST), 32)
     channel = Channel(reads, [reader])
     count = min(beats, FOLLOWED)
     now = 0

@@ -10,8 +10,8 @@ from fleet.sdk import Device, Memory, Range, Write
 from fleet.sets.hbm0923 import operands
 from fleet.sets.hbm0923 import refusals as check
 from fleet.sets.hbm0923.cache_timing import store_cycles
-from fleet.sets.hbm0923.feature import Bits, Feature
-from fleet.sets.hbm0923.kv_cache import Cache
+from fleet.sets.hbm0923.feature import Bits, FeatureTensor
+from fleet.sets.hbm0923.kv_cache import KvCache
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
 from fleet.sets.hbm0923.refusals import MOST_LINES, Refusal
 from fleet.sets.hbm0923.unit import UnitInstruction
@@ -22,17 +22,17 @@ class Dat2HbmOperands(operands.Dat2hbmOperands):
     """Operands of a cache write, and the tensors that they stand for; lines are key/value heads."""
 
     @property
-    def source(self) -> Feature:
+    def source(self) -> FeatureTensor:
         """The input tensor; lines are heads."""
         surfaces = self.channels // PIXEL_LANES
-        return Feature(self.in_addr, self.in_surface, self.in_line, surfaces, self.heads, self.tokens)
+        return FeatureTensor(self.in_addr, self.in_surface, self.in_line, surfaces, self.heads, self.tokens)
 
     @property
-    def vectors(self) -> Cache:
+    def vectors(self) -> KvCache:
         """The cache as far as it is filled then."""
         total = self.last + self.tokens
         vectors, length = (total, self.channels) if self.keys else (self.channels, total)
-        return Cache(self.out_addr, self.wt_head, self.wt_line, self.heads, vectors, length)
+        return KvCache(self.out_addr, self.wt_head, self.wt_line, self.heads, vectors, length)
 
     def blocks(self, device: Device) -> Iterator[tuple[int, int, int, int]]:
         """Every contiguous piece that is written: (port, offset, head, position or channel)."""

@@ -10,19 +10,19 @@ from fleet.sdk import Device, Memory, Range, Write
 from fleet.sets.hbm0923 import operands
 from fleet.sets.hbm0923 import refusals as check
 from fleet.sets.hbm0923.arithmetic import to_fp16
-from fleet.sets.hbm0923.feature import Feature, blank, channels_of
+from fleet.sets.hbm0923.feature import FeatureTensor, blank, channels_of
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
 from fleet.sets.hbm0923.operands import ElementwiseMode
 from fleet.sets.hbm0923.refusals import Refusal
 from fleet.sets.hbm0923.unit import UnitInstruction
 from fleet.sets.hbm0923.unit_timing import Memory as Timing
-from fleet.sets.hbm0923.unit_timing import Plan, plan_cycles
+from fleet.sets.hbm0923.unit_timing import UnitPlan, plan_cycles
 
 MOST_CHANNELS = 0xFFFF * PIXEL_LANES
 _FUNCTIONS = {ElementwiseMode.ADD: np.add, ElementwiseMode.SUB: np.subtract, ElementwiseMode.MUL: np.multiply}
 
 
-class ElementwiseOperands(operands.ElementwiseOperands):
+class ElementwiseTensors(operands.ElementwiseOperands):
     """Operands of an elementwise instruction, and the tensors that they stand for; A and B have the same strides."""
 
     @property
@@ -31,16 +31,18 @@ class ElementwiseOperands(operands.ElementwiseOperands):
         return channels_of(self.surfaces, self.lanes)
 
     @property
-    def sources(self) -> tuple[Feature, Feature]:
+    def sources(self) -> tuple[FeatureTensor, FeatureTensor]:
         """A and B."""
-        a = Feature(self.a_addr, self.a_surface, self.a_line, self.surfaces, self.lines, self.tokens, self.a_onchip)
-        b = Feature(self.b_addr, self.a_surface, self.a_line, self.surfaces, self.lines, self.tokens, self.b_onchip)
+        a = FeatureTensor(self.a_addr, self.a_surface, self.a_line, self.surfaces, self.lines, self.tokens, self.a_onchip)
+        b = FeatureTensor(self.b_addr, self.a_surface, self.a_line, self.surfaces, self.lines, self.tokens, self.b_onchip)
         return a, b
 
     @property
-    def destination(self) -> Feature:
+    def destination(self) -> FeatureTensor:
         """The output tensor."""
-        return Feature(self.out_addr, self.out_surface, self.out_line, self.surfaces, self.lines, self.tokens, self.out_onchip)
+        return FeatureTensor(
+            self.out_addr, self.out_surface, self.out_line, self.surfaces, self.lines, self.tokens, self.out_onchip
+        )
 
     def reads(self, device: Device) -> list[Range]:
         """A and B, also where they are one tensor."""
@@ -54,17 +56,17 @@ class ElementwiseOperands(operands.ElementwiseOperands):
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
         """Two beats are read for one that is written."""
         a, b = self.sources
-        return plan_cycles(device, Plan("elementwise", a, self.destination, b), memory)
+        return plan_cycles(device, UnitPlan("elementwise", a, self.destination, b), memory)
 
 
-class Elementwise(UnitInstruction[ElementwiseOperands]):
+class Elementwise(UnitInstruction[ElementwiseTensors]):
     """Sum, difference or product of two tensors."""
 
     name = "elementwise"
-    operands = ElementwiseOperands
+    operands = ElementwiseTensors
 
     @classmethod
-    def compute(cls, device: Device, o: ElementwiseOperands, memory: Memory) -> Sequence[Write]:
+    def compute(cls, device: Device, o: ElementwiseTensors, memory: Memory) -> Sequence[Write]:
         """Line by line."""
         a, b = (s.load(memory).view("<f2") for s in o.sources)
         y = np.empty(a.shape, np.uint16)
@@ -78,7 +80,7 @@ class Elementwise(UnitInstruction[ElementwiseOperands]):
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
         """See `UnitInstruction`."""
         f = fields
-        yield from check.described(ElementwiseOperands, f)
+        yield from check.described(ElementwiseTensors, f)
         yield from check.surfaces("elementwise_surfaces", f["elementwise_surfaces"], MOST_CHANNELS, "groups of 32 channels")
         count, lines, tokens = f["elementwise_surfaces"] & 0xFFFF, f["elementwise_hin"], f["elementwise_win"]
         yield from check.between("elementwise_win", tokens, 1, device.parameters["MaxToken"], "MaxToken")
@@ -90,7 +92,7 @@ class Elementwise(UnitInstruction[ElementwiseOperands]):
         yield from check.rows_apart(names, (f[names[0]], f[names[1]]), (count, lines), tokens)
 
     @classmethod
-    def places(cls, device: Device, o: ElementwiseOperands) -> Iterator[Refusal]:
+    def places(cls, device: Device, o: ElementwiseTensors) -> Iterator[Refusal]:
         """See `UnitInstruction`."""
         sources = tuple(check.feature_hull(f"elementwise_{n}_addr", s) for n, s in zip("ab", o.sources, strict=True))
         output = check.feature_hull("elementwise_out_addr", o.destination)

@@ -21,7 +21,7 @@ from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import Options
 from fleet.sets.hbm0923.act_tables import ERRORS
 from fleet.sets.hbm0923.lower.activation import table_of
-from fleet.sets.hbm0923.lower.attention import Sizes
+from fleet.sets.hbm0923.lower.attention import AttentionSizes
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.options import group_of
 
@@ -74,7 +74,7 @@ def _roundings(op: FleetOp, group: int) -> int | None:
     if isinstance(op, c.LayerNormOp | c.RmsNormOp | c.SoftmaxOp):
         return _sum(shape_of(op.operand.type)[-1])
     if isinstance(op, c.AttentionOp):
-        s = Sizes.of(op)
+        s = AttentionSizes.of(op)
         return _sum(max(s.channels, s.total))
     return None
 

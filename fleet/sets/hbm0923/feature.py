@@ -34,7 +34,7 @@ def groups_of(channels: int) -> Groups:
 
 
 @dataclass(frozen=True)
-class Feature:
+class FeatureTensor:
     """Where a feature tensor stands: byte (h, c, w) is base + (c / 32) * surface + h * line + w * 64 + (c % 32) * 2.
 
     base, surface, line: bytes. surfaces, lines, tokens: counts. onchip: in the on-chip memory instead of DDR.

@@ -23,7 +23,7 @@ from fleet.sets.hbm0923.mvm_operands import (
     PIXEL_BYTES,
     PIXEL_LANES,
     RESULT_REGISTER,
-    Operands,
+    MvmFields,
 )
 from fleet.sets.hbm0923.norm import Norm
 from fleet.sets.hbm0923.pos_emb import PosEmb
@@ -44,7 +44,7 @@ def _feature(memory: Memory, space: str, base: int, surfaces: int, stride: int, 
     return pixels.reshape(tokens, surfaces * PIXEL_LANES)
 
 
-def _grouped(x: np.ndarray, o: Operands) -> F64:
+def _grouped(x: np.ndarray, o: MvmFields) -> F64:
     """[groups, Tblk, tokens] float64, +0 in the lanes at or beyond CHin."""
     lanes = np.empty((o.tokens, o.groups * o.tblk), np.float64)
     lanes[:, : o.chin] = x[:, : o.chin]
@@ -52,13 +52,13 @@ def _grouped(x: np.ndarray, o: Operands) -> F64:
     return lanes.reshape(o.tokens, o.groups, o.tblk).transpose(1, 2, 0)
 
 
-def _product(device: Device, o: Operands, memory: Memory) -> F32:
+def _product(device: Device, o: MvmFields, memory: Memory) -> F32:
     """[channels, tokens], in NumPy: for any values, on any machine."""
     features = _feature(memory, o.spaces[0], o.input, o.in_surfaces, o.in_surface, o.tokens)
     return accumulate(_grouped(features, o), load_weights(device, o, memory), finite=is_finite(features[:, : o.chin]))
 
 
-def _bn(memory: Memory, o: Operands) -> tuple[F32, F32] | None:
+def _bn(memory: Memory, o: MvmFields) -> tuple[F32, F32] | None:
     if o.bn is None:
         return None
     halves = np.asarray(memory.view("ddr", o.bn, bn_bytes(o.chout))).view("<f2").reshape(-1, 2)[: o.chout].astype(np.float32)
@@ -73,7 +73,7 @@ class MvmInstruction(Instruction):
     @classmethod
     def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
         """See docs/arithmetic.md. The fields must be legal."""
-        o = Operands.decode(device, fields)
+        o = MvmFields.decode(device, fields)
         acc = compiled_product(device, o, memory)
         if acc is None:
             acc = _product(device, o, memory)
@@ -102,32 +102,32 @@ class MvmInstruction(Instruction):
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """Features, weights of every port, BN words, residual."""
-        return read_ranges(device, Operands.decode(device, fields))
+        return read_ranges(device, MvmFields.decode(device, fields))
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
         """Output pixels, argmax indices."""
-        return write_ranges(Operands.decode(device, fields))
+        return write_ranges(MvmFields.decode(device, fields))
 
     @classmethod
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
         """See `fleet.sets.hbm0923.timing`."""
-        return mvm_cycles(device, Operands.decode(device, fields))
+        return mvm_cycles(device, MvmFields.decode(device, fields))
 
     @classmethod
     def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
         """With "timed" see `fleet.sets.hbm0923.timing_timed`."""
         if memory == "timed":
-            return timed_cycles(device, Operands.decode(device, fields))
+            return timed_cycles(device, MvmFields.decode(device, fields))
         return super().expected_cycles(device, fields, memory)
 
     @classmethod
     def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
         """(useful, issued); issued counts whole words of Tin and whole blocks of Tout."""
-        return mvm_macs(device, Operands.decode(device, fields))
+        return mvm_macs(device, MvmFields.decode(device, fields))
 
 
-def _feature_writes(y: np.ndarray, o: Operands) -> list[Write]:
+def _feature_writes(y: np.ndarray, o: MvmFields) -> list[Write]:
     """The output's pixels with +0 in the pad lanes: one block a surface, or one where the surfaces touch."""
     lanes = np.zeros((o.tokens, o.out_surfaces * PIXEL_LANES), "<u2")
     lanes[:, : o.chout] = y

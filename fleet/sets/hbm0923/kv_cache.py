@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from fleet.sdk import Device, Memory, Range
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, ceil_div
-from fleet.sets.hbm0923.refusals import Cause, Hull, Refusal
+from fleet.sets.hbm0923.refusals import Hull, Refusal, RefusalCause
 
 
 @dataclass(frozen=True)
-class Cache:
+class KvCache:
     """Where the vectors of `heads` key/value heads stand.
 
     base: offset in the bank of every port; head, line: strides in bytes.
@@ -80,9 +80,9 @@ class Cache:
         lines = self.lines(device.parameters["HbmPorts"])
         found: list[Refusal] = []
         if lines > 1 and self.line < self.line_bytes:
-            found.append(Refusal(Cause.BAD_SIZE, f"{names[1]}: {self.line:#x}, expected at least {self.line_bytes:#x}"))
+            found.append(Refusal(RefusalCause.BAD_SIZE, f"{names[1]}: {self.line:#x}, expected at least {self.line_bytes:#x}"))
         size = self.head_bytes(device.parameters["HbmPorts"])
         if self.heads > 1 and self.head < size:
             line = f"{names[0]}: {self.head:#x}, expected at least {size:#x} ({lines} lines)"
-            found.append(Refusal(Cause.BAD_SIZE, line))
+            found.append(Refusal(RefusalCause.BAD_SIZE, line))
         return found

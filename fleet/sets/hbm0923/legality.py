@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from fleet.sdk import Device
 from fleet.sets.hbm0923 import mvm_operands as op
 from fleet.sets.hbm0923 import refusals as check
-from fleet.sets.hbm0923.mvm_operands import LOG2_COUNT, LOG2_TGROUP, PIXEL_BYTES, Operands, ceil_div
+from fleet.sets.hbm0923.mvm_operands import LOG2_COUNT, LOG2_TGROUP, PIXEL_BYTES, MvmFields, ceil_div
 from fleet.sets.hbm0923.ranges import bn_bytes, feature_hull
-from fleet.sets.hbm0923.refusals import Cause, Hull, Refusal
+from fleet.sets.hbm0923.refusals import Hull, Refusal, RefusalCause
 
 TBLKS = (32, 64, 128)
 
@@ -21,7 +21,7 @@ def violations(device: Device, fields: Mapping[str, int], modes: tuple[int, ...]
         return absent
     found, sizes = list(_constants(device, fields, modes)), list(_sizes(device, fields))
     found += sizes
-    o = Operands.decode(device, fields)
+    o = MvmFields.decode(device, fields)
     if not sizes:
         found += _buffers(device, fields, o)
     found += _aligned(fields, o)
@@ -41,19 +41,19 @@ def _constants(device: Device, f: Mapping[str, int], modes: tuple[int, ...]) -> 
     block = f["mvm_tblk"] & ((1 << LOG2_COUNT) - 1)
     if block not in TBLKS or f["mvm_tblk"] >> LOG2_COUNT != block.bit_length() - 1:
         line = f"mvm_tblk: {f['mvm_tblk']:#x}, expected (log2 Tblk << {LOG2_COUNT}) + Tblk with Tblk 32, 64 or 128"
-        yield Refusal(Cause.UNSUPPORTED, line)
+        yield Refusal(RefusalCause.UNSUPPORTED, line)
     residual = f["mvm_start"] & op.MODE_RES
     yield from check.only_bits("mvm_onchip", f["mvm_onchip"], op.ONCHIP_IN | op.ONCHIP_OUT | op.ONCHIP_SECOND)
     if f["mvm_onchip"] & op.ONCHIP_SECOND and not residual:
-        yield Refusal(Cause.UNSUPPORTED, "mvm_onchip: bit 2 without a residual, expected 0")
+        yield Refusal(RefusalCause.UNSUPPORTED, "mvm_onchip: bit 2 without a residual, expected 0")
     if f["mvm_res_mode"] & ~(op.RES_RELU | op.RES_MUL):
         line = f"mvm_res_mode: {f['mvm_res_mode']:#x}, expected only bit 0 (ReLU) and bit 1 (multiply)"
-        yield Refusal(Cause.UNSUPPORTED, line)
+        yield Refusal(RefusalCause.UNSUPPORTED, line)
     elif f["mvm_res_mode"] & op.RES_MUL and not residual:
-        yield Refusal(Cause.UNSUPPORTED, "mvm_res_mode: bit 1 (multiply) without a residual, expected 0")
+        yield Refusal(RefusalCause.UNSUPPORTED, "mvm_res_mode: bit 1 (multiply) without a residual, expected 0")
     if not f["mvm_start"] & op.MODE_ARGMAX and f["mvm_argmax_addr"] != f["mvm_splits_m1"]:
         line = f"mvm_argmax_addr: {f['mvm_argmax_addr']:#x} without argmax, expected mvm_splits_m1 ({f['mvm_splits_m1']:#x})"
-        yield Refusal(Cause.UNSUPPORTED, line)
+        yield Refusal(RefusalCause.UNSUPPORTED, line)
 
 
 def _sizes(device: Device, f: Mapping[str, int]) -> Iterator[Refusal]:
@@ -64,13 +64,13 @@ def _sizes(device: Device, f: Mapping[str, int]) -> Iterator[Refusal]:
     yield from _input_channels(device, f)
     slice_, last_slice, splits = f["mvm_chout_slice"], f["mvm_chout_last"], f["mvm_splits_m1"]
     if not 1 <= last_slice <= slice_:
-        yield Refusal(Cause.BAD_SIZE, f"mvm_chout_last: {last_slice}, expected 1 to mvm_chout_slice ({slice_})")
+        yield Refusal(RefusalCause.BAD_SIZE, f"mvm_chout_last: {last_slice}, expected 1 to mvm_chout_slice ({slice_})")
     if splits and slice_ % tout:
         line = f"mvm_chout_slice: {slice_} in {splits + 1} slices, expected a multiple of {tout} (Tout)"
-        yield Refusal(Cause.BAD_SIZE, line)
+        yield Refusal(RefusalCause.BAD_SIZE, line)
     if (channels := slice_ * splits + last_slice) >= 1 << LOG2_COUNT:
         line = f"mvm_chout_slice: {channels} output channels, expected fewer than {1 << LOG2_COUNT}"
-        yield Refusal(Cause.BAD_SIZE, line)
+        yield Refusal(RefusalCause.BAD_SIZE, line)
 
 
 def _input_channels(device: Device, f: Mapping[str, int]) -> Iterator[Refusal]:
@@ -78,41 +78,41 @@ def _input_channels(device: Device, f: Mapping[str, int]) -> Iterator[Refusal]:
     chin, last, tgroup = f["mvm_chin"], f["mvm_chin_last"], p["TgroupCh"]
     exact = (ceil_div(chin, tgroup) - 1) * tgroup + last
     if not 1 <= last <= tgroup:
-        yield Refusal(Cause.BAD_SIZE, f"mvm_chin_last: {last}, expected 1 to {tgroup}")
+        yield Refusal(RefusalCause.BAD_SIZE, f"mvm_chin_last: {last}, expected 1 to {tgroup}")
         return
     if chin == 0 or chin != ceil_div(exact, op.PIXEL_LANES) * op.PIXEL_LANES:
         line = f"mvm_chin: {chin} with mvm_chin_last {last}, expected the exact channels rounded up to a multiple of 32"
-        yield Refusal(Cause.BAD_SIZE, line)
+        yield Refusal(RefusalCause.BAD_SIZE, line)
         return
     if (words := ceil_div(exact, p["Tin"])) > p["WtDepth"]:
         line = f"mvm_chin: {exact} channels take {words} words, expected at most {p['WtDepth']} (WtDepth)"
-        yield Refusal(Cause.BAD_SIZE, line)
+        yield Refusal(RefusalCause.BAD_SIZE, line)
         return
     block = f["mvm_tblk"] & ((1 << LOG2_COUNT) - 1)
     # What the register must hold is known only where inputs and blocks are.
     if block in TBLKS and f["mvm_wt_bits"] != (bits := 8 * op.channel_bytes(device, exact, block)):
         line = f"mvm_wt_bits: {f['mvm_wt_bits']}, expected {bits} for {exact} inputs in blocks of {block}"
-        yield Refusal(Cause.UNSUPPORTED, line)
+        yield Refusal(RefusalCause.UNSUPPORTED, line)
 
 
-def _buffers(device: Device, f: Mapping[str, int], o: Operands) -> Iterator[Refusal]:
+def _buffers(device: Device, f: Mapping[str, int], o: MvmFields) -> Iterator[Refusal]:
     depth = device.parameters["DatDepth"]
     words = o.tokens * ceil_div(o.chin, device.parameters["Tin"])
     if words > depth:
         line = f"mvm_win: {o.tokens} tokens take {words} words, expected at most {depth} (DatDepth)"
-        yield Refusal(Cause.BAD_SIZE, line)
+        yield Refusal(RefusalCause.BAD_SIZE, line)
     for name, surfaces in (("mvm_in_surface", o.in_surfaces), ("mvm_out_surface", o.out_surfaces)):
         yield from check.pixel_stride(name, f[name], surfaces, o.tokens)
 
 
-def _aligned(f: Mapping[str, int], o: Operands) -> Iterator[Refusal]:
+def _aligned(f: Mapping[str, int], o: MvmFields) -> Iterator[Refusal]:
     names = ["mvm_in_addr", "mvm_out_addr", "mvm_in_surface", "mvm_in_line", "mvm_out_surface", "mvm_out_line"]
     optional = {"mvm_bn_addr": o.bn, "mvm_res_addr": o.residual, "mvm_argmax_addr": o.argmax}
     yield from check.aligned(f, [*names, *(name for name, address in optional.items() if address is not None)], PIXEL_BYTES)
     yield from check.beats_aligned(f, ("mvm_wt_addr",))
 
 
-def _ranges(device: Device, f: Mapping[str, int], o: Operands) -> Iterator[Refusal]:
+def _ranges(device: Device, f: Mapping[str, int], o: MvmFields) -> Iterator[Refusal]:
     space_in, space_out, space_res = o.spaces
     sources = [Hull("mvm_in_addr", space_in, *feature_hull(o.input, o.in_surfaces, o.in_surface, o.tokens))]
     outputs = [Hull("mvm_out_addr", space_out, *feature_hull(o.output, o.out_surfaces, o.out_surface, o.tokens))]

@@ -19,7 +19,7 @@ from fleet.sdk.ir import dialect as d
 
 
 @dataclass(frozen=True)
-class Chain:
+class MvmChain:
     """A covered chain.
 
     Attributes:
@@ -61,7 +61,7 @@ def unstorable(program: Program, *values: SSAValue) -> str | None:
     return None
 
 
-def find_chain(op: Operation, program: Program) -> Chain | str | None:
+def find_chain(op: Operation, program: Program) -> MvmChain | str | None:
     """The chain that ends with `op`; why there is none, where it is its bias that FP16 cannot hold; None for anything else."""
     found = _CHAIN.find(op, program)
     if not isinstance(found, Covered):
@@ -105,11 +105,11 @@ def _bias_shapes(value: SSAValue) -> tuple[tuple[int, ...], ...]:
     return tuple((*[1] * lead, shape[-1]) for lead in range(max(len(shape), 1)))
 
 
-def _start(op: d.FleetOp, program: Program) -> Start[Chain] | None:
+def _start(op: d.FleetOp, program: Program) -> Start[MvmChain] | None:
     """A product; what a linear has itself does not follow once more."""
     if not isinstance(op, d.MatmulOp | c.LinearOp) or no_product(op, program):
         return None
-    chain = Chain((op,), op.operands[0], op.operands[1], str(weight_name(op.operands[1], program)))
+    chain = MvmChain((op,), op.operands[0], op.operands[1], str(weight_name(op.operands[1], program)))
     if isinstance(op, d.MatmulOp):
         return Start(chain, chain.ops)
     activation, bias = op.activation.data, None if op.bias is None else weight_name(op.bias, program)

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from fleet.sdk.dram_port import IdealPort
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
-from fleet.sets.hbm0923.unit_streams import Burst, Channel, Reader, flat_bursts
+from fleet.sets.hbm0923.unit_streams import Burst, Channel, StreamReader, flat_bursts
 
-__all__ = ["Plan", "Stream", "last_issue"]
+__all__ = ["FollowedPlan", "Stream", "last_issue"]
 
 DAT_RING, BN_RING, RES_RING = 256, 32, 64
 DAT_BURST, OPERAND_BURST = 64, 16
@@ -37,7 +37,7 @@ class Stream(NamedTuple):
     onchip: bool
 
 
-class Plan(NamedTuple):
+class FollowedPlan(NamedTuple):
     """An instruction's sizes.
 
     surfaces: of activations. chunks: tokens that are loaded together. sharing: blocks of outputs in a surface. beats: of the array
@@ -64,10 +64,10 @@ class Plan(NamedTuple):
 class _Reads(Channel):
     """Activations, batch norm and residual: the first chunk but for its last surface goes first, then what runs low."""
 
-    def __init__(self, p: Plan) -> None:
-        self.dat = Reader(_activations(p), DAT_RING, p.input.onchip)
-        self.bn = Reader(flat_bursts(*p.bn, OPERAND_BURST), BN_RING)
-        self.res = Reader(_residual(p), RES_RING, p.residual.onchip)
+    def __init__(self, p: FollowedPlan) -> None:
+        self.dat = StreamReader(_activations(p), DAT_RING, p.input.onchip)
+        self.bn = StreamReader(flat_bursts(*p.bn, OPERAND_BURST), BN_RING)
+        self.res = StreamReader(_residual(p), RES_RING, p.residual.onchip)
         super().__init__(IdealPort(), [self.dat, self.bn, self.res])
         chunk = p.chunks[0]
         self._asked, self._chunk = 0, chunk * p.surfaces
@@ -93,7 +93,7 @@ class _Reads(Channel):
             self.dat.pop(ready - 1)
 
 
-def _activations(p: Plan) -> Iterator[Burst]:
+def _activations(p: FollowedPlan) -> Iterator[Burst]:
     if p.tokens == 1 and p.input.stride == PIXEL_BYTES:
         yield from flat_bursts(p.input.base, p.surfaces, DAT_BURST)
         return
@@ -104,7 +104,7 @@ def _activations(p: Plan) -> Iterator[Burst]:
         at += chunk * PIXEL_BYTES
 
 
-def _residual(p: Plan) -> Iterator[Burst]:
+def _residual(p: FollowedPlan) -> Iterator[Burst]:
     for block in range(p.blocks):
         yield from flat_bursts(p.residual.base + block // p.sharing * p.residual.stride, p.tokens, OPERAND_BURST)
 
@@ -112,7 +112,7 @@ def _residual(p: Plan) -> Iterator[Burst]:
 class _Weights:
     """The stream out of the ports into the buffer."""
 
-    def __init__(self, p: Plan) -> None:
+    def __init__(self, p: FollowedPlan) -> None:
         self._plan = p
         self._next = FIRST_WEIGHT
         self._here: list[int] = []
@@ -146,7 +146,7 @@ class _Weights:
 
 
 @lru_cache(maxsize=1024)
-def last_issue(p: Plan) -> int:
+def last_issue(p: FollowedPlan) -> int:
     """Cycle in which the last beat goes to the array."""
     reads, weights, places = _Reads(p), _Weights(p), _places(p)
     now = 0
@@ -172,7 +172,7 @@ def last_issue(p: Plan) -> int:
     return now
 
 
-def _places(p: Plan) -> list[tuple[int, int]]:
+def _places(p: FollowedPlan) -> list[tuple[int, int]]:
     """Of each token's pixels in the stream of activations: the first, and the distance to the next."""
     found: list[tuple[int, int]] = []
     first = 0

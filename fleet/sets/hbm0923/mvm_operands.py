@@ -1,6 +1,6 @@
 """The registers of an MVM instruction: their names as the description spells them, encoding and decoding.
 
-Numbers and layouts: docs/arithmetic.md. Everything else of this folder works on `Operands`, not on registers.
+Numbers and layouts: docs/arithmetic.md. Everything else of this folder works on `MvmFields`, not on registers.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def channel_bytes(device: Device, chin: int, tblk: int) -> int:
 
 
 @dataclass(frozen=True)
-class Operands:
+class MvmFields:
     """What the registers of one MVM instruction say.
 
     Attributes:
@@ -155,7 +155,7 @@ class Operands:
         return fields
 
     @classmethod
-    def decode(cls, device: Device, fields: Mapping[str, int]) -> Operands:
+    def decode(cls, device: Device, fields: Mapping[str, int]) -> MvmFields:
         """The operands of legal fields; what illegal ones decode to has no meaning.
 
         Raises:

@@ -10,14 +10,14 @@ from fleet.sdk import Device, Memory, Range, Write
 from fleet.sets.hbm0923 import operands
 from fleet.sets.hbm0923 import refusals as check
 from fleet.sets.hbm0923.arithmetic import to_fp16
-from fleet.sets.hbm0923.feature import LANES_LSB, Feature, blank, channels_of
+from fleet.sets.hbm0923.feature import LANES_LSB, FeatureTensor, blank, channels_of
 from fleet.sets.hbm0923.float32 import F32, fp20_value, sum_beats
 from fleet.sets.hbm0923.functions import rsqrt
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
 from fleet.sets.hbm0923.refusals import Hull, Refusal
 from fleet.sets.hbm0923.unit import UnitInstruction
 from fleet.sets.hbm0923.unit_timing import Memory as Timing
-from fleet.sets.hbm0923.unit_timing import Plan, plan_cycles
+from fleet.sets.hbm0923.unit_timing import UnitPlan, plan_cycles
 
 EPS_REGISTER = 4 * 224
 """Byte address of the parameter register with epsilon (binary32)."""
@@ -25,7 +25,7 @@ _BLOCK_LANES = 1 << 16
 """Lanes that are normalised together: 256 KiB of binary32, which stay in the second cache."""
 
 
-class NormOperands(operands.NormOperands):
+class NormTensors(operands.NormOperands):
     """Operands of a norm, and the tensors that they stand for."""
 
     @property
@@ -34,14 +34,16 @@ class NormOperands(operands.NormOperands):
         return channels_of(self.surfaces, self.lanes)
 
     @property
-    def source(self) -> Feature:
+    def source(self) -> FeatureTensor:
         """The input tensor."""
-        return Feature(self.in_addr, self.in_surface, self.in_line, self.surfaces, self.lines, self.tokens, self.in_onchip)
+        return FeatureTensor(self.in_addr, self.in_surface, self.in_line, self.surfaces, self.lines, self.tokens, self.in_onchip)
 
     @property
-    def destination(self) -> Feature:
+    def destination(self) -> FeatureTensor:
         """The output tensor."""
-        return Feature(self.out_addr, self.out_surface, self.out_line, self.surfaces, self.lines, self.tokens, self.out_onchip)
+        return FeatureTensor(
+            self.out_addr, self.out_surface, self.out_line, self.surfaces, self.lines, self.tokens, self.out_onchip
+        )
 
     @property
     def weight_bytes(self) -> int:
@@ -58,9 +60,9 @@ class NormOperands(operands.NormOperands):
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
         """RMS norm goes twice over every row, layer norm three times."""
-        coefficients = Feature(self.wt_addr, 0, 0, 1, 1, 1)
+        coefficients = FeatureTensor(self.wt_addr, 0, 0, 1, 1, 1)
         kind = "layer norm" if self.layer else "norm"
-        return plan_cycles(device, Plan(kind, self.source, self.destination, coefficients, 2 * self.surfaces), memory)
+        return plan_cycles(device, UnitPlan(kind, self.source, self.destination, coefficients, 2 * self.surfaces), memory)
 
 
 def normalise(x: F32, gamma: F32, beta: F32, inv: np.float32, eps: np.float32, *, layer: bool) -> F32:
@@ -82,14 +84,14 @@ def normalise(x: F32, gamma: F32, beta: F32, inv: np.float32, eps: np.float32, *
     return x
 
 
-class Norm(UnitInstruction[NormOperands]):
+class Norm(UnitInstruction[NormTensors]):
     """RMS norm or layer norm."""
 
     name = "norm"
-    operands = NormOperands
+    operands = NormTensors
 
     @classmethod
-    def compute(cls, device: Device, o: NormOperands, memory: Memory) -> Sequence[Write]:
+    def compute(cls, device: Device, o: NormTensors, memory: Memory) -> Sequence[Write]:
         """Blocks of tokens, so that what is summed twice stays in the cache."""
         words = np.asarray(memory.view("ddr", o.wt_addr, o.weight_bytes)).view("<f2").reshape(o.surfaces, 1, PIXEL_LANES, 2)
         gamma, beta = words[..., 1].astype(np.float32), words[..., 0].astype(np.float32)
@@ -110,11 +112,11 @@ class Norm(UnitInstruction[NormOperands]):
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
         """See `UnitInstruction`."""
         f = fields
-        yield from check.described(NormOperands, f)
+        yield from check.described(NormTensors, f)
         yield from check.surfaces("norm_surfaces", f["norm_surfaces"], device.parameters["MaxChannels"], "MaxChannels")
         if f["norm_layer"] == 1 and f["norm_surfaces"] >> LANES_LSB:
             line = f"norm_surfaces: {f['norm_surfaces']:#x} in a layer norm, expected whole groups of 32 channels"
-            yield Refusal(check.Cause.BAD_SIZE, line)
+            yield Refusal(check.RefusalCause.BAD_SIZE, line)
         yield from check.between("norm_win", f["norm_win"], 1, device.parameters["MaxToken"], "MaxToken")
         yield from check.between("norm_hin", f["norm_hin"], 1, check.MOST_LINES, "lines")
         count = f["norm_surfaces"] & 0xFFFF
@@ -125,7 +127,7 @@ class Norm(UnitInstruction[NormOperands]):
         yield from check.rows_apart(names, (f[names[0]], f[names[1]]), (count, f["norm_hin"]), f["norm_win"])
 
     @classmethod
-    def places(cls, device: Device, o: NormOperands) -> Iterator[Refusal]:
+    def places(cls, device: Device, o: NormTensors) -> Iterator[Refusal]:
         """See `UnitInstruction`."""
         coefficients = Hull("norm_wt_addr", "ddr", o.wt_addr, o.wt_addr + o.weight_bytes)
         source = check.feature_hull("norm_in_addr", o.source)

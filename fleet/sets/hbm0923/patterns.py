@@ -15,13 +15,13 @@ from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.lower.activation import ActivationPattern, emit_table
 from fleet.sets.hbm0923.lower.attention import AttentionPattern
 from fleet.sets.hbm0923.lower.elementwise import ElementwisePattern, emit_elementwise
-from fleet.sets.hbm0923.lower.features import Shape
+from fleet.sets.hbm0923.lower.features import FeatureShape
 from fleet.sets.hbm0923.lower.norm import NormPattern
 from fleet.sets.hbm0923.lower.rotary import RotaryPattern
 from fleet.sets.hbm0923.lower.softmax import SoftmaxPattern
 from fleet.sets.hbm0923.lower.views import ViewPattern
-from fleet.sets.hbm0923.matching import Chain, find_chain, no_product
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.matching import MvmChain, find_chain, no_product
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, MvmFields, ceil_div, channel_bytes
 from fleet.sets.hbm0923.operands import ElementwiseMode
 from fleet.sets.hbm0923.options import group_of
 from fleet.sets.hbm0923.weights import pack_bn, pack_weights
@@ -38,10 +38,10 @@ def tile_tokens(device: Device, chin: int, *, argmax: bool) -> int:
 
 
 @dataclass(frozen=True)
-class ProductData:
+class MvmData:
     """A product and what follows it; group: inputs that share a scale."""
 
-    chain: Chain
+    chain: MvmChain
     group: int
 
 
@@ -50,10 +50,10 @@ class MvmPattern:
 
     name = "mvm"
 
-    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[ProductData] | Missed | None:
+    def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[MvmData] | Missed | None:
         """See `fleet.sets.hbm0923.matching`; options: "group" (32, 64, 128; default the device's Tblk)."""
         chain = find_chain(op, program)
-        if not isinstance(chain, Chain):
+        if not isinstance(chain, MvmChain):
             reason = chain or no_product(op, program)
             return None if reason is None else Missed(reason)
         chin = shape_of(chain.matrix.type)[0]
@@ -65,10 +65,10 @@ class MvmPattern:
         activations = [v for v in (chain.source, chain.residual, chain.added) if v is not None]
         last = chain.ops[-1].results[0]
         results = (last,) if chain.logits is None else (chain.logits, last)
-        data = ProductData(chain, group_of(device, options))
+        data = MvmData(chain, group_of(device, options))
         return Match(self, chain.ops, tuple(dict.fromkeys(activations)), weights, results, data)
 
-    def emit(self, match: Match[ProductData], context: EmitContext) -> None:
+    def emit(self, match: Match[MvmData], context: EmitContext) -> None:
         """Raises DeviceError when one token or the weights do not fit, ModelError for weights that are not finite."""
         chain, group = match.data.chain, match.data.group
         device = context.device
@@ -83,7 +83,7 @@ class MvmPattern:
             bn = context.store(f"{chain.bias or chout}.bn", "ddr", _bn_words(context, chain.bias, chout))
         surface = chain.tokens * PIXEL_BYTES
         features = match.results[0]
-        whole = Operands(
+        whole = MvmFields(
             chin=chin,
             chout=chout,
             tokens=chain.tokens,
@@ -110,14 +110,14 @@ class MvmPattern:
             count = min(tile, chain.tokens - first)
             fields = _tile(whole, first, count).encode(device)
             context.emit(Call(name, fields, ops, (first, first + count)))
-        shape = Shape(chain.tokens, chout)
+        shape = FeatureShape(chain.tokens, chout)
         if chain.activation is not None:
             emit_table(context, chain.activation, shape, whole.output, whole.output, ops)
         if chain.added is not None:
             emit_elementwise(context, ElementwiseMode.ADD, shape, (whole.output, context.address(chain.added)), whole.output, ops)
 
 
-def _check_size(device: Device, chain: Chain, chin: int, chout: int, group: int) -> None:
+def _check_size(device: Device, chain: MvmChain, chin: int, chout: int, group: int) -> None:
     """Before anything is quantised, which takes its time for a matrix that is too large."""
     words, depth = ceil_div(chin, device.parameters["Tin"]), device.parameters
     for name in ("WtDepth", "DatDepth"):
@@ -136,7 +136,7 @@ def _check_size(device: Device, chain: Chain, chin: int, chout: int, group: int)
         )
 
 
-def _tile(whole: Operands, first: int, count: int) -> Operands:
+def _tile(whole: MvmFields, first: int, count: int) -> MvmFields:
     skip = first * PIXEL_BYTES
     return replace(
         whole,

@@ -10,34 +10,34 @@ from fleet.sdk import Device, Memory, Range, Write
 from fleet.sets.hbm0923 import operands
 from fleet.sets.hbm0923 import refusals as check
 from fleet.sets.hbm0923.arithmetic import to_fp16
-from fleet.sets.hbm0923.feature import Feature
+from fleet.sets.hbm0923.feature import FeatureTensor
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
-from fleet.sets.hbm0923.refusals import Cause, Refusal
+from fleet.sets.hbm0923.refusals import Refusal, RefusalCause
 from fleet.sets.hbm0923.unit import UnitInstruction
 from fleet.sets.hbm0923.unit_timing import Memory as Timing
-from fleet.sets.hbm0923.unit_timing import Plan, coefficient_beats, plan_cycles
+from fleet.sets.hbm0923.unit_timing import UnitPlan, coefficient_beats, plan_cycles
 
 HEAD_CHANNELS = (64, 128)
 
 
-class PosEmbOperands(operands.PosEmbOperands):
+class PosEmbTensors(operands.PosEmbOperands):
     """Operands of a rotary embedding, and the tensors that they stand for; lines are heads."""
 
-    def _feature(self, base: int, surface: int, head: int, onchip: bool = False) -> Feature:
-        return Feature(base, surface, head, self.channels // PIXEL_LANES, self.heads, self.tokens, onchip)
+    def _feature(self, base: int, surface: int, head: int, onchip: bool = False) -> FeatureTensor:
+        return FeatureTensor(base, surface, head, self.channels // PIXEL_LANES, self.heads, self.tokens, onchip)
 
     @property
-    def source(self) -> Feature:
+    def source(self) -> FeatureTensor:
         """The input tensor; lines are heads."""
         return self._feature(self.in_addr, self.in_surface, self.in_line, self.in_onchip)
 
     @property
-    def destination(self) -> Feature:
+    def destination(self) -> FeatureTensor:
         """The output tensor."""
         return self._feature(self.out_addr, self.out_surface, self.out_line, self.out_onchip)
 
     @property
-    def angles(self) -> Feature:
+    def angles(self) -> FeatureTensor:
         """The table, for every head."""
         return self._feature(self.table_addr, self.table_surface, self.table_line)
 
@@ -46,8 +46,8 @@ class PosEmbOperands(operands.PosEmbOperands):
         angles = self.angles if self.table_line else self._one_table()
         return [*self.source.ranges(), *angles.ranges()]
 
-    def _one_table(self) -> Feature:
-        return Feature(self.table_addr, self.table_surface, 0, self.channels // PIXEL_LANES, 1, self.tokens)
+    def _one_table(self) -> FeatureTensor:
+        return FeatureTensor(self.table_addr, self.table_surface, 0, self.channels // PIXEL_LANES, 1, self.tokens)
 
     def writes(self, device: Device) -> list[Range]:
         """Features."""
@@ -56,17 +56,17 @@ class PosEmbOperands(operands.PosEmbOperands):
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
         """A beat of the table goes with every beat; a table that all heads share is read once if the buffer holds it."""
         stays = self.table_line == 0 and self.tokens * self.channels // PIXEL_LANES <= coefficient_beats(device)
-        return plan_cycles(device, Plan("pos_emb", self.source, self.destination, self.angles, resident=stays), memory)
+        return plan_cycles(device, UnitPlan("pos_emb", self.source, self.destination, self.angles, resident=stays), memory)
 
 
-class PosEmb(UnitInstruction[PosEmbOperands]):
+class PosEmb(UnitInstruction[PosEmbTensors]):
     """Rotary embedding."""
 
     name = "pos_emb"
-    operands = PosEmbOperands
+    operands = PosEmbTensors
 
     @classmethod
-    def compute(cls, device: Device, o: PosEmbOperands, memory: Memory) -> Sequence[Write]:
+    def compute(cls, device: Device, o: PosEmbTensors, memory: Memory) -> Sequence[Write]:
         """Head by head."""
         x, table = o.source.load(memory).view("<f2"), o.angles.load(memory).view("<f2")
         y = np.empty(x.shape, np.uint16)
@@ -82,7 +82,7 @@ class PosEmb(UnitInstruction[PosEmbOperands]):
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
         """See `UnitInstruction`."""
         f = fields
-        yield from check.described(PosEmbOperands, f, {"pos_emb_surfaces": Cause.BAD_SIZE})
+        yield from check.described(PosEmbTensors, f, {"pos_emb_surfaces": RefusalCause.BAD_SIZE})
         tokens, heads = f["pos_emb_tokens"], f["pos_emb_heads"]
         yield from check.between("pos_emb_tokens", tokens, 1, device.parameters["MaxToken"], "MaxToken")
         yield from check.between("pos_emb_heads", heads, 1, check.MOST_LINES, "heads")
@@ -96,7 +96,7 @@ class PosEmb(UnitInstruction[PosEmbOperands]):
         yield from check.rows_apart(names, (f[names[0]], f[names[1]]), (f["pos_emb_surfaces"], heads), tokens)
 
     @classmethod
-    def places(cls, device: Device, o: PosEmbOperands) -> Iterator[Refusal]:
+    def places(cls, device: Device, o: PosEmbTensors) -> Iterator[Refusal]:
         """See `UnitInstruction`."""
         source = check.feature_hull("pos_emb_in_addr", o.source)
         table = check.feature_hull("pos_emb_table_addr", o.angles)._replace(feature=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fleet.sdk import Device, Range
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, MvmFields, ceil_div, channel_bytes
 
 
 def _feature(space: str, base: int, surfaces: int, stride: int, tokens: int) -> Iterator[Range]:
@@ -22,7 +22,7 @@ def bn_bytes(chout: int) -> int:
     return 4 * PIXEL_LANES * ceil_div(chout, PIXEL_LANES)
 
 
-def read_ranges(device: Device, o: Operands) -> list[Range]:
+def read_ranges(device: Device, o: MvmFields) -> list[Range]:
     """Features, BN words and residual in DDR; the channels' streams in every HBM port."""
     ranges = list(_feature(o.spaces[0], o.input, o.in_surfaces, o.in_surface, o.tokens))
     size = o.channels_per_port(device) * channel_bytes(device, o.chin, o.tblk)
@@ -34,7 +34,7 @@ def read_ranges(device: Device, o: Operands) -> list[Range]:
     return ranges
 
 
-def write_ranges(o: Operands) -> list[Range]:
+def write_ranges(o: MvmFields) -> list[Range]:
     """The output's pixels, and the argmax indices."""
     ranges = list(_feature(o.spaces[1], o.output, o.out_surfaces, o.out_surface, o.tokens))
     if o.argmax is not None:

@@ -11,31 +11,33 @@ from fleet.sdk import Device, Memory, Range, Write
 from fleet.sets.hbm0923 import operands
 from fleet.sets.hbm0923 import refusals as check
 from fleet.sets.hbm0923.arithmetic import to_fp16
-from fleet.sets.hbm0923.feature import Feature
+from fleet.sets.hbm0923.feature import FeatureTensor
 from fleet.sets.hbm0923.float32 import F32, sum_beats
 from fleet.sets.hbm0923.functions import exp32, recip
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.refusals import Refusal
 from fleet.sets.hbm0923.unit import UnitInstruction
 from fleet.sets.hbm0923.unit_timing import Memory as Timing
-from fleet.sets.hbm0923.unit_timing import Plan, plan_cycles
+from fleet.sets.hbm0923.unit_timing import UnitPlan, plan_cycles
 
 _BLOCK_LANES = 1 << 15
 """Lanes that are worked on together: a few arrays of 128 KiB stay in the second cache."""
 
 
-class SoftmaxOperands(operands.SoftmaxOperands):
+class SoftmaxTensors(operands.SoftmaxOperands):
     """Operands of a softmax, and the tensors that they stand for; lines are heads, channels positions."""
 
     @property
-    def source(self) -> Feature:
+    def source(self) -> FeatureTensor:
         """The input tensor; lines are heads."""
-        return Feature(self.in_addr, self.in_surface, self.in_line, self.surfaces, self.heads, self.tokens, self.in_onchip)
+        return FeatureTensor(self.in_addr, self.in_surface, self.in_line, self.surfaces, self.heads, self.tokens, self.in_onchip)
 
     @property
-    def destination(self) -> Feature:
+    def destination(self) -> FeatureTensor:
         """The output tensor."""
-        return Feature(self.out_addr, self.out_surface, self.out_line, self.surfaces, self.heads, self.tokens, self.out_onchip)
+        return FeatureTensor(
+            self.out_addr, self.out_surface, self.out_line, self.surfaces, self.heads, self.tokens, self.out_onchip
+        )
 
     def reads(self, device: Device) -> list[Range]:
         """Features, masked ones too."""
@@ -47,7 +49,7 @@ class SoftmaxOperands(operands.SoftmaxOperands):
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
         """Three passes over every row: maximum, sum, scaling."""
-        plan = Plan("softmax", self.source, self.destination, lanes=self.last + 1, causal=bool(self.mask))
+        plan = UnitPlan("softmax", self.source, self.destination, lanes=self.last + 1, causal=bool(self.mask))
         return plan_cycles(device, plan, memory)
 
 
@@ -60,14 +62,14 @@ def soft_maximum(x: F32, valid: npt.NDArray[np.bool_]) -> F32:
     return np.where(valid, y, np.float32(0))
 
 
-class Softmax(UnitInstruction[SoftmaxOperands]):
+class Softmax(UnitInstruction[SoftmaxTensors]):
     """Softmax over positions."""
 
     name = "softmax"
-    operands = SoftmaxOperands
+    operands = SoftmaxTensors
 
     @classmethod
-    def compute(cls, device: Device, o: SoftmaxOperands, memory: Memory) -> Sequence[Write]:
+    def compute(cls, device: Device, o: SoftmaxTensors, memory: Memory) -> Sequence[Write]:
         """Blocks of tokens; surfaces that no token of a block sees are left out."""
         x = o.source.load(memory).view("<f2")
         y = np.zeros(x.shape, np.uint16)
@@ -88,7 +90,7 @@ class Softmax(UnitInstruction[SoftmaxOperands]):
         """See `UnitInstruction`."""
         f = fields
         tokens, heads, positions = f["softmax_tokens"], f["softmax_heads"], f["softmax_chin"]
-        yield from check.described(SoftmaxOperands, f)
+        yield from check.described(SoftmaxTensors, f)
         yield from check.between("softmax_chin", positions, 1, device.parameters["MaxToken"], "MaxToken")
         yield from check.between("softmax_tokens", tokens, 1, device.parameters["MaxToken"], "MaxToken")
         yield from check.between("softmax_heads", heads, 1, check.MOST_LINES, "heads")
@@ -100,7 +102,7 @@ class Softmax(UnitInstruction[SoftmaxOperands]):
         yield from check.rows_apart(names, (f[names[0]], f[names[1]]), (surfaces, heads), tokens)
 
     @classmethod
-    def places(cls, device: Device, o: SoftmaxOperands) -> Iterator[Refusal]:
+    def places(cls, device: Device, o: SoftmaxTensors) -> Iterator[Refusal]:
         """See `UnitInstruction`."""
         source = check.feature_hull("softmax_in_addr", o.source)
         output = check.feature_hull("softmax_out_addr", o.destination)

@@ -31,8 +31,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from fleet.sdk import Device
-from fleet.sets.hbm0923.mvm_followed import Plan, Stream, last_issue
-from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_followed import FollowedPlan, Stream, last_issue
+from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, MvmFields, ceil_div, channel_bytes
 from fleet.sets.hbm0923.ranges import bn_bytes
 
 ARRAY_LANES = 64
@@ -56,7 +56,7 @@ LOAD_AHEAD, BN_RING, RESIDUAL_RING, RESIDUAL_LAG = 256, 32, 64, 24
 places late: outputs are in the pipeline, and it asks for whole bursts."""
 
 
-class Constants(NamedTuple):
+class MvmConstants(NamedTuple):
     """Cycles that do not depend on sizes, as the RTL has them with ideal memory.
 
     start: from the start write to the first read request (latch, check).
@@ -71,7 +71,7 @@ class Constants(NamedTuple):
     weights: int = 1
 
 
-CONSTANTS = Constants()
+CONSTANTS = MvmConstants()
 
 
 def chunks(chin: int, tokens: int) -> list[int]:
@@ -85,7 +85,7 @@ def chunks(chin: int, tokens: int) -> list[int]:
     return chunks
 
 
-def operands_before(o: Operands, blocks: int) -> int:
+def operands_before(o: MvmFields, blocks: int) -> int:
     """DDR beats of batch norm and residual that go before the last activation."""
     long = o.tokens * o.in_surfaces > LOAD_AHEAD
     if o.tokens == 1 and not long:
@@ -103,12 +103,12 @@ def operands_before(o: Operands, blocks: int) -> int:
     return beats
 
 
-def _halves(o: Operands) -> int:
+def _halves(o: MvmFields) -> int:
     """Cycles of the array for a token's last beat."""
     return 2 if o.tblk < ARRAY_LANES and (o.chin - 1) % ARRAY_LANES >= o.tblk else 1
 
 
-def _first_block(o: Operands, load: int, token: int) -> int:
+def _first_block(o: MvmFields, load: int, token: int) -> int:
     """When the array ends the first block of output channels; `load`: when the last activation is there."""
     halves = _halves(o)
     ends, here = 0, load - o.tokens * o.in_surfaces
@@ -120,7 +120,7 @@ def _first_block(o: Operands, load: int, token: int) -> int:
     return ends
 
 
-def single_output(o: Operands, pixels: int) -> int:
+def single_output(o: MvmFields, pixels: int) -> int:
     """When the first block of a single token has what its outputs need beside the activations, which come first."""
     if o.tokens > 1 or o.bn is None:
         return 0
@@ -130,7 +130,7 @@ def single_output(o: Operands, pixels: int) -> int:
     return pixels + min(OPERAND_BURST - o.bn // PIXEL_BYTES % OPERAND_BURST, beats) + 1
 
 
-def block_weights(device: Device, o: Operands) -> tuple[int, int]:
+def block_weights(device: Device, o: MvmFields) -> tuple[int, int]:
     """Beats of a block that a port delivers: scales before the first codes, and all up to the last codes that are used."""
     p = device.parameters
     group = p["TgroupCh"]
@@ -140,7 +140,7 @@ def block_weights(device: Device, o: Operands) -> tuple[int, int]:
     return scales, channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES - padding
 
 
-def _block_behind_weights(device: Device, o: Operands, token: int) -> int:
+def _block_behind_weights(device: Device, o: MvmFields, token: int) -> int:
     """Cycles from a block's first beat out of the ports to its end, weights being the last to come.
 
     The array begins with the first codes, behind their scales, or waits for the last ones that it needs, not for the padding.
@@ -155,14 +155,14 @@ def _scale_ring(device: Device) -> int:
     return ceil_div(p["WtDepth"] * p["Tin"], p["TgroupCh"]) * (p["TgroupCh"] // MIN_GROUP // (BEAT_BYTES // 2))
 
 
-def _scales(device: Device, o: Operands) -> tuple[int, ...]:
+def _scales(device: Device, o: MvmFields) -> tuple[int, ...]:
     """Beats of scales before each lot of codes of a channel."""
     group = device.parameters["TgroupCh"]
     sizes = [min(group, o.chin - at) for at in range(0, o.chin, group)]
     return tuple(ceil_div(ceil_div(n, o.tblk), BEAT_BYTES // 2) for n in sizes)
 
 
-def _scales_late(device: Device, o: Operands) -> int:
+def _scales_late(device: Device, o: MvmFields) -> int:
     """Cycles between blocks where the ring of scales, as long as the one of codes, has no room for the next block's first ones.
 
     The array reads a block's last scales behind its end; then the first ones leave the ports.
@@ -171,12 +171,12 @@ def _scales_late(device: Device, o: Operands) -> int:
     return SCALES_FREED + scales[0] if sum(scales) + scales[0] > _scale_ring(device) else 0
 
 
-def _plan(device: Device, o: Operands) -> Plan:
+def _plan(device: Device, o: MvmFields) -> FollowedPlan:
     """What `mvm_followed` follows. Where in a page a tensor begins is all that matters of its address."""
     p = device.parameters
     source, _, second = o.spaces
     assert o.residual is not None
-    return Plan(
+    return FollowedPlan(
         tokens=o.tokens,
         surfaces=o.in_surfaces,
         chunks=tuple(chunks(o.chin, o.tokens)),
@@ -194,7 +194,7 @@ def _plan(device: Device, o: Operands) -> Plan:
     )
 
 
-def mvm_cycles(device: Device, o: Operands, constants: Constants = CONSTANTS) -> int:
+def mvm_cycles(device: Device, o: MvmFields, constants: MvmConstants = CONSTANTS) -> int:
     """Cycles from start to commit."""
     p = device.parameters
     blocks = ceil_div(o.chout, p["Tout"])
@@ -217,7 +217,7 @@ def mvm_cycles(device: Device, o: Operands, constants: Constants = CONSTANTS) ->
     return around + max(array, weights, reads) + tail
 
 
-def mvm_macs(device: Device, o: Operands) -> tuple[int, int]:
+def mvm_macs(device: Device, o: MvmFields) -> tuple[int, int]:
     """(useful, issued) multiply-accumulates."""
     tin, tout = device.parameters["Tin"], device.parameters["Tout"]
     return o.tokens * o.chin * o.chout, o.tokens * ceil_div(o.chin, tin) * tin * ceil_div(o.chout, tout) * tout

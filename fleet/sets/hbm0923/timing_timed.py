@@ -30,7 +30,7 @@ from fleet.sdk import Device
 from fleet.sdk.dram import BEAT_BYTES, Dram, dram
 from fleet.sdk.dram_phases import drawn_phase
 from fleet.sdk.dram_port import clocks_a_batch, clocks_a_beat
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, MvmFields, ceil_div, channel_bytes
 from fleet.sets.hbm0923.ranges import bn_bytes
 from fleet.sets.hbm0923.timing import (
     ARRAY_LANES,
@@ -194,7 +194,7 @@ def _batch(d: Dram, core_mhz: float, chunk: int, surfaces: int, stride: int, tok
     return clocks * 1000 * core_mhz / d.clock_khz
 
 
-def _loads(o: Operands, d: Dram, core_mhz: float, token: int, blocks: int, sets: int) -> _Times:
+def _loads(o: MvmFields, d: Dram, core_mhz: float, token: int, blocks: int, sets: int) -> _Times:
     """When the array can have done the first block, for every set of phases."""
     # Of one port the phases are spread evenly.
     ddr = port_rates(d, core_mhz)
@@ -233,7 +233,7 @@ def _loads(o: Operands, d: Dram, core_mhz: float, token: int, blocks: int, sets:
     return np.maximum(ends, here + behind)
 
 
-def _array_follows(o: Operands, token: int) -> int:
+def _array_follows(o: MvmFields, token: int) -> int:
     """When the array ends the first block of output channels, activations coming a beat a cycle from time 0 on."""
     ends, here = 0, 0
     for chunk in chunks(o.chin, o.tokens):
@@ -242,7 +242,7 @@ def _array_follows(o: Operands, token: int) -> int:
     return ends
 
 
-def timed_cycles(device: Device, o: Operands) -> int:
+def timed_cycles(device: Device, o: MvmFields) -> int:
     """Cycles from start to commit with `--memory timed`, the mean over refresh phases.
 
     Raises DeviceError when the device has no timing tables.

@@ -10,10 +10,10 @@ from fleet.sdk import Device, Instruction, Memory, Range, Write
 from fleet.sets.hbm0923.refusals import Refusal, first_refusal, given
 from fleet.sets.hbm0923.unit_timing import Memory as Timing
 
-__all__ = ["Operands", "UnitInstruction"]
+__all__ = ["UnitInstruction", "UnitOperands"]
 
 
-class Operands(Protocol):
+class UnitOperands(Protocol):
     """What the registers of one instruction say."""
 
     def reads(self, device: Device) -> list[Range]:
@@ -29,7 +29,7 @@ class Operands(Protocol):
         ...
 
 
-Record = TypeVar("Record", bound=Operands)
+Record = TypeVar("Record", bound=UnitOperands)
 
 
 class UnitInstruction(Instruction, Generic[Record]):

@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Iterator
 
 from fleet.sdk.dram_port import IdealPort, TimedPort
-from fleet.sets.hbm0923.feature import Feature
+from fleet.sets.hbm0923.feature import FeatureTensor
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
 
-__all__ = ["Burst", "Channel", "Reader", "flat_bursts", "row_bursts", "surface_bursts"]
+__all__ = ["Burst", "Channel", "StreamReader", "flat_bursts", "row_bursts", "surface_bursts"]
 
 MAX_BURST = 32
 """DDR beats that the SFU and elementwise ask for at once; bursts stay in windows of so many."""
@@ -38,7 +38,7 @@ def flat_bursts(address: int, beats: int, window: int = MAX_BURST) -> Iterator[B
     return _run(address, beats, window)
 
 
-def surface_bursts(f: Feature, window: int = MAX_BURST) -> Iterator[Burst]:
+def surface_bursts(f: FeatureTensor, window: int = MAX_BURST) -> Iterator[Burst]:
     """A whole surface of tokens at a time."""
     if f.tokens == 1:
         yield from row_bursts(f, window=window)
@@ -48,7 +48,7 @@ def surface_bursts(f: Feature, window: int = MAX_BURST) -> Iterator[Burst]:
             yield from _run(f.base + h * f.line + s * f.surface, f.tokens, window)
 
 
-def row_bursts(f: Feature, beats: list[int] | None = None, window: int = MAX_BURST) -> Iterator[Burst]:
+def row_bursts(f: FeatureTensor, beats: list[int] | None = None, window: int = MAX_BURST) -> Iterator[Burst]:
     """Token by token. beats: of the tokens of a line, where they have not all of the surfaces."""
     for h in range(f.lines):
         at = f.base + h * f.line
@@ -63,7 +63,7 @@ def row_bursts(f: Feature, beats: list[int] | None = None, window: int = MAX_BUR
                 yield from ((at + w * PIXEL_BYTES + s * f.surface, 1) for s in range(n))
 
 
-class Reader:
+class StreamReader:
     """A stream of reads into a ring. ready: cycle from which a beat can be used, of those that have come. free: places."""
 
     def __init__(self, bursts: Iterator[Burst], depth: int, onchip: bool = False) -> None:
@@ -99,15 +99,15 @@ class Channel:
     """One unit's readers and its writer at the DDR hub."""
 
     def __init__(
-        self, port: IdealPort | TimedPort, readers: list[Reader], *, out_onchip: bool = False, answer: int = ANSWER
+        self, port: IdealPort | TimedPort, readers: list[StreamReader], *, out_onchip: bool = False, answer: int = ANSWER
     ) -> None:
         self._port, self._readers, self._out_onchip = port, readers, out_onchip
         self._now = 0
         self._which = 0
-        self._offered: tuple[int, Reader, Burst] | None = None  # from this cycle on at the hub
+        self._offered: tuple[int, StreamReader, Burst] | None = None  # from this cycle on at the hub
         self._order: deque[list[int]] = deque()  # [reader, beats left] in DDR's order
         self._held: tuple[int, int] | None = None  # in DDR's register: from this cycle on, with the beats
-        self._register: tuple[int, Reader, Burst] | None = None
+        self._register: tuple[int, StreamReader, Burst] | None = None
         self._chip: list[int] | None = None  # reader, beats left, cycle of the next one
         self._ddr_beat = False  # one waits at the hub
         self._ddr_was = True  # as the last instruction leaves it

@@ -28,9 +28,9 @@ from typing import Literal, NamedTuple
 from fleet.sdk import Device
 from fleet.sdk.dram import Dram, dram
 from fleet.sdk.dram_port import IdealPort, TimedPort
-from fleet.sets.hbm0923.feature import Feature
+from fleet.sets.hbm0923.feature import FeatureTensor
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, ceil_div
-from fleet.sets.hbm0923.unit_streams import MAX_BURST, Channel, Reader, flat_bursts, row_bursts, surface_bursts
+from fleet.sets.hbm0923.unit_streams import MAX_BURST, Channel, StreamReader, flat_bursts, row_bursts, surface_bursts
 
 __all__ = [
     "FOLLOWED",
@@ -38,8 +38,8 @@ __all__ = [
     "PHASES_OF_SHORT",
     "SHORT",
     "Memory",
-    "Plan",
-    "Port",
+    "UnitPlan",
+    "UnitPort",
     "coefficient_beats",
     "phases_of",
     "plan_cycles",
@@ -71,7 +71,7 @@ RESULT = {"elementwise": 3}
 """Steps from a beat's take; of the others 6."""
 
 
-class Port(NamedTuple):
+class UnitPort(NamedTuple):
     """A port of a space ("ddr" or "hbm"). timing: None for ideal memory."""
 
     timing: Dram | None
@@ -89,9 +89,9 @@ class Port(NamedTuple):
             yield TimedPort(self.timing, self.space, self.core_mhz, phase)
 
 
-def port_of(device: Device, memory: Memory, space: str = "ddr") -> Port:
+def port_of(device: Device, memory: Memory, space: str = "ddr") -> UnitPort:
     """Raises DeviceError when the device has no timing tables."""
-    return Port(dram(device, space) if memory == "timed" else None, device.clock_mhz, space)
+    return UnitPort(dram(device, space) if memory == "timed" else None, device.clock_mhz, space)
 
 
 def phases_of(beats: int) -> int:
@@ -99,7 +99,7 @@ def phases_of(beats: int) -> int:
     return PHASES_OF_SHORT if beats <= SHORT else PHASES if beats <= FOLLOWED else PHASES_OF_LONG
 
 
-class Plan(NamedTuple):
+class UnitPlan(NamedTuple):
     """One instruction.
 
     side: second input or coefficients; side_beats: of contiguous coefficients, 0 where they are a feature. resident: every line
@@ -107,9 +107,9 @@ class Plan(NamedTuple):
     """
 
     kind: Kind
-    source: Feature
-    destination: Feature
-    side: Feature | None = None
+    source: FeatureTensor
+    destination: FeatureTensor
+    side: FeatureTensor | None = None
     side_beats: int = 0
     resident: bool = False
     lanes: int = 0
@@ -143,7 +143,7 @@ def coefficient_beats(device: Device) -> int:
     return _sizes(device).coefficients
 
 
-def plan_cycles(device: Device, plan: Plan, memory: Memory = "ideal") -> int:
+def plan_cycles(device: Device, plan: UnitPlan, memory: Memory = "ideal") -> int:
     """Cycles from start to commit; with "timed" the mean over the phases.
 
     Raises DeviceError when there are no timing tables for "timed".
@@ -154,31 +154,31 @@ def plan_cycles(device: Device, plan: Plan, memory: Memory = "ideal") -> int:
     return _cycles(plan, _sizes(device), port_of(device, memory))
 
 
-def _in_window(f: Feature) -> Feature:
+def _in_window(f: FeatureTensor) -> FeatureTensor:
     return replace(f, base=f.base % (MAX_BURST * PIXEL_BYTES))
 
 
 @lru_cache(maxsize=4096)
-def _cycles(plan: Plan, sizes: _Sizes, port: Port) -> int:
+def _cycles(plan: UnitPlan, sizes: _Sizes, port: UnitPort) -> int:
     beats = plan.source.lines * plan.source.tokens * plan.source.surfaces
     most = FOLLOWED if port.timing is None else FOLLOWED_TIMED
     found = [_Unit(plan, sizes, p, most).run() for p in port.ports(phases_of(beats))]
     return round(START + _check(plan) + COMMIT + sum(found) / len(found))
 
 
-def _check(plan: Plan) -> int:
+def _check(plan: UnitPlan) -> int:
     return CHECK_OF.get(plan.kind, CHECK)
 
 
 class _Unit:
     """Follows one instruction."""
 
-    def __init__(self, plan: Plan, sizes: _Sizes, port: IdealPort | TimedPort, most: int) -> None:
+    def __init__(self, plan: UnitPlan, sizes: _Sizes, port: IdealPort | TimedPort, most: int) -> None:
         self._plan, self._sizes, self._most = plan, sizes, most
         src = plan.source
         self._by_surface = plan.kind in {"pos_emb", "act", "elementwise"}
         self._counts = self._row_counts()
-        data = Reader(
+        data = StreamReader(
             surface_bursts(src) if self._by_surface else row_bursts(src, self._counts),
             128 if plan.kind == "elementwise" else sizes.ring,
             src.onchip,
@@ -190,7 +190,7 @@ class _Unit:
                 bursts = flat_bursts(side.base, plan.side_beats)
             else:
                 bursts = surface_bursts(replace(side, lines=1) if plan.resident else side)
-            readers.append(Reader(bursts, 128 if plan.kind == "elementwise" else sizes.coefficients, side.onchip))
+            readers.append(StreamReader(bursts, 128 if plan.kind == "elementwise" else sizes.coefficients, side.onchip))
         self._readers = readers
         self._channel = Channel(port, readers, out_onchip=plan.destination.onchip)
         self._results: list[int] = []  # cycles in which the last pass took its beats
@@ -287,7 +287,7 @@ class _Unit:
             read += beats
 
 
-def row_addresses(f: Feature) -> Iterator[int]:
+def row_addresses(f: FeatureTensor) -> Iterator[int]:
     """Of beats, token by token."""
     for h in range(f.lines):
         for w in range(f.tokens):
@@ -295,7 +295,7 @@ def row_addresses(f: Feature) -> Iterator[int]:
                 yield f.base + h * f.line + w * 64 + s * f.surface
 
 
-def surface_addresses(f: Feature) -> Iterator[int]:
+def surface_addresses(f: FeatureTensor) -> Iterator[int]:
     """Of beats, surface by surface."""
     for h in range(f.lines):
         for s in range(f.surfaces):

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fleet.sdk import Device, Memory
-from fleet.sets.hbm0923.arithmetic import Weights
-from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.arithmetic import MvmWeights
+from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, MvmFields, ceil_div, channel_bytes
 
 _CACHE_BYTES = 1 << 30
 """Unpacked weights kept: 8 bytes a weight, so a 4096 x 4096 matrix takes 128 MiB."""
@@ -52,7 +52,7 @@ def pack_weights(device: Device, codes: npt.NDArray[np.int8], scales: npt.NDArra
     return [np.ascontiguousarray(by_port[port]).reshape(-1) for port in range(tout)]
 
 
-def unpack_weights(device: Device, ports: npt.NDArray[np.uint8], chin: int, chout: int, group: int) -> Weights:
+def unpack_weights(device: Device, ports: npt.NDArray[np.uint8], chin: int, chout: int, group: int) -> MvmWeights:
     """The inverse of `pack_weights`, as the array computes with it.
 
     Args:
@@ -79,13 +79,13 @@ def unpack_weights(device: Device, ports: npt.NDArray[np.uint8], chin: int, chou
         pairs = _PAIRS[channels[:, at : at + width]].reshape(chout, 2 * width)
         codes[:, first : first + n] = pairs[:, :n]
         at += BEAT_BYTES * ceil_div(width, BEAT_BYTES)
-    return Weights(np.ascontiguousarray(codes.reshape(chout, groups, group).transpose(1, 0, 2)), scales)
+    return MvmWeights(np.ascontiguousarray(codes.reshape(chout, groups, group).transpose(1, 0, 2)), scales)
 
 
 @dataclass(frozen=True)
 class _Entry:
     raw: tuple[bytes, ...]
-    weights: Weights
+    weights: MvmWeights
 
     @property
     def nbytes(self) -> int:
@@ -96,7 +96,7 @@ _Key = tuple[tuple[int, ...], int, int, int, int]
 _cache: OrderedDict[_Key, _Entry] = OrderedDict()
 
 
-def load_weights(device: Device, o: Operands, memory: Memory) -> Weights:
+def load_weights(device: Device, o: MvmFields, memory: Memory) -> MvmWeights:
     """The weights of an instruction; unpacked once and kept as long as memory holds the very same bytes.
 
     The bytes are compared in place, port by port, not hashed and not trusted: a weight that an instruction or the host has

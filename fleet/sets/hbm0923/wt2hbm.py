@@ -11,7 +11,7 @@ from fleet.sdk import Device, Memory, Range, Write
 from fleet.sets.hbm0923 import operands
 from fleet.sets.hbm0923 import refusals as check
 from fleet.sets.hbm0923.cache_timing import copy_cycles
-from fleet.sets.hbm0923.refusals import Cause, Hull, Refusal
+from fleet.sets.hbm0923.refusals import Hull, Refusal, RefusalCause
 from fleet.sets.hbm0923.unit import UnitInstruction
 from fleet.sets.hbm0923.unit_timing import Memory as Timing
 
@@ -62,7 +62,7 @@ class Wt2Hbm(UnitInstruction[Wt2HbmOperands]):
         yield from check.mode(START, f[START], (_MODE,))
         yield from check.one_of(f, {"aux_hbm_high": (0,)})
         if f["aux_bits"] == 0 or f["aux_bits"] % 8:
-            yield Refusal(Cause.BAD_SIZE, f"aux_bits: {f['aux_bits']}, expected a multiple of 8 above 0")
+            yield Refusal(RefusalCause.BAD_SIZE, f"aux_bits: {f['aux_bits']}, expected a multiple of 8 above 0")
         yield from check.between("aux_port", f["aux_port"], 0, device.parameters["HbmPorts"] - 1, "HbmPorts")
         yield from check.aligned(f, ("aux_ddr_addr",))
         yield from check.beats_aligned(f, ("aux_hbm_low",))

@@ -15,7 +15,7 @@ from fleet.sdk import Call, CycleRules, Device, DeviceError, Draw, Place, Source
 from fleet.sets.vgemm import emit
 from fleet.sets.vgemm.operands import AluOp, LoadOperands, MemoryType
 from fleet.sets.vgemm.pads import element_bytes, pad
-from fleet.sets.vgemm.schedule import FINISH, Step, synchronised
+from fleet.sets.vgemm.schedule import FINISH, ScheduledStep, synchronised
 
 __all__ = ["SOURCES", "ahead", "joined"]
 
@@ -39,7 +39,7 @@ class _Bench:
 
     def __init__(self, device: Device, rng: np.random.Generator, place: Place) -> None:
         self.device, self.rng, self.place = device, rng, place
-        self.steps: list[Step] = [] if place.program else [FINISH]
+        self.steps: list[ScheduledStep] = [] if place.program else [FINISH]
         self.blocks: list[Write] = []
 
     def source(self, size: int, align: int, data: np.ndarray | None = None) -> int:
@@ -73,7 +73,7 @@ class _Bench:
         """Loads the micro-operations."""
         self.fill(MemoryType.UOP, len(uops.words), emit.uop_bytes(uops.words))
 
-    def draw(self, last: Step, classes: Mapping[str, str]) -> Draw:
+    def draw(self, last: ScheduledStep, classes: Mapping[str, str]) -> Draw:
         """The draw of the last step, the others before it."""
         steps = (*self.steps, last)
         calls = synchronised(steps)
@@ -82,7 +82,7 @@ class _Bench:
 
 def joined(_: Device, draws: Sequence[Draw]) -> Sequence[Call]:
     """The calls of a program, flags and barriers where they are needed (`fleet.sdk.issue_rules.Joined`)."""
-    steps = [cast("Sequence[Step]", d.parts) for d in draws]
+    steps = [cast("Sequence[ScheduledStep]", d.parts) for d in draws]
     try:
         return synchronised([s for part in steps for s in part])
     except DeviceError:  # too many tokens under way: a barrier before every draw

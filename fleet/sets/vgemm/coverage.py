@@ -10,7 +10,7 @@ from fleet.sdk import Call, CoverageHints, Device, Limit, Place, Write
 from fleet.sets.vgemm import emit
 from fleet.sets.vgemm.operands import MemoryType
 from fleet.sets.vgemm.pads import element_bytes, pad
-from fleet.sets.vgemm.schedule import FINISH, Step, synchronised
+from fleet.sets.vgemm.schedule import FINISH, ScheduledStep, synchronised
 
 __all__ = ["COVERAGE"]
 
@@ -18,7 +18,7 @@ __all__ = ["COVERAGE"]
 def _fill(device: Device, rng: np.random.Generator, place: Place) -> tuple[Sequence[Call], Sequence[Write]]:
     """Loads all scratchpads with any bits: indices of micro-operations wrap. At times inputs are 0, and products leave extremes."""
     still = bool(rng.random() < 0.3)
-    steps: list[Step] = [FINISH]
+    steps: list[ScheduledStep] = [FINISH]
     blocks: list[Write] = []
     for kind in (MemoryType.UOP, MemoryType.INP, MemoryType.WGT, MemoryType.ACC):
         depth, element = pad(device, kind).depth, element_bytes(device, kind)

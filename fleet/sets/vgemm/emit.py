@@ -9,7 +9,7 @@ import numpy as np
 from fleet.sdk import Device, DeviceError
 from fleet.sets.vgemm.operands import AluOp, AluOperands, GemmOperands, LoadOperands, MemoryType, StoreOperands
 from fleet.sets.vgemm.pads import element_bytes, pad
-from fleet.sets.vgemm.schedule import FINISH, Span, Step
+from fleet.sets.vgemm.schedule import FINISH, ByteSpan, ScheduledStep
 from fleet.sets.vgemm.shapes import Transfer, columns, rows
 
 __all__ = ["SPACES", "Uop", "Uops", "alu", "finish", "gemm", "load", "store", "uop_bytes"]
@@ -62,43 +62,43 @@ class Uops:
         return len(self.tables) - 1
 
 
-def _ddr(device: Device, t: Transfer) -> Span:
+def _ddr(device: Device, t: Transfer) -> ByteSpan:
     size = element_bytes(device, t.memory_type)
-    return Span("ddr", t.address, t.address + ((t.y_size - 1) * t.x_stride + t.x_size) * size)
+    return ByteSpan("ddr", t.address, t.address + ((t.y_size - 1) * t.x_stride + t.x_size) * size)
 
 
-def _sram(t: Transfer) -> Span:
-    return Span(SPACES[t.memory_type], t.sram_base, t.sram_base + rows(t) * columns(t))
+def _sram(t: Transfer) -> ByteSpan:
+    return ByteSpan(SPACES[t.memory_type], t.sram_base, t.sram_base + rows(t) * columns(t))
 
 
 def load(
     device: Device, kind: MemoryType, sram: int, address: int, y: int, x: int, stride: int = 0,
     y_pad: tuple[int, int] = (0, 0), x_pad: tuple[int, int] = (0, 0),
-) -> Step:  # fmt: skip
+) -> ScheduledStep:  # fmt: skip
     """LOAD of [y, x] elements; stride 0: rows touch."""
     t = LoadOperands(
         memory_type=kind, sram_base=sram, address=address, y_size=y, x_size=x, x_stride=stride or x,
         y_pad_before=y_pad[0], y_pad_after=y_pad[1], x_pad_before=x_pad[0], x_pad_after=x_pad[1],
     )  # fmt: skip
-    return Step("load", t, reads=(_ddr(device, t),), writes=(_sram(t),))
+    return ScheduledStep("load", t, reads=(_ddr(device, t),), writes=(_sram(t),))
 
 
-def store(device: Device, kind: MemoryType, sram: int, address: int, y: int, x: int, stride: int = 0) -> Step:
+def store(device: Device, kind: MemoryType, sram: int, address: int, y: int, x: int, stride: int = 0) -> ScheduledStep:
     """STORE of [y, x] elements; stride 0: rows touch."""
     t = StoreOperands(memory_type=kind, sram_base=sram, address=address, y_size=y, x_size=x, x_stride=stride or x)
-    return Step("store", t, reads=(_sram(t),), writes=(_ddr(device, t),))
+    return ScheduledStep("store", t, reads=(_sram(t),), writes=(_ddr(device, t),))
 
 
-def _hull(space: str, first: Sequence[int], factor: tuple[int, int], extents: tuple[int, int], depth: int) -> Span:
+def _hull(space: str, first: Sequence[int], factor: tuple[int, int], extents: tuple[int, int], depth: int) -> ByteSpan:
     """What indices reach; all where they wrap around."""
     last = max(first) + sum(f * (n - 1) for f, n in zip(factor, extents, strict=True))
-    return Span(space, min(first), last + 1) if last < depth else Span(space, 0, depth)
+    return ByteSpan(space, min(first), last + 1) if last < depth else ByteSpan(space, 0, depth)
 
 
 def gemm(
     device: Device, uops: Uops, listed: Sequence[Uop], extents: tuple[int, int] = (1, 1), acc: tuple[int, int] = (0, 0),
     inp: tuple[int, int] = (0, 0), wgt: tuple[int, int] = (0, 0), *, reset: bool = False,
-) -> Step:  # fmt: skip
+) -> ScheduledStep:  # fmt: skip
     """GEMM with the listed micro-operations."""
     place = uops.place(listed)
     body = GemmOperands(
@@ -109,14 +109,14 @@ def gemm(
         _hull(SPACES[kind], [u[i] for u in listed], factor, extents, pad(device, kind).depth)
         for i, (kind, factor) in enumerate(((MemoryType.ACC, acc), (MemoryType.INP, inp), (MemoryType.WGT, wgt)))
     ]
-    reads = (Span("uop", *place),) if reset else (Span("uop", *place), *spans)
-    return Step("gemm", body, reads=reads, writes=(spans[0],))
+    reads = (ByteSpan("uop", *place),) if reset else (ByteSpan("uop", *place), *spans)
+    return ScheduledStep("gemm", body, reads=reads, writes=(spans[0],))
 
 
 def alu(
     device: Device, uops: Uops, listed: Sequence[Uop], op: AluOp, extents: tuple[int, int] = (1, 1),
     dst: tuple[int, int] = (0, 0), src: tuple[int, int] = (0, 0), imm: int | None = None,
-) -> Step:  # fmt: skip
+) -> ScheduledStep:  # fmt: skip
     """ALU with the listed micro-operations; imm None: of two accumulators. Raises DeviceError for an immediate beyond 16 bits."""
     if imm is not None and not -(1 << 15) <= imm < 1 << 15:
         raise DeviceError(f"{imm} is no immediate of 16 bits", where=f"{device.name}, alu {op.name}")
@@ -128,9 +128,9 @@ def alu(
     depth = pad(device, MemoryType.ACC).depth
     written = _hull("acc", [u[0] for u in listed], dst, extents, depth)
     second = () if imm is not None else (_hull("acc", [u[1] for u in listed], src, extents, depth),)
-    return Step("alu", body, reads=(Span("uop", *place), written, *second), writes=(written,))
+    return ScheduledStep("alu", body, reads=(ByteSpan("uop", *place), written, *second), writes=(written,))
 
 
-def finish() -> Step:
+def finish() -> ScheduledStep:
     """A barrier."""
     return FINISH

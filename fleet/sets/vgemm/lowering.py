@@ -17,10 +17,10 @@ from fleet.sets.vgemm import emit
 from fleet.sets.vgemm.emit import Uops
 from fleet.sets.vgemm.error_model import calibrated_bits
 from fleet.sets.vgemm.layout import FRACTION, GROUP, channels
-from fleet.sets.vgemm.matching import Chain, find_chain
+from fleet.sets.vgemm.matching import ProductChain, find_chain
 from fleet.sets.vgemm.numbers import ACTIVATION_BITS, fixed, narrow_channels, narrow_weight, weight_limit
 from fleet.sets.vgemm.operands import MemoryType
-from fleet.sets.vgemm.schedule import FINISH, Step, synchronised
+from fleet.sets.vgemm.schedule import FINISH, ScheduledStep, synchronised
 from fleet.sets.vgemm.tiles import Epilogue, dense, quantise
 from fleet.sets.vgemm.windows import Image, convolution, unfit
 
@@ -33,7 +33,7 @@ _LARGEST = 2.0 ** (31 - FRACTION)
 class ProductData:
     """A product and what follows it; bits: fraction bits of its input where a calibration saw it, else None."""
 
-    chain: Chain
+    chain: ProductChain
     bits: int | None
 
 
@@ -61,7 +61,7 @@ class ProductPattern:
             scratch=_rows(chain) * channels(shape_of(chain.source.type)[-1]) if chain.real else 0,  # the source as INT8
         )
 
-    def _unfit(self, chain: Chain, program: Program, device: Device, bits: int) -> str | None:
+    def _unfit(self, chain: ProductChain, program: Program, device: Device, bits: int) -> str | None:
         shapes = (shape_of(chain.source.type), shape_of(chain.ops[-1].results[0].type))
         if any(n <= 0 for shape in shapes for n in shape):
             return "a dimension is unknown or 0"
@@ -83,7 +83,7 @@ class ProductPattern:
         source, target = shape_of(chain.source.type), chain.ops[-1].results[0]
         inputs, outputs = _blocks(device, source[-1]), _blocks(device, shape_of(target.type)[-1])
         uops, ops = Uops(device.parameters["UopDepth"]), tuple(op_id(op) for op in match.ops)
-        steps: list[Iterator[Step]] = []
+        steps: list[Iterator[ScheduledStep]] = []
         at, rows, shift = context.address(chain.source), _rows(chain), 0
         shifts: int | None = None
         weight = context.weight(chain.weight)
@@ -122,7 +122,7 @@ class ProductPattern:
         for call in synchronised([FINISH, *self._with_uops(concatenation.from_iterable(steps), uops, context, ops[-1])], ops):
             context.emit(call)
 
-    def _with_uops(self, steps: Iterable[Step], uops: Uops, context: EmitContext, name: str) -> Iterator[Step]:
+    def _with_uops(self, steps: Iterable[ScheduledStep], uops: Uops, context: EmitContext, name: str) -> Iterator[ScheduledStep]:
         """The steps, and before the first one of every table its micro-operations' load."""
         # Steps are made one after the other, so the table that is the last when one has been made is its own.
         tagged = [(uops.table, step) for step in steps]
@@ -134,13 +134,13 @@ class ProductPattern:
                 yield emit.load(context.device, MemoryType.UOP, 0, at, 1, len(words))
             yield step
 
-    def _shifts(self, chain: Chain, context: EmitContext, each: np.ndarray) -> int:
+    def _shifts(self, chain: ProductChain, context: EmitContext, each: np.ndarray) -> int:
         """Where the numbers stand by which SHR moves the sums of every channel (to the left: they are negative)."""
         padded = np.zeros(channels(each.size), "<i4")
         padded[: each.size] = each
         return context.store(f"shifts of {chain.weight}", "ddr", padded.view(np.uint8))
 
-    def _bias(self, chain: Chain, context: EmitContext) -> int | None:
+    def _bias(self, chain: ProductChain, context: EmitContext) -> int | None:
         if chain.bias is None:
             return None
         bias = context.weight(chain.bias)
@@ -185,11 +185,11 @@ def _blocks(device: Device, count: int) -> int:
     return channels(count) // device.parameters["Block"]
 
 
-def _rows(chain: Chain) -> int:
+def _rows(chain: ProductChain) -> int:
     return prod(shape_of(chain.source.type)[:-1])
 
 
-def _image(chain: Chain) -> Image:
+def _image(chain: ProductChain) -> Image:
     assert chain.window is not None
     n, rows, columns, count = shape_of(chain.source.type)
     _, out_rows, out_columns, _ = shape_of(chain.ops[-1].results[0].type)

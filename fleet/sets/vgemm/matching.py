@@ -26,11 +26,11 @@ _ALU: Mapping[type[d.FleetOp], AluOp] = {
     d.FloorDivOp: AluOp.SHR,
 }
 
-__all__ = ["Chain", "Window", "find_chain"]
+__all__ = ["ConvolutionWindow", "ProductChain", "find_chain"]
 
 
 @dataclass(frozen=True)
-class Window:
+class ConvolutionWindow:
     """A convolution's: taps (rows, columns), stride, and zeros before and behind each image's rows and columns."""
 
     taps: tuple[int, int]
@@ -40,7 +40,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Chain:
+class ProductChain:
     """A covered chain.
 
     Attributes:
@@ -55,7 +55,7 @@ class Chain:
     weight: str
     bias: str | None = None
     residual: SSAValue | None = None
-    window: Window | None = None
+    window: ConvolutionWindow | None = None
     steps: tuple[tuple[AluOp, int], ...] = ()
     narrow: bool = False
 
@@ -65,7 +65,7 @@ class Chain:
         return numpy_dtype(self.source.type).kind == "f"
 
 
-def find_chain(op: d.FleetOp, program: Program) -> Chain | None:
+def find_chain(op: d.FleetOp, program: Program) -> ProductChain | None:
     """The chain that ends with `op`, or None. Its operations are in program order."""
     found = _CHAIN.find(op, program)
     if not isinstance(found, Covered):
@@ -135,7 +135,7 @@ def _fits(value: SSAValue, program: Program) -> bool:
     return False
 
 
-def _product(op: d.FleetOp, program: Program) -> Start[Chain] | None:
+def _product(op: d.FleetOp, program: Program) -> Start[ProductChain] | None:
     """A product of float32, or of INT8 that was cast to INT32, by a weight; a convolution."""
     if not isinstance(op, d.MatmulOp) or len(shape_of(op.rhs.type)) != 2 or len(shape_of(op.lhs.type)) < 2:
         return None
@@ -148,13 +148,13 @@ def _product(op: d.FleetOp, program: Program) -> Start[Chain] | None:
     name = weight_name(right, program)
     if name is None or weight_name(left, program) is not None or any(numpy_dtype(v.type) != dtype for v in (left, right)):
         return None
-    chain = Chain(ops, left, name)
+    chain = ProductChain(ops, left, name)
     if dtype is np.int8:
         chain = _convolution(chain) or chain
     return Start(chain, chain.ops)
 
 
-def _convolution(chain: Chain) -> Chain | None:
+def _convolution(chain: ProductChain) -> ProductChain | None:
     """The chain with its window where the source is slices of a padded image side by side."""
     joined = chain.source.owner
     if not isinstance(joined, d.ConcatOp) or joined.axis.value.data not in {-1, 3} or len(shape_of(chain.source.type)) != 4:
@@ -179,9 +179,9 @@ def _convolution(chain: Chain) -> Chain | None:
     if isinstance(padding, d.PadOp) and isinstance(padding.value.owner, d.ConstantOp) and constant_value(padding.value.owner) == 0:
         low, high = integers(padding.low), integers(padding.high)
         if (low[0], low[3], high[0], high[3]) == (0, 0, 0, 0):
-            window = Window(taps, stride, (low[1], high[1]), (low[2], high[2]))
+            window = ConvolutionWindow(taps, stride, (low[1], high[1]), (low[2], high[2]))
             return replace(chain, ops=(*ops, padding), source=padding.operand, window=window)
-    return replace(chain, ops=ops, source=image, window=Window(taps, stride, (0, 0), (0, 0)))
+    return replace(chain, ops=ops, source=image, window=ConvolutionWindow(taps, stride, (0, 0), (0, 0)))
 
 
 def _slice(op: d.SliceOp) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:

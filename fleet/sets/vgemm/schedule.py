@@ -16,7 +16,7 @@ from fleet.sets.vgemm.legality import module_of
 from fleet.sets.vgemm.operands import FinishOperands
 from fleet.sets.vgemm.shapes import Loops, Transfer
 
-__all__ = ["FINISH", "MAX_TOKENS", "QUEUES", "Span", "Step", "synchronised"]
+__all__ = ["FINISH", "MAX_TOKENS", "QUEUES", "ByteSpan", "ScheduledStep", "synchronised"]
 
 MAX_TOKENS = 63
 """Of a queue, in program order."""
@@ -33,41 +33,41 @@ _MODULES = ("load", "compute", "store")
 
 
 @dataclass(frozen=True)
-class Span:
+class ByteSpan:
     """Elements [start, end) of a scratchpad ("uop", "inp", "wgt", "acc") or bytes of "ddr"."""
 
     space: str
     start: int
     end: int
 
-    def meets(self, other: Span) -> bool:
+    def meets(self, other: ByteSpan) -> bool:
         """Whether they have something in common."""
         return self.space == other.space and self.start < other.end and other.start < self.end
 
 
 @dataclass(frozen=True)
-class Step:
+class ScheduledStep:
     """One instruction without flags, and what it touches. body None: a FINISH."""
 
     name: str
     body: Transfer | Loops | None
-    reads: tuple[Span, ...] = ()
-    writes: tuple[Span, ...] = ()
+    reads: tuple[ByteSpan, ...] = ()
+    writes: tuple[ByteSpan, ...] = ()
 
-    def after(self, earlier: Step) -> bool:
+    def after(self, earlier: ScheduledStep) -> bool:
         """Whether it has to wait for an earlier step."""
         pairs = ((self.reads, earlier.writes), (self.writes, earlier.reads), (self.writes, earlier.writes))
         return any(a.meets(b) for mine, its in pairs for a in mine for b in its)
 
 
-FINISH = Step("finish", None)
+FINISH = ScheduledStep("finish", None)
 
 
 @dataclass
 class _Placed:
     """A step in its place. knew: by module, the latest step that was known to be through when it began."""
 
-    step: Step
+    step: ScheduledStep
     module: str
     knew: dict[str, int]
     flags: set[str]
@@ -84,7 +84,7 @@ class _Schedule:
         self.of = {m: [] for m in _MODULES}
         self.knows = {m: dict.fromkeys(_MODULES, -1) for m in _MODULES}
 
-    def add(self, step: Step) -> None:
+    def add(self, step: ScheduledStep) -> None:
         """Places a step behind all others."""
         if step.body is None:
             self.placed.append(_Placed(step, "", {}, set()))
@@ -104,7 +104,7 @@ class _Schedule:
         self.placed.append(_Placed(step, module, dict(self.knows[module]), flags))
         self.of[module].append(len(self.placed) - 1)
 
-    def _waits(self, step: Step, module: str) -> dict[str, int] | None:
+    def _waits(self, step: ScheduledStep, module: str) -> dict[str, int] | None:
         """Module -> the step of it whose token is waited for; None where queues cannot say it."""
         knows, waits = dict(self.knows[module]), dict[str, int]()
         needs = {other: self._latest(step, other, knows[other]) for other in _MODULES if other != module}
@@ -118,7 +118,7 @@ class _Schedule:
             knows = _later(knows, {**self.placed[needs[other]].knew, other: needs[other]})
         return waits if all(needs[m] <= knows[m] for m in needs) else None
 
-    def _latest(self, step: Step, other: str, since: int) -> int:
+    def _latest(self, step: ScheduledStep, other: str, since: int) -> int:
         for i in reversed(self.of[other]):
             if i <= since:
                 break
@@ -131,7 +131,7 @@ def _later(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:
     return {m: max(a[m], b.get(m, -1)) for m in _MODULES}
 
 
-def synchronised(steps: Sequence[Step], ops: tuple[str, ...] = ()) -> list[Call]:
+def synchronised(steps: Sequence[ScheduledStep], ops: tuple[str, ...] = ()) -> list[Call]:
     """The calls of the steps with their flags, and a FINISH where no queue can order two of them.
 
     Raises DeviceError where more tokens would be under way than a queue holds.

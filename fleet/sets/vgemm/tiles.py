@@ -12,9 +12,9 @@ from fleet.sets.vgemm.emit import Uops
 from fleet.sets.vgemm.layout import FRACTION
 from fleet.sets.vgemm.numbers import ACTIVATION_BITS, HIGH, LOW
 from fleet.sets.vgemm.operands import AluOp, MemoryType
-from fleet.sets.vgemm.schedule import Step
+from fleet.sets.vgemm.schedule import ScheduledStep
 
-__all__ = ["Epilogue", "Room", "Run", "Tile", "dense", "finished", "load_weights", "quantise"]
+__all__ = ["Epilogue", "ScratchpadRoom", "Tile", "TileRun", "dense", "finished", "load_weights", "quantise"]
 
 _ROWS = 64
 """Rows of a tile at most: each is a micro-operation."""
@@ -38,7 +38,7 @@ class Epilogue:
 
 
 @dataclass(frozen=True)
-class Room:
+class ScratchpadRoom:
     """Elements of the scratchpads."""
 
     uop: int
@@ -47,18 +47,20 @@ class Room:
     acc: int
 
     @classmethod
-    def of(cls, device: Device) -> Room:
+    def of(cls, device: Device) -> ScratchpadRoom:
         """Of a device."""
         p = device.parameters
         return cls(p["UopDepth"], p["InpDepth"], p["WgtDepth"], p["AccDepth"])
 
 
-def quantise(device: Device, uops: Uops, source: int, target: int, elements: int, bits: int = ACTIVATION_BITS) -> Iterator[Step]:
+def quantise(
+    device: Device, uops: Uops, source: int, target: int, elements: int, bits: int = ACTIVATION_BITS
+) -> Iterator[ScheduledStep]:
     """Real numbers of DDR (fixed point) to INT8 with `bits` fraction bits: to the nearest, ties up, limited to the range.
 
     elements: blocks of channels.
     """
-    block, half = device.parameters["Block"], Room.of(device).acc // 2
+    block, half = device.parameters["Block"], ScratchpadRoom.of(device).acc // 2
     shift = FRACTION - bits
     # Half a step must fit into an immediate; shifted in two steps, the result is the same.
     before = max(0, shift - 15)
@@ -72,7 +74,7 @@ def quantise(device: Device, uops: Uops, source: int, target: int, elements: int
         yield emit.store(device, MemoryType.OUT, base, target + block * first, 1, count)
 
 
-class Run(NamedTuple):
+class TileRun(NamedTuple):
     """Rows of a tile that follow each other in DDR too: the first of them in the tile, how many, the first of them in the whole."""
 
     at: int
@@ -87,7 +89,7 @@ class Tile:
     base: int
     blocks: int
     first_block: int
-    runs: tuple[Run, ...]
+    runs: tuple[TileRun, ...]
 
     @property
     def rows(self) -> int:
@@ -95,13 +97,13 @@ class Tile:
         return sum(run.rows for run in self.runs)
 
 
-def finished(device: Device, uops: Uops, tile: Tile, all_blocks: int, e: Epilogue) -> Iterator[Step]:
+def finished(device: Device, uops: Uops, tile: Tile, all_blocks: int, e: Epilogue) -> Iterator[ScheduledStep]:
     """Bias, residual and steps on a tile of sums, and its way to DDR."""
     block = device.parameters["Block"]
     extents, each = (tile.rows, tile.blocks), (tile.blocks, 1)
     count = tile.rows * tile.blocks
 
-    def number(op: AluOp, imm: int) -> Step:
+    def number(op: AluOp, imm: int) -> ScheduledStep:
         return emit.alu(device, uops, [(tile.base, tile.base, 0)], op, extents, each, each, imm)
 
     if e.shift:
@@ -129,12 +131,12 @@ def finished(device: Device, uops: Uops, tile: Tile, all_blocks: int, e: Epilogu
 
 def dense(
     device: Device, uops: Uops, source: int, weights: int, rows: int, inputs: int, used: int, outputs: int, e: Epilogue
-) -> Iterator[Step]:
+) -> Iterator[ScheduledStep]:
     """A matrix product: [rows, inputs] of DDR by weights, both in blocks. A tile has as many outputs as weights fit, then rows.
 
     weights: blocks [outputs, inputs]. used: blocks of inputs that hold something, the others of a row hold zeros.
     """
-    block, room = device.parameters["Block"], Room.of(device)
+    block, room = device.parameters["Block"], ScratchpadRoom.of(device)
     depth = min(used, room.inp // 2, room.wgt // 2)
     whole = depth == used
     wide = min(outputs, (room.wgt if whole else room.wgt // 2) // depth, room.acc // 8)
@@ -146,7 +148,7 @@ def dense(
         if whole:
             yield load_weights(device, weights, 0, first_block, blocks, 0, used, inputs)
         for first_row in range(0, rows, high):
-            tile = Tile(room.acc // 2 * (tiles % 2), blocks, first_block, (Run(0, min(high, rows - first_row), first_row),))
+            tile = Tile(room.acc // 2 * (tiles % 2), blocks, first_block, (TileRun(0, min(high, rows - first_row), first_row),))
             tiles += 1
             sums = [(tile.base + r * blocks, 0, 0) for r in range(tile.rows)]
             yield emit.gemm(device, uops, sums, (blocks, 1), (1, 0), reset=True)
@@ -163,7 +165,9 @@ def dense(
             yield from finished(device, uops, tile, outputs, e)
 
 
-def load_weights(device: Device, weights: int, at: int, first_out: int, outs: int, first: int, count: int, inputs: int) -> Step:
+def load_weights(
+    device: Device, weights: int, at: int, first_out: int, outs: int, first: int, count: int, inputs: int
+) -> ScheduledStep:
     """Blocks [first_out, outs] by [first, count] of weights [outputs, inputs], to consecutive elements from `at` on."""
     block = device.parameters["Block"]
     start = weights + block * block * (first_out * inputs + first)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from fleet.sdk import Device, DeviceError
 from fleet.sets.vgemm import emit
 from fleet.sets.vgemm.emit import Uops
-from fleet.sets.vgemm.matching import Window
+from fleet.sets.vgemm.matching import ConvolutionWindow
 from fleet.sets.vgemm.operands import MemoryType
-from fleet.sets.vgemm.schedule import Step
-from fleet.sets.vgemm.tiles import Epilogue, Room, Run, Tile, finished, load_weights
+from fleet.sets.vgemm.schedule import ScheduledStep
+from fleet.sets.vgemm.tiles import Epilogue, ScratchpadRoom, Tile, TileRun, finished, load_weights
 
 __all__ = ["Image", "convolution", "unfit"]
 
@@ -36,7 +36,7 @@ class Image:
     rows: int
     columns: int
     channels: int
-    window: Window
+    window: ConvolutionWindow
     out_rows: int
     out_columns: int
 
@@ -63,7 +63,7 @@ def _parts(whole: int) -> list[int]:
 
 def _plans(device: Device, image: Image, inputs: int, outputs: int, share: int) -> Iterator[tuple[int, _Plan]]:
     """(cycles of loads, about; plan) of everything that fits."""
-    room, window = Room.of(device), image.window
+    room, window = ScratchpadRoom.of(device), image.window
     terms = window.taps[0] * window.taps[1] * inputs
     weight = max(device.parameters["Block"] ** 2 // 64, 1)
     for blocks in _parts(outputs):
@@ -95,7 +95,7 @@ def unfit(device: Device, image: Image, inputs: int, outputs: int, *, residual: 
         return f"{zeros} blocks of zeros beside a row, a load has at most {_ZEROS}"
     if _plan(device, image, inputs, outputs, 2 if residual else 1) is None:
         size = image.window.taps[0] * image.window.taps[1] * inputs
-        return f"one window takes {size} blocks of inputs, half the scratchpad has {Room.of(device).inp // 2}"
+        return f"one window takes {size} blocks of inputs, half the scratchpad has {ScratchpadRoom.of(device).inp // 2}"
     return None
 
 
@@ -125,12 +125,12 @@ def _range(first: int, count: int, taps: int, stride: int, before: int, size: in
 
 def convolution(
     device: Device, uops: Uops, source: int, weights: int, image: Image, inputs: int, outputs: int, e: Epilogue
-) -> Iterator[Step]:
+) -> Iterator[ScheduledStep]:
     """Micro-operations are taps and channels, loops are a tile's pixels.
 
     weights: blocks [outputs, taps, inputs].
     """
-    block, room, window = device.parameters["Block"], Room.of(device), image.window
+    block, room, window = device.parameters["Block"], ScratchpadRoom.of(device), image.window
     plan = _plan(device, image, inputs, outputs, 1 if e.residual is None else 2)
     if plan is None:
         raise DeviceError(f"{unfit(device, image, inputs, outputs, residual=e.residual is not None)}", where=device.name)
@@ -179,7 +179,7 @@ def _tiles(image: Image, plan: _Plan) -> Iterator[tuple[int, int, int]]:
             yield from ((n, r, c) for c in range(0, image.out_columns, plan.columns))
 
 
-def _listed(window: Window, inputs: int, used: int, line: int, terms: range) -> list[tuple[int, int]]:
+def _listed(window: ConvolutionWindow, inputs: int, used: int, line: int, terms: range) -> list[tuple[int, int]]:
     """(place in the tile's inputs, place in the weights) of terms (tap, input block)."""
     found: list[tuple[int, int]] = []
     for n, term in enumerate(terms):
@@ -189,8 +189,8 @@ def _listed(window: Window, inputs: int, used: int, line: int, terms: range) -> 
     return found
 
 
-def _runs(image: Image, rows: int, columns: int, first: int) -> tuple[Run, ...]:
+def _runs(image: Image, rows: int, columns: int, first: int) -> tuple[TileRun, ...]:
     """Whole rows are one run of pixels, parts of them one a row."""
     if columns == image.out_columns:
-        return (Run(0, rows * columns, first),)
-    return tuple(Run(y * columns, columns, first + y * image.out_columns) for y in range(rows))
+        return (TileRun(0, rows * columns, first),)
+    return tuple(TileRun(y * columns, columns, first + y * image.out_columns) for y in range(rows))

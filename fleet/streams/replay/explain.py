@@ -13,7 +13,7 @@ from fleet.engines.rtl_sim.hardware import Played
 from fleet.engines.trace import Commit, Trace
 from fleet.errors import FleetError
 from fleet.sdk import Write
-from fleet.streams.images import Holder, differences
+from fleet.streams.images import ImageHolder, differences
 from fleet.streams.locate import depends_on, outside
 from fleet.streams.replay.chain import HostNames, chain
 from fleet.streams.replay.early import Early, written_early
@@ -31,8 +31,8 @@ _SHOWN = 16
 class ReplayContext:
     """What the caller knows beside memory. locate, operands: see `StreamEvidence`; host: see `HostNames`; source: of the operation.
 
-    near: commits around. cut: the run ended there. damage: as `StreamEvidence`. digests: number of a commit -> digest that was agreed on.
-    seconds: that are spent on experiments (what the element depends on, which field would explain it).
+    near: commits around. cut: the run ended there. damage: as `StreamEvidence`. digests: number of a commit ->
+    digest that was agreed on. seconds: that are spent on experiments (what the element depends on, which field would explain it).
     """
 
     locate: Locate | None = None
@@ -47,7 +47,8 @@ class ReplayContext:
 
 
 def account(
-    divergence: Divergence, history: MemoryHistory, after: Holder, expected: Commit, found: Commit, window: Window | None, known: ReplayContext
+    divergence: Divergence, history: MemoryHistory, after: ImageHolder, expected: Commit, found: Commit, window: Window | None,
+    known: ReplayContext,
 ) -> Divergence:  # fmt: skip
     """Args:
         divergence: what is known so far; its `seq` is a number in the history's calls.
@@ -154,7 +155,9 @@ def _inside(space: str) -> bool:
     return space not in ("ddr", "hbm")
 
 
-def _strays(divergence: Divergence, history: MemoryHistory, after: Holder, window: Window | None, *, refused: bool) -> Divergence:
+def _strays(
+    divergence: Divergence, history: MemoryHistory, after: ImageHolder, window: Window | None, *, refused: bool
+) -> Divergence:
     """Bytes outside the destination that differ."""
     seq = divergence.seq
     assert seq is not None

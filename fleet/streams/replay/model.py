@@ -64,8 +64,8 @@ class _UpTo(IssBackend):
 
 
 def explain_model(
-    divergence: Divergence, stream: CompiledStream, inputs: Mapping[str, np.ndarray], options: RunOptions, traces: tuple[Trace, Trace],
-    known: ReplayContext, folder: Path,
+    divergence: Divergence, stream: CompiledStream, inputs: Mapping[str, np.ndarray], options: RunOptions,
+    traces: tuple[Trace, Trace], known: ReplayContext, folder: Path,
 ) -> Divergence | None:  # fmt: skip
     """The divergence after a replay.
 
@@ -101,8 +101,8 @@ def explain_model(
 
 
 def explain_on_model(
-    divergence: Divergence, stream: CompiledStream, inputs: Mapping[str, np.ndarray], options: RunOptions, traces: tuple[Trace, Trace],
-    evidence: StreamEvidence, folder: Path,
+    divergence: Divergence, stream: CompiledStream, inputs: Mapping[str, np.ndarray], options: RunOptions,
+    traces: tuple[Trace, Trace], evidence: StreamEvidence, folder: Path,
 ) -> Divergence:  # fmt: skip
     """The divergence by what the run itself left, on the operands that the functional model has there.
 

@@ -164,7 +164,7 @@ class _Driver:
                 base = HBM_BASE + bank * HBM_BANK_STEP if hbm else DDR_BASE
                 body.add(st.CopyFile(constant.space, file, base + constant.offset, data.size))
         body.add(*(st.ReadArray(array, f"{array.name}.bin") for array in self.lasting.values()))
-        return st.Block([st.Function("load_params", [DEVICE, MEMORY, FOLDER], body)])
+        return st.Block([st.DriverFunction("load_params", [DEVICE, MEMORY, FOLDER], body)])
 
     # ---- the run
 
@@ -179,7 +179,7 @@ class _Driver:
             first = part[0]
             if isinstance(first, DeviceSegment):
                 self._uploads(first, there, body)
-                function = st.Function(self.names.unique(f"segment_{n}"), [DEVICE], self._segment(first))
+                function = st.DriverFunction(self.names.unique(f"segment_{n}"), [DEVICE], self._segment(first))
                 before.add(function)
                 body.add(st.CallFunction(function.name, [DEVICE]))
             else:
@@ -191,7 +191,7 @@ class _Driver:
             if found is not array:
                 body.add(st.CopyArray(array, found))
         arrays = [*self.inputs.values(), *(array for _, array in self.outputs)]
-        before.add(st.Function("run", [DEVICE, MEMORY, *arrays], body))
+        before.add(st.DriverFunction("run", [DEVICE, MEMORY, *arrays], body))
         return before
 
     def _given(self, key: str, there: dict[str, st.ArrayName], body: st.Block) -> st.ArrayName:
@@ -252,7 +252,7 @@ class _Driver:
         self.functions[name] = part.program
         declared = [replace(a, name=f"{a.name}_") for a in given]
         declared += [replace(a, name=f"{a.name}_", written=True) for a in results]
-        kernel = st.Kernel(name, declared, ", ".join(op_id(op) for op in ops))
+        kernel = st.HostKernel(name, declared, ", ".join(op_id(op) for op in ops))
         before.add(kernel)
         body.add(st.CallKernel(kernel, [*given, *results]))
 

@@ -19,7 +19,7 @@ from fleet.targets.bytecode.hints import DispatchInfo, parse_type
 from fleet.targets.bytecode.instructions import BytecodeInstruction, Form
 from fleet.targets.bytecode.module import ByteCodeModule
 from fleet.targets.bytecode.opcodes import OpCode, TypeCode
-from fleet.targets.bytecode.operators import Kernel, Operator, kernel
+from fleet.targets.bytecode.operators import Operator, OperatorKernel, kernel
 from fleet.targets.bytecode.printing import printer
 
 __all__ = ["DecodedCode", "DecodedStep", "StepBlock", "decode"]
@@ -43,7 +43,7 @@ class DecodedStep:
         dead: registers that nothing reads after this step.
     """
 
-    function: Kernel
+    function: OperatorKernel
     sources: tuple[int, ...]
     target: int | None
     offset: int
@@ -84,7 +84,7 @@ class DecodedCode:
     frame: list[Any]
 
 
-def decode(module: ByteCodeModule, operators: Mapping[str, Operator], echo: Kernel) -> DecodedCode:
+def decode(module: ByteCodeModule, operators: Mapping[str, Operator], echo: OperatorKernel) -> DecodedCode:
     """Raises ModelError with the offset for code that is not well formed, or an operator that nobody has."""
     flow = analyse(module)
     for output in module.outputs:
@@ -103,11 +103,11 @@ def _identity(value: Any) -> Any:
 class _Decoder:
     """Registers: the slots first, then constants, values that live on the stack only, and the stack where blocks meet."""
 
-    def __init__(self, module: ByteCodeModule, flow: ControlFlow, operators: Mapping[str, Operator], echo: Kernel) -> None:
+    def __init__(self, module: ByteCodeModule, flow: ControlFlow, operators: Mapping[str, Operator], echo: OperatorKernel) -> None:
         self.module, self.flow, self.operators, self.echo = module, flow, operators, echo
         self.frame: list[Any] = [None] * module.variable_size
         self.constants: set[int] = set()
-        self._kernels: dict[int, Kernel] = {}
+        self._kernels: dict[int, OperatorKernel] = {}
         self._depths: list[int] = []
         self._numbers: dict[tuple[type, str], int] = {}
         invokes = [i.offset for i in flow.instructions if i.form is Form.invoke]

@@ -17,10 +17,10 @@ from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.targets.bytecode.hints import info_of
 from fleet.targets.bytecode.operators import kernel
 
-__all__ = ["Echo", "Step", "apply", "prepare", "prepare_bodies"]
+__all__ = ["Echo", "EvaluationStep", "apply", "prepare", "prepare_bodies"]
 
 Echo: TypeAlias = Callable[[PrintOp, Sequence[Any]], None]
-Step: TypeAlias = Callable[[Sequence[Any]], Any]
+EvaluationStep: TypeAlias = Callable[[Sequence[Any]], Any]
 """What an operation computes of its operands."""
 
 
@@ -36,7 +36,7 @@ def apply(op: FleetOp, operands: Sequence[Any], echo: Echo | None = None) -> Any
         return prepare(op, echo)(operands)
 
 
-def prepare(op: FleetOp, echo: Echo | None = None) -> Step:
+def prepare(op: FleetOp, echo: Echo | None = None) -> EvaluationStep:
     """`apply` of one operation, to be called many times; NumPy's warnings are the caller's to switch off."""
     if isinstance(op, ConstantOp):
         constant = np.full(shape_of(op.result.type), constant_value(op), numpy_dtype(op.result.type))
@@ -51,7 +51,7 @@ def prepare(op: FleetOp, echo: Echo | None = None) -> Step:
     return _prepare_kernel(op)
 
 
-def _prepare_kernel(op: FleetOp) -> Step:
+def _prepare_kernel(op: FleetOp) -> EvaluationStep:
     tensors = [is_tensor(v.type) for v in op.operands]
     type_ = op.results[0].type
     dtype = None if is_tensor(type_) else numpy_dtype(type_)
@@ -69,12 +69,12 @@ def _prepare_kernel(op: FleetOp) -> Step:
     return step
 
 
-def prepare_bodies(op: d.RegionOp, prepare_one: Callable[[FleetOp], Step], echo: Echo | None = None) -> Step:
+def prepare_bodies(op: d.RegionOp, prepare_one: Callable[[FleetOp], EvaluationStep], echo: Echo | None = None) -> EvaluationStep:
     """A decision or loop whose bodies' operations are prepared once, each when its body is first entered.
 
     echo: called with every print and its operands; None: prints are left out.
     """
-    bodies: dict[Block, Step] = {}
+    bodies: dict[Block, EvaluationStep] = {}
 
     def run(block: Block, arguments: Sequence[Any]) -> Sequence[Any]:
         if block not in bodies:
@@ -85,14 +85,14 @@ def prepare_bodies(op: d.RegionOp, prepare_one: Callable[[FleetOp], Step], echo:
     return lambda operands: d.run_regions(op, operands, run)
 
 
-def _prepare_body(block: Block, prepare_one: Callable[[FleetOp], Step], echo: Echo | None) -> Step:
+def _prepare_body(block: Block, prepare_one: Callable[[FleetOp], EvaluationStep], echo: Echo | None) -> EvaluationStep:
     places: dict[SSAValue, int] = {v: i for i, v in enumerate(block.args)}
-    steps: list[tuple[Step, list[int]]] = []
+    steps: list[tuple[EvaluationStep, list[int]]] = []
     for op in block.ops:
         if isinstance(op, PrintOp):
             if echo is None:
                 continue
-            step: Step = _print(op, echo)
+            step: EvaluationStep = _print(op, echo)
         elif isinstance(op, FleetOp):
             step = prepare_one(op)
         else:
@@ -112,5 +112,5 @@ def _prepare_body(block: Block, prepare_one: Callable[[FleetOp], Step], echo: Ec
     return run
 
 
-def _print(op: PrintOp, echo: Echo) -> Step:
+def _print(op: PrintOp, echo: Echo) -> EvaluationStep:
     return lambda operands: echo(op, operands)

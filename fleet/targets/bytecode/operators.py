@@ -27,22 +27,22 @@ from fleet.targets.bytecode.kernels.movement import MOVEMENT, splat
 from fleet.targets.bytecode.kernels.products import matmul
 from fleet.targets.bytecode.kernels.sized import SIZED
 
-__all__ = ["OPERATORS", "RULES", "Kernel", "Operator", "kernel"]
+__all__ = ["OPERATORS", "RULES", "Operator", "OperatorKernel", "kernel"]
 
-Kernel: TypeAlias = Callable[..., Any]
-Operator: TypeAlias = Callable[[DispatchInfo], Kernel]
+OperatorKernel: TypeAlias = Callable[..., Any]
+Operator: TypeAlias = Callable[[DispatchInfo], OperatorKernel]
 
 
-def _elementwise(ufunc: Kernel, python: Kernel | None = None) -> Operator:
+def _elementwise(ufunc: OperatorKernel, python: OperatorKernel | None = None) -> Operator:
     """A ufunc; of Python numbers, Python's operator: its result stays a number (NEP 50: weak)."""
 
-    def make(info: DispatchInfo) -> Kernel:
+    def make(info: DispatchInfo) -> OperatorKernel:
         return python if python is not None and info.python_result else ufunc
 
     return make
 
 
-def _power(info: DispatchInfo) -> Kernel:
+def _power(info: DispatchInfo) -> OperatorKernel:
     """np.power; of NumPy scalars `**`, which unlike the ufunc computes no root for an exponent of 0.5."""
     if info.python_result:
         return operator.pow
@@ -50,7 +50,7 @@ def _power(info: DispatchInfo) -> Kernel:
     return (lambda a, b: operator.pow(_scalar(a), _scalar(b))) if scalar else np.power
 
 
-def _matmul(info: DispatchInfo) -> Kernel:
+def _matmul(info: DispatchInfo) -> OperatorKernel:
     """np.matmul; of int32 the compiled one, which gives the same bits."""
     return matmul if info.out_types and info.out_types[0].endswith("i32") else np.matmul
 
@@ -62,7 +62,7 @@ def _scalar(value: Any) -> Any:
 def _reduction(ufunc: np.ufunc) -> Operator:
     """What `numpy.sum`, `max` ... do after their own Python; a partial, so that a run calls NumPy and nothing else."""
 
-    def make(info: DispatchInfo) -> Kernel:
+    def make(info: DispatchInfo) -> OperatorKernel:
         return partial(ufunc.reduce, axis=_axes(info), keepdims=_keepdims(info))
 
     return make
@@ -71,7 +71,7 @@ def _reduction(ufunc: np.ufunc) -> Operator:
 def _moment(method: str) -> Operator:
     """mean and var."""
 
-    def make(info: DispatchInfo) -> Kernel:
+    def make(info: DispatchInfo) -> OperatorKernel:
         return methodcaller(method, axis=_axes(info), keepdims=_keepdims(info))
 
     return make
@@ -150,7 +150,7 @@ OPERATORS: dict[str, Operator] = {
 ENTRY_POINTS = "fleet.vm_operators"
 
 
-def kernel(info: DispatchInfo, operators: Mapping[str, Operator] | None = None) -> Kernel:
+def kernel(info: DispatchInfo, operators: Mapping[str, Operator] | None = None) -> OperatorKernel:
     """The function for a dispatch: from `operators` first, then the project's table, then plug-ins.
 
     Raises ModelError for an operator that nobody has or an attribute that it lacks.

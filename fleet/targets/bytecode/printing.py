@@ -13,7 +13,7 @@ import numpy as np
 from fleet.errors import ModelError
 from fleet.ir.program_ops import read_options
 from fleet.targets.bytecode.hints import DispatchInfo
-from fleet.targets.bytecode.operators import Kernel
+from fleet.targets.bytecode.operators import OperatorKernel
 
 __all__ = ["printer"]
 
@@ -21,7 +21,7 @@ _PLACE = re.compile(r"[0-9]{1,6}\Z")
 _TOO_WIDE = re.compile(r"[0-9]{4}|[{}]")
 
 
-def _under(options: Mapping[str, Any], show: Kernel) -> Kernel:
+def _under(options: Mapping[str, Any], show: OperatorKernel) -> OperatorKernel:
     def shown(*values: Any) -> Any:
         with np.printoptions(**options):
             return show(*values)
@@ -29,7 +29,7 @@ def _under(options: Mapping[str, Any], show: Kernel) -> Kernel:
     return shown
 
 
-def printer(info: DispatchInfo, echo: Kernel) -> Kernel:
+def printer(info: DispatchInfo, echo: OperatorKernel) -> OperatorKernel:
     """The function behind one print. A format's places may name operands by number only, with a format of at most 999 places.
 
     Raises ModelError for any other format, which no front end writes.

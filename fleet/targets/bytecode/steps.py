@@ -11,11 +11,11 @@ import numpy as np
 
 from fleet.targets.bytecode.decode import DecodedStep
 from fleet.targets.bytecode.hints import parse_type
-from fleet.targets.bytecode.operators import Kernel
+from fleet.targets.bytecode.operators import OperatorKernel
 
-__all__ = ["Run", "closure"]
+__all__ = ["StepRun", "closure"]
 
-Run: TypeAlias = Callable[[list[Any]], None]
+StepRun: TypeAlias = Callable[[list[Any]], None]
 
 _REUSE_BYTES = 1 << 18
 """Results from this size on are written over an operand that dies, as NumPy itself does for temporaries of expressions."""
@@ -34,7 +34,7 @@ def _sole_references() -> int:
 _SOLE = _sole_references()
 
 
-def closure(step: DecodedStep) -> Run:
+def closure(step: DecodedStep) -> StepRun:
     """The step, on a frame; what dies with it is taken out of the frame."""
     function, sources, target, dead = step.function, step.sources, step.target, step.dead
     if target is None or target in dead or len(sources) not in (1, 2) or len(dead) > len(sources):
@@ -45,7 +45,7 @@ def closure(step: DecodedStep) -> Run:
     return _binary(function, sources, target, dead, reused)
 
 
-def _unary(function: Kernel, only: int, target: int, dead: tuple[int, ...], reused: bool) -> Run:
+def _unary(function: OperatorKernel, only: int, target: int, dead: tuple[int, ...], reused: bool) -> StepRun:
     if reused:
 
         def over(frame: list[Any]) -> None:
@@ -68,7 +68,7 @@ def _unary(function: Kernel, only: int, target: int, dead: tuple[int, ...], reus
     return unary
 
 
-def _binary(function: Kernel, sources: tuple[int, ...], target: int, dead: tuple[int, ...], reused: int | None) -> Run:
+def _binary(function: OperatorKernel, sources: tuple[int, ...], target: int, dead: tuple[int, ...], reused: int | None) -> StepRun:
     first, second = sources
     if reused is not None:
         mine, other = sources[reused], sources[1 - reused]
@@ -105,7 +105,7 @@ def _binary(function: Kernel, sources: tuple[int, ...], target: int, dead: tuple
     return both
 
 
-def _general(function: Kernel, sources: tuple[int, ...], target: int | None, dead: tuple[int, ...]) -> Run:
+def _general(function: OperatorKernel, sources: tuple[int, ...], target: int | None, dead: tuple[int, ...]) -> StepRun:
     def general(frame: list[Any]) -> None:
         result = function(*[frame[s] for s in sources])
         if target is not None:

@@ -18,9 +18,9 @@ from fleet.targets.bytecode.contents import ArgumentSlot
 from fleet.targets.bytecode.decode import DecodedStep, StepBlock, decode
 from fleet.targets.bytecode.hints import parse_type
 from fleet.targets.bytecode.module import ByteCodeModule
-from fleet.targets.bytecode.operators import Kernel, Operator
+from fleet.targets.bytecode.operators import Operator, OperatorKernel
 from fleet.targets.bytecode.profile import Profile
-from fleet.targets.bytecode.steps import Run, closure
+from fleet.targets.bytecode.steps import StepRun, closure
 
 __all__ = ["MAX_STEPS", "TARGET", "VM", "check_dimensions"]
 
@@ -42,7 +42,7 @@ class VM:
     Raises ModelError for a module for another target, and for code that is not well formed, with the offset.
     """
 
-    def __init__(self, bc: ByteCodeModule, operators: Mapping[str, Operator] | None = None, echo: Kernel = print) -> None:
+    def __init__(self, bc: ByteCodeModule, operators: Mapping[str, Operator] | None = None, echo: OperatorKernel = print) -> None:
         if bc.target != TARGET:
             raise ModelError(
                 f"a module for the target {bc.target[:40]!r}; the NumPy VM runs modules for {TARGET!r}",
@@ -53,8 +53,8 @@ class VM:
         code = decode(bc, operators or {}, echo)
         self._frame = code.frame
         self._blocks = code.blocks
-        self._closures: list[list[Run]] | None = None
-        self._places: dict[Run, str] = {}
+        self._closures: list[list[StepRun]] | None = None
+        self._places: dict[StepRun, str] = {}
         self._inputs = [(i, a.name, a.shape, np.dtype(a.dtype)) for i, a in enumerate(bc.arguments) if a.name not in bc.weights]
         self._weights = [(i, a.name) for i, a in enumerate(bc.arguments) if a.name in bc.weights]
 
@@ -107,7 +107,7 @@ class VM:
     def _fast(self, frame: list[Any], max_steps: int) -> None:
         closures = self._compiled()
         block, left = 0, max_steps
-        run: Run | None = None
+        run: StepRun | None = None
         try:
             while block < len(closures):
                 for r in self._blocks[block].entry_dead:
@@ -119,7 +119,7 @@ class VM:
         except _CAUSES as error:
             raise _failed(error, self._places.get(run, "bytecode") if run is not None else "bytecode") from error
 
-    def _compiled(self) -> list[list[Run]]:
+    def _compiled(self) -> list[list[StepRun]]:
         """Closures are made for the first run without observers, and stay."""
         if self._closures is None:
             self._closures = []

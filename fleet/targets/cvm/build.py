@@ -20,7 +20,7 @@ from fleet.targets.cvm.compile import MACHINES, Machine, VmProgram, kernels_obje
 __all__ = [
     "FLAGS",
     "WARNINGS",
-    "Toolchain",
+    "CrossToolchain",
     "build_kernels",
     "build_vm",
     "host_toolchain",
@@ -36,7 +36,7 @@ LIBRARIES: tuple[str, ...] = ("-lm", "-ldl")
 
 
 @dataclass(frozen=True)
-class Toolchain:
+class CrossToolchain:
     """How programs for a machine are built and run here.
 
     Attributes:
@@ -51,22 +51,22 @@ class Toolchain:
     missing: str | None = None
 
 
-def host_toolchain() -> Toolchain:
+def host_toolchain() -> CrossToolchain:
     """This machine's own: `cc`, or `gcc`."""
     found = next((c for c in ("cc", "gcc") if shutil.which(c)), None)
     missing = None if found else "no C compiler is installed; install the package gcc"
-    return Toolchain(found or "cc", (), native(), missing)
+    return CrossToolchain(found or "cc", (), native(), missing)
 
 
-def riscv_toolchain() -> Toolchain:
+def riscv_toolchain() -> CrossToolchain:
     """Debian's cross compiler, and qemu-user to run what it makes."""
     compiler, emulator = "riscv64-linux-gnu-gcc", "qemu-riscv64"
     packages = {compiler: "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross", emulator: "qemu-user"}
     missing = [tool for tool in packages if shutil.which(tool) is None]
     if missing:
         what = f"{' and '.join(missing)} not installed; install the packages {' '.join(packages[t] for t in missing)}"
-        return Toolchain(compiler, (emulator,), MACHINES["riscv64"], what)
-    return Toolchain(compiler, (emulator, "-L", _sysroot(compiler)), MACHINES["riscv64"])
+        return CrossToolchain(compiler, (emulator,), MACHINES["riscv64"], what)
+    return CrossToolchain(compiler, (emulator, "-L", _sysroot(compiler)), MACHINES["riscv64"])
 
 
 @lru_cache(maxsize=4)
@@ -86,7 +86,7 @@ def sources() -> tuple[Path, ...]:
     return tuple(sorted(vm_folder().glob("*.c")))
 
 
-def build_vm(tools: Toolchain, flags: Sequence[str] = ()) -> Path:
+def build_vm(tools: CrossToolchain, flags: Sequence[str] = ()) -> Path:
     """`fleet-vm`, with more flags of the compiler where they are given. Raises SetupError, FleetError if it does not compile."""
     files = (*sources(), vm_folder() / "vm.h")
     digest = hashlib.sha256("\0".join((*FLAGS, *LIBRARIES, *flags, _version(tools))).encode())
@@ -100,7 +100,7 @@ def build_vm(tools: Toolchain, flags: Sequence[str] = ()) -> Path:
     return _kept("vm", digest.hexdigest(), make) / "fleet-vm"
 
 
-def build_kernels(program: VmProgram, tools: Toolchain) -> Path:
+def build_kernels(program: VmProgram, tools: CrossToolchain) -> Path:
     """A shared object with the kernels. Raises SetupError, FleetError if it cannot be linked, DeviceError."""
     import llvmlite
     import llvmlite.binding as llvm
@@ -117,7 +117,7 @@ def build_kernels(program: VmProgram, tools: Toolchain) -> Path:
     return _kept("kernels", key, make) / "kernels.so"
 
 
-def _version(tools: Toolchain) -> str:
+def _version(tools: CrossToolchain) -> str:
     if tools.missing is not None:
         raise SetupError(tools.missing, where="the C VM")
     return _asked(tools.compiler)

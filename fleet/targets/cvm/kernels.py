@@ -27,7 +27,7 @@ from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.bytecode.hints import hint_of
 from fleet.targets.riscv._kernel import I64, POINTER, Value, contiguous, new_builder
 from fleet.targets.riscv._operations import workspace
-from fleet.targets.riscv.codegen import Kernels, arrays_of
+from fleet.targets.riscv.codegen import RiscvKernels, arrays_of
 from fleet.targets.riscv.faults import FAULT_SYMBOL
 from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
 from fleet.targets.riscv.plan import Buffer, dtype_of, refuse
@@ -101,7 +101,7 @@ class _Generator:
         fault: Value = ir.GlobalVariable(self.module, ir.ArrayType(I64, 3), FAULT_SYMBOL)
         fault.initializer = ir.Constant(fault.value_type, [0, 0, 0])
         self.fault = fault
-        self.kernels = Kernels(self.module, self.isa)
+        self.kernels = RiscvKernels(self.module, self.isa)
         block = program.function.body.block
         for argument in block.args:
             self.strides[argument] = contiguous(shape_of(argument.type))

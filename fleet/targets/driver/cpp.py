@@ -99,7 +99,7 @@ class _Printer:
                 yield self._transfer("DDR_Store", s)
             case st.LoadTensor():
                 yield self._transfer("DDR_Load", s)
-            case st.Kernel(name, arrays, comment):
+            case st.HostKernel(name, arrays, comment):
                 yield f"// {' '.join(comment.split())}".rstrip("\\ ")
                 yield f'extern "C" int64_t {name}({", ".join(map(_declared, arrays))});'
                 yield ""
@@ -123,7 +123,7 @@ class _Printer:
                     yield "} else {"
                     yield from self.block(otherwise, "  ")
                 yield "}"
-            case st.Function():
+            case st.DriverFunction():
                 given = ", ".join(map(_declared, s.parameters))
                 yield f"{_GIVES[s.gives]} {s.name}({given}) {{"
                 body = list(self.block(s.body, "  "))

@@ -24,11 +24,11 @@ __all__ = [
     "CsbWrite",
     "Define",
     "DefineArray",
+    "DriverFunction",
     "DriverProgram",
     "For",
-    "Function",
+    "HostKernel",
     "IfThen",
-    "Kernel",
     "LoadTensor",
     "Node",
     "Parameter",
@@ -184,7 +184,7 @@ class LoadTensor:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class HostKernel:
     """Declares a function of another object file: arrays in, arrays out. comment: what it computes."""
 
     name: str
@@ -196,7 +196,7 @@ class Kernel:
 class CallKernel:
     """Calls a declared function with arrays in the order of its parameters, and ends the program where it reports a fault."""
 
-    kernel: Kernel
+    kernel: HostKernel
     arrays: Sequence[ArrayName]
 
 
@@ -246,7 +246,7 @@ class For:
 
 
 @dataclass(frozen=True)
-class Function:
+class DriverFunction:
     """A function. gives: "nothing", "word" (32 bits) or "address"."""
 
     name: str
@@ -267,9 +267,9 @@ Node = (
     | Define
     | DefineArray
     | For
-    | Function
+    | DriverFunction
     | IfThen
-    | Kernel
+    | HostKernel
     | LoadTensor
     | Ports
     | ReadArray

@@ -7,13 +7,13 @@ from typing import Any
 
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.accel.nodes import Node, post_order
-from fleet.ir.accel.types import Tensor
+from fleet.ir.accel.types import AccelTensor
 from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash, find_device, instruction_sets
 from fleet.sdk import Device, InstructionSet
 from fleet.targets.driver.cpp import HPP, DriverLanguage
 from fleet.targets.graph.binary import AuxBinary
-from fleet.targets.graph.constants import Constants
+from fleet.targets.graph.constants import GraphConstants
 from fleet.targets.graph.legality import check
 from fleet.targets.graph.lower import lower
 from fleet.targets.graph.module import Module
@@ -96,7 +96,7 @@ def build(
         emission=emission,
         steps=steps,
         storage=plan,
-        constants=Constants(emission.constants, quantise, found.parameters.get("HbmPorts", 1)),
+        constants=GraphConstants(emission.constants, quantise, found.parameters.get("HbmPorts", 1)),
         binary=AuxBinary(steps, description) if aux else None,
         insts=insts,
         staging=staging,
@@ -123,7 +123,7 @@ def _device(graph: Node, given: Device | None) -> tuple[InstructionSet, Device]:
         return instruction_sets()[given.instruction_set], given
     for node in post_order(graph):
         types = node.checked_type
-        for t in (types,) if isinstance(types, Tensor) else types or ():
+        for t in (types,) if isinstance(types, AccelTensor) else types or ():
             if t.device.name:
                 return find_device(t.device.name)
     raise ModelError("its types name no device", where="graph", hint="run infer_type first")

@@ -14,24 +14,24 @@ from fleet.errors import DeviceError, ModelError
 from fleet.isa.description import Description
 from fleet.isa.issue import Binary
 from fleet.sdk import Call, Device, InstructionSet, Memory
-from fleet.sdk.tasks import GraphTasks, Operand
+from fleet.sdk.tasks import GraphTasks, TaskOperand
 from fleet.symbols.expr import Number
 from fleet.targets.driver.cpp import DriverLanguage
 from fleet.targets.graph.binary import AuxBinary
-from fleet.targets.graph.constants import Constants
+from fleet.targets.graph.constants import GraphConstants
 from fleet.targets.graph.emission import ConstantPlace, Emission, Loop
 from fleet.targets.graph.legality import smallest
 from fleet.targets.graph.settings import BuildConfig
 from fleet.targets.graph.steps import Round, Steps
-from fleet.targets.graph.storage import Plan
+from fleet.targets.graph.storage import StoragePlan
 
-__all__ = ["CompiledGraph", "NodePlace", "Port"]
+__all__ = ["CompiledGraph", "GraphPort", "NodePlace"]
 
 INSTS_FILE = "inst.bin"
 
 
 @dataclass(frozen=True)
-class Port:
+class GraphPort:
     """An input or output.
 
     Attributes:
@@ -58,7 +58,7 @@ class NodePlace:
     op: str
     first: int
     count: int
-    results: tuple[Operand, ...]
+    results: tuple[TaskOperand, ...]
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class CompiledGraph:
     target: DriverLanguage
     emission: Emission
     steps: Steps
-    storage: Plan
-    constants: Constants
+    storage: StoragePlan
+    constants: GraphConstants
     binary: AuxBinary | None
     insts: str
     staging: str
@@ -111,18 +111,18 @@ class CompiledGraph:
         return {n: v.max_data or 0 for n, v in self.emission.dims.items()}
 
     @cached_property
-    def inputs(self) -> dict[str, Port]:
+    def inputs(self) -> dict[str, GraphPort]:
         """By name."""
         return {n: self._port(n, o) for n, o in self.emission.inputs.items()}
 
     @cached_property
-    def outputs(self) -> dict[str, Port]:
+    def outputs(self) -> dict[str, GraphPort]:
         """ "output", or "output0", "output1", ... of a Tuple; indices of an argmax that is not alone: "output_argmax"."""
         return {n: self._port(n, o) for n, o in self.emission.outputs.items()}
 
-    def _port(self, name: str, o: Operand) -> Port:
+    def _port(self, name: str, o: TaskOperand) -> GraphPort:
         found = self.steps.operand(o)
-        return Port(name, o.shape, o.dtype, o.space, o.storage, found.address, found.surface, found.line)
+        return GraphPort(name, o.shape, o.dtype, o.space, o.storage, found.address, found.surface, found.line)
 
     @property
     def insts_file(self) -> str:
@@ -209,7 +209,7 @@ class CompiledGraph:
         """Shape of an input or output in a step."""
         return tuple(int(d) for d in self.bound_port(name, **dims).shape)
 
-    def bound_port(self, name: str, **dims: int) -> Operand:
+    def bound_port(self, name: str, **dims: int) -> TaskOperand:
         """An input or output with numbers in it. Raises ModelError for a name that there is not."""
         known = {**self.emission.inputs, **self.emission.outputs}
         if name not in known:

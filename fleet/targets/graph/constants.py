@@ -13,13 +13,13 @@ from fleet.targets.graph.emission import ConstantPlace
 from fleet.targets.graph.quantised import quantiser
 from fleet.transforms.quantise import QuantiseOptions
 
-__all__ = ["Constants"]
+__all__ = ["GraphConstants"]
 
 _LARGEST = 1 << 34
 """Bytes of a file of packed constants, at most."""
 
 
-class Constants:
+class GraphConstants:
     """The constants of a compiled graph."""
 
     def __init__(self, places: tuple[ConstantPlace, ...], options: QuantiseOptions, ports: int) -> None:

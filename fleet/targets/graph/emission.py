@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from fleet.sdk.tasks import Operand, Packing
+from fleet.sdk.tasks import Packing, TaskOperand
 from fleet.symbols.expr import Expr, Number, Var
 
 __all__ = ["ConstantPlace", "Emission", "Instr", "Loop", "NodeInfo", "Requirement", "address_of"]
@@ -51,8 +51,8 @@ class NodeInfo:
     step: int
     first: int
     end: int
-    args: tuple[Operand, ...]
-    results: tuple[Operand, ...]
+    args: tuple[TaskOperand, ...]
+    results: tuple[TaskOperand, ...]
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class Emission:
     items: tuple[Instr | Loop, ...]
     nodes: tuple[NodeInfo, ...]
     views: tuple[NodeInfo, ...]
-    inputs: Mapping[str, Operand]
-    outputs: Mapping[str, Operand]
+    inputs: Mapping[str, TaskOperand]
+    outputs: Mapping[str, TaskOperand]
     constants: tuple[ConstantPlace, ...]
     dims: Mapping[str, Var]
     requirements: tuple[Requirement, ...]

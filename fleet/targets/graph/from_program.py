@@ -15,7 +15,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from fleet.errors import ModelError
 from fleet.ir import dialect as d
 from fleet.ir.accel import attention, pointwise, products
-from fleet.ir.accel.nodes import Constant, Node, Tuple
+from fleet.ir.accel.nodes import ConstantNode, Node, TupleNode
 from fleet.ir.constants import constant_value
 from fleet.ir.operation import FleetOp, attributes_of, kind_of, op_id
 from fleet.ir.program import Program
@@ -42,7 +42,7 @@ class _Graph:
     def __init__(self, program: Program, tokens: Var | None) -> None:
         self.program, self.tokens = program, tokens
         self.nodes: dict[SSAValue, Node] = {}
-        self.constants: dict[tuple[str, str], Constant] = {}
+        self.constants: dict[tuple[str, str], ConstantNode] = {}
         for argument, value in zip(program.arguments, program.function.body.block.args, strict=True):
             if argument.kind == "input":
                 self.nodes[value] = products.var_ddr(argument.name, self.feature(argument.shape))
@@ -56,7 +56,7 @@ class _Graph:
                 raise self.failed(op, f"a graph has no operator for {kind_of(op)}")
             self.nodes[op.results[0]] = made(self, op)
         found = [self.node(v, None) for v in self.program.returned()]
-        return found[0] if len(found) == 1 else Tuple(found)
+        return found[0] if len(found) == 1 else TupleNode(found)
 
     # ---- values
 
@@ -85,7 +85,7 @@ class _Graph:
         assert isinstance(value.owner, FleetOp)
         return op_id(value.owner)
 
-    def matrix(self, value: SSAValue) -> Constant | None:
+    def matrix(self, value: SSAValue) -> ConstantNode | None:
         data, shape = self.array(value), shape_of(value.type)
         if data is None or len(shape) != 2:
             return None
@@ -94,7 +94,7 @@ class _Graph:
             self.constants[key] = products.const_hbm(self.name(value), data, shape)
         return self.constants[key]
 
-    def channels(self, value: SSAValue, count: int) -> Constant | None:
+    def channels(self, value: SSAValue, count: int) -> ConstantNode | None:
         """One number a channel, as a constant (1, 1, C); a number stands for all channels."""
         data, shape = self.array(value), shape_of(value.type)
         if data is None or prod(shape) not in (1, count) or prod(shape[:-1]) != 1:

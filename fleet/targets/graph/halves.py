@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fleet.ir.accel.nodes import Call, Node
+from fleet.ir.accel.nodes import Node, OperatorCall
 from fleet.sdk.tasks import GraphTasks
 from fleet.targets.graph.lifetimes import Lifetimes
 
@@ -25,7 +25,7 @@ class Halves:
         self._parent: dict[Node, tuple[Node, int]] = {}
         self._turned: dict[Node, int] = {}
         for node in order:
-            if isinstance(node, Call) and node.op in tasks.tasks and node.prefix == ONCHIP:
+            if isinstance(node, OperatorCall) and node.op in tasks.tasks and node.prefix == ONCHIP:
                 for argument in node.args:
                     for root in life.roots[argument]:
                         if root.prefix == ONCHIP:

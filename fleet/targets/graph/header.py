@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fleet.isa.codec import register_writes
 from fleet.isa.codec_binary import BEAT, BLOCK, TASKS, WORDS
-from fleet.sdk.tasks import Operand
+from fleet.sdk.tasks import TaskOperand
 from fleet.symbols.expr import Expr, If, Number, Var, as_expr, differ, dim
 from fleet.targets.driver import statements as st
 from fleet.targets.driver.names import Names, identifier
@@ -67,7 +67,7 @@ class _Driver:
         used = {v.name for value in values if isinstance(value, Expr) for v in value.variables}
         return [st.Parameter(v.name, "int") for n, v in self.dims.items() if n in used]
 
-    def absolute(self, operand: Operand) -> Number:
+    def absolute(self, operand: TaskOperand) -> Number:
         """The address at which the host sees an operand: `(runtime0 + 8589934592)`."""
         base = self.m.config.hbm_base if operand.space == "hbm" else self.m.config.ddr_base
         return self.number(dim(as_expr(operand.address) + base))
@@ -109,9 +109,9 @@ class _Driver:
             if operand.dtype != "float16" and argmax is not None:
                 read = st.Return(st.CsbRead(argmax))
                 block.add(st.Define(self.names.unique(f"{called}_indices"), "address", address))
-                block.add(st.Function(called, [DEVICE], st.Block([read]), "word"))
+                block.add(st.DriverFunction(called, [DEVICE], st.Block([read]), "word"))
             elif parameters := self.parameters([address]):
-                block.add(st.Function(called, parameters, st.Block([st.Return(address)]), "address"))
+                block.add(st.DriverFunction(called, parameters, st.Block([st.Return(address)]), "address"))
             else:
                 block.add(st.Define(called, "address", address))
         block.add(st.Annotation(""))
@@ -121,7 +121,7 @@ class _Driver:
         block, whole = st.Block(), st.Block()
         for place in self.m.constants.places:
             name = self.names.unique_identifier(f"{place.name}_load_param")
-            block.add(st.Function(name, [DEVICE, MEMORY, FOLDER], self._load(place)))
+            block.add(st.DriverFunction(name, [DEVICE, MEMORY, FOLDER], self._load(place)))
             whole.add(st.CallFunction(name, [DEVICE, MEMORY, FOLDER]))
         if self.m.binary is not None:
             size = self.m.binary.size
@@ -132,7 +132,7 @@ class _Driver:
             rounds = self.m.runs_of(self.m.first_step)
             for i, name in self.counts.items():
                 whole.add(st.Assign(name, rounds[i - 1]))
-        block.add(st.Function(self.load, [DEVICE, MEMORY, FOLDER], whole))
+        block.add(st.DriverFunction(self.load, [DEVICE, MEMORY, FOLDER], whole))
         return block
 
     def _load(self, place: ConstantPlace) -> st.Block:
@@ -169,10 +169,10 @@ class _Driver:
             whole.add(st.CallFunction(function.name, [DEVICE, *dims]))
             used |= {p.name: p for p in dims}
         ordered = [used[v.name] for v in self.dims.values() if v.name in used]
-        block.add(st.Function(self.run, [DEVICE, *ordered], whole))
+        block.add(st.DriverFunction(self.run, [DEVICE, *ordered], whole))
         return block
 
-    def _step(self, n: int, info: NodeInfo) -> tuple[st.Function, list[st.Parameter]]:
+    def _step(self, n: int, info: NodeInfo) -> tuple[st.DriverFunction, list[st.Parameter]]:
         """The function of a node, and the dimensions that it takes."""
         body = st.Block()
         if self.m.config.debug:
@@ -189,7 +189,7 @@ class _Driver:
                 self._writes(item, body, values)
         name = self.names.unique_identifier(f"{short(info.op)}_step_{n}")
         dims = self.parameters(values)
-        return st.Function(name, [DEVICE, *dims], body), dims
+        return st.DriverFunction(name, [DEVICE, *dims], body), dims
 
     def _writes(self, made: Instr, block: st.Block, values: list[Number]) -> None:
         for register in self.m.description.words(made.instruction):
@@ -215,9 +215,9 @@ class _Driver:
                 beats = (tasks + (TASKS - 1)) // TASKS * (BLOCK // BEAT)
             body.add(*fetch_binary(self.m.description, dim(address_of(self.m.insts) + run.offset), beats, tasks))
             name = self.names.unique_identifier(f"aux_block_{i}")
-            block.add(st.Function(name, [DEVICE], body))
+            block.add(st.DriverFunction(name, [DEVICE], body))
             whole.add(st.CallFunction(name, [DEVICE]))
-        block.add(st.Function(self.run, [DEVICE], whole))
+        block.add(st.DriverFunction(self.run, [DEVICE], whole))
         return block
 
     def _log(self, run: AuxRun) -> Iterator[str]:
@@ -246,7 +246,7 @@ class _Driver:
         for n, variable in self.was.items():
             body.add(st.Assign(variable.name, self.dims[n]))
         every = [st.Parameter(v.name, "int") for v in self.dims.values()]
-        return st.Block([st.Function(self.update, [MEMORY, *every], body)])
+        return st.Block([st.DriverFunction(self.update, [MEMORY, *every], body)])
 
     def _group(self, groups: dict[tuple[str, ...], st.Block], values: Sequence[Number]) -> st.Block:
         used = {v.name for value in values if isinstance(value, Expr) for v in value.variables}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fleet.ir.accel.nodes import Call, Node, Tuple, TupleItem
-from fleet.ir.accel.types import Tensor
+from fleet.ir.accel.nodes import Node, OperatorCall, TupleItemNode, TupleNode
+from fleet.ir.accel.types import AccelTensor
 from fleet.sdk.tasks import GraphTasks
 
 __all__ = ["Lifetimes"]
@@ -30,15 +30,15 @@ class Lifetimes:
         step = 0
         for node in order:
             match node:
-                case Call() if node.op in tasks.views:
+                case OperatorCall() if node.op in tasks.views:
                     self.roots[node] = self._union(node.args)
-                case Call():
+                case OperatorCall():
                     self.last_use |= dict.fromkeys(self._in_order(node.args), step)
                     self.roots[node] = frozenset((self.joined[node][0] if node in self.joined else node,))
                     step += 1
-                case Tuple():
+                case TupleNode():
                     self.roots[node] = self._union(node.fields)
-                case TupleItem():
+                case TupleItemNode():
                     self.roots[node] = self.roots[node.source]
                 case _:
                     self.roots[node] = frozenset((node,))
@@ -61,13 +61,15 @@ class Lifetimes:
         return sorted({root for node in nodes for root in self.roots[node]}, key=lambda n: self._numbers[n])
 
 
-def _joined(order: Sequence[Node], tasks: GraphTasks) -> Iterator[tuple[Node, tuple[Call, int]]]:
+def _joined(order: Sequence[Node], tasks: GraphTasks) -> Iterator[tuple[Node, tuple[OperatorCall, int]]]:
     """Results that are written where a later join wants them: those of calls with instructions, each for one join."""
     taken: set[Node] = set()
     for join in order:
-        if not isinstance(join, Call) or join.op not in tasks.joins:
+        if not isinstance(join, OperatorCall) or join.op not in tasks.joins:
             continue
-        parts = [a for a in join.args if isinstance(a, Call) and a.op in tasks.tasks and isinstance(a.checked_type, Tensor)]
+        parts = [
+            a for a in join.args if isinstance(a, OperatorCall) and a.op in tasks.tasks and isinstance(a.checked_type, AccelTensor)
+        ]
         if len(set(parts)) == len(join.args) and not any(a in taken or a.prefix != join.prefix for a in parts):
             taken |= set(parts)
             yield from ((a, (join, i)) for i, a in enumerate(parts))

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import DeviceError, FleetError, ModelError
-from fleet.ir.accel.nodes import Call, Constant, Node, Tuple, TupleItem, Var, post_order
-from fleet.ir.accel.types import Tensor
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, TupleNode, VarNode, post_order
+from fleet.ir.accel.types import AccelTensor
 from fleet.ir.accel.walk import caches
 from fleet.sdk import Device
-from fleet.sdk.tasks import GraphTasks, Operand, Packing, Room, TaskCall
+from fleet.sdk.tasks import GraphTasks, OnChipRoom, Packing, TaskCall, TaskOperand
 from fleet.symbols.expr import Expr, ExprError, Numb, Number, as_expr, dim, upper
 from fleet.symbols.expr import Var as Dim
 from fleet.targets.driver.names import Names
@@ -118,12 +118,12 @@ class _Lowering:
         self.config, self.options = config, options
         self.order = list(post_order(graph))
         self.context = _Context(device, config.lite)
-        self.places: dict[Node, tuple[Operand, ...]] = {}
+        self.places: dict[Node, tuple[TaskOperand, ...]] = {}
         self.constants: dict[object, ConstantPlace] = {}
         self.names, self.constant_names, self.input_names = Names(), Names(), Names()
         self.nodes: list[NodeInfo] = []
         self.views: list[NodeInfo] = []
-        self.inputs: dict[str, Operand] = {}
+        self.inputs: dict[str, TaskOperand] = {}
         self.dims: dict[str, Dim] = {}
         self.log: list[str] = []
         self.life = Lifetimes(graph, self.order, tasks)
@@ -131,19 +131,19 @@ class _Lowering:
         self.reserved = self._reserved()
         self.caches = frozenset(caches(graph).values())
         self.keys: dict[Node, list[str]] = {}
-        self.join_parts: dict[Node, tuple[Operand, ...]] = {}
+        self.join_parts: dict[Node, tuple[TaskOperand, ...]] = {}
 
     def run(self) -> Emission:
         steps = 0
         for node in self.order:
-            if isinstance(node, Var):
+            if isinstance(node, VarNode):
                 self._input(node)
         for node in self.order:
-            if isinstance(node, Call):
+            if isinstance(node, OperatorCall):
                 steps += self._call(node, steps)
-            elif isinstance(node, TupleItem):
+            elif isinstance(node, TupleItemNode):
                 self._item(node)
-            elif isinstance(node, Tuple) and node is not self.graph:
+            elif isinstance(node, TupleNode) and node is not self.graph:
                 self.places[node] = tuple(self.places[f][0] for f in node.fields)
         self._check_names()
         return Emission(
@@ -160,7 +160,7 @@ class _Lowering:
 
     # ---- nodes
 
-    def _join_place(self, node: Call, step: int, avoid: Sequence[int]) -> Operand:
+    def _join_place(self, node: OperatorCall, step: int, avoid: Sequence[int]) -> TaskOperand:
         """Where a result that a join wants stands; the join gets its room with the first of them."""
         join, index = self.life.joined[node]
         if join not in self.join_parts:
@@ -172,11 +172,11 @@ class _Lowering:
             self.join_parts[join] = self.tasks.joins[join.op](TaskCall(join.op, name, args, (), join.attrs), whole)
         return self.join_parts[join][index]
 
-    def _types(self, node: Node) -> tuple[Tensor, ...]:
+    def _types(self, node: Node) -> tuple[AccelTensor, ...]:
         found = node.checked_type
         if found is None:
             raise ModelError("it has no type", where=f"node '{node.label or type(node).__name__}'", hint="run infer_type first")
-        types = (found,) if isinstance(found, Tensor) else tuple(found)
+        types = (found,) if isinstance(found, AccelTensor) else tuple(found)
         for t in types:
             for size in t.shape:
                 self._dimension(node, size)
@@ -196,22 +196,24 @@ class _Lowering:
                 what = f"two dimensions are called '{variable.name}', with the largest values {bounds[0]} and {bounds[-1]}"
                 raise ModelError(what, where=f"node '{node.label or type(node).__name__}'", hint="use one object")
 
-    def _space(self, node: Node, tensor: Tensor) -> str:
+    def _space(self, node: Node, tensor: AccelTensor) -> str:
         return "onchip" if node.prefix == "onchip" and tensor.dtype.dtype == "float16" else tensor.dtype.mapped
 
-    def _operand(self, tensor: Tensor, space: str) -> Operand:
-        return Operand(tensor.shape, tensor.dtype.dtype, space, 0)
+    def _operand(self, tensor: AccelTensor, space: str) -> TaskOperand:
+        return TaskOperand(tensor.shape, tensor.dtype.dtype, space, 0)
 
     def _reserved(self) -> dict[Node, list[tuple[Number, ...]]]:
         """Root -> shapes that it must have room for (`realloc`)."""
         found: dict[Node, list[tuple[Number, ...]]] = {}
         for node in self.order:
-            if isinstance(node, Call) and node.op == REALLOC:
+            if isinstance(node, OperatorCall) and node.op == REALLOC:
                 for root in self.life.roots[node]:
                     found.setdefault(root, []).append(tuple(node.attrs["new_shape"]))
         return found
 
-    def _placed(self, node: Node, key: str, operand: Operand, room: Room, step: int, avoid: Sequence[int] = ()) -> Operand:
+    def _placed(
+        self, node: Node, key: str, operand: TaskOperand, room: OnChipRoom, step: int, avoid: Sequence[int] = ()
+    ) -> TaskOperand:
         """The operand with its address, strides and storage."""
         shapes = self.reserved.get(node, ())
         size = max([room.size, *(self.tasks.room(self.device, replace(operand, shape=s), {}).size for s in shapes)])
@@ -243,7 +245,7 @@ class _Lowering:
         self.halves.placed(node, self.planner.part(key))
         return storage
 
-    def _input(self, node: Var) -> None:
+    def _input(self, node: VarNode) -> None:
         (tensor,) = self._types(node)
         if node.prefix == "onchip":
             raise ModelError("it stands on chip, where no host can write it", where=f"input '{node.label}'")
@@ -258,7 +260,7 @@ class _Lowering:
         self.places[node] = (self._placed(node, name, operand, room, -1),)
         self.inputs[name] = self.places[node][0]
 
-    def _item(self, node: TupleItem) -> None:
+    def _item(self, node: TupleItemNode) -> None:
         source = self.places[node.source]
         if not 0 <= node.index < len(source):
             raise ModelError(f"result {node.index} of a node with {len(source)}", where=f"node '{node.source.label or 'tuple'}'")
@@ -266,7 +268,7 @@ class _Lowering:
         for size in source[node.index].shape:
             self.context.require(1 - as_expr(size), 0, f"too few for result {node.index} of '{node.source.label or 'a split'}'")
 
-    def _call(self, node: Call, step: int) -> int:
+    def _call(self, node: OperatorCall, step: int) -> int:
         """1 where it has instructions, 0 where it is a view."""
         view = self.tasks.views.get(node.op)
         name = self.names.unique(node.label or f"{short(node.op)}_{step if view is None else f'view_{len(self.views)}'}")
@@ -293,7 +295,7 @@ class _Lowering:
             raise type(error)(f"{error}", where=f"{name} ({node.op})") from error
         return 1
 
-    def _possible(self, node: Call, call: TaskCall, types: Sequence[Tensor]) -> None:
+    def _possible(self, node: OperatorCall, call: TaskCall, types: Sequence[AccelTensor]) -> None:
         """Steps too small for a view are refused: a part of less than nothing, a token that is not there."""
         what = f"too few for '{call.node}' ({node.op})"
         for size in {d: None for t in types for d in t.shape}:
@@ -303,7 +305,7 @@ class _Lowering:
             self.context.require(as_expr(index) + 1 - call.args[0].shape[1], 0, what)
             self.context.require(-as_expr(index), 0, what)
 
-    def _task(self, node: Call, call: TaskCall, types: Sequence[Tensor], step: int) -> None:
+    def _task(self, node: OperatorCall, call: TaskCall, types: Sequence[AccelTensor], step: int) -> None:
         task = self.tasks.tasks.get(node.op)
         if task is None:
             known = ", ".join(short(op) for op in self.tasks.tasks)
@@ -315,7 +317,7 @@ class _Lowering:
         if node in self.caches and self.config.ping_pong(node.prefix):
             what = f"a cache stands in block '{node.prefix}', whose storages are used again"
             raise ModelError(what, where=f"{call.node} ({node.op})", hint="leave it in block 'hbm_cache'")
-        made: list[Operand] = []
+        made: list[TaskOperand] = []
         if node in self.life.joined:
             made, wanted = [self._join_place(node, step, sorted(avoid))], []
         for n, operand in enumerate(wanted):
@@ -338,8 +340,8 @@ class _Lowering:
 
     # ---- constants
 
-    def _argument(self, node: Call, name: str, index: int, argument: Node) -> Operand:
-        if not isinstance(argument, Constant):
+    def _argument(self, node: OperatorCall, name: str, index: int, argument: Node) -> TaskOperand:
+        if not isinstance(argument, ConstantNode):
             found = self.places[argument]
             if len(found) != 1 and isinstance(argument.checked_type, tuple):
                 raise ModelError(
@@ -352,10 +354,10 @@ class _Lowering:
         (tensor,) = self._types(argument)
         return replace(self._operand(tensor, tensor.dtype.mapped), name=argument.label or "constant")
 
-    def _constant(self, call: TaskCall, index: int, argument: Node) -> Operand:
+    def _constant(self, call: TaskCall, index: int, argument: Node) -> TaskOperand:
         """The operand of an argument; a constant gets its place at its first use."""
         operand = call.args[index]
-        if not isinstance(argument, Constant):
+        if not isinstance(argument, ConstantNode):
             return operand
         packing = self.tasks.packing(self.device, call, index, self.options)
         shared = argument.prefix == "global" or operand.name.startswith(GLOBAL)
@@ -375,12 +377,12 @@ class _Lowering:
 
     # ---- results
 
-    def _outputs(self) -> Mapping[str, Operand]:
-        fields = self.graph.fields if isinstance(self.graph, Tuple) else (self.graph,)
-        single = not isinstance(self.graph, Tuple)
-        outputs: dict[str, Operand] = {}
+    def _outputs(self) -> Mapping[str, TaskOperand]:
+        fields = self.graph.fields if isinstance(self.graph, TupleNode) else (self.graph,)
+        single = not isinstance(self.graph, TupleNode)
+        outputs: dict[str, TaskOperand] = {}
         for n, node in enumerate(fields):
-            if isinstance(node, (Constant, Var)):
+            if isinstance(node, (ConstantNode, VarNode)):
                 raise ModelError(f"'{node.label}' is no result of a computation", where="graph", hint="return what a call gives")
             for i, operand in enumerate(self.places[node]):
                 if operand.space == "onchip":
@@ -392,7 +394,7 @@ class _Lowering:
         return outputs
 
 
-def _check_use(place: ConstantPlace, packing: Packing, argument: Constant, call: TaskCall) -> None:
+def _check_use(place: ConstantPlace, packing: Packing, argument: ConstantNode, call: TaskCall) -> None:
     """Raises ModelError where a constant is used in two ways, or two of one name differ."""
     known, where = place.packing, f"{call.node} ({call.op})"
     if (known.kind, known.room, known.shape) != (packing.kind, packing.room, packing.shape):
@@ -406,7 +408,7 @@ def _check_use(place: ConstantPlace, packing: Packing, argument: Constant, call:
 
 
 def _line(call: TaskCall) -> str:
-    def show(o: Operand) -> str:
+    def show(o: TaskOperand) -> str:
         return f"{o.name}={o.space}:{o.address}" if o.name else f"{o.space}:{o.address}"
 
     return f"{call.node}: {short(call.op)}({', '.join(map(show, call.args))}) -> {', '.join(map(show, call.results))}"

@@ -9,7 +9,7 @@ from typing import SupportsIndex, cast
 
 from fleet.errors import ModelError
 from fleet.sdk import Call
-from fleet.sdk.tasks import Operand
+from fleet.sdk.tasks import TaskOperand
 from fleet.symbols.expr import Expr, Number, Var, dim
 from fleet.symbols.expr_export import compile_python
 from fleet.targets.graph.emission import Emission, Instr, Loop, Requirement
@@ -80,7 +80,7 @@ class Steps:
             found = self._known[value] = dim(value.substitute(self._addresses))
         return found
 
-    def operand(self, operand: Operand) -> Operand:
+    def operand(self, operand: TaskOperand) -> TaskOperand:
         """An operand with the addresses put in."""
         return replace(
             operand, address=self.number(operand.address), surface=self.number(operand.surface), line=self.number(operand.line)
@@ -144,7 +144,7 @@ class Steps:
         number = self.number(value)
         return number.evaluate(dict(bound)) if isinstance(number, Expr) else number
 
-    def bound_operand(self, operand: Operand, bound: Dims) -> Operand:
+    def bound_operand(self, operand: TaskOperand, bound: Dims) -> TaskOperand:
         """An operand with numbers in it."""
         return replace(
             operand,

@@ -16,7 +16,7 @@ from fleet.errors import DeviceError, ModelError
 from fleet.sdk.tasks import Space
 from fleet.targets.graph.settings import NEEDED_BLOCKS, Blocks, BuildConfig
 
-__all__ = ["Plan", "Planner", "Storage", "Tenant"]
+__all__ = ["GraphStorage", "Planner", "StoragePlan", "Tenant"]
 
 WHERE = "memory plan"
 
@@ -27,7 +27,7 @@ def round_up(value: int, unit: int) -> int:
 
 
 @dataclass(frozen=True)
-class Storage:
+class GraphStorage:
     """A piece of a block: `size` bytes at `address` of a memory space, in every bank of it.
 
     part: which of the space's equal parts, where it has several (the halves of an on-chip memory).
@@ -61,7 +61,7 @@ class Tenant:
 
 
 @dataclass(frozen=True)
-class Plan:
+class StoragePlan:
     """The finished plan.
 
     Attributes:
@@ -71,7 +71,7 @@ class Plan:
         steps: how many there are.
     """
 
-    storages: Mapping[str, Storage]
+    storages: Mapping[str, GraphStorage]
     tenants: tuple[Tenant, ...]
     bases: Mapping[str, tuple[str, int, int]]
     steps: int
@@ -217,7 +217,7 @@ class Planner:
             self._tenants.append((key, room, size, first, step))
             block.free.append(room)
 
-    def finish(self, steps: int) -> Plan:
+    def finish(self, steps: int) -> StoragePlan:
         """The plan, with addresses. Whatever still lives, lives to the end.
 
         Raises:
@@ -225,14 +225,14 @@ class Planner:
             ModelError: blocks meet.
         """
         tenants = [*self._tenants, *((key, room, size, first, None) for key, (_, room, size, first) in self._live.items())]
-        storages: dict[str, Storage] = {}
+        storages: dict[str, GraphStorage] = {}
         bases: dict[str, tuple[str, int, int]] = {}
         for name in self._bases:
             self._place(name, storages, bases)
         used = {b: bases[b] for b in self._bases if b in self._blocks}
         self._check_apart(used)
         ordered = sorted(tenants, key=lambda t: t[3])
-        return Plan(storages, tuple(Tenant(k, r.name, size, f, e) for k, r, size, f, e in ordered), used, steps)
+        return StoragePlan(storages, tuple(Tenant(k, r.name, size, f, e) for k, r, size, f, e in ordered), used, steps)
 
     # ---- rooms
 
@@ -299,7 +299,9 @@ class Planner:
 
     # ---- addresses
 
-    def _place(self, name: str, storages: dict[str, Storage], bases: dict[str, tuple[str, int, int]]) -> tuple[str | None, int]:
+    def _place(
+        self, name: str, storages: dict[str, GraphStorage], bases: dict[str, tuple[str, int, int]]
+    ) -> tuple[str | None, int]:
         """(space, end) of a block, placed with those that it follows."""
         chain = [name]
         while chain[-1] not in bases and isinstance(base := self._bases[chain[-1]], str):
@@ -310,7 +312,7 @@ class Planner:
         space, _, end = bases[name]
         return space, end
 
-    def _place_one(self, name: str, storages: dict[str, Storage], bases: dict[str, tuple[str, int, int]]) -> None:
+    def _place_one(self, name: str, storages: dict[str, GraphStorage], bases: dict[str, tuple[str, int, int]]) -> None:
         base, block = self._bases[name], self._blocks.get(name)
         before, _, first = bases[base] if isinstance(base, str) else ("", 0, base)
         # A block that holds nothing is where it would be, in the memory of the one before it.
@@ -331,7 +333,7 @@ class Planner:
             at = end if space.parts == 1 else first + part * part_bytes
             for room in block.rooms:
                 if room.part == part:
-                    storages[room.name] = Storage(room.name, name, block.space, at, room.size, part)
+                    storages[room.name] = GraphStorage(room.name, name, block.space, at, room.size, part)
                     at += room.size
                     if at > space.size:
                         raise DeviceError(

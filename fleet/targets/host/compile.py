@@ -182,7 +182,7 @@ def host_object(functions: Mapping[str, Program]) -> tuple[bytes, Mapping[str, s
     """An ELF object for programs of this machine, with a C function for each program that can be compiled.
 
     `int64_t name(arguments..., results...)` takes pointers to C-contiguous arrays, in the order of the program's arguments (weights
-    too) and outputs, and returns 0, or the number of a `RuntimeFault` that the data caused. One thread at a time may call a function.
+    too) and outputs, and returns 0, or the number of a `RuntimeFault` that the data caused. One thread at a time may call it.
 
     Returns:
         The object, and for every function that is not in it why: an operation or dtype that the target lacks.

@@ -30,7 +30,7 @@ Dim: TypeAlias = "int | SSAValue"
 Read: TypeAlias = "tuple[SSAValue, Sequence[AffineExpr]]"
 """An operand of a `linalg.generic` with one expression of the loops for each of its dimensions."""
 
-Body: TypeAlias = Callable[[list[SSAValue], list[SSAValue]], Sequence[SSAValue]]
+RegionBody: TypeAlias = Callable[[list[SSAValue], list[SSAValue]], Sequence[SSAValue]]
 """Elements of the operands and of the accumulators -> what is yielded."""
 
 DYNAMIC = -1
@@ -144,7 +144,7 @@ class MlirEmitter:
         reads: Sequence[Read],
         outputs: Sequence[Read],
         loops: int,
-        body: Body,
+        body: RegionBody,
         reduced: Sequence[int] = (),
     ) -> list[SSAValue]:
         """A `linalg.generic`.

@@ -19,9 +19,9 @@ from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.mlir._emitter import MlirEmitter
 from fleet.targets.mlir._movement import refuse
 
-__all__ = ["Kernels", "Rule"]
+__all__ = ["MlirKernels", "MlirRule"]
 
-Rule: TypeAlias = Callable[[MlirEmitter, FleetOp, Sequence[SSAValue]], SSAValue]
+MlirRule: TypeAlias = Callable[[MlirEmitter, FleetOp, Sequence[SSAValue]], SSAValue]
 
 _IDENTITY = frozenset({"id", "var", "at", "covers"})
 
@@ -29,10 +29,10 @@ _NOT_EXPORTED: Mapping[str, str] = {"u": "integers without a sign", "c": "comple
 """Kind of a dtype -> what the export lacks."""
 
 
-class Kernels:
+class MlirKernels:
     """Calls computations, making the function of each when it is first met."""
 
-    def __init__(self, rules: Mapping[type[FleetOp], Rule]) -> None:
+    def __init__(self, rules: Mapping[type[FleetOp], MlirRule]) -> None:
         self.rules = rules
         self.functions: dict[object, FuncOp] = {}
 

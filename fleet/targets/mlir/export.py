@@ -28,11 +28,11 @@ from fleet.targets.mlir import _products as products
 from fleet.targets.mlir import _reductions as reductions
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._emitter import MlirEmitter
-from fleet.targets.mlir._kernels import Kernels, Rule
+from fleet.targets.mlir._kernels import MlirKernels, MlirRule
 
 __all__ = ["RULES", "MlirExport", "export_mlir"]
 
-RULES: Mapping[type[FleetOp], Rule] = {
+RULES: Mapping[type[FleetOp], MlirRule] = {
     **dict.fromkeys((*scalar.BINARY, *scalar.UNARY), elementwise.elementwise),
     **dict.fromkeys(
         (d.ReduceSumOp, d.ReduceProdOp, d.ReduceMaxOp, d.ReduceMinOp, d.ReduceAnyOp, d.ReduceAllOp, d.MeanOp, d.VarOp),
@@ -104,7 +104,7 @@ def export_mlir(program: Program, *, every_result: bool = False) -> MlirExport:
     values: dict[SSAValue, SSAValue] = dict(zip(source.body.block.args, block.args, strict=True))
     for argument, value in zip(program.arguments, block.args, strict=True):
         _name(value, argument.name)
-    results, kernels = _Results(e), Kernels(RULES)
+    results, kernels = _Results(e), MlirKernels(RULES)
     printed: list[tuple[int, ...]] = []
     tensors: dict[str, int] = {}
     for op in program.operations():

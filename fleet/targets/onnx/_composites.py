@@ -11,26 +11,26 @@ import numpy as np
 
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import attributes_of
-from fleet.targets.onnx._emitter import OnnxEmitter, Value, result_of
+from fleet.targets.onnx._emitter import EmittedValue, OnnxEmitter, result_of
 
 
-def softmax(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value | None:
+def softmax(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue | None:
     """`Softmax`."""
     return e.node("Softmax", values, *result_of(op), axis=int(attributes_of(op)["axis"]))
 
 
-def sigmoid(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value | None:
+def sigmoid(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue | None:
     """`Sigmoid`."""
     return e.node("Sigmoid", values, *result_of(op))
 
 
-def gelu(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value | None:
+def gelu(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue | None:
     """`Gelu`."""
     kind = "tanh" if attributes_of(op)["approximate"] == "tanh" else "none"
     return e.node("Gelu", values, *result_of(op), approximate=kind)
 
 
-def _fits(op: FleetOp, values: Sequence[Value], axis: int) -> bool:
+def _fits(op: FleetOp, values: Sequence[EmittedValue], axis: int) -> bool:
     """One dtype that carries a float32 of epsilon, the last axis, a number of gamma (and beta) for each of its elements."""
     dtype, shape = result_of(op)
     last = axis in (-1, len(shape) - 1)
@@ -38,7 +38,7 @@ def _fits(op: FleetOp, values: Sequence[Value], axis: int) -> bool:
     return last and rows and dtype != np.float64 and all(v.dtype == dtype for v in values) and values[0].shape == shape
 
 
-def layer_norm(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value | None:
+def layer_norm(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue | None:
     """`LayerNormalization` of float16 and float32 over the last axis."""
     a = attributes_of(op)
     if not _fits(op, values, a["axis"]):
@@ -46,7 +46,7 @@ def layer_norm(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value | 
     return e.node("LayerNormalization", values, *result_of(op), axis=-1, epsilon=float(a["eps"]))
 
 
-def rms_norm(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value | None:
+def rms_norm(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue | None:
     """`RMSNormalization` of float16 and float32."""
     if not _fits(op, values, -1):
         return None

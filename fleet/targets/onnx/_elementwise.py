@@ -11,7 +11,7 @@ from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
 from fleet.ir.operation import attributes_of
-from fleet.targets.onnx._emitter import OnnxEmitter, Unsupported, Value, result_of
+from fleet.targets.onnx._emitter import EmittedValue, OnnxEmitter, Unsupported, result_of
 from fleet.targets.onnx.types import stand_in
 
 __all__ = ["BINARY", "COMPARISONS", "LOGICAL", "UNARY"]
@@ -38,7 +38,7 @@ _MAX_PRODUCTS = 16
 """Integer powers up to this one are products."""
 
 
-def _taken(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> tuple[list[Value], np.dtype, tuple[int, ...]]:
+def _taken(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> tuple[list[EmittedValue], np.dtype, tuple[int, ...]]:
     """Operands in the dtypes of NumPy's loop, the loop's result, the result's shape."""
     *wanted, result = op.compute_types([v.type for v in op.operands])
     if len(set(wanted)) > 1:
@@ -46,7 +46,7 @@ def _taken(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> tuple[list[V
     return [e.cast(v, d) for v, d in zip(values, wanted, strict=True)], result, result_of(op)[1]
 
 
-def binary(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def binary(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """One operator, its operands cast to NumPy's dtype (of truth values `And`, `Or`, `Xor`)."""
     x, result, shape = _taken(e, op, values)
     if x[0].dtype.kind == "b":
@@ -55,29 +55,29 @@ def binary(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
     return e.cast(found, result)
 
 
-def comparison(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def comparison(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """One operator."""
     x, _, shape = _taken(e, op, values)
     return e.predicate(COMPARISONS[type(op)], x, shape)
 
 
-def not_equal(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def not_equal(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Not` of `Equal`."""
     x, _, shape = _taken(e, op, values)
     return e.node("Not", [e.predicate("Equal", x, shape)], np.bool_, shape)
 
 
-def logical(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def logical(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """One operator, its operands cast to truth values."""
     return e.node(LOGICAL[type(op)], [e.cast(v, np.bool_) for v in values], np.bool_, result_of(op)[1])
 
 
-def logical_not(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def logical_not(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Not` of a truth value."""
     return e.node("Not", [e.cast(values[0], np.bool_)], np.bool_, result_of(op)[1])
 
 
-def unary(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def unary(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """One operator, its operand cast to NumPy's dtype."""
     x, result, shape = _taken(e, op, values)
     if x[0].dtype.kind == "b":
@@ -91,19 +91,19 @@ def unary(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
     return e.cast(e.compute(UNARY[type(op)], x, shape), result)
 
 
-def isnan(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def isnan(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`IsNaN`; of an integer, cast to float32."""
     x = values[0] if values[0].dtype.kind == "f" else e.cast(values[0], np.float32)
     return e.node("IsNaN", [x], np.bool_, result_of(op)[1])
 
 
-def rsqrt(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def rsqrt(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Reciprocal` of `Sqrt`."""
     x, result, shape = _taken(e, op, values)
     return e.node("Reciprocal", [e.node("Sqrt", x, result, shape)], result, shape)
 
 
-def expm1(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def expm1(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`(u - 1) * x / log(u)` with `u = exp(x)` where x is small (what u lost of x cancels), x itself where u is 1, else `u - 1`."""
     (x,), result, shape = _taken(e, op, values)
     one = e.number(1, result)
@@ -117,7 +117,7 @@ def expm1(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
     return e.node("Where", [inside, near, less], result, shape)
 
 
-def log1p(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def log1p(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`x * log(u) / (u - 1)` with `u = 1 + x` (what u lost of x cancels), and x itself where u is 1."""
     (x,), result, shape = _taken(e, op, values)
     one = e.number(1, result)
@@ -131,7 +131,7 @@ def log1p(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
     return e.node("Where", [same, x, found], result, shape)
 
 
-def power(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def power(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Pow`; an integer to a constant power up to 16 is a product, which wraps as NumPy's does."""
     x, result, shape = _taken(e, op, values)
     owner = op.operands[1].owner
@@ -145,7 +145,7 @@ def power(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
     return e.cast(e.compute("Pow", x, shape), result)
 
 
-def floor_div(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def floor_div(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """Of floats NumPy's own steps (`Mod` as C has it, `Div`, `Floor`); of integers `Div`, less 1 where it cut off a negative
     quotient; 0 where the divisor is 0.
     """
@@ -167,7 +167,7 @@ def floor_div(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
     return _choose(e, zero, e.number(0, result), q, shape)
 
 
-def mod(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def mod(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Mod`, of floats in NumPy's own steps: the divisor's sign; a divisor of 0 gives 0 of integers and NaN of floats."""
     (a, b), result, shape = _taken(e, op, values)
     if result.kind == "b":
@@ -179,14 +179,14 @@ def mod(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
     return found if zero is None else _choose(e, zero, e.number(0, result), found, shape)
 
 
-def _choose(e: OnnxEmitter, condition: Value, yes: Value, no: Value, shape: Sequence[int]) -> Value:
+def _choose(e: OnnxEmitter, condition: EmittedValue, yes: EmittedValue, no: EmittedValue, shape: Sequence[int]) -> EmittedValue:
     """`where(condition, yes, no)` of one dtype."""
     wide = stand_in("Where", yes.dtype)
     found = e.node("Where", [condition, e.cast(yes, wide), e.cast(no, wide)], wide, shape)
     return e.cast(found, yes.dtype)
 
 
-def _safe(e: OnnxEmitter, op: FleetOp, b: Value) -> tuple[Value, Value | None]:
+def _safe(e: OnnxEmitter, op: FleetOp, b: EmittedValue) -> tuple[EmittedValue, EmittedValue | None]:
     """A divisor by which a processor can divide whatever stands above it, and where b is 0 (None: nowhere).
 
     0 has no quotient, and the smallest integer by -1 none that fits: both stop a process. 1 stands in for either.
@@ -200,7 +200,7 @@ def _safe(e: OnnxEmitter, op: FleetOp, b: Value) -> tuple[Value, Value | None]:
     return _choose(e, bad, e.number(1, b.dtype), b, b.shape), zero
 
 
-def _other_sign(e: OnnxEmitter, rest: Value, b: Value, shape: Sequence[int]) -> Value:
+def _other_sign(e: OnnxEmitter, rest: EmittedValue, b: EmittedValue, shape: Sequence[int]) -> EmittedValue:
     """Where a remainder that is not 0 has not the divisor's sign."""
     zero = e.number(0, b.dtype)
     there = e.node("Not", [e.node("Equal", [rest, zero], np.bool_, shape)], np.bool_, shape)
@@ -208,15 +208,15 @@ def _other_sign(e: OnnxEmitter, rest: Value, b: Value, shape: Sequence[int]) -> 
     return e.node("And", [there, e.node("Xor", signs, np.bool_, shape)], np.bool_, shape)
 
 
-def _float_division(e: OnnxEmitter, a: Value, b: Value, shape: Sequence[int]) -> tuple[Value, Value]:
+def _float_division(e: OnnxEmitter, a: EmittedValue, b: EmittedValue, shape: Sequence[int]) -> tuple[EmittedValue, EmittedValue]:
     """(floor of the quotient, remainder of the divisor's sign) in NumPy's steps (npy_divmod)."""
     dtype = a.dtype
     zero, one = e.number(0, dtype), e.number(1, dtype)
 
-    def op(name: str, *values: Value) -> Value:
+    def op(name: str, *values: EmittedValue) -> EmittedValue:
         return e.node(name, values, dtype, shape)
 
-    def test(name: str, *values: Value) -> Value:
+    def test(name: str, *values: EmittedValue) -> EmittedValue:
         return e.node(name, values, np.bool_, shape)
 
     rest = e.node("Mod", [a, b], dtype, shape, fmod=1)
@@ -233,18 +233,18 @@ def _float_division(e: OnnxEmitter, a: Value, b: Value, shape: Sequence[int]) ->
     return quotient, rest
 
 
-def where(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def where(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Where`, its condition cast to a truth value."""
     dtype, shape = result_of(op)
     return _choose(e, e.cast(values[0], np.bool_), e.cast(values[1], dtype), e.cast(values[2], dtype), shape)
 
 
-def cast(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def cast(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Cast`. A float that an integer does not hold becomes what the runtime makes of it."""
     return e.cast(values[0], attributes_of(op)["dtype"])
 
 
-def constant(e: OnnxEmitter, op: FleetOp, _values: Sequence[Value]) -> Value:
+def constant(e: OnnxEmitter, op: FleetOp, _values: Sequence[EmittedValue]) -> EmittedValue:
     """`Constant`, of an array `ConstantOfShape`."""
     assert isinstance(op, ConstantOp)
     dtype, shape = result_of(op)

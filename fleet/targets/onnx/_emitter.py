@@ -14,7 +14,7 @@ from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.onnx.types import ELEMENT_TYPES, stand_in
 
-__all__ = ["OnnxEmitter", "Unsupported", "Value", "result_of"]
+__all__ = ["EmittedValue", "OnnxEmitter", "Unsupported", "result_of"]
 
 
 class Unsupported(Exception):
@@ -22,7 +22,7 @@ class Unsupported(Exception):
 
 
 @dataclass(frozen=True)
-class Value:
+class EmittedValue:
     """A value of the graph. shape has -1 for what is unknown."""
 
     name: str
@@ -42,7 +42,7 @@ class OnnxEmitter:
         self.nodes: list[NodeProto] = []
         self._values = Taken(taken)
         self._names = Taken()
-        self._constants: dict[tuple[str, tuple[int, ...], bytes], Value] = {}
+        self._constants: dict[tuple[str, tuple[int, ...], bytes], EmittedValue] = {}
         self._base, self._at = "model", ""
 
     # ---- identity
@@ -53,7 +53,7 @@ class OnnxEmitter:
         self._base, self._at = op_id(op), str(getattr(at, "data", ""))
         return len(self.nodes)
 
-    def finish(self, first: int, value: Value, wanted: str) -> Value:
+    def finish(self, first: int, value: EmittedValue, wanted: str) -> EmittedValue:
         """The operation's result under its own name: the node that makes it gets the operation's id.
 
         Args:
@@ -71,7 +71,7 @@ class OnnxEmitter:
         self._values.discard(value.name)
         self._names.discard(node.name)
         node.name = self._names.unique(self._base)
-        return Value(name, value.dtype, value.shape)
+        return EmittedValue(name, value.dtype, value.shape)
 
     def fresh(self, wanted: str) -> str:
         """A name that no value has."""
@@ -81,18 +81,24 @@ class OnnxEmitter:
         """A name that was kept free may be taken now."""
         self._values.discard(name)
 
-    def copy(self, value: Value, name: str) -> Value:
+    def copy(self, value: EmittedValue, name: str) -> EmittedValue:
         """The same value under this name, which the caller has kept free."""
         self._base, self._at = name, ""
         label = self._names.unique(name)
         self.nodes.append(helper.make_node("Identity", [value.name], [name], name=label))
-        return Value(name, value.dtype, value.shape)
+        return EmittedValue(name, value.dtype, value.shape)
 
     # ---- nodes
 
     def node(
-        self, operator: str, inputs: Sequence[Value | None], dtype: Any, shape: Sequence[int], outputs: int = 1, **attributes: Any
-    ) -> Value:
+        self,
+        operator: str,
+        inputs: Sequence[EmittedValue | None],
+        dtype: Any,
+        shape: Sequence[int],
+        outputs: int = 1,
+        **attributes: Any,
+    ) -> EmittedValue:
         """One node as it is; the last of its outputs. An input that is None is not given."""
         label = self._names.unique(f"{self._base}.{operator}")
         names = [self.fresh(label if i == outputs - 1 else f"{label}.{i}") for i in range(outputs)]
@@ -100,11 +106,16 @@ class OnnxEmitter:
         if self._at:
             made.doc_string = self._at
         self.nodes.append(made)
-        return Value(names[-1], np.dtype(dtype), tuple(shape))
+        return EmittedValue(names[-1], np.dtype(dtype), tuple(shape))
 
     def compute(
-        self, operator: str, inputs: Sequence[Value], shape: Sequence[int], rest: Sequence[Value] = (), **attributes: Any
-    ) -> Value:
+        self,
+        operator: str,
+        inputs: Sequence[EmittedValue],
+        shape: Sequence[int],
+        rest: Sequence[EmittedValue] = (),
+        **attributes: Any,
+    ) -> EmittedValue:
         """A node whose result has its inputs' one dtype, in the dtype that stands in for it (`fleet.targets.onnx.types`).
 
         rest: further inputs, of other dtypes.
@@ -114,26 +125,26 @@ class OnnxEmitter:
         found = self.node(operator, [*(self.cast(v, wide) for v in inputs), *rest], wide, shape, **attributes)
         return self.cast(found, dtype)
 
-    def predicate(self, operator: str, inputs: Sequence[Value], shape: Sequence[int]) -> Value:
+    def predicate(self, operator: str, inputs: Sequence[EmittedValue], shape: Sequence[int]) -> EmittedValue:
         """A node whose result is a truth value."""
         wide = stand_in(operator, inputs[0].dtype)
         return self.node(operator, [self.cast(v, wide) for v in inputs], np.bool_, shape)
 
-    def cast(self, value: Value, dtype: Any) -> Value:
+    def cast(self, value: EmittedValue, dtype: Any) -> EmittedValue:
         """`value.astype(dtype)`; itself where it has it."""
         wanted = np.dtype(dtype)
         if value.dtype == wanted:
             return value
         return self.node("Cast", [value], wanted, value.shape, to=ELEMENT_TYPES[wanted.name])
 
-    def reshape(self, value: Value, shape: Sequence[int]) -> Value:
+    def reshape(self, value: EmittedValue, shape: Sequence[int]) -> EmittedValue:
         """`value.reshape(shape)`; one size may be -1."""
         zero = {"allowzero": 1} if 0 in shape else {}
         return self.node("Reshape", [value, self.integers(shape)], value.dtype, shape, **zero)
 
     # ---- constants
 
-    def constant(self, array: np.ndarray) -> Value:
+    def constant(self, array: np.ndarray) -> EmittedValue:
         """A small array; the same one for the same contents."""
         array = np.asarray(array)
         key = (array.dtype.str, array.shape, array.tobytes())
@@ -141,15 +152,15 @@ class OnnxEmitter:
             label = self._names.unique("constant")
             name = self.fresh(label)
             self.nodes.append(helper.make_node("Constant", [], [name], name=label, value=numpy_helper.from_array(array)))
-            self._constants[key] = Value(name, array.dtype, array.shape)
+            self._constants[key] = EmittedValue(name, array.dtype, array.shape)
         return self._constants[key]
 
-    def number(self, value: bool | int | float, dtype: Any) -> Value:
+    def number(self, value: bool | int | float, dtype: Any) -> EmittedValue:
         """A scalar of this dtype."""
         with np.errstate(over="ignore"):
             return self.constant(np.asarray(value).astype(dtype))
 
-    def integers(self, values: Sequence[int]) -> Value:
+    def integers(self, values: Sequence[int]) -> EmittedValue:
         """A vector of int64: axes, shapes, bounds."""
         return self.constant(np.asarray(list(values), np.int64))
 

@@ -9,30 +9,30 @@ import numpy as np
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import attributes_of
 from fleet.ir.shapes import UNKNOWN
-from fleet.targets.onnx._emitter import OnnxEmitter, Unsupported, Value, result_of
+from fleet.targets.onnx._emitter import EmittedValue, OnnxEmitter, Unsupported, result_of
 from fleet.targets.onnx.types import stand_in
 
 _LAST, _FIRST = (1 << 63) - 1, -(1 << 63)
 """Ends of a slice that takes all that is left."""
 
 
-def transpose(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def transpose(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Transpose`."""
     return e.node("Transpose", values, *result_of(op), perm=list(attributes_of(op)["permutation"]))
 
 
-def reshape(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def reshape(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Reshape`."""
     return e.reshape(values[0], result_of(op)[1])
 
 
-def broadcast_to(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def broadcast_to(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Expand`."""
     dtype, shape = result_of(op)
     return e.node("Expand", [values[0], e.integers([1 if d == UNKNOWN else d for d in shape])], dtype, shape)
 
 
-def slice_(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def slice_(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Slice` of the dimensions that are cut."""
     a = attributes_of(op)
     start, size = a["start"], a["size"]
@@ -58,13 +58,13 @@ def _window(start: int, size: int, step: int) -> tuple[int, int, int]:
     return start, _FIRST if step < 0 and start >= 0 > end else end, step
 
 
-def gather(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def gather(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Gather`."""
     indices = values[1] if values[1].dtype.name in ("int32", "int64") else e.cast(values[1], np.int64)
     return e.node("Gather", [values[0], indices], *result_of(op), axis=int(attributes_of(op).get("axis", 0)))
 
 
-def scatter(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def scatter(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`ScatterND` of rows. Of several updates of one row without a reduction, ONNX leaves open which one stays."""
     dtype, shape = result_of(op)
     reduction = attributes_of(op)["reduction"]
@@ -75,13 +75,13 @@ def scatter(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
     return e.node("ScatterND", inputs, dtype, shape, **({} if reduction == "none" else {"reduction": reduction}))
 
 
-def concat(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def concat(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Concat`, its operands cast to their common dtype."""
     dtype, shape = result_of(op)
     return e.node("Concat", [e.cast(v, dtype) for v in values], dtype, shape, axis=int(attributes_of(op)["axis"]))
 
 
-def pad(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def pad(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Pad` with a constant."""
     a, (dtype, shape) = attributes_of(op), result_of(op)
     fill = e.cast(values[1], dtype)
@@ -95,50 +95,50 @@ def pad(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
 # ---- sizes of the run
 
 
-def dim(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def dim(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Shape`, its one element as a scalar."""
     axis = int(attributes_of(op)["axis"])
     size = e.node("Shape", values, np.int64, (1,), start=axis, end=axis + 1)
     return e.cast(e.reshape(size, []), result_of(op)[0])
 
 
-def _sizes(e: OnnxEmitter, shape: Sequence[int], sizes: Sequence[Value]) -> Value:
+def _sizes(e: OnnxEmitter, shape: Sequence[int], sizes: Sequence[EmittedValue]) -> EmittedValue:
     """A shape with the sizes of the run in the places of those that are unknown."""
     left = list(sizes)
     return _vector(e, [left.pop(0) if d == UNKNOWN else e.integers([d]) for d in shape])
 
 
-def _vector(e: OnnxEmitter, parts: Sequence[Value]) -> Value:
+def _vector(e: OnnxEmitter, parts: Sequence[EmittedValue]) -> EmittedValue:
     """A vector of int64 out of numbers."""
     vectors = [v if v.rank else e.reshape(e.cast(v, np.int64), [1]) for v in parts]
     return vectors[0] if len(vectors) == 1 else e.node("Concat", vectors, np.int64, (len(vectors),), axis=0)
 
 
-def dynamic_reshape(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def dynamic_reshape(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Reshape` to a shape that nodes compute."""
     dtype, shape = result_of(op)
     return e.node("Reshape", [values[0], _sizes(e, shape, values[1:])], dtype, shape)
 
 
-def dynamic_broadcast(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def dynamic_broadcast(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Expand` to a shape that nodes compute."""
     dtype, shape = result_of(op)
     return e.node("Expand", [e.cast(values[0], dtype), _sizes(e, shape, values[1:])], dtype, shape)
 
 
-def dynamic_slice(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def dynamic_slice(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Slice` with bounds that nodes compute."""
     a = attributes_of(op)
     starts, ends = _vector(e, values[1::2]), _vector(e, values[2::2])
     return e.node("Slice", [values[0], starts, ends, e.integers(a["axes"]), e.integers(a["step"])], *result_of(op))
 
 
-def arange(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def arange(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Range`."""
     return e.node("Range", [e.cast(v, np.int64) for v in values], np.int64, result_of(op)[1])
 
 
-def tri(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def tri(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Range` of the rows, `Range` of the columns, `GreaterOrEqual`."""
     dtype, shape = result_of(op)
     rows, columns, diagonal = (e.cast(v, np.int64) for v in values)

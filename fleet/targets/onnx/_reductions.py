@@ -9,7 +9,7 @@ import numpy as np
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operation import attributes_of
-from fleet.targets.onnx._emitter import OnnxEmitter, Unsupported, Value, result_of
+from fleet.targets.onnx._emitter import EmittedValue, OnnxEmitter, Unsupported, result_of
 from fleet.targets.onnx.types import stand_in
 
 __all__ = ["REDUCTIONS"]
@@ -19,14 +19,16 @@ REDUCTIONS: Mapping[type[FleetOp], str] = {
 }  # fmt: skip
 
 
-def _reduced(e: OnnxEmitter, operator: str, value: Value, axes: Sequence[int], keep: bool, shape: Sequence[int]) -> Value:
+def _reduced(
+    e: OnnxEmitter, operator: str, value: EmittedValue, axes: Sequence[int], keep: bool, shape: Sequence[int]
+) -> EmittedValue:
     """A reduction in the value's dtype."""
     if not axes:
         return e.node("Identity", [value], value.dtype, value.shape)
     return e.compute(operator, [value], shape, [e.integers(axes)], keepdims=int(keep))
 
 
-def reduction(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def reduction(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """One operator, its operand cast to the result's dtype."""
     a, (dtype, shape) = attributes_of(op), result_of(op)
     operator = REDUCTIONS[type(op)]
@@ -35,26 +37,26 @@ def reduction(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
     return _reduced(e, operator, e.cast(values[0], dtype), a["axes"], a["keepdims"], shape)
 
 
-def reduce_any(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def reduce_any(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`ReduceMax` of truth values."""
     a, (_, shape) = attributes_of(op), result_of(op)
     return _reduced(e, "ReduceMax", e.cast(values[0], np.bool_), a["axes"], a["keepdims"], shape)
 
 
-def reduce_all(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def reduce_all(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`ReduceMin` of truth values."""
     a, (_, shape) = attributes_of(op), result_of(op)
     return _reduced(e, "ReduceMin", e.cast(values[0], np.bool_), a["axes"], a["keepdims"], shape)
 
 
-def mean(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def mean(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`ReduceMean`; of float16 in float32, as NumPy has it."""
     a, (dtype, shape) = attributes_of(op), result_of(op)
     inner = np.dtype(np.float32) if dtype == np.float16 else dtype
     return e.cast(_reduced(e, "ReduceMean", e.cast(values[0], inner), a["axes"], a["keepdims"], shape), dtype)
 
 
-def var(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def var(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`ReduceMean` of the squared differences from `ReduceMean`; of float16 in float32."""
     a, (dtype, shape) = attributes_of(op), result_of(op)
     inner = np.dtype(np.float32) if dtype == np.float16 else dtype
@@ -65,24 +67,24 @@ def var(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
     return e.cast(_reduced(e, "ReduceMean", square, axes, a["keepdims"], shape), dtype)
 
 
-def _order(e: OnnxEmitter, operator: str, op: FleetOp, value: Value) -> Value:
+def _order(e: OnnxEmitter, operator: str, op: FleetOp, value: EmittedValue) -> EmittedValue:
     wide = stand_in(operator, value.dtype)
     if wide == np.uint64:
         raise Unsupported("of uint64, which onnxruntime does not order")
     return e.node(operator, [e.cast(value, wide)], np.int64, result_of(op)[1], axis=int(attributes_of(op)["axis"]), keepdims=0)
 
 
-def argmax(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def argmax(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`ArgMax`: the lowest index on ties. ONNX does not say where NaN stands."""
     return _order(e, "ArgMax", op, values[0])
 
 
-def argmin(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def argmin(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`ArgMin`: the lowest index on ties. ONNX does not say where NaN stands."""
     return _order(e, "ArgMin", op, values[0])
 
 
-def argsort(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def argsort(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`TopK` of all, the smallest first: of equal ones the lowest index. Of floats NaN stands as infinity at first, and a second
     `TopK`, of what is NaN, moves it behind all others.
     """
@@ -101,13 +103,13 @@ def argsort(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
     return e.node("GatherElements", [order, second], np.int64, shape, axis=axis)
 
 
-def cumsum(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def cumsum(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`CumSum`."""
     dtype, shape = result_of(op)
     return e.compute("CumSum", [e.cast(values[0], dtype)], shape, [e.number(int(attributes_of(op)["axis"]), np.int64)])
 
 
-def matmul(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def matmul(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`MatMul`; of truth values in int32, and then whether it is not 0."""
     *wanted, dtype = op.compute_types([v.type for v in op.operands])
     shape = result_of(op)[1]
@@ -117,7 +119,7 @@ def matmul(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
     return e.compute("MatMul", [e.cast(v, d) for v, d in zip(values, wanted, strict=True)], shape)
 
 
-def einsum(e: OnnxEmitter, op: FleetOp, values: Sequence[Value]) -> Value:
+def einsum(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """`Einsum`."""
     dtype, shape = result_of(op)
     if dtype.kind == "b":

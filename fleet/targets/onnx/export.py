@@ -27,7 +27,7 @@ from fleet.targets.onnx import _composites as composites
 from fleet.targets.onnx import _elementwise as elementwise
 from fleet.targets.onnx import _movement as movement
 from fleet.targets.onnx import _reductions as reductions
-from fleet.targets.onnx._emitter import OnnxEmitter, Unsupported, Value
+from fleet.targets.onnx._emitter import EmittedValue, OnnxEmitter, Unsupported
 from fleet.targets.onnx.types import ELEMENT_TYPES
 
 __all__ = ["COMPOSITES", "IR_VERSION", "OPSET", "RULES", "OnnxExport", "export_onnx"]
@@ -37,10 +37,10 @@ OPSET = 26
 IR_VERSION = 13
 """The newest version of the format that it takes."""
 
-Rule: TypeAlias = Callable[[OnnxEmitter, FleetOp, Sequence[Value]], Value]
-Whole: TypeAlias = Callable[[OnnxEmitter, FleetOp, Sequence[Value]], "Value | None"]
+ExportRule: TypeAlias = Callable[[OnnxEmitter, FleetOp, Sequence[EmittedValue]], EmittedValue]
+Whole: TypeAlias = Callable[[OnnxEmitter, FleetOp, Sequence[EmittedValue]], "EmittedValue | None"]
 
-RULES: Mapping[type[FleetOp], Rule] = {
+RULES: Mapping[type[FleetOp], ExportRule] = {
     **dict.fromkeys(elementwise.BINARY, elementwise.binary),
     **dict.fromkeys(elementwise.COMPARISONS, elementwise.comparison),
     d.NotEqualOp: elementwise.not_equal,
@@ -151,14 +151,15 @@ class _Exporter:
         block = program.function.body.block
         self.names = {a.name for a in program.arguments}
         self.emitter = OnnxEmitter([*self.names, *program.outputs])
-        self.values: dict[SSAValue, Value] = {
-            v: Value(a.name, numpy_dtype(v.type), shape_of(v.type)) for v, a in zip(block.args, program.arguments, strict=True)
+        self.values: dict[SSAValue, EmittedValue] = {
+            v: EmittedValue(a.name, numpy_dtype(v.type), shape_of(v.type))
+            for v, a in zip(block.args, program.arguments, strict=True)
         }
         self.outputs = {v: name for name, v in reversed(list(zip(program.outputs, program.returned(), strict=True)))}
         self.refused: dict[str, list[str]] = {}
         self.tensors: dict[str, str] = {}
         self.printed: list[tuple[SSAValue, ...]] = []
-        self.shown: dict[SSAValue, Value] = {}
+        self.shown: dict[SSAValue, EmittedValue] = {}
 
     def operation(self, op: FleetOp) -> None:
         """The nodes of one operation; what cannot be expressed is noted, and stood in for."""
@@ -171,10 +172,10 @@ class _Exporter:
             value = self._rule(op, [self.values[v] for v in op.operands])
         except (Unsupported, InferenceError) as error:
             self.refused.setdefault(f"{name_of(op).removeprefix('fleet.')} {error}", []).append(op_id(op))
-            value = Value(op_id(op), numpy_dtype(result.type), shape_of(result.type))
+            value = EmittedValue(op_id(op), numpy_dtype(result.type), shape_of(result.type))
         else:
             dtype = numpy_dtype(result.type)
-            value = self.emitter.cast(Value(value.name, value.dtype, shape_of(result.type)), dtype)
+            value = self.emitter.cast(EmittedValue(value.name, value.dtype, shape_of(result.type)), dtype)
             if not isinstance(op, d.ConstantOp):
                 value = self.emitter.finish(first, value, self._wanted(op))
                 self.tensors[op_id(op)] = value.name
@@ -188,7 +189,7 @@ class _Exporter:
             return name
         return str(getattr(op.properties.get("var"), "data", None) or op_id(op))
 
-    def _rule(self, op: FleetOp, values: Sequence[Value]) -> Value:
+    def _rule(self, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
         if any(numpy_dtype(v.type).kind == "c" for v in (*op.operands, *op.results)):
             raise Unsupported("of complex numbers has no operator of ONNX")
         whole = COMPOSITES.get(type(op))
@@ -205,7 +206,7 @@ class _Exporter:
             made = RULES[type(part)](self.emitter, part, [known[v] for v in part.operands])
             result = part.results[0]
             made = self.emitter.cast(made, numpy_dtype(result.type))
-            known[result] = Value(made.name, made.dtype, shape_of(result.type))
+            known[result] = EmittedValue(made.name, made.dtype, shape_of(result.type))
         return known[sequence[-1].results[0]]
 
     def result(self, every_result: bool) -> OnnxExport:
@@ -238,7 +239,7 @@ class _Exporter:
         arrays = {a.name: program.weights[a.name] for a in weights}
         return OnnxExport(model, arrays, {n: v.name for n, v in outputs.items()}, dict(self.tensors), printed)
 
-    def _output(self, name: str, value: SSAValue) -> Value:
+    def _output(self, name: str, value: SSAValue) -> EmittedValue:
         found = self.values[value]
         if found.name == name and not isinstance(value, BlockArgument):
             return found
@@ -246,7 +247,7 @@ class _Exporter:
             return self.emitter.copy(found, self.emitter.fresh(name))
         return self.emitter.copy(found, name)
 
-    def _shown(self, value: SSAValue) -> Value:
+    def _shown(self, value: SSAValue) -> EmittedValue:
         """A value that is printed, as one of the graph: an argument or a constant is copied."""
         if value not in self.shown:
             found = self.values[value]
@@ -255,7 +256,7 @@ class _Exporter:
         return self.shown[value]
 
 
-def _info(value: Value) -> ValueInfoProto:
+def _info(value: EmittedValue) -> ValueInfoProto:
     shape = [f"{value.name}.{i}" if d == UNKNOWN else d for i, d in enumerate(value.shape)]
     return helper.make_tensor_value_info(value.name, ELEMENT_TYPES[value.dtype.name], shape)
 

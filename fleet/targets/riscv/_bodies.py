@@ -30,7 +30,7 @@ from fleet.targets.riscv.views import view_of
 __all__ = ["Inner", "body_work", "body_workspace", "emit_if", "emit_while"]
 
 Emit: TypeAlias = Callable[[Builder, FleetOp, ArrayOperand, Sequence[ArrayOperand], Value], None]
-Workspace: TypeAlias = Callable[[FleetOp, Sequence[ArrayOperand], Isa], int]
+BodyWorkspace: TypeAlias = Callable[[FleetOp, Sequence[ArrayOperand], Isa], int]
 Work: TypeAlias = Callable[[FleetOp, Sequence[ArrayOperand]], tuple[int, int]]
 
 
@@ -39,7 +39,7 @@ class Inner:
     """What the operations of a body need: their code, and the scratch that it takes."""
 
     emit: Emit
-    workspace: Workspace
+    workspace: BodyWorkspace
     isa: Isa
 
 
@@ -55,7 +55,7 @@ class _Place:
 class _Layout:
     """The memory of a body: where every value lies, and what runs in which order."""
 
-    def __init__(self, block: Block, arguments: Sequence[ArrayOperand], workspace: Workspace, isa: Isa) -> None:
+    def __init__(self, block: Block, arguments: Sequence[ArrayOperand], workspace: BodyWorkspace, isa: Isa) -> None:
         self.places: dict[SSAValue, _Place] = {
             v: _Place(a, 0, i) for i, (v, a) in enumerate(zip(block.args, arguments, strict=True))
         }
@@ -181,18 +181,18 @@ def _run(b: Builder, layout: _Layout, arguments: Sequence[ArrayOperand], scratch
     return [placed(v, layout.places[v].array) for v in layout.given]
 
 
-def _layouts(op: d.RegionOp, operands: Sequence[ArrayOperand], workspace: Workspace, isa: Isa) -> list[_Layout]:
+def _layouts(op: d.RegionOp, operands: Sequence[ArrayOperand], workspace: BodyWorkspace, isa: Isa) -> list[_Layout]:
     given = operands[1:] if isinstance(op, d.IfOp) else operands
     return [_Layout(block, [replace(a, constant=None) for a in given], workspace, isa) for block in op.bodies]
 
 
-def body_workspace(op: d.RegionOp, operands: Sequence[ArrayOperand], workspace: Workspace, isa: Isa) -> int:
+def body_workspace(op: d.RegionOp, operands: Sequence[ArrayOperand], workspace: BodyWorkspace, isa: Isa) -> int:
     """Bytes of scratch."""
     most = max(layout.size + layout.scratch for layout in _layouts(op, operands, workspace, isa))
     return most + (_aligned(part_offsets(op.result.type)[1]) if isinstance(op, d.WhileOp) else 0)
 
 
-def body_work(op: d.RegionOp, operands: Sequence[ArrayOperand], work: Work, workspace: Workspace, isa: Isa) -> tuple[int, int]:
+def body_work(op: d.RegionOp, operands: Sequence[ArrayOperand], work: Work, workspace: BodyWorkspace, isa: Isa) -> tuple[int, int]:
     """Upper estimate of instructions; multiply-adds of one round."""
     found = [[work(inner, layout.arrays(inner)) for inner in layout.code] for layout in _layouts(op, operands, workspace, isa)]
     moved = 400 + 60 * part_offsets(op.result.type)[1]

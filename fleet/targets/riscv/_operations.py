@@ -25,7 +25,7 @@ from fleet.targets.riscv._matmul import collapsed, emit_matmul, product_of
 from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
 from fleet.targets.riscv.plan import refuse
 
-Kernel: TypeAlias = Callable[[Builder, FleetOp, ArrayOperand, Sequence[ArrayOperand], Value], None]
+RiscvKernel: TypeAlias = Callable[[Builder, FleetOp, ArrayOperand, Sequence[ArrayOperand], Value], None]
 """Writes an operation's code: its result, its operands, scratch."""
 
 
@@ -45,12 +45,12 @@ def emit(b: Builder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOpe
     kernel(b, op, out, operands, scratch)
 
 
-def _of(emit_: Callable[..., None]) -> Kernel:
+def _of(emit_: Callable[..., None]) -> RiscvKernel:
     """Of the operation and its operands."""
     return lambda b, op, out, x, _scratch: emit_(b, op, out, *x)
 
 
-def _composite(emit_: Callable[[Builder, ArrayOperand, Sequence[ArrayOperand], Mapping[str, Any]], None]) -> Kernel:
+def _composite(emit_: Callable[[Builder, ArrayOperand, Sequence[ArrayOperand], Mapping[str, Any]], None]) -> RiscvKernel:
     """Of operands and attributes, in floating point."""
 
     def kernel(b: Builder, op: FleetOp, out: ArrayOperand, x: Sequence[ArrayOperand], _scratch: Value) -> None:
@@ -81,12 +81,12 @@ def _emit_attention(b: Builder, op: FleetOp, out: ArrayOperand, x: Sequence[Arra
     emit_attention(b, _attention(op, [out, *x], isa_of(b)), x[3] if len(x) > 3 else None, scratch)
 
 
-def _with_bodies(emit_: Callable[..., None]) -> Kernel:
+def _with_bodies(emit_: Callable[..., None]) -> RiscvKernel:
     """Of an operation with bodies."""
     return lambda b, op, out, x, scratch: emit_(b, op, out, x, scratch, bodies.Inner(emit, workspace, isa_of(b)))
 
 
-KERNELS: Mapping[type[FleetOp], Kernel] = {
+KERNELS: Mapping[type[FleetOp], RiscvKernel] = {
     **dict.fromkeys(BINARY, _of(emit_binary)),
     **dict.fromkeys(UNARY, _of(emit_unary)),
     **dict.fromkeys(reductions.REDUCTIONS, _of(reductions.emit_reduce)),

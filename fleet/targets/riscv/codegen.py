@@ -88,7 +88,7 @@ def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> 
     main = _function(module, ENTRY, 0)
     b = new_builder(main.append_basic_block("entry"), isa)
     code, views = _code(program, buffers)
-    kernels = Kernels(module, isa)
+    kernels = RiscvKernels(module, isa)
     absolute = {buffer.symbol: (buffer.extent[0], buffer.extent[1]) for buffer in plan.buffers()} | {_SCRATCH: plan.scratch}
     first = {buffer.symbol: buffer.address - buffer.extent[0] for buffer in plan.buffers()}
     places = {symbol: _external(module, symbol) for symbol in absolute}
@@ -135,7 +135,7 @@ def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> st
                 return b.gep(pointer, [ir.Constant(I64, address - buffer.address)], source_etype=ir.IntType(8))
         return memory.gep([ir.Constant(I64, 0), ir.Constant(I64, address - lowest)])
 
-    kernels = Kernels(module, isa)
+    kernels = RiscvKernels(module, isa)
     for n, op, used in _code(program, buffers)[0]:
         b.call(kernels.of(n, op, used), [*(place(buffer.address) for buffer in used), place(plan.scratch[0])])
     for (_, buffer), pointer in zip(plan.outputs, main.args[len(arguments) :], strict=True):
@@ -147,7 +147,7 @@ def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> st
     return str(module)
 
 
-class Kernels:
+class RiscvKernels:
     """The functions that do the work, one for all operations that do the same on other arrays."""
 
     def __init__(self, module: Value, isa: Isa) -> None:

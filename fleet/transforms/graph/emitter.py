@@ -12,7 +12,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from fleet.errors import ModelError
-from fleet.ir.accel.nodes import Call, Constant, Node, TupleItem, Var
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, VarNode
 from fleet.ir.build import make
 from fleet.ir.constants import constant
 from fleet.ir.operation import FleetOp
@@ -22,14 +22,14 @@ from fleet.ir.types import shape_of, tensor_type
 from fleet.ir.weights import Weights
 from fleet.transforms.graph.weights import GraphWeights
 
-__all__ = ["MASK", "Cache", "Emitter", "Lowering", "StepProgram", "Table"]
+__all__ = ["MASK", "GraphCache", "GraphEmitter", "Lowering", "StepProgram", "Table"]
 
 MASK = "mask"
 _F32 = np.dtype(np.float32)
 
 
 @dataclass(frozen=True)
-class Cache:
+class GraphCache:
     """A cache of the graph: its node's name, its argument, its result, and (kv_heads, D)."""
 
     node: str
@@ -65,17 +65,17 @@ class StepProgram:
     tokens: int
     past: int | None
     masked: bool
-    caches: tuple[Cache, ...]
+    caches: tuple[GraphCache, ...]
     tables: tuple[Table, ...]
     outputs: tuple[str, ...]
     nodes: tuple[str, ...]
 
 
-Lowering = Callable[["Emitter", Call, Sequence[SSAValue]], "SSAValue | tuple[SSAValue, ...]"]
-"""Emits what a call computes; its arguments' values in order (a Constant's place holds nothing useful: take `Call.args`)."""
+Lowering = Callable[["GraphEmitter", OperatorCall, Sequence[SSAValue]], "SSAValue | tuple[SSAValue, ...]"]
+"""Emits what a call computes; its arguments' values in order (the place of a `ConstantNode` is unused: take its argument)."""
 
 
-class Emitter:
+class GraphEmitter:
     """What lowerings emit into.
 
     Attributes:
@@ -91,7 +91,7 @@ class Emitter:
         self._of: dict[int, SSAValue | tuple[SSAValue, ...]] = {}
         self._keep: list[Node] = []  # ids of nodes stay theirs
         self._entries: dict[str, Any] = {}
-        self._caches: list[tuple[Cache, SSAValue]] = []
+        self._caches: list[tuple[GraphCache, SSAValue]] = []
         self._tables: dict[str, Table] = {}
         self._names: set[str] = set()
         self._node, self._count, self._parts = "", 0, 0
@@ -117,13 +117,13 @@ class Emitter:
 
     def array(self, node: Node) -> np.ndarray:
         """The data of a constant, float32 (small ones: matrices are better left where they are, see `matrix`)."""
-        if not isinstance(node, Constant):
+        if not isinstance(node, ConstantNode):
             raise self.failed("an argument that must be a constant is not")
         return self.weights.array(node)
 
     def matrix(self, node: Node) -> SSAValue:
         """A weight matrix (CHin, CHout); it lies transposed in memory, which NumPy and RISC-V read faster for few tokens."""
-        if not isinstance(node, Constant):
+        if not isinstance(node, ConstantNode):
             raise self.failed("the second argument of a product must be a constant")
         recipe = self.weights.matrix(node)
         name = node.label or "weight"
@@ -144,7 +144,7 @@ class Emitter:
     def cached(self, rows: SSAValue) -> SSAValue:
         """What the cache of this node held and `rows` [kv_heads, tokens, D] behind it."""
         heads, _, channels = shape_of(rows.type)
-        cache = Cache(self._node, f"{self._node}.past", self._node, heads, channels)
+        cache = GraphCache(self._node, f"{self._node}.past", self._node, heads, channels)
         past = self._argument(cache.argument, (heads, self.past, channels), _F32, "input", ("", "past", ""))
         self._caches.append((cache, rows))
         return self.emit("concat", past, rows, axis=1)
@@ -160,30 +160,30 @@ class Emitter:
 
     # ---- nodes
 
-    def add(self, node: Node, lowerings: Mapping[type[Call], Lowering]) -> None:
+    def add(self, node: Node, lowerings: Mapping[type[OperatorCall], Lowering]) -> None:
         """Lowers one node, whose arguments are lowered."""
         self._keep.append(node)
         match node:
-            case Var():
+            case VarNode():
                 self._of[id(node)] = self._variable(node)
-            case TupleItem():
+            case TupleItemNode():
                 values = self._of[id(node.source)]
                 if not isinstance(values, tuple) or not 0 <= node.index < len(values):
                     raise ModelError(f"no result {node.index}", where=f"{self.name}, node {node.source.label}")
                 self._of[id(node)] = values[node.index]
-            case Call():
+            case OperatorCall():
                 self._of[id(node)] = self._call(node, lowerings)
             case _:
                 pass
 
-    def _variable(self, node: Var) -> SSAValue:
+    def _variable(self, node: VarNode) -> SSAValue:
         *lead, _, channels = node.shape
         if not isinstance(channels, int) or not all(isinstance(d, int) for d in lead) or node.label is None:
             raise ModelError("expected a name and a shape (heads, token, channels)", where=f"{self.name}, variable {node.label}")
         heads = [d for d in lead if isinstance(d, int) and d != 1]
         return self._argument(node.label, (*heads, self.tokens, channels), _F32, "input")
 
-    def _call(self, node: Call, lowerings: Mapping[type[Call], Lowering]) -> SSAValue | tuple[SSAValue, ...]:
+    def _call(self, node: OperatorCall, lowerings: Mapping[type[OperatorCall], Lowering]) -> SSAValue | tuple[SSAValue, ...]:
         kind = node.op.rsplit(".", 1)[-1]
         self._node, self._parts = node.label or f"{kind}.{self._count}", 0
         self._count += 1
@@ -203,7 +203,7 @@ class Emitter:
         return result
 
     def _operand(self, node: Node) -> Any:
-        if isinstance(node, Constant):
+        if isinstance(node, ConstantNode):
             return None
         value = self._of[id(node)]
         if isinstance(value, tuple):

@@ -21,13 +21,13 @@ from xdsl.pattern_rewriter import (
 )
 
 from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.nodes import Call, Constant, Node, TupleItem, arguments, describe, labels
-from fleet.ir.accel.pointwise import Activate, Argmax, Mul, Sub, TwoFeatures
-from fleet.ir.accel.products import Mvm, MvmBn, MvmBnRes, Product
-from fleet.ir.accel.types import DataType, Tensor
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, arguments, describe, labels
+from fleet.ir.accel.pointwise import ActivateCall, ArgmaxCall, MulCall, SubCall, TwoFeaturesCall
+from fleet.ir.accel.products import MvmBnCall, MvmBnResCall, MvmCall, ProductCall
+from fleet.ir.accel.types import AccelTensor, DataType
 from fleet.ir.accel.walk import caches, function
 
-__all__ = ["Fused", "Fusion", "Missed", "fuse"]
+__all__ = ["Fused", "Fusion", "MissedFusion", "fuse"]
 
 Pair = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """(weights, biases) -> (weights, biases)."""
@@ -43,7 +43,7 @@ class Fusion:
 
 
 @dataclass(frozen=True)
-class Missed:
+class MissedFusion:
     """An operator behind a product that stays one. reason: why."""
 
     node: str
@@ -57,7 +57,7 @@ class Fused:
 
     graph: Node
     made: tuple[Fusion, ...]
-    missed: tuple[Missed, ...]
+    missed: tuple[MissedFusion, ...]
 
     def __str__(self) -> str:
         lines = [f"fused {f.what}: {f.node} into {f.product}" for f in self.made]
@@ -104,10 +104,10 @@ class _Fusing:
         assert root.parent.last_op is not None
         self.region, self.returned = root.parent.parent, root.parent.last_op
         self.labels = {copy: named[node] for node, copy in copies.items()}
-        self.described = {copy: describe(node, named) for node, copy in copies.items() if isinstance(node, Call)}
+        self.described = {copy: describe(node, named) for node, copy in copies.items() if isinstance(node, OperatorCall)}
         self.names = {node.label for node in named if node.label}
         self.made: list[Fusion] = []
-        self.missed: list[Missed] = []
+        self.missed: list[MissedFusion] = []
 
     def replace(self, node: Node, product: Node, what: str, new: Sequence[Node], rewriter: PatternRewriter) -> None:
         """Puts new nodes, of which the last has the result, in the place of one that went into a product."""
@@ -119,21 +119,21 @@ class _Fusing:
 
     def miss(self, node: Node, product: Node, reason: str) -> None:
         """Says why a node stays."""
-        self.missed.append(Missed(self.described[node], self.labels[product], reason))
+        self.missed.append(MissedFusion(self.described[node], self.labels[product], reason))
 
-    def bn(self, product: Product, change: Pair | None, known: bool = True) -> Constant | None:
+    def bn(self, product: ProductCall, change: Pair | None, known: bool = True) -> ConstantNode | None:
         """A new bn for the product, its own changed; None where it stays. known: there are numbers, not only shapes."""
         weight = product.args[1].checked_type
-        assert isinstance(weight, Tensor)
+        assert isinstance(weight, AccelTensor)
         chout = weight.shape[1]
         if not isinstance(chout, int):
             raise _Miss("the number of output channels is not known")
         old: Callable[[], np.ndarray] | None = partial(_identity, chout)
-        if not isinstance(product, Mvm):
+        if not isinstance(product, MvmCall):
             bn = product.args[2]
             if change is None:
                 return None
-            if not isinstance(bn, Constant):
+            if not isinstance(bn, ConstantNode):
                 raise _Miss("the product's bn is no constant")
             old = _values(bn)
 
@@ -146,8 +146,8 @@ class _Fusing:
         while name in self.names:
             name += "_"
         self.names.add(name)
-        checked = Tensor((2 * chout,), DataType("float16", "ddr"), weight.device)
-        return Constant(
+        checked = AccelTensor((2 * chout,), DataType("float16", "ddr"), weight.device)
+        return ConstantNode(
             name, data if known and old is not None else None, (2 * chout,), checked.dtype, weight.device, checked_type=checked
         )
 
@@ -159,11 +159,11 @@ class _Follower(RewritePattern):
         self.fusing = fusing
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: TwoFeatures | Activate, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: TwoFeaturesCall | ActivateCall, rewriter: PatternRewriter) -> None:
         """Rewrites one that follows a product; notes why, where it stays."""
         why: tuple[Node, str] | None = None
-        for index, product in enumerate(op.args if isinstance(op, TwoFeatures) else op.args[:1]):
-            if isinstance(product, Product) and not _chosen(product):
+        for index, product in enumerate(op.args if isinstance(op, TwoFeaturesCall) else op.args[:1]):
+            if isinstance(product, ProductCall) and not _chosen(product):
                 try:
                     new, what = self._follow(op, index, product)
                 except _Miss as miss:
@@ -174,7 +174,7 @@ class _Follower(RewritePattern):
         if why is not None:
             self.fusing.miss(op, *why)
 
-    def _follow(self, node: TwoFeatures | Activate, index: int, product: Product) -> tuple[Sequence[Node], str]:
+    def _follow(self, node: TwoFeaturesCall | ActivateCall, index: int, product: ProductCall) -> tuple[Sequence[Node], str]:
         uses = sum(1 for _ in product.results[0].uses)
         if uses != 1:
             raise _Miss(f"the product's result is used {uses} times")
@@ -182,25 +182,25 @@ class _Follower(RewritePattern):
             raise _Miss(f"the product's result was placed in {product.prefix}")
         if product.attrs.get("relu"):
             raise _Miss("ReLU comes last in the product's instruction")
-        if isinstance(node, Activate):
+        if isinstance(node, ActivateCall):
             return self._relu(node, product), "ReLU"
         other = node.args[1 - index]
-        if index == 0 and isinstance(other, Constant) and other.shape is not None and other.shape[:2] == (1, 1):
+        if index == 0 and isinstance(other, ConstantNode) and other.shape is not None and other.shape[:2] == (1, 1):
             return self._channels(node, product, other)
         return self._residual(node, index, product, other)
 
-    def _relu(self, node: Activate, product: Product) -> Sequence[Node]:
+    def _relu(self, node: ActivateCall, product: ProductCall) -> Sequence[Node]:
         table = node.args[1]
-        if node.attrs.get("function") != "relu" or not isinstance(table, Constant) or table.data is not None:
+        if node.attrs.get("function") != "relu" or not isinstance(table, ConstantNode) or table.data is not None:
             raise _Miss("the product's instruction has no activation but ReLU")
         return [_result(node, product.op, product.args, product, relu=1)]
 
-    def _channels(self, node: TwoFeatures, product: Product, constant: Constant) -> tuple[Sequence[Node], str]:
-        scales = isinstance(node, Mul)
-        if isinstance(product, MvmBnRes) and (scales or product.attrs.get("res_mul")):
+    def _channels(self, node: TwoFeaturesCall, product: ProductCall, constant: ConstantNode) -> tuple[Sequence[Node], str]:
+        scales = isinstance(node, MulCall)
+        if isinstance(product, MvmBnResCall) and (scales or product.attrs.get("res_mul")):
             raise _Miss("behind the residual a product's instruction has neither factor nor bias")
         values = _values(constant)
-        sign = -1 if isinstance(node, Sub) else 1
+        sign = -1 if isinstance(node, SubCall) else 1
 
         def change(weight: np.ndarray, bias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             assert values is not None
@@ -209,21 +209,21 @@ class _Follower(RewritePattern):
 
         bn = self.fusing.bn(product, change, known=values is not None)
         assert bn is not None
-        op = MvmBnRes if isinstance(product, MvmBnRes) else MvmBn
+        op = MvmBnResCall if isinstance(product, MvmBnResCall) else MvmBnCall
         args = (*product.args[:2], bn, *product.args[3:])
         return [bn, _result(node, op.name, args, product)], "factor" if scales else "bias"
 
-    def _residual(self, node: TwoFeatures, index: int, product: Product, other: Node) -> tuple[Sequence[Node], str]:
-        if isinstance(product, MvmBnRes):
+    def _residual(self, node: TwoFeaturesCall, index: int, product: ProductCall, other: Node) -> tuple[Sequence[Node], str]:
+        if isinstance(product, MvmBnResCall):
             raise _Miss("the product has a residual already")
-        if isinstance(node, Sub) and index == 0:
+        if isinstance(node, SubCall) and index == 0:
             raise _Miss("the product's instruction adds or multiplies a residual, it does not subtract one")
-        if isinstance(other, Constant):
+        if isinstance(other, ConstantNode):
             raise _Miss("a constant of several tokens is no residual")
-        new = self.fusing.bn(product, (lambda w, b: (-w, -b)) if isinstance(node, Sub) else None)
+        new = self.fusing.bn(product, (lambda w, b: (-w, -b)) if isinstance(node, SubCall) else None)
         args = (*product.args[:2], new or product.args[2], other)
-        fused = _result(node, MvmBnRes.name, args, product, res_mul=int(isinstance(node, Mul)))
-        return [fused] if new is None else [new, fused], "factor from another node" if isinstance(node, Mul) else "residual"
+        fused = _result(node, MvmBnResCall.name, args, product, res_mul=int(isinstance(node, MulCall)))
+        return [fused] if new is None else [new, fused], "factor from another node" if isinstance(node, MulCall) else "residual"
 
 
 class _Argmax(RewritePattern):
@@ -233,43 +233,47 @@ class _Argmax(RewritePattern):
         self.fusing = fusing
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: Argmax, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: ArgmaxCall, rewriter: PatternRewriter) -> None:
         """Rewrites one behind a product; notes why, where it stays."""
         (logits,) = op.args
-        if isinstance(logits, Product):
+        if isinstance(logits, ProductCall):
             try:
                 logits = self._with_argmax(logits, rewriter)
             except _Miss as miss:
                 self.fusing.miss(op, logits, str(miss))
                 return
-        if isinstance(logits, TupleItem) and isinstance(logits.source, Call) and logits.source.attrs.get("arg_max"):
-            self.fusing.replace(op, logits, "argmax", [TupleItem(logits.source, 1, op.checked_type)], rewriter)
+        if isinstance(logits, TupleItemNode) and isinstance(logits.source, OperatorCall) and logits.source.attrs.get("arg_max"):
+            self.fusing.replace(op, logits, "argmax", [TupleItemNode(logits.source, 1, op.checked_type)], rewriter)
         else:
             self.fusing.miss(op, logits, "its argument is no product")
 
-    def _with_argmax(self, product: Product, rewriter: PatternRewriter) -> TupleItem:
+    def _with_argmax(self, product: ProductCall, rewriter: PatternRewriter) -> TupleItemNode:
         bn = self.fusing.bn(product, None)
-        op = MvmBn.name if isinstance(product, Mvm) else product.op
+        op = MvmBnCall.name if isinstance(product, MvmCall) else product.op
         args = (*product.args[:2], bn or product.args[2], *product.args[3:])
-        new = Call(op, args, {**product.attrs, "arg_max": 1}, product.prefix)
+        new = OperatorCall(op, args, {**product.attrs, "arg_max": 1}, product.prefix)
         new.label, logits = product.label, product.checked_type
-        assert isinstance(logits, Tensor)
-        new.checked_type = logits, Tensor(logits.shape[:2], DataType("int32", "ddr"), logits.device)
-        item = TupleItem(new, 0, logits)
+        assert isinstance(logits, AccelTensor)
+        new.checked_type = logits, AccelTensor(logits.shape[:2], DataType("int32", "ddr"), logits.device)
+        item = TupleItemNode(new, 0, logits)
         self.fusing.labels[item] = self.fusing.labels[product]
         rewriter.replace(product, [new, item] if bn is None else [bn, new, item])
         return item
 
 
-def _chosen(product: Product) -> bool:
+def _chosen(product: ProductCall) -> bool:
     """Whether an argmax takes its result, which stays what it is then."""
-    return any(isinstance(use.operation, Argmax) for use in product.results[0].uses)
+    return any(isinstance(use.operation, ArgmaxCall) for use in product.results[0].uses)
 
 
 def _sweep(nodes: Sequence[Node], rewriter: PatternRewriter) -> None:
     """Takes out products, their results and constants that nothing uses any more."""
     for node in nodes:
-        if isinstance(node, Product | TupleItem | Constant) and node.results[0].first_use is None and node.parent is not None:
+        if (
+            isinstance(node, ProductCall | TupleItemNode | ConstantNode)
+            and node.results[0].first_use is None
+            and node.parent is not None
+        ):
             args = arguments(node)
             rewriter.erase(node)
             _sweep(args, rewriter)
@@ -279,7 +283,7 @@ def _identity(chout: int) -> np.ndarray:
     return np.stack([np.ones(chout), np.zeros(chout)])
 
 
-def _values(constant: Constant) -> Callable[[], np.ndarray] | None:
+def _values(constant: ConstantNode) -> Callable[[], np.ndarray] | None:
     """What makes the constant's numbers; None where only its shape is known."""
     data = constant.data
     if isinstance(data, str):
@@ -287,10 +291,10 @@ def _values(constant: Constant) -> Callable[[], np.ndarray] | None:
     return None if data is None else lambda: np.asarray(data() if callable(data) else data, np.float64).reshape(-1)
 
 
-def _result(node: Call, op: str, args: Sequence[Node], product: Product, **attrs: int) -> Call:
+def _result(node: OperatorCall, op: str, args: Sequence[Node], product: ProductCall, **attrs: int) -> OperatorCall:
     """A product in the place of `node`."""
     kept = {k: v for k, v in product.attrs.items() if k != "name"}
     name = node.attrs.get("name") or product.attrs.get("name")
-    new = Call(op, args, {**kept, **attrs, "name": name}, node.prefix, node.checked_type)
+    new = OperatorCall(op, args, {**kept, **attrs, "name": name}, node.prefix, node.checked_type)
     new.label = node.label or name
     return new

@@ -8,8 +8,20 @@ from typing import Any, cast
 import numpy as np
 
 from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.nodes import Call, Constant, Node, Tuple, TupleItem, Var, arguments, describe, labels, post_order, single
-from fleet.ir.accel.types import Accelerator, DataType, Dim, Tensor, show_shape, to_attribute
+from fleet.ir.accel.nodes import (
+    ConstantNode,
+    Node,
+    OperatorCall,
+    TupleItemNode,
+    TupleNode,
+    VarNode,
+    arguments,
+    describe,
+    labels,
+    post_order,
+    single,
+)
+from fleet.ir.accel.types import Accelerator, AccelTensor, DataType, Dim, show_shape, to_attribute
 from fleet.ir.accel.walk import function
 from fleet.isa.registry import find_device
 from fleet.sdk import Device
@@ -53,7 +65,7 @@ class _Inferring:
         self.labels = labels(graph)
         self.new: dict[Node, Node] = {}
         self.variables: dict[str, Variable] = {}
-        self.leaves: dict[str, Var | Constant] = {}
+        self.leaves: dict[str, VarNode | ConstantNode] = {}
         self.sizes: set[Dim] = set()
 
     def run(self) -> Node:
@@ -69,30 +81,30 @@ class _Inferring:
     def _node(self, node: Node) -> Node:
         new = node.with_arguments([self.new[a] for a in arguments(node)])
         match new:
-            case Var() | Constant():
+            case VarNode() | ConstantNode():
                 return self._leaf(new)
-            case Call():
+            case OperatorCall():
                 self._call(new)
-            case TupleItem():
+            case TupleItemNode():
                 types = new.source.checked_type
                 if not isinstance(types, tuple):
                     raise GraphError(f"[{new.index}] of a node with one result")
                 if not 0 <= new.index < len(types):
                     raise GraphError(f"result {new.index} of {len(types)}")
                 new.checked_type = types[new.index]
-            case Tuple():
+            case TupleNode():
                 new.checked_type = tuple(map(single, new.fields))
             case _:
                 raise GraphError(f"{type(node).__name__} is no kind of node")
         return new
 
-    def _leaf(self, new: Var | Constant) -> Node:
+    def _leaf(self, new: VarNode | ConstantNode) -> Node:
         name = new.label or ""
         if not name:
             raise GraphError("an input or a constant without a name")
         known = self.leaves.get(name)
         if known is not None:
-            if isinstance(known, Constant) and isinstance(new, Constant) and _same_constant(known, new):
+            if isinstance(known, ConstantNode) and isinstance(new, ConstantNode) and _same_constant(known, new):
                 return known
             raise GraphError(f"two different nodes are called {name}", hint="give every input and constant a name of its own")
         self.leaves[name] = new
@@ -100,9 +112,9 @@ class _Inferring:
             raise GraphError(f"type {new.dtype}, expected one of {', '.join(sorted(_DTYPES))} in {', '.join(sorted(_SPACES))}")
         if new.device.kind not in self.device.memory:
             raise GraphError(f"built for an accelerator with {new.device.kind}, device {self.device.name} has none")
-        shape = tuple(self._size(d) for d in (_constant_shape(new) if isinstance(new, Constant) else new.shape))
+        shape = tuple(self._size(d) for d in (_constant_shape(new) if isinstance(new, ConstantNode) else new.shape))
         new.resize(shape)
-        new.checked_type = Tensor(shape, new.dtype, Accelerator(new.device.kind, self.device.name))
+        new.checked_type = AccelTensor(shape, new.dtype, Accelerator(new.device.kind, self.device.name))
         return new
 
     def _size(self, size: Dim) -> Dim:
@@ -125,7 +137,7 @@ class _Inferring:
                     raise GraphError(f"variable {v.name} has two bounds: {known.min_data} to {known.max_data} and "
                                      f"{v.min_data} to {v.max_data}")  # fmt: skip
 
-    def _call(self, call: Call) -> None:
+    def _call(self, call: OperatorCall) -> None:
         call.attributes = {**self.attributes, **call.attributes}
         for value in call.attrs.values():
             self._bounded(value if isinstance(value, tuple) else [value])
@@ -136,13 +148,13 @@ class _Inferring:
         call.checked_type = found
 
 
-def _same_constant(a: Constant, b: Constant) -> bool:
+def _same_constant(a: ConstantNode, b: ConstantNode) -> bool:
     same_data = a.data is b.data or (isinstance(a.data, str) and a.data == b.data)
     same_shape = a.shape is None or b.shape is None or [*map(as_expr, a.shape)] == [*map(as_expr, b.shape)]
     return same_data and same_shape and a.dtype == b.dtype and a.prefix == b.prefix
 
 
-def _constant_shape(node: Constant) -> tuple[Dim, ...]:
+def _constant_shape(node: ConstantNode) -> tuple[Dim, ...]:
     array = node.data if isinstance(node.data, np.ndarray) else None
     if array is not None and array.dtype.kind not in "fiu":
         raise GraphError(f"data of dtype {array.dtype}, expected numbers")

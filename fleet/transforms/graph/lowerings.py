@@ -9,9 +9,9 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.ir.accel import attention, pointwise, products, views
-from fleet.ir.accel.nodes import Call, Constant, Node
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall
 from fleet.ir.types import shape_of
-from fleet.transforms.graph.emitter import Emitter, Lowering
+from fleet.transforms.graph.emitter import GraphEmitter, Lowering
 
 __all__ = ["LOWERINGS"]
 
@@ -22,7 +22,7 @@ _ACTIVATIONS = {"silu": ("silu", {}), "gelu": ("gelu", {"approximate": "erf"}), 
 # ---- products
 
 
-def _rows(e: Emitter, x: SSAValue) -> SSAValue:
+def _rows(e: GraphEmitter, x: SSAValue) -> SSAValue:
     """Heads side by side: a product takes [tokens, channels]."""
     shape = shape_of(x.type)
     if len(shape) == 2:
@@ -31,11 +31,11 @@ def _rows(e: Emitter, x: SSAValue) -> SSAValue:
     return e.emit("reshape", e.emit("transpose", x, permutation=[1, 0, 2]), shape=[tokens, heads * channels])
 
 
-def _mvm(e: Emitter, call: Call, values: _Values) -> SSAValue:
+def _mvm(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
     return e.emit("matmul", _rows(e, values[0]), e.matrix(call.args[1]))
 
 
-def _mvm_bn(e: Emitter, call: Call, values: _Values) -> SSAValue | tuple[SSAValue, ...]:
+def _mvm_bn(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue | tuple[SSAValue, ...]:
     """x @ w, times the BN weight, plus the bias; plus or times the residual; ReLU; argmax beside it."""
     weight, bias = _pairs(e, call.args[2])
     residual = values[3] if len(values) > 3 else None
@@ -62,7 +62,7 @@ def _mvm_bn(e: Emitter, call: Call, values: _Values) -> SSAValue | tuple[SSAValu
     return (y, e.emit("argmax", y, axis=1)) if call.attrs.get("arg_max", 0) else y
 
 
-def _pairs(e: Emitter, node: Node) -> np.ndarray:
+def _pairs(e: GraphEmitter, node: Node) -> np.ndarray:
     """Two numbers a channel: [2, channels], weights and biases."""
     array = e.array(node)
     if array.size % 2:
@@ -73,21 +73,21 @@ def _pairs(e: Emitter, node: Node) -> np.ndarray:
 # ---- attention
 
 
-def _heads(e: Emitter, x: SSAValue) -> SSAValue:
+def _heads(e: GraphEmitter, x: SSAValue) -> SSAValue:
     shape = shape_of(x.type)
     return e.emit("reshape", x, shape=[1, *shape]) if len(shape) == 2 else x
 
 
-def _cache(e: Emitter, _call: Call, values: _Values) -> SSAValue:
+def _cache(e: GraphEmitter, _call: OperatorCall, values: _Values) -> SSAValue:
     return e.cached(_heads(e, values[0]))
 
 
-def _own(e: Emitter, _call: Call, values: _Values) -> SSAValue:
+def _own(e: GraphEmitter, _call: OperatorCall, values: _Values) -> SSAValue:
     """Keys or values of this step alone."""
     return _heads(e, values[0])
 
 
-def _grouped(e: Emitter, x: SSAValue, kv_heads: int) -> tuple[SSAValue, int, int]:
+def _grouped(e: GraphEmitter, x: SSAValue, kv_heads: int) -> tuple[SSAValue, int, int]:
     """[heads, n, c] as [kv_heads, heads / kv_heads * n, c]: the rows that meet one head of the cache."""
     heads, tokens, channels = shape_of(x.type)
     if heads % kv_heads:
@@ -97,7 +97,7 @@ def _grouped(e: Emitter, x: SSAValue, kv_heads: int) -> tuple[SSAValue, int, int
     return e.emit("reshape", x, shape=[kv_heads, heads // kv_heads * tokens, channels]), heads, tokens
 
 
-def _scores(e: Emitter, call: Call, values: _Values) -> SSAValue:
+def _scores(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
     q, k = _heads(e, values[0]), _heads(e, values[1])
     kv_heads, positions, channels = shape_of(k.type)
     rows, heads, tokens = _grouped(e, q, kv_heads)
@@ -107,14 +107,14 @@ def _scores(e: Emitter, call: Call, values: _Values) -> SSAValue:
     return s if heads == kv_heads else e.emit("reshape", s, shape=[heads, tokens, positions])
 
 
-def _softmax(e: Emitter, call: Call, values: _Values) -> SSAValue:
+def _softmax(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
     x = values[0]
     if e.masked and call.attrs.get("mask", 1):
         x = e.emit("add", x, e.mask())
     return e.emit("softmax", x, axis=len(shape_of(x.type)) - 1)
 
 
-def _mix(e: Emitter, _call: Call, values: _Values) -> SSAValue:
+def _mix(e: GraphEmitter, _call: OperatorCall, values: _Values) -> SSAValue:
     p, v = _heads(e, values[0]), _heads(e, values[1])
     kv_heads, _, channels = shape_of(v.type)
     heads, tokens, _ = shape_of(p.type)
@@ -123,7 +123,7 @@ def _mix(e: Emitter, _call: Call, values: _Values) -> SSAValue:
     return y if heads == kv_heads else e.emit("reshape", y, shape=[heads, tokens, channels])
 
 
-def _rope(e: Emitter, call: Call, values: _Values) -> SSAValue:
+def _rope(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
     """Pairs rotated by the table's rows from position `past` on: an input, as past is the run's.
 
     Adjacent pairs; of `rope` in the mode "glm" of the first channels only, in the mode "qwen" channels i and i + D / 2.
@@ -146,20 +146,20 @@ def _rope(e: Emitter, call: Call, values: _Values) -> SSAValue:
 
 
 def _binary(name: str) -> Lowering:
-    def lower(e: Emitter, call: Call, values: _Values) -> SSAValue:
+    def lower(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
         other = call.args[1]
-        if isinstance(other, Constant):  # one number a channel
+        if isinstance(other, ConstantNode):  # one number a channel
             return e.emit(name, values[0], e.weight(other.label or "", e.array(other).reshape(-1)))
         return e.emit(name, values[0], values[1])
 
     return lower
 
 
-def _argmax(e: Emitter, _call: Call, values: _Values) -> SSAValue:
+def _argmax(e: GraphEmitter, _call: OperatorCall, values: _Values) -> SSAValue:
     return e.emit("argmax", values[0], axis=len(shape_of(values[0].type)) - 1)
 
 
-def _norm(e: Emitter, call: Call, values: _Values) -> SSAValue:
+def _norm(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
     x = values[0]
     gamma, beta = _pairs(e, call.args[1])
     if len(gamma) != shape_of(x.type)[-1]:
@@ -173,7 +173,7 @@ def _norm(e: Emitter, call: Call, values: _Values) -> SSAValue:
     return e.emit("layer_norm", x, scale, e.weight(f"{name}.beta", beta), axis=len(shape_of(x.type)) - 1, eps=eps)
 
 
-def _activate(e: Emitter, call: Call, values: _Values) -> SSAValue:
+def _activate(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
     """The function itself where the node says which, else its table of segments."""
     function = call.attrs.get("function")
     if function in _ACTIVATIONS:
@@ -197,7 +197,7 @@ def _activate(e: Emitter, call: Call, values: _Values) -> SSAValue:
 # ---- views
 
 
-def _reshape(e: Emitter, call: Call, values: _Values) -> SSAValue:
+def _reshape(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
     """(1, token, h * D) to (h, token, D) and back: heads are groups of channels."""
     x = values[0]
     target = tuple(call.attrs["new_shape"])
@@ -215,7 +215,7 @@ def _reshape(e: Emitter, call: Call, values: _Values) -> SSAValue:
     return e.emit("transpose", split, permutation=[1, 0, 2])
 
 
-def _split(e: Emitter, call: Call, values: _Values) -> tuple[SSAValue, ...]:
+def _split(e: GraphEmitter, call: OperatorCall, values: _Values) -> tuple[SSAValue, ...]:
     x = values[0]
     shape = list(shape_of(x.type))
     axis = int(call.attrs["axis"])
@@ -231,7 +231,7 @@ def _split(e: Emitter, call: Call, values: _Values) -> tuple[SSAValue, ...]:
     return tuple(parts)
 
 
-def _parts(e: Emitter, call: Call, whole: int) -> list[tuple[int, int]]:
+def _parts(e: GraphEmitter, call: OperatorCall, whole: int) -> list[tuple[int, int]]:
     sizes = [int(str(size)) for size in call.attrs["new_chs"]]
     found: list[tuple[int, int]] = []
     at = 0
@@ -243,7 +243,7 @@ def _parts(e: Emitter, call: Call, whole: int) -> list[tuple[int, int]]:
     return found
 
 
-def _gather(e: Emitter, call: Call, values: _Values) -> SSAValue:
+def _gather(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
     """One token, by default the last."""
     x, index = values[0], call.attrs.get("index")
     shape = shape_of(x.type)
@@ -252,38 +252,38 @@ def _gather(e: Emitter, call: Call, values: _Values) -> SSAValue:
     return e.emit("slice", x, start=start, size=size)
 
 
-def _same(_e: Emitter, _call: Call, values: _Values) -> SSAValue:
+def _same(_e: GraphEmitter, _call: OperatorCall, values: _Values) -> SSAValue:
     return values[0]
 
 
-def _concat(e: Emitter, call: Call, values: _Values) -> SSAValue:
+def _concat(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
     rank = len(shape_of(values[0].type))
     axis = int(call.attrs["dim"])
     return e.emit("concat", *values, axis=axis if rank == 3 else axis - 1 if axis > 0 else axis)
 
 
-LOWERINGS: dict[type[Call], Lowering] = {
-    products.Mvm: _mvm,
-    products.MvmBn: _mvm_bn,
-    products.MvmBnRes: _mvm_bn,
-    attention.TrpMvm: _scores,
-    attention.F2wMvm: _mix,
-    attention.DatHbm: _cache,
-    attention.Transpose: _own,
-    attention.Feature2Weight: _own,
-    attention.Softmax: _softmax,
-    attention.PosEmb: _rope,
-    attention.Rope: _rope,
-    pointwise.LayerNorm: _norm,
-    pointwise.Activate: _activate,
-    pointwise.Add: _binary("add"),
-    pointwise.Argmax: _argmax,
-    pointwise.Sub: _binary("sub"),
-    pointwise.Mul: _binary("mul"),
-    views.Reshape: _reshape,
-    views.Split: _split,
-    views.Gather: _gather,
-    views.Realloc: _same,
-    views.Concat: _concat,
+LOWERINGS: dict[type[OperatorCall], Lowering] = {
+    products.MvmCall: _mvm,
+    products.MvmBnCall: _mvm_bn,
+    products.MvmBnResCall: _mvm_bn,
+    attention.TrpMvmCall: _scores,
+    attention.F2wMvmCall: _mix,
+    attention.DatHbmCall: _cache,
+    attention.TransposeCall: _own,
+    attention.Feature2WeightCall: _own,
+    attention.SoftmaxCall: _softmax,
+    attention.PosEmbCall: _rope,
+    attention.RopeCall: _rope,
+    pointwise.LayerNormCall: _norm,
+    pointwise.ActivateCall: _activate,
+    pointwise.AddCall: _binary("add"),
+    pointwise.ArgmaxCall: _argmax,
+    pointwise.SubCall: _binary("sub"),
+    pointwise.MulCall: _binary("mul"),
+    views.ReshapeCall: _reshape,
+    views.SplitCall: _split,
+    views.GatherCall: _gather,
+    views.ReallocCall: _same,
+    views.ConcatCall: _concat,
 }
 """What a user's operator needs to be lowered: an entry here."""

@@ -19,10 +19,10 @@ from __future__ import annotations
 import numpy as np
 
 from fleet.errors import ModelError
-from fleet.ir.accel.nodes import Node, Tuple, post_order
+from fleet.ir.accel.nodes import Node, TupleNode, post_order
 from fleet.ir.expand import MASKED
 from fleet.ir.shapes import UNKNOWN
-from fleet.transforms.graph.emitter import Emitter, StepProgram
+from fleet.transforms.graph.emitter import GraphEmitter, StepProgram
 from fleet.transforms.graph.lowerings import LOWERINGS
 from fleet.transforms.graph.weights import GraphWeights
 
@@ -60,9 +60,9 @@ def to_program(
     """
     if tokens < 1 or (past is not None and past < 0):
         raise ModelError(f"a step of {tokens} tokens behind {past}, expected at least 1 behind at least 0", where=name)
-    emitter = Emitter(tokens, UNKNOWN if past is None else past, masked, weights or GraphWeights(), name)
-    fields = graph.fields if isinstance(graph, Tuple) else (graph,)
+    emitter = GraphEmitter(tokens, UNKNOWN if past is None else past, masked, weights or GraphWeights(), name)
+    fields = graph.fields if isinstance(graph, TupleNode) else (graph,)
     for node in post_order(graph):
         emitter.add(node, LOWERINGS)
-    results = ["output"] if not isinstance(graph, Tuple) else [f"output{i}" for i in range(len(fields))]
+    results = ["output"] if not isinstance(graph, TupleNode) else [f"output{i}" for i in range(len(fields))]
     return emitter.finish(dict(zip(results, fields, strict=True)), past)

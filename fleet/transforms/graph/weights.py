@@ -9,19 +9,19 @@ from functools import cached_property
 import numpy as np
 
 from fleet.errors import ModelError
-from fleet.ir.accel.nodes import Constant
+from fleet.ir.accel.nodes import ConstantNode
 from fleet.ir.weights import Recipe
 
 __all__ = ["GraphWeights", "WeightMatrix"]
 
-Change = Callable[[Constant, np.ndarray], np.ndarray]
+Change = Callable[[ConstantNode, np.ndarray], np.ndarray]
 """(constant, its float array) -> another array of the same shape: what a device would compute with."""
 
 
 class WeightMatrix(Recipe):
     """A constant (CHin, CHout) as [CHout, CHin] float32."""
 
-    def __init__(self, constant: Constant, shape: tuple[int, int], label: str, make: Callable[[], np.ndarray]) -> None:
+    def __init__(self, constant: ConstantNode, shape: tuple[int, int], label: str, make: Callable[[], np.ndarray]) -> None:
         self.constant, self.shape, self.dtype = constant, shape, np.dtype(np.float32)
         self._label, self._make = label, make
 
@@ -50,9 +50,9 @@ class GraphWeights:
         self._change, self._label = change, label
         self._matrices: dict[int, WeightMatrix] = {}
         self._arrays: dict[int, np.ndarray] = {}
-        self._held: list[Constant] = []  # as ids are keys
+        self._held: list[ConstantNode] = []  # as ids are keys
 
-    def matrix(self, constant: Constant) -> WeightMatrix:
+    def matrix(self, constant: ConstantNode) -> WeightMatrix:
         """A weight matrix, transposed; made on first use. Raises ModelError where its shape is not known."""
         if id(constant) not in self._matrices:
             shape = constant.shape if constant.shape is not None else self._data(constant).shape
@@ -64,14 +64,14 @@ class GraphWeights:
             self._held.append(constant)
         return self._matrices[id(constant)]
 
-    def array(self, constant: Constant) -> np.ndarray:
+    def array(self, constant: ConstantNode) -> np.ndarray:
         """Any other constant, in its own shape."""
         if id(constant) not in self._arrays:
             self._arrays[id(constant)] = self._data(constant)
             self._held.append(constant)
         return self._arrays[id(constant)]
 
-    def _data(self, constant: Constant) -> np.ndarray:
+    def _data(self, constant: ConstantNode) -> np.ndarray:
         data = constant.data() if callable(constant.data) else constant.data
         where = f"constant {constant.label}"
         if data is None:

@@ -14,7 +14,7 @@ from fleet.ir.types import shape_of
 from fleet.transforms.raising import polynomial as p
 from fleet.transforms.raising.masks import NEVER
 from fleet.transforms.raising.normal import Normal
-from fleet.transforms.raising.products import Factor, Product, product_of
+from fleet.transforms.raising.products import Factor, FoundProduct, product_of
 from fleet.transforms.raising.search import backward_cone
 from fleet.transforms.simplify.numbers import known_number
 
@@ -71,7 +71,7 @@ def heads_at(value: SSAValue) -> Heads | str | None:
     return reason
 
 
-def _fitting(product: Product, inner: Product, scale: float, hidden: Mask | None, added: Mask | None) -> Heads | str:
+def _fitting(product: FoundProduct, inner: FoundProduct, scale: float, hidden: Mask | None, added: Mask | None) -> Heads | str:
     """The heads of a product of scores and values over one of queries and keys; why they do not fit."""
     weights = product.lhs
     if inner.result.rows != weights.rows:
@@ -105,7 +105,7 @@ def _selected(scores: SSAValue) -> tuple[SSAValue, Mask | None]:
     return scores, None
 
 
-def _scaled(scores: SSAValue) -> Iterator[tuple[Product, float, Mask | None]]:
+def _scaled(scores: SSAValue) -> Iterator[tuple[FoundProduct, float, Mask | None]]:
     """Products under the scores, what each is multiplied by and what is added to it."""
     for value in backward_cone(scores, 6):
         product = product_of(value)

@@ -20,7 +20,7 @@ from fleet.transforms.edit import Edit
 from fleet.transforms.passes import plain
 from fleet.transforms.raising import polynomial as p
 from fleet.transforms.raising.normal import Normal
-from fleet.transforms.raising.polynomial import Atom, Monomial, Poly
+from fleet.transforms.raising.polynomial import Monomial, Poly, PolynomialAtom
 from fleet.transforms.raising.search import RaisingSite, backward_cone, tolerance_of
 
 __all__ = ["PASS", "raise_norms"]
@@ -32,8 +32,8 @@ class _Norm(NamedTuple):
     name: str
     axis: int
     eps: float
-    gamma: Atom | float
-    beta: Atom | float
+    gamma: PolynomialAtom | float
+    beta: PolynomialAtom | float
 
 
 def raise_norms(site: RaisingSite) -> None:
@@ -91,7 +91,7 @@ def _title(root: Poly) -> str:
     return "layer_norm" if any(_mean_of(a) == 1 for a in p.atoms_of(root)) else "rms_norm"
 
 
-def _mean_of(one: Atom) -> float | None:
+def _mean_of(one: PolynomialAtom) -> float | None:
     """The power of x, standing alone, that an atom is the mean of; None for any other atom."""
     if one[0] != "mean" or len(one[2]) != 1:
         return None
@@ -116,7 +116,7 @@ class _Operands:
             parameters.append(self._parameter("beta", self.norm.beta, dtype))
         return [self.site.widened(self.place, x, dtype), *parameters]
 
-    def _parameter(self, name: str, parameter: Atom | float, dtype: np.dtype | None) -> SSAValue:
+    def _parameter(self, name: str, parameter: PolynomialAtom | float, dtype: np.dtype | None) -> SSAValue:
         if isinstance(parameter, tuple):
             return self.form.value(parameter)
         shape, own = shape_of(self.form.x.type), numpy_dtype(self.form.x.type)
@@ -140,7 +140,7 @@ def _norm(form: Normal, root: Poly, tolerance: float) -> _Norm | str | None:
     axis, eps, centred, factor = moments
     if exponent != -0.5:
         return f"the variance has the exponent {exponent:g}, not -1/2" if exponent < 0 else None
-    mean_x: Atom = ("mean", (axis,), ((((p.X, 1.0),), 1.0),))
+    mean_x: PolynomialAtom = ("mean", (axis,), ((((p.X, 1.0),), 1.0),))
     x_terms, mean_terms, rest = _split(root, total, mean_x)
     if x_terms is None or len(x_terms) != 1:
         return None
@@ -172,7 +172,7 @@ def _moments(total: Poly, tolerance: float) -> tuple[int, float, bool, float] | 
     (square,) = squares
     factor = total[((square, 1.0),)]
     eps = total.get((), 0.0) / factor
-    mean_x: Atom = ("mean", square[1], ((((p.X, 1.0),), 1.0),))
+    mean_x: PolynomialAtom = ("mean", square[1], ((((p.X, 1.0),), 1.0),))
     off: Monomial = ((mean_x, 2.0),)
     known = {(), ((square, 1.0),), off}
     if set(total) - known or factor <= 0:
@@ -186,7 +186,7 @@ def _moments(total: Poly, tolerance: float) -> tuple[int, float, bool, float] | 
     return square[1][0], eps, off in total, factor
 
 
-def _split(root: Poly, total: Atom, mean_x: Atom) -> tuple[Poly | None, Poly, Poly]:
+def _split(root: Poly, total: PolynomialAtom, mean_x: PolynomialAtom) -> tuple[Poly | None, Poly, Poly]:
     """What multiplies x and the mean of x beside the root of the variance, and the monomials without it. None: neither fits."""
     x_terms: dict[Monomial, float] = {}
     mean_terms: dict[Monomial, float] = {}
@@ -206,14 +206,14 @@ def _split(root: Poly, total: Atom, mean_x: Atom) -> tuple[Poly | None, Poly, Po
     return x_terms, mean_terms, rest
 
 
-def _factor(form: Normal, monomial: Monomial, c: float, axis: int, tolerance: float) -> Atom | float | None:
+def _factor(form: Normal, monomial: Monomial, c: float, axis: int, tolerance: float) -> PolynomialAtom | float | None:
     """A single value or a number."""
     if not monomial:
         return c
     return _parameter(form, monomial, axis) if abs(c - 1) <= tolerance else None
 
 
-def _beta(form: Normal, rest: Poly, axis: int) -> Atom | float | None:
+def _beta(form: Normal, rest: Poly, axis: int) -> PolynomialAtom | float | None:
     """What is added after all: nothing, a number, or one value."""
     if not rest:
         return 0.0
@@ -225,7 +225,7 @@ def _beta(form: Normal, rest: Poly, axis: int) -> Atom | float | None:
     return _parameter(form, monomial, axis) if c == 1 else None
 
 
-def _parameter(form: Normal, monomial: Monomial, axis: int) -> Atom | None:
+def _parameter(form: Normal, monomial: Monomial, axis: int) -> PolynomialAtom | None:
     """A value that stands alone and changes along the norm's axis only (a residual branch does not)."""
     if len(monomial) != 1 or monomial[0][0][0] != "value" or monomial[0][1] != 1:
         return None

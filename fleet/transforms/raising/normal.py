@@ -15,7 +15,7 @@ from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.transforms.raising import polynomial as p
-from fleet.transforms.raising.polynomial import Atom, Poly, TooLarge
+from fleet.transforms.raising.polynomial import Poly, PolynomialAtom, TooLarge
 from fleet.transforms.simplify.numbers import known_number
 
 __all__ = ["TRANSPARENT", "Normal", "forward_cone"]
@@ -78,7 +78,7 @@ class Normal:
             self.values.append(value)
         return p.atom(("value", self._numbers[value]))
 
-    def value(self, one: Atom) -> SSAValue:
+    def value(self, one: PolynomialAtom) -> SSAValue:
         """The value behind an atom ("value", n)."""
         return self.values[one[1]]
 
@@ -96,10 +96,10 @@ class Normal:
             found = None
         return self.opaque(value) if found is None else found
 
-    def invariant(self, axes: tuple[int, ...]) -> Callable[[Atom], bool]:
+    def invariant(self, axes: tuple[int, ...]) -> Callable[[PolynomialAtom], bool]:
         """Whether an atom is the same all along the axes."""
 
-        def test(one: Atom) -> bool:
+        def test(one: PolynomialAtom) -> bool:
             if one[0] in ("mean", "max"):
                 return set(axes) <= set(one[1])
             if one[0] == "length":

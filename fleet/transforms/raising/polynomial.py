@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 __all__ = [
-    "Atom",
     "Monomial",
     "Poly",
+    "PolynomialAtom",
     "TooLarge",
     "X",
     "add",
@@ -39,14 +39,14 @@ __all__ = [
     "unkey",
 ]
 
-Atom: TypeAlias = tuple[Any, ...]
+PolynomialAtom: TypeAlias = tuple[Any, ...]
 """("x",) | ("value", n) | ("fn", name, key, ...) | ("mean" | "max", axes, key) | ("sum", key)
 | ("length", axis): how long an axis is, where that is not known."""
-Monomial: TypeAlias = tuple[tuple[Atom, float], ...]
+Monomial: TypeAlias = tuple[tuple[PolynomialAtom, float], ...]
 Poly: TypeAlias = Mapping[Monomial, float]
 Key: TypeAlias = tuple[tuple[Monomial, float], ...]
 
-X: Atom = ("x",)
+X: PolynomialAtom = ("x",)
 _MOST_TERMS = 24
 
 
@@ -59,7 +59,7 @@ def constant(number: float) -> Poly:
     return {(): float(number)} if number else {}
 
 
-def atom(a: Atom) -> Poly:
+def atom(a: PolynomialAtom) -> Poly:
     """One atom."""
     return {((a, 1.0),): 1.0}
 
@@ -141,7 +141,7 @@ def power(p: Poly, exponent: float) -> Poly:
     return {((("sum", key(scale(p, 1 / factor))), exponent),): factor**exponent}
 
 
-def _single(one: Atom, exponent: float) -> Poly:
+def _single(one: PolynomialAtom, exponent: float) -> Poly:
     if one[0] == "sum" and exponent == 1.0:
         return unkey(one[1])
     return {((one, exponent),): 1.0}
@@ -168,7 +168,7 @@ _COMPUTED: Mapping[str, Callable[[float], float]] = {
 }
 
 
-def mean(p: Poly, axes: tuple[int, ...], invariant: Callable[[Atom], bool]) -> Poly:
+def mean(p: Poly, axes: tuple[int, ...], invariant: Callable[[PolynomialAtom], bool]) -> Poly:
     """The mean along axes, taken apart: it is linear, and what does not change along the axes comes out of it."""
     parts: list[tuple[Monomial, float]] = []
     for monomial, c in p.items():
@@ -179,9 +179,9 @@ def mean(p: Poly, axes: tuple[int, ...], invariant: Callable[[Atom], bool]) -> P
     return _collect(parts)
 
 
-def atoms_of(p: Poly) -> set[Atom]:
+def atoms_of(p: Poly) -> set[PolynomialAtom]:
     """All atoms, also those inside others."""
-    found: set[Atom] = set()
+    found: set[PolynomialAtom] = set()
     stack: list[Any] = [key(p)]
     while stack:
         for monomial, _ in stack.pop():
@@ -197,12 +197,12 @@ def nesting(p: Poly) -> int:
     return max((_nesting(one) for monomial in p for one, _ in monomial), default=0)
 
 
-def _nesting(one: Atom) -> int:
+def _nesting(one: PolynomialAtom) -> int:
     inner = max((_nesting(a) for k in inside(one) for monomial, _ in k for a, _ in monomial), default=0)
     return inner + (one[0] == "fn")
 
 
-def inside(one: Atom) -> list[Key]:
+def inside(one: PolynomialAtom) -> list[Key]:
     """The keys of the polynomials that an atom is made of."""
     if one[0] == "sum":
         return [one[1]]
@@ -234,8 +234,8 @@ def _close_keys(p: Key, q: Key, tolerance: float) -> bool:
     )
 
 
-def _close_factors(tolerance: float) -> Callable[[tuple[Atom, float], tuple[Atom, float]], bool]:
-    def compare(a: tuple[Atom, float], b: tuple[Atom, float]) -> bool:
+def _close_factors(tolerance: float) -> Callable[[tuple[PolynomialAtom, float], tuple[PolynomialAtom, float]], bool]:
+    def compare(a: tuple[PolynomialAtom, float], b: tuple[PolynomialAtom, float]) -> bool:
         (one, e), (two, f) = a, b
         if one == two and e == f:
             return True
@@ -247,5 +247,5 @@ def _close_factors(tolerance: float) -> Callable[[tuple[Atom, float], tuple[Atom
     return compare
 
 
-def _outline(one: Atom) -> tuple[Any, ...]:
+def _outline(one: PolynomialAtom) -> tuple[Any, ...]:
     return one[:2] if one[0] in ("fn", "mean", "max") else one[:1]

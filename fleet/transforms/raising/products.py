@@ -10,7 +10,7 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.types import shape_of
 
-__all__ = ["Factor", "Product", "product_of"]
+__all__ = ["Factor", "FoundProduct", "product_of"]
 
 
 class Factor(NamedTuple):
@@ -26,7 +26,7 @@ class Factor(NamedTuple):
         return Factor(self.value, self.heads, self.columns, self.rows)
 
 
-class Product(NamedTuple):
+class FoundProduct(NamedTuple):
     """`result[h, i, j] = sum over k of lhs[h, i, k] * rhs[h, k, j]`; `result` says where h, i and j stand."""
 
     op: FleetOp
@@ -34,12 +34,12 @@ class Product(NamedTuple):
     rhs: Factor
     result: Factor
 
-    def turned(self) -> Product:
+    def turned(self) -> FoundProduct:
         """The same product with both sides exchanged and transposed."""
-        return Product(self.op, self.rhs.turned(), self.lhs.turned(), self.result.turned())
+        return FoundProduct(self.op, self.rhs.turned(), self.lhs.turned(), self.result.turned())
 
 
-def product_of(value: SSAValue) -> Product | None:
+def product_of(value: SSAValue) -> FoundProduct | None:
     """The product that makes a value; None where it is none, or has more than one axis of heads."""
     op = value.owner
     if isinstance(op, d.MatmulOp):
@@ -48,7 +48,7 @@ def product_of(value: SSAValue) -> Product | None:
             return None
         lhs, rhs, result = (f for f in factors if f is not None)
         heads = [shape_of(f.value.type)[f.heads] if f.heads is not None else 1 for f in (lhs, rhs, result)]
-        return Product(op, lhs, rhs, result) if len(set(heads)) == 1 else None
+        return FoundProduct(op, lhs, rhs, result) if len(set(heads)) == 1 else None
     return _einsum(op) if isinstance(op, d.EinsumOp) and len(op.inputs) == 2 else None
 
 
@@ -57,7 +57,7 @@ def _factor(value: SSAValue, shape: tuple[int, ...]) -> Factor | None:
     return Factor(value, lead[0] if lead else None, len(shape) - 2, len(shape) - 1) if len(lead) <= 1 else None
 
 
-def _einsum(op: d.EinsumOp) -> Product | None:
+def _einsum(op: d.EinsumOp) -> FoundProduct | None:
     inputs, _, out = op.subscripts.data.partition("->")
     first, _, second = inputs.partition(",")
     if any(len(set(labels)) != len(labels) for labels in (first, second, out)):
@@ -73,4 +73,4 @@ def _einsum(op: d.EinsumOp) -> Product | None:
         return Factor(value, None if h is None else labels.index(h), labels.index(rows), labels.index(columns))
 
     lhs, rhs = op.inputs
-    return Product(op, factor(lhs, first, i, k), factor(rhs, second, k, j), factor(op.result, out, i, j))
+    return FoundProduct(op, factor(lhs, first, i, k), factor(rhs, second, k, j), factor(op.result, out, i, j))

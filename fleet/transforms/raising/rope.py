@@ -83,7 +83,7 @@ def _turned(parts: Sequence[SSAValue], interleaved: bool) -> tuple[SSAValue, SSA
     return None
 
 
-def _factors(left: p.Poly, b: p.Atom) -> tuple[tuple[float, p.Atom], tuple[float, p.Atom]] | None:
+def _factors(left: p.Poly, b: p.PolynomialAtom) -> tuple[tuple[float, p.PolynomialAtom], tuple[float, p.PolynomialAtom]] | None:
     """What multiplies a and b: coefficient and value of each."""
     of_a = of_b = None
     for monomial, c in left.items():

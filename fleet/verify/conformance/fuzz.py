@@ -17,10 +17,20 @@ from fleet.errors import DeviceError
 from fleet.isa.conformance import sources
 from fleet.isa.registry import find_device
 from fleet.streams.case import StreamCase, StreamOutcome
-from fleet.verify.conformance.fuzz_state import FuzzState, Journal, RanProgram, load_state, state_file
+from fleet.verify.conformance.fuzz_state import Journal, RanProgram, StreamFuzzState, load_state, state_file
 from fleet.verify.conformance.fuzz_workers import Done, FuzzOrder, Workers, make_workers
 
-__all__ = ["AHEAD", "STOP_AFTER", "Chooser", "FuzzState", "UndefinedPrograms", "case_name", "fuzz", "load_state", "state_file"]
+__all__ = [
+    "AHEAD",
+    "STOP_AFTER",
+    "Chooser",
+    "StreamFuzzState",
+    "UndefinedPrograms",
+    "case_name",
+    "fuzz",
+    "load_state",
+    "state_file",
+]
 
 _STRIDE = 10_000_000
 """Programs of one seed, at most."""
@@ -73,10 +83,10 @@ class UndefinedPrograms:
 
 
 def fuzz(
-    state: FuzzState, folder: Path, *, seconds: float, count: int | None = None, instructions: int | None = None,
-    stop_after: int = STOP_AFTER, jobs: int = 1, told: Callable[[FuzzState], None] | None = None, chooser: Chooser | None = None,
-    ran: Callable[[RanProgram], None] | None = None,
-) -> FuzzState:  # fmt: skip
+    state: StreamFuzzState, folder: Path, *, seconds: float, count: int | None = None, instructions: int | None = None,
+    stop_after: int = STOP_AFTER, jobs: int = 1, told: Callable[[StreamFuzzState], None] | None = None,
+    chooser: Chooser | None = None, ran: Callable[[RanProgram], None] | None = None,
+) -> StreamFuzzState:  # fmt: skip
     """Goes on from `state` for so long, so many programs, or so many instructions; stores state and failing streams in `folder`.
 
     Args:
@@ -101,8 +111,8 @@ class _Run:
     """One run: hands out numbers, counts what comes back."""
 
     def __init__(
-        self, state: FuzzState, journal: Journal, workers: Workers, chooser: Chooser | None,
-        told: Callable[[FuzzState], None] | None, ran: Callable[[RanProgram], None] | None,
+        self, state: StreamFuzzState, journal: Journal, workers: Workers, chooser: Chooser | None,
+        told: Callable[[StreamFuzzState], None] | None, ran: Callable[[RanProgram], None] | None,
     ) -> None:  # fmt: skip
         self._state, self._journal, self._workers, self._chooser = state, journal, workers, chooser
         self._told, self._ran = told, ran

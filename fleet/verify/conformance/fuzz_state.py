@@ -19,7 +19,7 @@ from fleet.core.files import write_atomically
 from fleet.errors import FleetError, ModelError
 from fleet.isa.registry import description_hash, find_device
 
-__all__ = ["FuzzState", "Journal", "RanProgram", "load_state", "state_file"]
+__all__ = ["Journal", "RanProgram", "StreamFuzzState", "load_state", "state_file"]
 
 _FORM = 3
 _AGAIN = "remove it to begin again"
@@ -48,7 +48,7 @@ class RanProgram:
 
 
 @dataclass
-class FuzzState:
+class StreamFuzzState:
     """How far a run came.
 
     next: all programs below it were run; done: those above that were run too, ascending.
@@ -104,14 +104,14 @@ def state_file(folder: Path, device: str, seed: int) -> Path:
     return folder / f"{device}-{seed}.json"
 
 
-def load_state(path: Path, device: str, seed: int) -> FuzzState:
+def load_state(path: Path, device: str, seed: int) -> StreamFuzzState:
     """The stored state with what its journal adds, or a new one.
 
     Raise ModelError if the file is damaged, or of another description.
     """
     instruction_set, chip = find_device(device)
     now = description_hash(instruction_set, chip)
-    state = FuzzState(device, seed, now)
+    state = StreamFuzzState(device, seed, now)
     if path.exists():
         try:
             table: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -121,14 +121,14 @@ def load_state(path: Path, device: str, seed: int) -> FuzzState:
             if stored != now:
                 what = f"made for description {stored[:16]}, {device} has {now[:16]}"
                 raise ModelError(what, where=f"{path}:1", hint=_AGAIN)
-            state = _checked(decode(FuzzState, table, str(path), "state"), device, seed)
+            state = _checked(decode(StreamFuzzState, table, str(path), "state"), device, seed)
         except (OSError, ValueError) as error:
             raise ModelError(f"no state of a fuzz run ({error})", where=str(path), hint=_AGAIN) from error
     _replay(state, _journal_file(path))
     return state
 
 
-def _checked(state: FuzzState, device: str, seed: int) -> FuzzState:
+def _checked(state: StreamFuzzState, device: str, seed: int) -> StreamFuzzState:
     """Raises ValueError where it cannot be one of a run of this device and seed."""
     if (state.device, state.seed) != (device, seed):
         raise ValueError(f"of {state.device}, seed {state.seed}")
@@ -143,7 +143,7 @@ def _journal_file(path: Path) -> Path:
     return path.with_suffix(".journal")
 
 
-def _replay(state: FuzzState, path: Path) -> None:
+def _replay(state: StreamFuzzState, path: Path) -> None:
     """Adds what a journal has; its last line may be torn, and one of another description counts for nothing."""
     if not path.exists():
         return
@@ -173,7 +173,7 @@ def _read(line: str) -> tuple[RanProgram, float]:
 class Journal:
     """The state on disk while a run goes on; one run at a time has it. Use it as a context manager."""
 
-    def __init__(self, state: FuzzState, path: Path) -> None:
+    def __init__(self, state: StreamFuzzState, path: Path) -> None:
         """path: of the state. Raises FleetError where it cannot be written or another run has it."""
         self._state, self._path, self._before = state, path, state.seconds
         journal = _journal_file(path)

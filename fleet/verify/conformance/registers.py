@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from fleet.engines.rtl_sim.job import Script, read_results
+from fleet.engines.rtl_sim.job import JobScript, read_results
 from fleet.isa.codec import description_of
 from fleet.isa.description import Description, Register
 from fleet.isa.registry import description_hash
@@ -41,7 +41,7 @@ def wrong_after_reset(runner: StreamRunner) -> list[str]:
     expected = reset_values(description)
     for r in description.with_role("description_hash"):
         expected[r] = r.mask, int(description_hash(runner.set, runner.device)[:8], 16)
-    script = Script()
+    script = JobScript()
     places = {r: script.read(r.address) for r in expected}
     values = read_results(runner.play(script, Setting())[1].results)
     wrong: list[str] = []

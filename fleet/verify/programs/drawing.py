@@ -19,7 +19,7 @@ from fleet.verify.programs.parts.operations import EXPRESSIONS
 from fleet.verify.programs.parts.refused import refused
 from fleet.verify.programs.parts.statements import LANGUAGE, STATEMENTS
 from fleet.verify.programs.parts.surroundings import surroundings
-from fleet.verify.programs.parts.values import DTYPES, Array, draw_array, draw_shape, layout_of
+from fleet.verify.programs.parts.values import DTYPES, ProgramArray, draw_array, draw_shape, layout_of
 from fleet.verify.programs.parts.wrong import wrong_text
 
 __all__ = ["FUNCTION", "DrawnProgram", "DrawnStatement", "Shares", "draw_program", "source_of"]
@@ -72,7 +72,7 @@ class DrawnProgram:
     """
 
     lines: tuple[DrawnStatement, ...]
-    inputs: Mapping[str, Array]
+    inputs: Mapping[str, ProgramArray]
     wrong: bool = False
     account: BinCounts = field(default_factory=BinCounts)
     unknown: Mapping[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
@@ -80,10 +80,10 @@ class DrawnProgram:
     planted: bool = False
     head: str = ""
     declared: Mapping[str, str] = field(default_factory=dict[str, str])
-    unfit: Mapping[str, Array] | None = None
+    unfit: Mapping[str, ProgramArray] | None = None
 
     @property
-    def arrays(self) -> Mapping[str, Array]:
+    def arrays(self) -> Mapping[str, ProgramArray]:
         """What it is run with."""
         return self.inputs if self.unfit is None else self.unfit
 
@@ -99,8 +99,8 @@ class DrawnProgram:
 
 
 def source_of(
-    lines: Sequence[DrawnStatement], inputs: Mapping[str, Array], unknown: Mapping[str, Collection[int]] | None = None, head: str = "",
-    written: Mapping[str, str] | None = None,
+    lines: Sequence[DrawnStatement], inputs: Mapping[str, ProgramArray], unknown: Mapping[str, Collection[int]] | None = None,
+    head: str = "", written: Mapping[str, str] | None = None,
 ) -> str:  # fmt: skip
     """A file with a function of these statements, which returns all that they assign."""
     body = "\n".join("    " + row for line in lines for row in line.text.split("\n"))
@@ -135,7 +135,7 @@ class _Drawing:
         self._said, self._wanted = said, wanted
         self._account = BinCounts()
         dtypes = list(dict.fromkeys(b[1] for b in wanted))
-        self._inputs: dict[str, Array] = {}
+        self._inputs: dict[str, ProgramArray] = {}
         for i, dtype in enumerate([*dtypes, *dtypes[:1], str(rng.choice(DTYPES))]):
             shape = draw_shape(rng)
             while i < _LEAST_WIDE and 0 in (*shape, len(shape)):  # the first ones have elements and dimensions
@@ -165,7 +165,7 @@ class _Drawing:
         declared = self._declared() if not unknown and self._hand.chance(shares.declared) else {}
         wrong = not refused and self._hand.chance(shares.wrong)
         planted = wrong and self._hand.chance(shares.planted)
-        unfit: Mapping[str, Array] | None = None
+        unfit: Mapping[str, ProgramArray] | None = None
         if planted and not unknown and self._hand.chance(0.15):
             declared = {}
             if self._hand.chance(0.4):

@@ -21,7 +21,7 @@ from fleet.verify.programs.shrinking import shrink
 from fleet.verify.programs.stored import save_program
 from fleet.verify.programs.workers import in_order
 
-__all__ = ["STOP_AFTER", "FuzzState", "fuzz", "load_state", "sources_hash"]
+__all__ = ["STOP_AFTER", "ProgramFuzzState", "fuzz", "load_state", "sources_hash"]
 
 _FORM = 3
 _BATCH, _ROUND = 50, 2000
@@ -40,7 +40,7 @@ _SOURCES = (
 
 
 @dataclass
-class FuzzState:
+class ProgramFuzzState:
     """How far the runs of a seed came. sources: hash of what was tested; next: number of the next program; failures: signature ->
     [first program, how many, what was said, file]; seconds: of wall time."""
 
@@ -64,17 +64,17 @@ def sources_hash() -> str:
     return content(Path(__file__).parents[3], _SOURCES)
 
 
-def load_state(path: Path, seed: int) -> FuzzState:
+def load_state(path: Path, seed: int) -> ProgramFuzzState:
     """Read the stored state; begin anew if no file exists or other sources wrote it. Raise ModelError if it is damaged."""
     now = sources_hash()
     if not path.exists():
-        return FuzzState(seed, now)
+        return ProgramFuzzState(seed, now)
     try:
         table: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if table["form"] != _FORM or int(table["seed"]) != seed:
             raise ValueError(f"form {table['form']}, seed {table['seed']}")
         if table["sources"] != now:
-            return FuzzState(seed, now)
+            return ProgramFuzzState(seed, now)
         t = table["sums"]
         account = BinCounts(*({int(k): int(v) for k, v in t["account"][name].items()} for name in ("met", "closed", "refused")))
         sums = Batch(
@@ -82,7 +82,7 @@ def load_state(path: Path, seed: int) -> FuzzState:
             int(t["reordered"]), Counter(t["engines"]), account,
         )  # fmt: skip
         failures = {str(k): (int(v[0]), int(v[1]), str(v[2]), str(v[3])) for k, v in table["failures"].items()}
-        return FuzzState(
+        return ProgramFuzzState(
             seed,
             now,
             int(table["next"]),
@@ -96,7 +96,7 @@ def load_state(path: Path, seed: int) -> FuzzState:
         raise ModelError(f"no state of a fuzz run ({error})", where=str(path), hint="remove it to begin again") from error
 
 
-def save_state(path: Path, state: FuzzState) -> None:
+def save_state(path: Path, state: ProgramFuzzState) -> None:
     """Raises FleetError where it cannot be written."""
     table = {"form": _FORM, **encode(replace(state, sums=replace(state.sums, failures=[])))}
     write_atomically(path, (json.dumps(table) + "\n").encode())
@@ -104,8 +104,8 @@ def save_state(path: Path, state: FuzzState) -> None:
 
 def fuzz(
     path: Path, kept: Path, seed: int, *, programs: int | None, seconds: float, jobs: int, engines: tuple[str, ...],
-    told: Callable[[FuzzState, Batch], None] | None = None,
-) -> tuple[FuzzState, Batch]:  # fmt: skip
+    told: Callable[[ProgramFuzzState, Batch], None] | None = None,
+) -> tuple[ProgramFuzzState, Batch]:  # fmt: skip
     """Goes on until so many programs were accepted in this run, or so many seconds are over.
 
     Args:
@@ -147,7 +147,7 @@ def fuzz(
     return state, here
 
 
-def _keep(state: FuzzState, failure: ProgramFailure, kept: Path) -> None:
+def _keep(state: ProgramFuzzState, failure: ProgramFailure, kept: Path) -> None:
     """Counts a failure; the first of its signature is shrunk and stored."""
     known = state.failures.get(failure.signature)
     if known is not None:

@@ -26,7 +26,7 @@ from fleet.verify.mutation.python_hook import mutate
 from fleet.verify.mutation.python_sites import TextEdit, changed
 from fleet.verify.programs import oracle
 from fleet.verify.programs.oracle import ByCPython, ProgramOutcome
-from fleet.verify.programs.parts.values import Array
+from fleet.verify.programs.parts.values import ProgramArray
 
 __all__ = ["ChangeVerdict", "Ready", "find", "forget_fleet", "told"]
 
@@ -45,7 +45,7 @@ class Ready:
 
     number: int
     source: str
-    arrays: Mapping[str, Array]
+    arrays: Mapping[str, ProgramArray]
     weights: tuple[str, ...]
     ran: ByCPython
     before: Told

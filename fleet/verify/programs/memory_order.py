@@ -17,7 +17,7 @@ import numpy as np
 
 from fleet.ir.library.call import FAMILIES
 from fleet.targets.bytecode.hints import DispatchInfo
-from fleet.targets.bytecode.operators import OPERATORS, Kernel, Operator
+from fleet.targets.bytecode.operators import OPERATORS, Operator, OperatorKernel
 
 __all__ = ["FUNCTIONS", "IN_C_ORDER", "in_c_order"]
 
@@ -48,7 +48,7 @@ def _copied(value: Any) -> Any:
 
 
 def _ordered(name: str) -> Operator:
-    def made(info: DispatchInfo) -> Kernel:
+    def made(info: DispatchInfo) -> OperatorKernel:
         kernel = OPERATORS[name](info)
         return lambda *values: kernel(*map(_copied, values))
 

@@ -33,7 +33,7 @@ from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.bytecode.vm import VM
 from fleet.verify.programs.drawing import FUNCTION
 from fleet.verify.programs.memory_order import IN_C_ORDER, in_c_order
-from fleet.verify.programs.parts.values import Array
+from fleet.verify.programs.parts.values import ProgramArray
 
 __all__ = ["ByCPython", "ComparedProgram", "ProgramOracle", "ProgramOutcome", "by_cpython", "difference"]
 
@@ -47,7 +47,7 @@ class ComparedProgram:
     """A program to compare. weights: names among `arrays` that are bound at compile time; device: of engine iss."""
 
     source: str
-    arrays: Mapping[str, Array]
+    arrays: Mapping[str, ProgramArray]
     weights: tuple[str, ...] = ()
     engines: tuple[str, ...] = ()
     device: str | None = None
@@ -123,7 +123,7 @@ class ProgramOracle:
             warnings.simplefilter("ignore")
             return replace(self._others(model, program, inputs), reordered=wrong is not None)
 
-    def _others(self, model: ComparedProgram, program: Program, inputs: Mapping[str, Array]) -> ProgramOutcome:
+    def _others(self, model: ComparedProgram, program: Program, inputs: Mapping[str, ProgramArray]) -> ProgramOutcome:
         """The engines that the model names, against the golden."""
         golden = GOLDEN.run(program, inputs, RunOptions())
         taken: list[str] = []
@@ -140,7 +140,7 @@ class ProgramOracle:
             taken.append(name)
         return ProgramOutcome("agreed", engines=tuple(taken))
 
-    def _interp(self, model: ComparedProgram, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
+    def _interp(self, model: ComparedProgram, program: Program, inputs: Mapping[str, ProgramArray], golden: Trace) -> str:
         """Every bit: it has the golden's operators, and no bytecode."""
         return self._bits(golden, INTERP.run(program, inputs, _OPTIONS))
 
@@ -149,7 +149,7 @@ class ProgramOracle:
         wrong = difference("", list(golden.outputs.values()), list(found.outputs.values()), list(golden.outputs))
         return wrong.said if wrong else ""
 
-    def _riscv(self, model: ComparedProgram, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
+    def _riscv(self, model: ComparedProgram, program: Program, inputs: Mapping[str, ProgramArray], golden: Trace) -> str:
         """Every bit, else within the derived bounds."""
         found = RISCV.run(program, inputs, RunOptions())
         if not self._bits(golden, found):
@@ -158,7 +158,7 @@ class ProgramOracle:
         comparison, _ = session.against_golden(golden, found)
         return "" if comparison.verdict == "pass" else "; ".join(comparison.reasons)
 
-    def _iss(self, model: ComparedProgram, program: Program, inputs: Mapping[str, Array], golden: Trace) -> str:
+    def _iss(self, model: ComparedProgram, program: Program, inputs: Mapping[str, ProgramArray], golden: Trace) -> str:
         """Within the bounds of the device's arithmetic. Raises DeviceError for a program of which nothing runs there."""
         assert model.device is not None
         data = DataProvenance("random", 1, None, None, None)
@@ -168,7 +168,7 @@ class ProgramOracle:
         return "" if result.verdict == "pass" else "; ".join(result.reasons)
 
 
-def _agree_in_c_order(model: ComparedProgram, program: Program, inputs: Mapping[str, Array]) -> bool:
+def _agree_in_c_order(model: ComparedProgram, program: Program, inputs: Mapping[str, ProgramArray]) -> bool:
     """Whether no bit differs where CPython and the golden compute last digits on arrays in C order."""
     expected = by_cpython(in_c_order(model.source), model.arrays).results
     with warnings.catch_warnings():
@@ -177,7 +177,7 @@ def _agree_in_c_order(model: ComparedProgram, program: Program, inputs: Mapping[
     return not isinstance(expected, str) and difference("", [np.asarray(v) for v in expected], list(found.values())) is None
 
 
-_ON_ENGINE: Mapping[str, Callable[[ProgramOracle, ComparedProgram, Program, Mapping[str, Array], Trace], str]] = {
+_ON_ENGINE: Mapping[str, Callable[[ProgramOracle, ComparedProgram, Program, Mapping[str, ProgramArray], Trace], str]] = {
     "interp": ProgramOracle._interp,  # pyright: ignore[reportPrivateUsage]
     "riscv": ProgramOracle._riscv,  # pyright: ignore[reportPrivateUsage]
     "iss": ProgramOracle._iss,  # pyright: ignore[reportPrivateUsage]
@@ -200,7 +200,7 @@ def _named(program: Program, trace: Trace, variables: Mapping[str, object]) -> t
     return tuple(sorted(named)), ""
 
 
-def _alike(a: Array, b: Array) -> bool:
+def _alike(a: ProgramArray, b: ProgramArray) -> bool:
     if a.tobytes() == b.tobytes():
         return True
     with np.errstate(all="ignore"):
@@ -216,7 +216,7 @@ class ByCPython:
     printed: str = ""
 
 
-def by_cpython(source: str, arrays: Mapping[str, Array]) -> ByCPython:
+def by_cpython(source: str, arrays: Mapping[str, ProgramArray]) -> ByCPython:
     """The source is executed: it must be one that was drawn here, or was kept."""
     space: dict[str, Any] = {"__name__": "__main__"}  # imports within a package and dataclasses ask for it
     try:
@@ -258,7 +258,9 @@ def _refused(error: FleetError) -> ProgramOutcome:
     return ProgramOutcome("refused", code, str(error), int(found[1]) if found else 0)
 
 
-def difference(source: str, expected: Sequence[Array], found: Sequence[Array], names: Sequence[str] = ()) -> ProgramOutcome | None:
+def difference(
+    source: str, expected: Sequence[ProgramArray], found: Sequence[ProgramArray], names: Sequence[str] = ()
+) -> ProgramOutcome | None:
     """The first result that differs: number, dtype, shape, then bits. A NaN equals any NaN: its sign and payload are open."""
     names = names or [n.strip(" ()\n") for n in source.rpartition("return ")[2].split(",")]
     if len(names) != len(expected):
@@ -279,7 +281,7 @@ def difference(source: str, expected: Sequence[Array], found: Sequence[Array], n
     return None
 
 
-def _wrong(a: Array, b: Array) -> Array | None:
+def _wrong(a: ProgramArray, b: ProgramArray) -> ProgramArray | None:
     """Which elements differ; None where none can."""
     if a.tobytes() == b.tobytes():
         return None

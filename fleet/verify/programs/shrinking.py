@@ -13,7 +13,7 @@ import numpy as np
 
 from fleet.verify.programs.drawing import FUNCTION
 from fleet.verify.programs.oracle import ComparedProgram
-from fleet.verify.programs.parts.values import Array
+from fleet.verify.programs.parts.values import ProgramArray
 
 __all__ = ["shrink"]
 
@@ -143,7 +143,7 @@ def _with(tree: ast.Module, at: int, part: ast.expr | None) -> str:
     return ast.unparse(ast.fix_missing_locations(other)) + "\n"
 
 
-def _arrays(array: Array) -> Iterator[Array]:
+def _arrays(array: ProgramArray) -> Iterator[ProgramArray]:
     """Smaller, and simpler."""
     for axis, n in enumerate(array.shape):
         for size in sorted({1, 2, n // 2, n - 1}):
@@ -170,7 +170,9 @@ def _declared(model: ComparedProgram) -> ComparedProgram:
     tree = ast.parse(model.source)
     function = _function(tree)
     used = {n.id for s in function.body for n in ast.walk(s) if isinstance(n, ast.Name)}
-    arrays: Mapping[str, Array] = {n: a for n, a in model.arrays.items() if n in used} or dict(list(model.arrays.items())[:1])
+    arrays: Mapping[str, ProgramArray] = {n: a for n, a in model.arrays.items() if n in used} or dict(
+        list(model.arrays.items())[:1]
+    )
     names = {a.arg: _named(a) for a in function.args.args}
     dims = {
         n: [d if d.isidentifier() else str(s) for d, s in zip(names[n], a.shape, strict=True)]

@@ -16,7 +16,7 @@ import numpy as np
 from fleet.core.files import write_atomically
 from fleet.errors import ModelError
 from fleet.verify.programs.oracle import ComparedProgram
-from fleet.verify.programs.parts.values import DTYPES, Array
+from fleet.verify.programs.parts.values import DTYPES, ProgramArray
 
 __all__ = ["find_programs", "load_program", "save_program"]
 
@@ -50,7 +50,7 @@ def load_program(path: Path) -> tuple[ComparedProgram, str]:
         raise ModelError(what, where=str(beside), hint=_AGAIN) from error
 
 
-def _array(table: Any) -> Array:
+def _array(table: Any) -> ProgramArray:
     if table["dtype"] not in DTYPES:
         raise ValueError(f"dtype {table['dtype']}")
     return np.array(table["values"], table["dtype"]).reshape([int(n) for n in table["shape"]])

@@ -20,7 +20,7 @@ from fleet.verify.shrink.oracle import Attempt, OutOfTime, ShrinkOracle
 from fleet.verify.shrink.places import tidier_addresses
 from fleet.verify.shrink.values import simpler_values
 
-__all__ = ["Shrunk", "Size", "shrink_stream", "size_of"]
+__all__ = ["Shrunk", "StreamSize", "shrink_stream", "size_of"]
 
 _ROUNDS = 8
 _ISSUES: tuple[Issue, ...] = ("regs", "ahead", "aux")
@@ -29,7 +29,7 @@ Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
-class Size:
+class StreamSize:
     """How large a stream is. bytes: of its blocks, those that are not 0."""
 
     instructions: int
@@ -49,8 +49,8 @@ class Shrunk:
     power_on: int
     signature: FailureSignature
     origins: tuple[int, ...]
-    before: Size
-    after: Size
+    before: StreamSize
+    after: StreamSize
     ran: int
     again: int
     refused: int
@@ -58,9 +58,9 @@ class Shrunk:
     finished: bool
 
 
-def size_of(case: StreamCase) -> Size:
+def size_of(case: StreamCase) -> StreamSize:
     """Instructions, and bytes of memory that are not 0."""
-    return Size(len(case.calls), sum(int(np.count_nonzero(b.data.reshape(-1).view(np.uint8))) for b in case.blocks))
+    return StreamSize(len(case.calls), sum(int(np.count_nonzero(b.data.reshape(-1).view(np.uint8))) for b in case.blocks))
 
 
 def shrink_stream(

@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.engines.rtl_sim.build import Design
 from fleet.engines.rtl_sim.dut import Dut
-from fleet.engines.rtl_sim.job import Job, JobStatus, Script, read_results
+from fleet.engines.rtl_sim.job import Job, JobScript, JobStatus, read_results
 from fleet.engines.rtl_sim.process import Simulation
 from fleet.engines.rtl_sim.records import CommitRecord, read_records
 
@@ -27,7 +27,7 @@ def loopback(**changes: object) -> Design:
 
 
 def copy(
-    script: Script, source: int, destination: int, beats: int, *, mode: int = 0, port: int = 0, strobe: int = (1 << 64) - 1
+    script: JobScript, source: int, destination: int, beats: int, *, mode: int = 0, port: int = 0, strobe: int = (1 << 64) - 1
 ) -> None:
     """One copy of the loopback design, its interrupt and its result."""
     for address, value in (
@@ -60,7 +60,7 @@ class Workplace:
         self.hbm = [rng.integers(0, 256, HBM_BYTES, dtype=np.uint8) for _ in range(PORTS)]
         self.runs = 0
 
-    def job(self, script: Script, **changes: object) -> Job:
+    def job(self, script: JobScript, **changes: object) -> Job:
         self.runs += 1
         folder = self.folder / f"run {self.runs}"  # blanks in paths are fine
         folder.mkdir(parents=True)
@@ -87,6 +87,6 @@ class Workplace:
             [np.fromfile(path, np.uint8) for path in job.hbm.values()],
         )
 
-    def run(self, simulation: Simulation, script: Script, **changes: object) -> Outcome:
+    def run(self, simulation: Simulation, script: JobScript, **changes: object) -> Outcome:
         job = self.job(script, **changes)
         return self.outcome(job, simulation.run(job))

@@ -18,7 +18,7 @@ from fleet.engines.rtl_sim import tools
 from fleet.engines.rtl_sim.build import BuildError, Design, build, wave_suffix
 from fleet.engines.rtl_sim.cache import cache_folder, locked
 from fleet.engines.rtl_sim.dut import Dut
-from fleet.engines.rtl_sim.job import Script
+from fleet.engines.rtl_sim.job import JobScript
 from fleet.engines.rtl_sim.process import Simulation
 from fleet.errors import DeviceError, SetupError
 
@@ -279,7 +279,7 @@ def test_two_builds_at_once_compile_once(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_the_plain_main_gives_the_same_commits_in_the_same_cycles(simulation: Simulation, place: Workplace) -> None:
-    script = Script()
+    script = JobScript()
     copy(script, 0, 0x8_0000, 100)
     copy(script, 0x1000, 0x9_0000, 33, mode=1)
     script.read(DESC)
@@ -296,7 +296,7 @@ def test_the_plain_main_gives_the_same_commits_in_the_same_cycles(simulation: Si
 def test_waves_show_the_window_only(place: Workplace, tmp_path: Path) -> None:
     executable = build(loopback(), "waves")
     waves = tmp_path / f"w{wave_suffix(executable)}"
-    script = Script()
+    script = JobScript()
     copy(script, 0, 0x8_0000, 100)
     with Simulation(executable, tmp_path / "simulation") as simulation:
         place.run(simulation, script, waves=waves, window=(30, 60))

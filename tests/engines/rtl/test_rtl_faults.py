@@ -13,15 +13,15 @@ import pytest
 from loopback import CAUSE, DESC, ENABLE, HASH, PENDING, RESULT, START, STATUS, Workplace, copy
 
 from fleet.core.scratch import Scratch
-from fleet.engines.rtl_sim.job import Script
+from fleet.engines.rtl_sim.job import JobScript
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.records import read_records
 
 FOREVER, NO_READY, ASSERTION, NO_COMMIT, REFUSE = 0x10, 0x20, 0x30, 0x40, 0x50
 
 
-def _fault(mode: int) -> Script:
-    script = Script()
+def _fault(mode: int) -> JobScript:
+    script = JobScript()
     copy(script, 0, 0x8_0000, 4)
     copy(script, 0, 0x9_0000, 20, mode=mode)
     return script
@@ -47,7 +47,7 @@ def test_a_hang_says_where(simulation: Simulation, place: Workplace, mode: int, 
 def test_limits_of_the_job_and_of_one_wait(simulation: Simulation, place: Workplace) -> None:
     with pytest.raises(SimulationError, match="the limit of 300 cycles is reached"):
         place.run(simulation, _fault(FOREVER), max_cycles=300)
-    script = Script()
+    script = JobScript()
     script.write(ENABLE, 3)
     script.wait_irq(50)
     with pytest.raises(SimulationError, match=r"no interrupt within 50 cycles at script record 1 \(WAIT_IRQ\)"):
@@ -55,14 +55,14 @@ def test_limits_of_the_job_and_of_one_wait(simulation: Simulation, place: Workpl
 
 
 def test_a_poll_that_never_comes_true_is_a_hang(simulation: Simulation, place: Workplace) -> None:
-    script = Script()
+    script = JobScript()
     script.poll(STATUS, 1, 1)
     with pytest.raises(SimulationError, match=r"nothing moved for 500 cycles at script record 0 \(POLL 0x4 for 0x1\)"):
         place.run(simulation, script, quiet_cycles=500)
 
 
 def test_poll_waits(simulation: Simulation, place: Workplace) -> None:
-    script = Script()
+    script = JobScript()
     script.write(0x10, 40)
     script.write(0x0C, 0x8_0000)
     script.write(START, 1)
@@ -73,9 +73,9 @@ def test_poll_waits(simulation: Simulation, place: Workplace) -> None:
     assert (out.ddr[0x8_0000 : 0x8_0000 + 40 * 64] == place.ddr[: 40 * 64]).all()
 
 
-def _copies(*marked: bool) -> Script:
+def _copies(*marked: bool) -> JobScript:
     """A copy for each; marked: whether its start write says that it starts an instruction."""
-    script = Script()
+    script = JobScript()
     for name, value in ((ENABLE, 3), (0x0C, 0x8_0000), (0x10, 4)):
         script.write(name, value)
     for start in marked:
@@ -129,7 +129,7 @@ def test_a_commit_that_never_came_is_seen(simulation: Simulation, place: Workpla
 
 
 def test_jobs_do_not_leak_into_each_other(simulation: Simulation, place: Workplace) -> None:
-    script = Script()
+    script = JobScript()
     script.read(RESULT)
     script.read(ENABLE)
     script.read(PENDING)
@@ -142,7 +142,7 @@ def test_jobs_do_not_leak_into_each_other(simulation: Simulation, place: Workpla
 
 
 def test_many_commits_grow_the_trace(simulation: Simulation, place: Workplace) -> None:
-    script = Script()
+    script = JobScript()
     for _ in range(1500):  # more than one chunk of the trace file
         script.write(0x10, 1)
         script.write(0x0C, 0x8_0000)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fleet.engines.rtl_sim.dut import Dut, generate
-from fleet.engines.rtl_sim.job import Job, JobStatus, Script
+from fleet.engines.rtl_sim.job import Job, JobScript, JobStatus
 from fleet.engines.rtl_sim.records import read_records
 from fleet.engines.rtl_sim.tools import rtl_models
 from fleet.engines.rtl_sim.top_parameters import has_channels
@@ -18,7 +18,7 @@ from fleet.errors import DeviceError, ModelError
 
 
 def test_a_script_is_records_of_four_words(tmp_path: Path) -> None:
-    script = Script()
+    script = JobScript()
     script.write(0x84, 0x11F, start=True)
     script.write(0x10, 7)
     script.wait_irq(99)
@@ -33,7 +33,7 @@ def test_a_script_is_records_of_four_words(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("address", "value"), [(2, 0), (0x10000, 0), (-4, 0), (0, 1 << 32), (0, -1)])
 def test_a_script_refuses_what_the_port_cannot_do(address: int, value: int) -> None:
     with pytest.raises(DeviceError, match="register script record 0: WRITE"):
-        Script().write(address, value)
+        JobScript().write(address, value)
 
 
 def test_a_job_file_is_lines(tmp_path: Path) -> None:

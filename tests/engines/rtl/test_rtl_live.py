@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from loopback import BEATS, DDR_BYTES, DESC, DESTINATION, ENABLE, HASH, MODE, PENDING, PORTS, SOURCE, START, STATUS, Workplace, copy
 
-from fleet.engines.rtl_sim.job import Script
+from fleet.engines.rtl_sim.job import JobScript
 from fleet.engines.rtl_sim.live import LiveJob
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.isa.memory import MappedMemory
@@ -57,7 +57,7 @@ def test_a_host_that_decides(simulation: Simulation, memory: MappedMemory, tmp_p
 
 def test_the_same_as_a_file(simulation: Simulation, place: Workplace, memory: MappedMemory, tmp_path: Path) -> None:
     """Cycle for cycle, however slow the host is; its thinking is not in the seconds."""
-    script = Script()
+    script = JobScript()
     for n in range(3):
         copy(script, 0x400 * n, 0x1_0000 + 0x400 * n, 16)
     played = place.run(simulation, script, memory="stall:9")
@@ -116,7 +116,7 @@ def test_the_writer_goes(simulation: Simulation, place: Workplace, tmp_path: Pat
     """A pipe that is closed without END is an error of the job, in the middle of a record too."""
     pipe = tmp_path / "script"
     os.mkfifo(pipe)
-    job = replace(place.job(Script()), script=pipe)
+    job = replace(place.job(JobScript()), script=pipe)
 
     def write() -> None:
         with pipe.open("wb") as f:

@@ -9,7 +9,7 @@ import pytest
 from loopback import DESC, HASH, Workplace, copy, loopback
 
 from fleet.engines.rtl_sim.build import Flavour, build
-from fleet.engines.rtl_sim.job import Job, Script
+from fleet.engines.rtl_sim.job import Job, JobScript
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
 from fleet.engines.rtl_sim.records import CommitRecord, read_records
 from fleet.isa.digest import DDR, HBM_PORT_0, digest
@@ -21,8 +21,8 @@ TIMING = timing_keys(find_device("hbm_small")[1])
 CALM = {"clock_khz": "280000", "t_refi": "1000000"}  # clocks are cycles of the core, and no refresh is in the way
 
 
-def _script() -> Script:
-    script = Script()
+def _script() -> JobScript:
+    script = JobScript()
     copy(script, 0x0000, 0x8_0000, 200)
     copy(script, 0x1000, 0x9_0000, 37, mode=1, port=1)
     copy(script, 0x2000, 0x0_4000, 64, mode=2, port=0)
@@ -70,7 +70,7 @@ def test_cycles_belong_to_classes_and_to_the_clock(simulation: Simulation, place
 @pytest.mark.parametrize("main", ["burst", "plain"])
 @pytest.mark.parametrize("model", ["ideal", "fixed:9", "timed:0"])
 def test_the_first_request_takes_as_long_as_later_ones(simulation: Simulation, place: Workplace, model: str, main: Flavour) -> None:
-    script = Script()
+    script = JobScript()
     for bank in range(3):  # banks that nobody has opened yet: those of DDR, their groups, those of a port
         ddr, hbm = 0x8000 * bank, 0x800 * bank
         copy(script, ddr, ddr + 0x40, 1)
@@ -109,7 +109,7 @@ def test_cycle_counts_are_a_function_of_the_seed(simulation: Simulation, place: 
 @pytest.mark.parametrize("model", ["ideal", "stall:4", "timed:4"])
 def test_strobes(simulation: Simulation, place: Workplace, model: str) -> None:
     strobe = 0x8000_0000_0F0F_00F1
-    script = Script()
+    script = JobScript()
     copy(script, 0, 0x8_0000, 3, strobe=strobe)
     copy(script, 0, 0x4000, 2, mode=2, port=1, strobe=strobe)
     out = place.run(simulation, script, memory=model, timing=TIMING)
@@ -130,7 +130,7 @@ def test_strobes(simulation: Simulation, place: Workplace, model: str) -> None:
 
 
 def test_out_of_range_is_an_error_response(simulation: Simulation, place: Workplace) -> None:
-    script = Script()
+    script = JobScript()
     copy(script, 0, 1 << 20, 4)  # write behind the end of DDR
     copy(script, 1 << 20, 0x8_0000, 4)  # read behind it
     copy(script, 0, 1 << 18, 4, mode=2)  # write behind the end of an HBM image
@@ -142,7 +142,7 @@ def test_out_of_range_is_an_error_response(simulation: Simulation, place: Workpl
 
 
 def test_a_port_without_an_image(simulation: Simulation, place: Workplace) -> None:
-    script = Script()
+    script = JobScript()
     copy(script, 0, 0x8_0000, 4, mode=1, port=1)
     copy(script, 0, 0x0, 4, mode=2, port=1)
     job = place.job(script)
@@ -158,7 +158,7 @@ def test_unknown_models_are_refused(simulation: Simulation, place: Workplace, mo
 
 
 def test_bursts_must_not_cross_4_kib(simulation: Simulation, place: Workplace) -> None:
-    script = Script()
+    script = JobScript()
     copy(script, 0x40, 0x8_0000, 64)
     with pytest.raises(
         SimulationError, match=r"AXI violation on ddr in cycle \d+: read burst of 8 beats at 0xe40 crosses a 4 KiB boundary"

@@ -10,7 +10,7 @@ import pytest
 from fleet.dlavm import adr, device, ne, transform
 from fleet.errors import FleetError
 from fleet.ir.accel.dialect import operators
-from fleet.ir.accel.nodes import Call
+from fleet.ir.accel.nodes import OperatorCall
 
 hbm = adr.hbm
 
@@ -31,7 +31,7 @@ def registered(name: str, found: Callable[..., Any]) -> Any:
 @pytest.fixture(autouse=True)
 def _forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Operators that a test registers are gone behind it."""
-    monkeypatch.setattr(Call, "OPERATORS", operators())
+    monkeypatch.setattr(OperatorCall, "OPERATORS", operators())
 
 
 @pytest.mark.parametrize(

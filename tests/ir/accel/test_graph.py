@@ -16,7 +16,7 @@ from fleet.ir.accel.dialect import operators, register
 from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.evaluate import evaluate
 from fleet.ir.accel.inference import Inference
-from fleet.ir.accel.nodes import Call, Node, labels, post_order
+from fleet.ir.accel.nodes import Node, OperatorCall, labels, post_order
 from fleet.ir.accel.walk import caches, constants, inputs, rewrite
 
 RNG = np.random.default_rng(5)
@@ -246,10 +246,10 @@ def test_convolution_and_unmasked_softmax() -> None:
 
 @pytest.fixture
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Call, "OPERATORS", operators())
+    monkeypatch.setattr(OperatorCall, "OPERATORS", operators())
 
 
-class Halve(Call):
+class Halve(OperatorCall):
     """Every second."""
 
     name = "my.halve"
@@ -270,24 +270,24 @@ class Halve(Call):
 @pytest.mark.usefixtures("registered")
 def test_a_user_adds_an_operator() -> None:
     register(Halve)
-    graph = infer(Call("my.halve", [adr.hbm.var_ddr("a", (1, TOKEN, 64))], {"by": TOKEN}))
+    graph = infer(OperatorCall("my.halve", [adr.hbm.var_ddr("a", (1, TOKEN, 64))], {"by": TOKEN}))
     assert "%0 = my.halve(a) /* ret=(1, token, 32)" in str(graph)
     np.testing.assert_array_equal(
-        run(Call("my.halve", [feature("a", 1, 64)], {"by": TOKEN}), np.ones((1, 3, 64)))[0, 0], np.full(32, 3)
+        run(OperatorCall("my.halve", [feature("a", 1, 64)], {"by": TOKEN}), np.ones((1, 3, 64)))[0, 0], np.full(32, 3)
     )
     with pytest.raises(GraphError, match=r"%0 = my.halve\(a\): an odd number of channels"):
-        infer(Call("my.halve", [adr.hbm.var_ddr("a", (1, TOKEN, 63))]))
+        infer(OperatorCall("my.halve", [adr.hbm.var_ddr("a", (1, TOKEN, 63))]))
     with pytest.raises(GraphError, match="registered already"):
         register(Halve)
     with pytest.raises(GraphError, match=r"no operator my.halv; did you mean my.halve"):
-        Call("my.halv", [adr.hbm.var_ddr("a", (1, TOKEN, 64))])
+        OperatorCall("my.halv", [adr.hbm.var_ddr("a", (1, TOKEN, 64))])
     with pytest.raises(GraphError, match=r"my.halve takes 1 \(data\), 2 given"):
-        Call("my.halve", [feature("a", 1, 64), feature("b", 1, 64)])
+        OperatorCall("my.halve", [feature("a", 1, 64), feature("b", 1, 64)])
 
 
 @pytest.mark.usefixtures("registered")
 def test_an_operator_without_a_rule_for_its_type_is_refused() -> None:
-    class Untyped(Call):
+    class Untyped(OperatorCall):
         """Nobody knows its type."""
 
         name = "my.untyped"
@@ -295,7 +295,7 @@ def test_an_operator_without_a_rule_for_its_type_is_refused() -> None:
 
     register(Untyped)
     with pytest.raises(GraphError, match=r"my.untyped\(a\): operator my.untyped has no rule for its type"):
-        infer(Call("my.untyped", [adr.hbm.var_ddr("a", (1, TOKEN, 64))]))
+        infer(OperatorCall("my.untyped", [adr.hbm.var_ddr("a", (1, TOKEN, 64))]))
 
 
 @pytest.mark.usefixtures("registered")
@@ -308,14 +308,14 @@ def test_dlavms_form_of_registration() -> None:
     adr.Op.Register("my.op", relation)
     assert adr.Op.Get("my.op") == "my.op"
     x = adr.hbm.var_ddr("x", (1, TOKEN, 32))
-    assert "my.op(x, x) /* ret=(1, token, 32)" in str(infer(Call(adr.Op.Get("my.op"), [x, x])))
+    assert "my.op(x, x) /* ret=(1, token, 32)" in str(infer(OperatorCall(adr.Op.Get("my.op"), [x, x])))
     with pytest.raises(GraphError, match=r"my.op\(x\): two arguments"):
-        infer(Call("my.op", [x]))
+        infer(OperatorCall("my.op", [x]))
 
 
 def test_every_operator_says_what_it_is() -> None:
     for name, operator in operators().items():
         assert name == operator.name
         assert operator.doc(), name
-        assert operator.infer.__func__ is not Call.infer.__func__, name
-        assert operator.compute.__func__ is not Call.compute.__func__, name
+        assert operator.infer.__func__ is not OperatorCall.infer.__func__, name
+        assert operator.compute.__func__ is not OperatorCall.compute.__func__, name

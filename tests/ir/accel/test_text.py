@@ -13,7 +13,7 @@ from fleet.dlavm import adr, ne, transform
 from fleet.errors import ModelError
 from fleet.ir.accel.dialect import accel
 from fleet.ir.accel.nodes import Node
-from fleet.ir.accel.types import Accelerator, DataType, Size, Tensor, from_attribute, to_attribute
+from fleet.ir.accel.types import Accelerator, AccelTensor, DataType, Size, from_attribute, to_attribute
 from fleet.ir.text import parse_ir, print_ir
 
 
@@ -62,7 +62,7 @@ def test_sizes_are_equal_by_their_normal_form() -> None:
     assert Size(TOKEN - TOKEN + 4) == Size(4)
     assert Size(TOKEN) != Size(ne.Var("token", 7))
     half = DataType("float16", "ddr"), Accelerator("hbm")
-    assert Tensor((1, TOKEN + 0, 64), *half) == Tensor((1, TOKEN, 32 + ne.as_expr(32)), *half)
+    assert AccelTensor((1, TOKEN + 0, 64), *half) == AccelTensor((1, TOKEN, 32 + ne.as_expr(32)), *half)
 
 
 def test_attributes_come_back() -> None:

@@ -16,14 +16,14 @@ import numpy as np
 
 from fleet.engines.rtl import memory_timing
 from fleet.engines.rtl_sim.build import build, design_of
-from fleet.engines.rtl_sim.job import Job, JobStatus, Script, read_results
+from fleet.engines.rtl_sim.job import Job, JobScript, JobStatus, read_results
 from fleet.engines.rtl_sim.process import Simulation
 from fleet.engines.rtl_sim.records import CommitRecord, read_records
 from fleet.isa.digest import digest
 from fleet.isa.memory import MappedMemory
 from fleet.isa.registry import find_device
 from fleet.sdk import Device, InstructionSet
-from fleet.sets.hbm0923.mvm_operands import FIELDS, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import FIELDS, MvmFields, ceil_div, channel_bytes
 
 OPCODES = {"mvm": 0x08, "mvm_bn": 0x48, "mvm_bn_res": 0xC8}
 IRQ_EN, IRQ_STAT, STATUS, RESULT, ERR_CAUSE, CYCLES = 4 * 227, 4 * 228, 4 * 1, 4 * 40, 4 * 225, 4 * 230
@@ -104,7 +104,7 @@ class Place:
         return at
 
 
-def prepare(device: Device, memory: MappedMemory, case: Case, place: Place, rng: np.random.Generator) -> Operands:
+def prepare(device: Device, memory: MappedMemory, case: Case, place: Place, rng: np.random.Generator) -> MvmFields:
     """Fills memory (pad lanes and gaps with noise) and returns the operands."""
     c = case
     rows = c.tokens + (int(rng.integers(1, 4)) if c.strided else 0)
@@ -143,7 +143,7 @@ def prepare(device: Device, memory: MappedMemory, case: Case, place: Place, rng:
             values = _halves(rng, (blocks, scales // 2), "special" if c.data == "special" else "plain")
             bank[:, at : at + scales] = values.view(np.uint8)
             at += scales + ceil_div(n, device.parameters["Tin"]) * device.parameters["Tin"] // 2
-    return Operands(
+    return MvmFields(
         chin=c.chin,
         chout=c.chout,
         tokens=c.tokens,
@@ -173,7 +173,7 @@ class Runner:
         self.memory = MappedMemory(self.device, folder)
         self.simulation = Simulation(build(design_of(self.set, self.device)), folder / "simulation", seed=seed)
 
-    def play(self, script: Script, memory: str = "ideal", max_cycles: int = 5_000_000, images: Path | None = None) -> Played:
+    def play(self, script: JobScript, memory: str = "ideal", max_cycles: int = 5_000_000, images: Path | None = None) -> Played:
         """Runs a script on the memory as it stands (or on that in another folder); a failed assertion of the RTL raises."""
         f = self.folder
         script.save(f / "script.bin")
@@ -188,7 +188,7 @@ class Runner:
         self.simulation.close()
 
 
-def start(script: Script, fields: dict[str, int]) -> None:
+def start(script: JobScript, fields: dict[str, int]) -> None:
     """Operand writes, the start, the wait for its interrupt, and its clearing."""
     for number, name in enumerate(FIELDS, start=2):
         script.write(4 * number, fields[name], start=name == "mvm_start")
@@ -201,7 +201,7 @@ def compare(
 ) -> tuple[JobStatus, list[CommitRecord]]:
     """Runs the cases in one job and asserts that every byte of DDR, every digest and every result register is the model's."""
     rng = np.random.default_rng(seed)
-    place, script = Place(pages=pages), Script()
+    place, script = Place(pages=pages), JobScript()
     script.write(IRQ_EN, 3)
     runner.memory.view("ddr", 0, runner.device.memory["ddr"])[: 8 << 20] = 0
     operands = [prepare(runner.device, runner.memory, case, place, rng) for case in cases]

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from mvm_random import ERR_CAUSE, IRQ_EN, IRQ_STAT, OPCODES, STATUS, Case, Place, Runner, compare, prepare, random_case, start
 
-from fleet.engines.rtl_sim.job import Script
+from fleet.engines.rtl_sim.job import JobScript
 from fleet.isa.digest import DDR, HBM_PORT_0, digest, space_number
 from fleet.sdk import Write
-from fleet.sets.hbm0923.mvm_operands import FIELDS, Operands
+from fleet.sets.hbm0923.mvm_operands import FIELDS, MvmFields
 
 AUX_STATUS, AUX_START, COMMITS, TASKS_DONE, RESULT = 4 * 64, 4 * 73, 4 * 237, 4 * 238, 4 * 40
 SIZE, UNALIGNED, RANGE, BUSY, UNSUPPORTED, BAD_BINARY = 2, 3, 4, 5, 7, 8
@@ -40,12 +40,12 @@ def binary(tasks: list[tuple[int, list[int]]]) -> bytes:
     return blocks
 
 
-def run_binary(script: Script, address: int, beats: int, tasks: int) -> None:
+def run_binary(script: JobScript, address: int, beats: int, tasks: int) -> None:
     for register, value in ((65, address), (66, beats), (67, tasks), (73, 1)):
         script.write(4 * register, value)
 
 
-def model(runner: Runner, case: Case, o: Operands) -> list[Write]:
+def model(runner: Runner, case: Case, o: MvmFields) -> list[Write]:
     """The functional model's writes, made in memory too."""
     instruction = runner.set.instructions[case.instruction]
     fields = o.encode(runner.device)
@@ -73,7 +73,7 @@ def test_a_binary_of_several_blocks_runs_in_order(small: Runner, memory: str) ->
     at = place.take(len(data), rng)
     small.memory.view("ddr", at, len(data))[:] = np.frombuffer(data, np.uint8)
     writes = [model(small, c, o) for c, o in zip(cases, operands, strict=True)]
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 3)
     run_binary(script, at, len(data) // 64, len(tasks))
     script.read(AUX_STATUS)
@@ -120,7 +120,7 @@ def test_a_bad_binary_stops_at_its_bad_task(small: Runner, name: str) -> None:
     small.memory.view("ddr", at, len(data))[:] = np.frombuffer(bytes(data), np.uint8)
     done = change.get("done", 0)
     expected = [digest_of(model(small, CASE, o)) for o in operands[:done]]
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 1)
     run_binary(script, at + change.get("shift", 0), change.get("beats", len(data) // 64), change.get("tasks", len(operands)))
     script.wait_irq(100_000)
@@ -146,7 +146,7 @@ def test_a_refused_task_ends_the_run(small: Runner, bad: int) -> None:
     data = binary([(OPCODES["mvm_bn_res"], words(f)) for f in fields])
     at = place.take(len(data), rng)
     small.memory.view("ddr", at, len(data))[:] = np.frombuffer(data, np.uint8)
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 1)
     run_binary(script, at, len(data) // 64, 4)
     script.wait_irq(100_000)
@@ -164,7 +164,7 @@ def test_register_starts_during_a_run_are_refused(small: Runner) -> None:
     data = binary([(OPCODES["mvm_bn_res"], words(o.encode(small.device)))] * 3)
     at = place.take(len(data), rng)
     small.memory.view("ddr", at, len(data))[:] = np.frombuffer(data, np.uint8)
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 1)
     run_binary(script, at, len(data) // 64, 3)
     starts = {33: (0x11F, 8), 209: (0x20, 7), 142: (1, 1), 73: (1, AUX_RUN)}
@@ -180,7 +180,7 @@ def test_register_starts_during_a_run_are_refused(small: Runner) -> None:
     assert {r.digest for r in records} == {digest_of(model(small, CASE, o))}
 
 
-def copy_weights(script: Script, source: int, target: int, bits: int, port: int, *, high: int = 0, mode: int = 2) -> None:
+def copy_weights(script: JobScript, source: int, target: int, bits: int, port: int, *, high: int = 0, mode: int = 2) -> None:
     for register, value in ((68, source), (69, target), (70, high), (71, bits), (72, port)):
         script.write(4 * register, value)
     script.write(AUX_START, mode, start=True)
@@ -197,7 +197,7 @@ def test_wt2hbm_copies_bytes(small: Runner, memory: str, size: int) -> None:
     bank[:] = rng.integers(0, 256, bank.size, dtype=np.uint8)
     expected = bank.copy()
     expected[target : target + size] = data
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 1)
     copy_weights(script, source, target, 8 * size, port)
     script.wait_irq(100_000)
@@ -225,7 +225,7 @@ def test_wt2hbm_refusals(small: Runner) -> None:
         ({"mode": 3, "high": 1}, MODE),
         ({"mode": 0}, MODE),
     ]
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 2)
     for change, _ in refused:
         copy_weights(script, **(good | change))  # type: ignore[arg-type]
@@ -254,7 +254,7 @@ def test_two_instructions_overlap_and_commit_in_order(small: Runner, memory: str
     small.memory.view("hbm", o.weights, size, bank=2)[:] = 0
     away = 1 << 20
     fields = o.encode(small.device)
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 3)
     for number, name in enumerate(FIELDS[:-1], start=2):
         script.write(4 * number, fields[name])
@@ -316,7 +316,7 @@ def test_operands_on_chip(small: Runner, memory: str) -> None:
         1: o2.encode(small.device) | {"mvm_in_addr": at1, "mvm_res_addr": at1, "mvm_out_addr": at2, "mvm_onchip": 7},
         2: o3.encode(small.device) | {"mvm_in_addr": at2, "mvm_onchip": 1},
     }
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 3)
     for fields in chip.values():
         start(script, fields)
@@ -350,7 +350,7 @@ def test_on_chip_refusals(small: Runner) -> None:
         # The same numbers in two memories do not meet.
         {"mvm_onchip": 2, "mvm_in_addr": 0x4000, "mvm_out_addr": 0x4000},
     ]
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 1)
     for change in [*(c for c, _ in refused), *legal]:
         start(script, fields | change)
@@ -360,7 +360,7 @@ def test_on_chip_refusals(small: Runner) -> None:
 
 def test_starts_of_the_shared_registers_reach_their_unit(small: Runner) -> None:
     """Without operands all of them are refused, each under its own opcode."""
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 2)
     starts = {1: 2, 2: 3, 4: 4, 8: 5, 16: 6, 32: 7, 64: 0x30, 3: 0, 0: 0}
     for value in starts:
@@ -382,7 +382,7 @@ def test_a_reset_at_any_moment_leaves_nothing_behind(small: Runner) -> None:
     small.memory.view("ddr", at, len(data))[:] = np.frombuffer(data, np.uint8)
     cut = 0
     for reads in range(0, 400, 13):  # the job ends, and the next one begins with a reset, in the middle of the run
-        script = Script()
+        script = JobScript()
         run_binary(script, at, len(data) // 64, 3)
         for _ in range(reads):
             script.read(AUX_STATUS)
@@ -398,7 +398,7 @@ def test_polls_and_interrupts_may_be_mixed(small: Runner) -> None:
     o = prepare(small.device, small.memory, Case(chin=32, chout=8, tokens=1, tblk=32), Place(), rng)
     fields = o.encode(small.device)
     for delay in range(12):
-        script = Script()
+        script = JobScript()
         script.write(IRQ_EN, 1)
         for number, name in enumerate(FIELDS[:-1], start=2):
             script.write(4 * number, fields[name])

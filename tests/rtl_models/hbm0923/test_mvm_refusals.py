@@ -20,7 +20,7 @@ from mvm_random import (
     start,
 )
 
-from fleet.engines.rtl_sim.job import Script
+from fleet.engines.rtl_sim.job import JobScript
 from fleet.sets.hbm0923.mvm_operands import FIELDS
 
 CASE = Case(chin=96, chout=40, tokens=3, tblk=32, bn=True, residual=True, argmax=True)
@@ -86,7 +86,7 @@ def fields(small: Runner) -> dict[str, int]:
 
 def test_refusals_write_nothing_and_name_their_cause(small: Runner, fields: dict[str, int]) -> None:
     before = np.array(small.memory.view("ddr", 0, 1 << 20))
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 2)
     expected: list[tuple[int, int]] = []
     for name, value, cause in REFUSED:
@@ -117,7 +117,7 @@ def test_refusals_write_nothing_and_name_their_cause(small: Runner, fields: dict
 def test_a_mode_without_the_operand_does_not_look_at_it(small: Runner, fields: dict[str, int]) -> None:
     plain = fields | {"mvm_start": 0x11F, "mvm_bn_addr": 0x20, "mvm_res_addr": 0x8, "mvm_argmax_addr": 0}
     assert not small.set.instructions["mvm"].legal(small.device, plain)
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 1)
     start(script, plain)
     _, records, _ = small.play(script)
@@ -125,7 +125,7 @@ def test_a_mode_without_the_operand_does_not_look_at_it(small: Runner, fields: d
 
 
 def test_start_while_busy_is_refused_and_disturbs_nothing(small: Runner, fields: dict[str, int]) -> None:
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 3)
     for number, field in enumerate(FIELDS, start=2):
         script.write(4 * number, fields[field], start=field == "mvm_start")
@@ -159,7 +159,7 @@ def test_of_several_violations_the_highest_counts(small: Runner, fields: dict[st
         ({"mvm_chin": 0, "mvm_wt_bits": 256}, SIZE),
         ({"mvm_hin": 0, "mvm_win": 0, "mvm_start": 0x11E}, MODE),
     ]
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 2)
     for changes, _ in several:
         start(script, fields | changes)
@@ -174,7 +174,7 @@ def test_a_bus_error_ends_the_instruction_with_its_cause(small: Runner, fields: 
     for image in [small.folder / "ddr.bin", *small.folder.glob("hbm_*.bin")]:
         with image.open("rb") as f:
             (tmp_path / image.name).write_bytes(f.read(short))
-    script = Script()
+    script = JobScript()
     script.write(IRQ_EN, 3)
     start(script, fields | {name: 2 * short})
     script.read(ERR_CAUSE)

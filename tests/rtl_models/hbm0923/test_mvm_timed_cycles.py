@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mvm_random import IRQ_EN, Case, Place, Runner, compare, prepare, start
 
-from fleet.engines.rtl_sim.job import Script
+from fleet.engines.rtl_sim.job import JobScript
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def _mean(runner: Runner, tokens: int, chin: int, chout: int, phases: int, memor
     operands = prepare(runner.device, runner.memory, case, Place(), np.random.default_rng(1))
     cycles: list[int] = []
     for seed in range(phases):
-        script = Script()
+        script = JobScript()
         script.write(IRQ_EN, 3)
         start(script, operands.encode(runner.device))
         _, records, _ = runner.play(script, f"{memory}:{seed}" if memory == "timed" else memory)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from fleet.sdk import Device, Operands
-from fleet.sets.hbm0923.act import ActOperands
-from fleet.sets.hbm0923.attention import AttentionOperands, F2wMvmOperands, TrpMvmOperands, with_bank_step
+from fleet.sets.hbm0923.act import ActTensors
+from fleet.sets.hbm0923.attention import AttentionOperands, F2wMvmTensors, TrpMvmTensors, with_bank_step
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
-from fleet.sets.hbm0923.elementwise import ElementwiseOperands
+from fleet.sets.hbm0923.elementwise import ElementwiseTensors
 from fleet.sets.hbm0923.feature import groups_of
-from fleet.sets.hbm0923.norm import NormOperands
+from fleet.sets.hbm0923.norm import NormTensors
 from fleet.sets.hbm0923.operands import ElementwiseMode
-from fleet.sets.hbm0923.pos_emb import PosEmbOperands
-from fleet.sets.hbm0923.softmax import SoftmaxOperands
+from fleet.sets.hbm0923.pos_emb import PosEmbTensors
+from fleet.sets.hbm0923.softmax import SoftmaxTensors
 
 _ENDS = ("in_addr", "in_surface", "in_line", "out_addr", "out_surface", "out_line")
 
@@ -22,31 +22,31 @@ def ends(places: tuple[int, ...]) -> dict[str, int]:
     return dict(zip(_ENDS, places, strict=True))
 
 
-def act(channels: int, lines: int, tokens: int, table: int, *places: int, **flags: bool) -> ActOperands:
-    return ActOperands(channels=channels, lines=lines, tokens=tokens, table_addr=table, **ends(places), **flags)
+def act(channels: int, lines: int, tokens: int, table: int, *places: int, **flags: bool) -> ActTensors:
+    return ActTensors(channels=channels, lines=lines, tokens=tokens, table_addr=table, **ends(places), **flags)
 
 
 def elementwise(
     mode: int, channels: int, lines: int, tokens: int, a: int, b: int, *places: int, **flags: bool
-) -> ElementwiseOperands:
+) -> ElementwiseTensors:
     in_surface, in_line, out, surface, line = places
     sizes = {**groups_of(channels), "lines": lines, "tokens": tokens}
     at = {"a_addr": a, "b_addr": b, "a_surface": in_surface, "a_line": in_line, "out_addr": out}
-    return ElementwiseOperands(mode=ElementwiseMode(mode), **sizes, **at, out_surface=surface, out_line=line, **flags)
+    return ElementwiseTensors(mode=ElementwiseMode(mode), **sizes, **at, out_surface=surface, out_line=line, **flags)
 
 
 def norm(
     channels: int, lines: int, tokens: int, weights: int, *places: int, recip: int, layer: bool = False, **flags: bool
-) -> NormOperands:  # fmt: skip
+) -> NormTensors:  # fmt: skip
     sizes = {**groups_of(channels), "lines": lines, "tokens": tokens}
-    return NormOperands(**sizes, wt_addr=weights, recip=recip, layer=layer, **ends(places), **flags)
+    return NormTensors(**sizes, wt_addr=weights, recip=recip, layer=layer, **ends(places), **flags)
 
 
 def pos_emb(
     channels: int, heads: int, tokens: int, last: int, table: tuple[int, int, int], *places: int, **flags: bool
-) -> PosEmbOperands:  # fmt: skip
+) -> PosEmbTensors:  # fmt: skip
     at = dict(zip(("table_addr", "table_surface", "table_line"), table, strict=True))
-    return PosEmbOperands(channels=channels, heads=heads, tokens=tokens, last=last, **at, **ends(places), **flags)
+    return PosEmbTensors(channels=channels, heads=heads, tokens=tokens, last=last, **at, **ends(places), **flags)
 
 
 def attention(
@@ -55,7 +55,7 @@ def attention(
 ) -> AttentionOperands:  # fmt: skip
     sizes = {"channels": channels, "heads": heads, "kv_heads": kv_heads, "total": total, "tokens": tokens}
     at = dict(zip(("wt_addr", "wt_head", "wt_line"), cache, strict=True))
-    operands = TrpMvmOperands if scores else F2wMvmOperands
+    operands = TrpMvmTensors if scores else F2wMvmTensors
     return operands(**sizes, **at, **ends(places), scale=with_bank_step(device, scale), **flags)
 
 
@@ -65,8 +65,8 @@ def dat2hbm(keys: bool, channels: int, heads: int, tokens: int, last: int, *plac
     return Dat2HbmOperands(keys=keys, channels=channels, heads=heads, tokens=tokens, last=last, **at)
 
 
-def softmax(heads: int, tokens: int, last: int, mask: bool, *places: int, **flags: bool) -> SoftmaxOperands:
-    return SoftmaxOperands(heads=heads, tokens=tokens, last=last, mask=mask, **ends(places), **flags)
+def softmax(heads: int, tokens: int, last: int, mask: bool, *places: int, **flags: bool) -> SoftmaxTensors:
+    return SoftmaxTensors(heads=heads, tokens=tokens, last=last, mask=mask, **ends(places), **flags)
 
 
 def encoded(o: Any, device: Device) -> dict[str, int]:

@@ -19,7 +19,7 @@ from fleet.sets.hbm0923.instructions import (
     _product,  # pyright: ignore[reportPrivateUsage]
 )
 from fleet.sets.hbm0923.kernel import compiled_product
-from fleet.sets.hbm0923.mvm_operands import Operands, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import MvmFields, channel_bytes
 
 ALL = np.arange(1 << 16, dtype=np.uint16)
 FINITE = ALL[np.isfinite(ALL.view(np.float16))]
@@ -54,11 +54,13 @@ def variant(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return request.param
 
 
-def problem(name: str, tokens: int, chin: int, chout: int, tblk: int, kind: str, seed: int) -> tuple[Device, Operands, ArrayMemory]:
+def problem(
+    name: str, tokens: int, chin: int, chout: int, tblk: int, kind: str, seed: int
+) -> tuple[Device, MvmFields, ArrayMemory]:
     """Random bits everywhere, pads included; features below CHin of the kind."""
     rng, device = np.random.default_rng(seed), make_device(name)
     surface = (tokens + int(rng.integers(0, 3))) * 64
-    o = Operands(chin, chout, tokens, tblk, 0x40, WEIGHTS, 1 << 20, surface, surface, surface, surface)
+    o = MvmFields(chin, chout, tokens, tblk, 0x40, WEIGHTS, 1 << 20, surface, surface, surface, surface)
     size = o.channels_per_port(device) * channel_bytes(device, chin, tblk)
     # Nothing behind the operands: what reads beyond them leaves the array.
     memory = ArrayMemory(device.parameters["HbmPorts"], ddr=0x40 + (o.in_surfaces - 1) * surface + tokens * 64, hbm=WEIGHTS + size)

@@ -8,10 +8,10 @@ import pytest
 from mvm_devices import make_device
 
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
-from fleet.sets.hbm0923.mvm_operands import FIELDS, Operands
+from fleet.sets.hbm0923.mvm_operands import FIELDS, MvmFields
 
 SMALL = make_device("hbm_small")
-GOOD = Operands(
+GOOD = MvmFields(
     100, 40, 3, 64, 0x0, 0x40, 0x4000, 192, 192, 192, 192, bn=0x8000, residual=0x9000, argmax=0xA000, relu=True, mul=True
 )
 
@@ -25,7 +25,7 @@ def test_the_starting_point_is_legal_and_decodes() -> None:
     assert wrong() == []
     fields = GOOD.encode(SMALL)
     assert tuple(fields) == FIELDS
-    assert Operands.decode(SMALL, fields) == GOOD
+    assert MvmFields.decode(SMALL, fields) == GOOD
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_missing_and_wide_registers() -> None:
 
 def test_buffers() -> None:
     mvm = INSTRUCTIONS["mvm"]
-    base = Operands(64, 8, 512, 64, 0, 0, 0x100000, 512 * 64, 64, 512 * 64, 64)
+    base = MvmFields(64, 8, 512, 64, 0, 0, 0x100000, 512 * 64, 64, 512 * 64, 64)
     assert mvm.legal(SMALL, base.encode(SMALL)) == []
     too_many = replace(base, chin=64 * 3, in_surface=512 * 64)
     assert "DatDepth" in mvm.legal(SMALL, too_many.encode(SMALL))[0]
@@ -102,23 +102,23 @@ def test_buffers() -> None:
 
 def test_slices_of_output_channels() -> None:
     mvm = INSTRUCTIONS["mvm"]
-    fields = Operands(64, 40, 1, 64, 0, 0, 0x1000, 64, 64, 64, 64).encode(SMALL)
+    fields = MvmFields(64, 40, 1, 64, 0, 0, 0x1000, 64, 64, 64, 64).encode(SMALL)
     fields |= {"mvm_chout_slice": 16, "mvm_chout_last": 8, "mvm_splits_m1": 2, "mvm_argmax_addr": 2}
     assert mvm.legal(SMALL, fields) == []
-    assert Operands.decode(SMALL, fields).chout == 40
+    assert MvmFields.decode(SMALL, fields).chout == 40
     assert any("mvm_argmax_addr" in line for line in mvm.legal(SMALL, fields | {"mvm_argmax_addr": 0}))
     assert any("mvm_chout_slice" in line for line in mvm.legal(SMALL, fields | {"mvm_chout_slice": 12}))
 
 
 def test_multiplying_needs_a_residual() -> None:
-    fields = Operands(64, 8, 1, 64, 0, 0, 0x1000, 64, 64, 64, 64, mul=True).encode(SMALL)
+    fields = MvmFields(64, 8, 1, 64, 0, 0, 0x1000, 64, 64, 64, 64, mul=True).encode(SMALL)
     assert any("mvm_res_mode" in line for line in INSTRUCTIONS["mvm"].legal(SMALL, fields))
 
 
 def test_the_worked_example() -> None:
     """Seed 004: one token, 4096 x 256 on hbm0923, weight group 5769216, block 3670144, mode 287."""
     device = make_device("hbm0923")
-    fields = Operands(4096, 256, 1, 128, 0, 0, 0x1000000, 64, 64, 64, 64).encode(device)
+    fields = MvmFields(4096, 256, 1, 128, 0, 0, 0x1000000, 64, 64, 64, 64).encode(device)
     expected = {"mvm_wt_bits": 16896, "mvm_tgroup": 5769216, "mvm_tblk": 3670144, "mvm_chin_last": 2048, "mvm_start": 287}
     assert {k: fields[k] for k in expected} == expected
     assert INSTRUCTIONS["mvm"].legal(device, fields) == []

@@ -13,7 +13,7 @@ from mvm_devices import ArrayMemory
 
 from fleet.sdk import Device
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
-from fleet.sets.hbm0923.mvm_operands import Operands
+from fleet.sets.hbm0923.mvm_operands import MvmFields
 
 IN, OUT, RES, BN, IDX = 0x0, 0x40000, 0x80000, 0xC0000, 0xD0000
 
@@ -60,7 +60,7 @@ def run(device: Device, p: Problem) -> tuple[list[list[int]], list[int] | None, 
     codes = p.codes
     for port, stream in enumerate(exact.pack_ports(codes, p.scales, p.tblk, tin, ports)):
         memory.view("hbm", 0x40, len(stream), port)[:] = list(stream)
-    o = Operands(
+    o = MvmFields(
         chin, chout, tokens, p.tblk, IN, 0x40, OUT, surface, surface, surface, surface,
         bn=BN if p.bn else None, residual=RES if p.residual else None, argmax=IDX if p.argmax else None, relu=p.relu, mul=p.mul,
     )  # fmt: skip

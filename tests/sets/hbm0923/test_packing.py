@@ -16,7 +16,7 @@ from fleet.errors import DeviceError
 from fleet.sdk import Device
 from fleet.sets.hbm0923.arithmetic import to_fp16
 from fleet.sets.hbm0923.layout import FeatureLayout
-from fleet.sets.hbm0923.mvm_operands import Operands, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import MvmFields, channel_bytes
 from fleet.sets.hbm0923.weights import load_weights, pack_bn, pack_weights, unpack_weights
 
 F32 = np.dtype(np.float32)
@@ -71,7 +71,7 @@ def test_unpacked_once_as_long_as_memory_is_the_same() -> None:
     memory = ArrayMemory(8)
     for port, data in enumerate(pack_weights(device, codes, scales, 32)):
         memory.view("hbm", 64, data.size, port)[:] = data
-    o = Operands(100, 20, 1, 32, 0, 64, 4096, 64, 64, 64, 64)
+    o = MvmFields(100, 20, 1, 32, 0, 64, 4096, 64, 64, 64, 64)
     first = load_weights(device, o, memory)
     assert load_weights(device, o, memory) is first
     size = o.channels_per_port(device) * channel_bytes(device, 100, 32)

@@ -13,7 +13,7 @@ from operands_of import act, attention, dat2hbm, elementwise, encoded, norm, pos
 from fleet.sdk import Instruction
 from fleet.sets.hbm0923.attention import with_bank_step
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
-from fleet.sets.hbm0923.mvm_operands import Operands
+from fleet.sets.hbm0923.mvm_operands import MvmFields
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
 
 SMALL = make_device("hbm_small")
@@ -21,7 +21,7 @@ MODE, SIZE, UNALIGNED, RANGE, UNSUPPORTED = 1, 2, 3, 4, 7
 DDR, HBM, HALF = 64 << 20, 4 << 20, 1024 * 64
 ALL: dict[str, type[Instruction]] = {**INSTRUCTIONS}
 
-MVM = Operands(100, 40, 3, 64, 0x0, 0x40, 0x4000, 192, 192, 192, 192, bn=0x8000, residual=0x9000, argmax=0xA000)
+MVM = MvmFields(100, 40, 3, 64, 0x0, 0x40, 0x4000, 192, 192, 192, 192, bn=0x8000, residual=0x9000, argmax=0xA000)
 NORM = norm(70, 2, 3, 0x8000, 0x1000, 192, 1024, 0x4000, 192, 1024, recip=0x1234)
 POS = pos_emb(64, 2, 3, 7, (0x8000, 192, 0), 0x1000, 192, 1024, 0x4000, 192, 1024)
 SOFTMAX = softmax(2, 3, 40, True, 0x1000, 192, 1024, 0x4000, 192, 1024)
@@ -131,7 +131,7 @@ def test_the_starting_points_are_legal_and_decode(instruction: str) -> None:
         assert ALL[instruction].legal(SMALL, fields) == []
         assert ALL[instruction].refusal(SMALL, fields) is None
         if instruction == "mvm_bn_res":
-            assert Operands.decode(SMALL, fields) == good
+            assert MvmFields.decode(SMALL, fields) == good
         else:
             assert ALL[instruction].decode(fields) == good  # pyright: ignore
             assert list(fields) == [register for register, _ in good.FIXED]

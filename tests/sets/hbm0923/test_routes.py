@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fleet.sets.hbm0923 import arithmetic
-from fleet.sets.hbm0923.arithmetic import Weights, accumulate, is_finite
+from fleet.sets.hbm0923.arithmetic import MvmWeights, accumulate, is_finite
 
 ALL = np.arange(1 << 16, dtype=np.uint16)
 
@@ -49,7 +49,7 @@ def test_routes_and_blocks_agree(
     if kind == "largest":
         codes = np.copysign(7.0, codes)
     scales = rng.choice(ALL, (groups, channels, 1)).view(np.float16).astype(np.float32)
-    x, weights = half.astype(np.float64), Weights(codes, scales)
+    x, weights = half.astype(np.float64), MvmWeights(codes, scales)
     expected = accumulate(x, weights, finite=False)
     with monkeypatch.context() as patch:
         patch.setattr(arithmetic, "_BLOCK_BYTES", block)

@@ -24,7 +24,7 @@ from fleet.sets.hbm0923.act_tables import act_table
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.layout import FeatureLayout
-from fleet.sets.hbm0923.mvm_operands import Operands
+from fleet.sets.hbm0923.mvm_operands import MvmFields
 from fleet.sets.hbm0923.norm import EPS_REGISTER
 from fleet.sets.hbm0923.tables import pack_act, pack_norm
 from fleet.sets.hbm0923.weights import pack_bn, pack_weights
@@ -61,9 +61,9 @@ def layer(device: Device, onchip: bool) -> list[Call]:
     ping, pong = (0, HALF) if onchip else (A, B)
     second = ping + 0x4000
     norm = operands_of.norm(C, 1, T, GAMMA, X, s, s, ping, s, s, recip=fp20_word(Fraction(1, C)), out_onchip=onchip)
-    mvm = Operands(C, C, T, 128, ping, 0, pong, s, s, s, s, bn=BN, onchip=3 * onchip)
+    mvm = MvmFields(C, C, T, 128, ping, 0, pong, s, s, s, s, bn=BN, onchip=3 * onchip)
     act = operands_of.act(C, 1, T, TABLE, pong, s, s, second, s, s, in_onchip=onchip, out_onchip=onchip)
-    back = Operands(C, C, T, 128, second, 0, pong, s, s, s, s, bn=BN, residual=ping, onchip=7 * onchip)
+    back = MvmFields(C, C, T, 128, second, 0, pong, s, s, s, s, bn=BN, residual=ping, onchip=7 * onchip)
     plus = operands_of.elementwise(0, C, 1, T, pong, X, s, s, Y, s, s, a_onchip=onchip)
     return [
         Call("norm", norm.encode()),

@@ -10,7 +10,7 @@ import dataclasses
 import numpy as np
 from mvm_devices import make_device
 
-from fleet.sets.hbm0923.mvm_operands import Operands
+from fleet.sets.hbm0923.mvm_operands import MvmFields
 from fleet.sets.hbm0923.timing import mvm_cycles, mvm_macs
 
 # device, tokens, CHin, CHout, Tblk, mode, cycles
@@ -94,10 +94,10 @@ MEASURED = [
 ]
 
 
-def operands(tokens: int, chin: int, chout: int, tblk: int, mode: str) -> Operands:
+def operands(tokens: int, chin: int, chout: int, tblk: int, mode: str) -> MvmFields:
     """An instruction of that size; its addresses do not matter."""
     stride = tokens * 64
-    o = Operands(chin, chout, tokens, tblk, 0, 0, 1 << 20, stride, stride, stride, stride)
+    o = MvmFields(chin, chout, tokens, tblk, 0, 0, 1 << 20, stride, stride, stride, stride)
     at = 1 << 24
     extra = {"mvm": {}, "bn": {"bn": at}, "argmax": {"bn": at, "argmax": 2 * at}, "res": {"bn": at, "residual": 2 * at}}
     return dataclasses.replace(o, **extra[mode])
@@ -113,6 +113,6 @@ def test_cost_follows_the_rtl() -> None:
 
 
 def test_issued_work_counts_whole_words_and_blocks() -> None:
-    o = Operands(100, 10, 3, 64, 0, 0, 1 << 20, 192, 192, 192, 192)
+    o = MvmFields(100, 10, 3, 64, 0, 0, 1 << 20, 192, 192, 192, 192)
     assert mvm_macs(make_device("hbm_small"), o) == (3 * 100 * 10, 3 * 128 * 16)
     assert mvm_macs(make_device("hbm0923"), o) == (3 * 100 * 10, 3 * 128 * 32)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from operands_of import act, attention, dat2hbm, elementwise, encoded, norm, pos_emb, softmax
 
 from fleet.sdk import Call, Device
-from fleet.sets.hbm0923.kv_cache import Cache
+from fleet.sets.hbm0923.kv_cache import KvCache
 from fleet.sets.hbm0923.mvm_operands import ceil_div
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
 
@@ -59,7 +59,7 @@ def call(device: Device, s: Shape) -> Call:
     if s.instruction == "dat2hbm":
         keys = "values" not in words
         end = s.total + s.tokens
-        cache = Cache(0, 0, 0, s.lines, *((end, s.channels) if keys else (s.channels, end)))
+        cache = KvCache(0, 0, 0, s.lines, *((end, s.channels) if keys else (s.channels, end)))
         x = at.tensor(s.channels, s.lines, s.tokens)
         line = cache.line_bytes
         o = dat2hbm(keys, s.channels, s.lines, s.tokens, s.total, *x, 0, line * cache.lines(ports), line)
@@ -67,7 +67,7 @@ def call(device: Device, s: Shape) -> Call:
     if s.instruction in {"trp_mvm", "f2w_mvm"}:
         scores = s.instruction == "trp_mvm"
         inputs, outputs = (s.channels, s.total) if scores else (s.total, s.channels)
-        cache = Cache(0, 0, 0, s.kv, outputs, inputs)
+        cache = KvCache(0, 0, 0, s.kv, outputs, inputs)
         line = cache.line_bytes + (32 if "gaps" in words else 0)
         x = at.tensor(inputs, s.lines, s.tokens, onchip=chip_in)
         y = at.tensor(outputs, s.lines, s.tokens, onchip=chip_out)

@@ -11,7 +11,7 @@ from fleet.errors import DeviceError
 from fleet.sdk import Call
 from fleet.sets.vgemm.legality import module_of
 from fleet.sets.vgemm.operands import GemmOperands, LoadOperands, MemoryType, StoreOperands
-from fleet.sets.vgemm.schedule import QUEUES, Span, Step, synchronised
+from fleet.sets.vgemm.schedule import QUEUES, ByteSpan, ScheduledStep, synchronised
 from fleet.sets.vgemm.shapes import FLAGS, OPERANDS
 
 PLACE = {"sram_base": 0, "address": 0, "y_size": 1, "x_size": 1, "x_stride": 1}
@@ -23,9 +23,9 @@ KINDS = {
 NAMES = {"load": "load", "compute": "gemm", "store": "store"}
 
 
-def step(module: str, reads: list[int], writes: list[int]) -> Step:
-    spans = [tuple(Span("acc", n, n + 2) for n in places) for places in (reads, writes)]
-    return Step(NAMES[module], KINDS[module], *spans)
+def step(module: str, reads: list[int], writes: list[int]) -> ScheduledStep:
+    spans = [tuple(ByteSpan("acc", n, n + 2) for n in places) for places in (reads, writes)]
+    return ScheduledStep(NAMES[module], KINDS[module], *spans)
 
 
 PLACES = st.lists(st.integers(0, 12), max_size=2)
@@ -59,17 +59,17 @@ def runs(calls: list[Call], rng: np.random.Generator) -> list[tuple[int, int]]:
     return times
 
 
-def conflict(later: Step, earlier: Step) -> bool:
-    """Whether two steps touch an element that one of them writes. Element by element: the check must not ask `Step.after`."""
+def conflict(later: ScheduledStep, earlier: ScheduledStep) -> bool:
+    """Whether two steps touch an element that one of them writes, element by element: the check must not ask `after`."""
 
-    def elements(spans: tuple[Span, ...]) -> set[tuple[str, int]]:
+    def elements(spans: tuple[ByteSpan, ...]) -> set[tuple[str, int]]:
         return {(s.space, n) for s in spans for n in range(s.start, s.end)}
 
     written = elements(later.writes) & (elements(earlier.writes) | elements(earlier.reads))
     return bool(written | elements(later.reads) & elements(earlier.writes))
 
 
-def overlapping(steps: list[Step], calls: list[Call], rng: np.random.Generator) -> list[tuple[int, int]]:
+def overlapping(steps: list[ScheduledStep], calls: list[Call], rng: np.random.Generator) -> list[tuple[int, int]]:
     """Pairs of steps that must not overlap and did. Finishes that were put in are told apart by their place."""
     times = [t for t, c in zip(runs(calls, rng), calls, strict=True) if c.instruction != "finish"]
     assert len(times) == len(steps)
@@ -78,7 +78,7 @@ def overlapping(steps: list[Step], calls: list[Call], rng: np.random.Generator) 
 
 @settings(max_examples=300, deadline=None)
 @given(STEPS, st.integers(0, 1000))
-def test_what_must_not_overlap_does_not(steps: list[Step], seed: int) -> None:
+def test_what_must_not_overlap_does_not(steps: list[ScheduledStep], seed: int) -> None:
     calls = synchronised(steps)
     for run in range(3):
         assert overlapping(steps, calls, np.random.default_rng([seed, run])) == []

@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.dlavm import adr, ne, transform
 from fleet.engines.execute import execute_calls
-from fleet.ir.accel.nodes import Constant, Node
+from fleet.ir.accel.nodes import ConstantNode, Node
 from fleet.isa.description import parameter_values
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call
@@ -26,15 +26,15 @@ class Weights:
     def __init__(self, seed: int = 0, *, data: bool = True) -> None:
         self.rng, self.data = np.random.default_rng(seed), data
 
-    def matrix(self, name: str, chin: int, chout: int) -> Constant:
+    def matrix(self, name: str, chin: int, chout: int) -> ConstantNode:
         array = self.rng.normal(size=(chin, chout)).astype(np.float32) / np.float32(np.sqrt(chin))
         return adr.hbm.const_hbm(name, array if self.data else None, (chin, chout))
 
-    def pairs(self, name: str, channels: int) -> Constant:
+    def pairs(self, name: str, channels: int) -> ConstantNode:
         array = np.stack([self.rng.uniform(0.5, 1.5, channels), 0.1 * self.rng.normal(size=channels)]).astype(np.float16)
         return adr.hbm.const_ddr(name, array.reshape(-1) if self.data else None, (2 * channels,))
 
-    def rotary(self, name: str, positions: int, channels: int) -> Constant:
+    def rotary(self, name: str, positions: int, channels: int) -> ConstantNode:
         angles = np.arange(positions)[:, None] * 10000.0 ** (-2 * np.arange(channels // 2) / channels)
         array = np.concatenate([np.cos(angles), np.sin(angles)]).astype(np.float16)
         return adr.hbm.const_ddr(name, array if self.data else None, (1, 2 * positions, channels // 2))
@@ -45,7 +45,7 @@ def dims(tokens: int = TOKENS, positions: int = POSITIONS) -> tuple[ne.Var, ne.V
     return ne.Var("token", max_data=tokens), ne.Var("last_token", max_data=positions)
 
 
-def block(x: Node, w: Weights, n: int, table: Constant, last: ne.Var, *, onchip: bool = False) -> Node:
+def block(x: Node, w: Weights, n: int, table: ConstantNode, last: ne.Var, *, onchip: bool = False) -> Node:
     """One decoder block, of 17 calls as the public compiler has them."""
     hbm, query, key = adr.hbm, HEADS * HEAD, KV_HEADS * HEAD
 

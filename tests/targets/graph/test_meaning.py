@@ -9,7 +9,7 @@ import pytest
 from small import Machine, decoder, steps
 
 from fleet.ir.accel.evaluate import evaluate
-from fleet.ir.accel.nodes import Constant, Node
+from fleet.ir.accel.nodes import ConstantNode, Node
 from fleet.ir.accel.walk import constants, rewrite
 from fleet.targets.graph.build import build
 from fleet.transforms.quantise import QuantiseOptions, quantise
@@ -28,8 +28,8 @@ def as_stored(graph: Node, group: int) -> dict[str, np.ndarray]:
 
 def with_weights(graph: Node, weights: dict[str, np.ndarray]) -> Node:
     def change(node: Node, args: tuple[Node, ...]) -> Node:
-        if isinstance(node, Constant) and node.label in weights:
-            return Constant(
+        if isinstance(node, ConstantNode) and node.label in weights:
+            return ConstantNode(
                 str(node.label), weights[node.label], node.shape, node.dtype, node.device, node.prefix, node.checked_type
             )
         return node.with_arguments(args)

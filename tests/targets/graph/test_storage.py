@@ -11,7 +11,7 @@ from hypothesis import strategies as s
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.sdk.tasks import Space
 from fleet.targets.graph.settings import BuildConfig
-from fleet.targets.graph.storage import Plan, Planner
+from fleet.targets.graph.storage import Planner, StoragePlan
 
 SPACES = {"ddr": Space(1 << 20, 64), "hbm": Space(1 << 16, 32), "onchip": Space(1 << 13, 64, parts=2)}
 BLOCKS: dict[str, int | str] = {
@@ -24,7 +24,7 @@ def planner(blocks: dict[str, Any] | None = None, **config: Any) -> Planner:
     return Planner(BLOCKS if blocks is None else blocks, BuildConfig.of(config), SPACES, "a device")
 
 
-def overlaps(plan: Plan) -> list[tuple[str, str]]:
+def overlaps(plan: StoragePlan) -> list[tuple[str, str]]:
     """Brute force: every pair of tenants that are alive in one step and share a byte."""
     found: list[tuple[str, str]] = []
     for i, a in enumerate(plan.tenants):

@@ -17,7 +17,7 @@ from graph_models import C, block, block_weights
 from fleet.dlavm import adr, ne
 from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.evaluate import evaluate
-from fleet.ir.accel.nodes import Call, Node, post_order, print_graph
+from fleet.ir.accel.nodes import Node, OperatorCall, post_order, print_graph
 from fleet.ir.accel.walk import constants
 from fleet.transforms.graph.fuse import fuse
 from fleet.transforms.graph.infer import infer_type
@@ -32,7 +32,7 @@ def infer(graph: Node) -> Node:
 
 
 def ops(graph: Node) -> list[str]:
-    return [n.op.removeprefix("accel.hbm.") for n in post_order(graph) if isinstance(n, Call)]
+    return [n.op.removeprefix("accel.hbm.") for n in post_order(graph) if isinstance(n, OperatorCall)]
 
 
 def same_values(before: Node, after: Node, x: np.ndarray, last: int = 0) -> None:

@@ -10,7 +10,7 @@ import pytest
 from fleet.dlavm import adr, ne
 from fleet.errors import DeviceError
 from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.nodes import Call, Constant, Node, post_order
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, post_order
 from fleet.ir.accel.walk import constants
 from fleet.transforms.graph.infer import infer_type
 
@@ -27,11 +27,11 @@ def x(channels: ne.Number = 64, heads: ne.Number = 1, name: str = "x") -> Node:
     return hbm.var_ddr(name, (heads, T, channels))
 
 
-def w(*shape: int, name: str = "w", dtype: str = "int4") -> Constant:
+def w(*shape: int, name: str = "w", dtype: str = "int4") -> ConstantNode:
     return hbm.const_hbm(name, None, shape, dtype)
 
 
-def d(*shape: int, name: str = "d", dtype: str = "float16") -> Constant:
+def d(*shape: int, name: str = "d", dtype: str = "float16") -> ConstantNode:
     return hbm.const_ddr(name, None, shape, dtype)
 
 
@@ -180,7 +180,7 @@ def test_attributes_of_a_call_win_over_the_global_ones_unless_none() -> None:
     own = ne.Var("past", max_data=9)
     for given, expected in ((own, own), (None, LAST), (3, 3)):
         call = infer(hbm.dat_hbm(x(32, 2), 1, last_token=given))
-        assert isinstance(call, Call)
+        assert isinstance(call, OperatorCall)
         assert call.attrs["last_token"] is expected
     assert str(infer_type(hbm.dat_hbm(x(32, 2), 1), "hbm_small")).count("ret=(2, token, 32)") == 2
 

@@ -10,7 +10,7 @@ import pytest
 from fleet.errors import ModelError
 from fleet.ir.accel import attention, pointwise, products, views
 from fleet.ir.accel.dialect import operators
-from fleet.ir.accel.nodes import Call, Node, Tuple
+from fleet.ir.accel.nodes import Node, OperatorCall, TupleNode
 from fleet.symbols import expr as ne
 from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.bytecode.vm import VM
@@ -43,7 +43,7 @@ def test_products_with_their_epilogues() -> None:
     residual = var(64, name="r")
     plain = x @ w
     full = plain * bn[0] + bn[1]
-    cases: list[tuple[Call, np.ndarray]] = [
+    cases: list[tuple[OperatorCall, np.ndarray]] = [
         (products.mvm(var(32), weight), plain),
         (products.mvm_bn(var(32), weight, words), full),
         (products.mvm_bn(var(32), weight, words, relu=1), np.maximum(full, 0)),
@@ -73,7 +73,7 @@ def test_argmax_is_the_second_result() -> None:
     call = products.mvm_bn(
         var(32), products.const_hbm("w", w, (32, 9)), products.const_ddr("bn", np.repeat([1.0, 0.0], 9), (18,)), arg_max=1
     )
-    found = run(Tuple([call[0], call[1]]), {"x": x}, 2)
+    found = run(TupleNode([call[0], call[1]]), {"x": x}, 2)
     np.testing.assert_array_equal(found["output1"], (x @ w).argmax(axis=1))
     np.testing.assert_array_equal(found["output0"].argmax(axis=1), found["output1"])
 
@@ -184,7 +184,10 @@ def test_weights_as_something_else_stores_them() -> None:
 @pytest.mark.parametrize(
     ("graph", "words"),
     [
-        (Call("accel.hbm.conv2d", [var(32), var(32)], {"name": "odd"}), "node odd: operator accel.hbm.conv2d has no meaning"),
+        (
+            OperatorCall("accel.hbm.conv2d", [var(32), var(32)], {"name": "odd"}),
+            "node odd: operator accel.hbm.conv2d has no meaning",
+        ),
         (products.mvm(var(32), products.const_hbm("w", None, (32, 8)), name="wq"), "constant w: it has no data"),
         (products.mvm(var(32), products.const_hbm("w", "w.bin", (32, 8))), "a file of packed bytes"),
         (products.mvm(var(32), products.const_hbm("w", np.ones((16, 8)), (16, 8)), name="wq"), "node wq: matmul of shapes"),

@@ -15,7 +15,7 @@ from fleet.verify.programs.batches import BatchOrder, run_batch
 from fleet.verify.programs.bins import BINS, BinCounts, aims
 from fleet.verify.programs.devices import draw_device_program
 from fleet.verify.programs.drawing import Shares, draw_program
-from fleet.verify.programs.fuzz import FuzzState, _keep, fuzz, load_state
+from fleet.verify.programs.fuzz import ProgramFuzzState, _keep, fuzz, load_state
 from fleet.verify.programs.memory_order import in_c_order
 from fleet.verify.programs.oracle import ComparedProgram, ProgramOracle, by_cpython, difference
 from fleet.verify.programs.parts.values import DTYPES, LAYOUTS, draw_array, layout_of
@@ -140,7 +140,7 @@ def test_a_wrong_operator_is_found_shrunk_and_stored(tmp_path: Path, monkeypatch
 def test_what_failed_is_kept_as_it_was_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(operators.OPERATORS, "cumsum", lambda _info: lambda x: np.cumsum(x, axis=0)[::-1])
     wanted = [i for i, b in enumerate(BINS) if b[0] == "np.cumsum" and b[1] == "int32"]
-    state = FuzzState(1, "", wanted=tuple(wanted))
+    state = ProgramFuzzState(1, "", wanted=tuple(wanted))
     with ProgramOracle() as oracle:
         failure = run_batch(BatchOrder(1, 0, 25, tuple(wanted), ()), oracle).failures[0]
     _keep(state, failure, tmp_path)

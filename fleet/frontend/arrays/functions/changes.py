@@ -17,7 +17,7 @@ from fleet.frontend.arrays.memory import change, check_writable
 from fleet.frontend.arrays.operands import array, convert, elementwise, select
 from fleet.frontend.arrays.sizes import flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import List, Number, Range, Tensor, Value, words
+from fleet.frontend.reading.values import List, NumberValue, RangeValue, TracedArray, Value, words
 
 __all__ = ["HANDLERS", "UPDATES"]
 
@@ -25,23 +25,23 @@ UPDATES: Mapping[str, str] = {"add": "add", "multiply": "mul", "maximum": "max",
 """Ufunc -> the reduction of `scatter`; subtract adds the negated values."""
 
 
-def _changed(ev: Evaluator, node: ast.AST, value: Value) -> Tensor:
-    if not isinstance(value, Tensor) or any(d < 0 for d in value.shape):
+def _changed(ev: Evaluator, node: ast.AST, value: Value) -> TracedArray:
+    if not isinstance(value, TracedArray) or any(d < 0 for d in value.shape):
         ev.fail("F504", node, f"a change of {words(value)} is not supported", "change an array whose shape is known")
     check_writable(ev, node, value)
     return value
 
 
-def _cast_safely(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> Tensor:
+def _cast_safely(ev: Evaluator, node: ast.AST, value: Value, dtype: np.dtype) -> TracedArray:
     """The value as an array of `dtype`; what NumPy would not cast on its own is refused."""
-    if isinstance(value, Tensor) and not np.can_cast(value.dtype, dtype, "same_kind"):
+    if isinstance(value, TracedArray) and not np.can_cast(value.dtype, dtype, "same_kind"):
         ev.fail("F406", node, f"{words(value)} cannot be put into an array of {dtype}", "convert it with .astype(...)")
-    if isinstance(value, Number) and not value.symbolic and isinstance(value.value, float) and dtype.kind in "biu":
+    if isinstance(value, NumberValue) and not value.symbolic and isinstance(value.value, float) and dtype.kind in "biu":
         ev.fail("F406", node, f"{words(value)} cannot be put into an array of {dtype}", "convert it")
-    return cast(ev, node, value, dtype) if isinstance(value, Tensor) else convert(ev, node, value, dtype)
+    return cast(ev, node, value, dtype) if isinstance(value, TracedArray) else convert(ev, node, value, dtype)
 
 
-def _cycled(ev: Evaluator, node: ast.AST, values: Tensor, count: int) -> Tensor:
+def _cycled(ev: Evaluator, node: ast.AST, values: TracedArray, count: int) -> TracedArray:
     """So many values, from the first again after the last."""
     row = flat(ev, node, values)
     size = row.shape[0]
@@ -67,9 +67,9 @@ def _put(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return None
 
 
-def _masked(ev: Evaluator, node: ast.AST, owner: Tensor, mask: Value, values: Tensor) -> None:
+def _masked(ev: Evaluator, node: ast.AST, owner: TracedArray, mask: Value, values: TracedArray) -> None:
     found = array(ev, node, mask)
-    found = found if found.dtype.kind == "b" else elementwise(ev, node, "not_equal", found, Number(0))
+    found = found if found.dtype.kind == "b" else elementwise(ev, node, "not_equal", found, NumberValue(0))
     change(ev, node, owner, select(ev, node, found, values, owner).ssa)
 
 
@@ -107,7 +107,7 @@ def _place(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _copyto(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     owner, source = _changed(ev, node, args["dst"]), args["src"]
-    if isinstance(source, Number) and not source.truth and owner.dtype.kind == "b":
+    if isinstance(source, NumberValue) and not source.truth and owner.dtype.kind == "b":
         ev.fail("F406", node, f"{words(source)} cannot be put into an array of bool", "give True or False")
     values = _cast_safely(ev, node, args["src"], owner.dtype)
     if len(values.shape) > len(owner.shape):
@@ -151,9 +151,9 @@ def _at(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return None
 
 
-def _places(ev: Evaluator, node: ast.AST, name: str, item: Value, owner: Tensor) -> Tensor:
+def _places(ev: Evaluator, node: ast.AST, name: str, item: Value, owner: TracedArray) -> TracedArray:
     """One dimension's places. SourceError F405 if they are not integers (a slice, a mask)."""
-    found = array(ev, node, item) if isinstance(item, Tensor | Number | List | Range | tuple) else None
+    found = array(ev, node, item) if isinstance(item, TracedArray | NumberValue | List | RangeValue | tuple) else None
     if found is None or found.dtype.kind not in "iu" or not owner.shape:
         ev.fail("F405", node, f"{name}.at with places {words(item)}", "give an array of integers, or a tuple of them")
     return cast(ev, node, found, np.dtype(np.int64)) if found.dtype.kind == "u" else found
@@ -164,7 +164,7 @@ def _partition(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     owner = _changed(ev, node, args["a"])
     keywords = {k: args[k] for k in ("axis", "kind") if k in args}
     done = called.call(ev, node, "numpy.partition", [owner, args["kth"]], keywords)
-    assert isinstance(done, Tensor)
+    assert isinstance(done, TracedArray)
     change(ev, node, owner, done.ssa)
     return None
 

@@ -17,9 +17,9 @@ from fleet.frontend.arrays.emitting import builder_of, cast, emit
 from fleet.frontend.arrays.functions.layout import arranged, ordered
 from fleet.frontend.arrays.making import check_size, static
 from fleet.frontend.arrays.operands import array, convert, stacked, whole
-from fleet.frontend.arrays.sizes import Sizes, broadcasted, dims_of, filled, given_sizes, reshaped
+from fleet.frontend.arrays.sizes import ArraySizes, broadcasted, dims_of, filled, given_sizes, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import List, Number, Range, Tensor, Value, words
+from fleet.frontend.reading.values import List, NumberValue, RangeValue, TracedArray, Value, words
 from fleet.ir.weights import Creation
 
 
@@ -30,28 +30,28 @@ def _dtype(ev: Evaluator, node: ast.AST, args: Arguments) -> np.dtype | None:
 # ---- filled
 
 
-def _filling(ev: Evaluator, node: ast.AST, given: Sizes, value: Value, dtype: np.dtype | None) -> Tensor:
+def _filling(ev: Evaluator, node: ast.AST, given: ArraySizes, value: Value, dtype: np.dtype | None) -> TracedArray:
     shape = [d for d in given if isinstance(d, int)]
     check_size(ev, node, tuple(shape), dtype or np.dtype(float))
-    if isinstance(value, Number) and value.symbolic:
+    if isinstance(value, NumberValue) and value.symbolic:
         value = array(ev, node, value)
-    if isinstance(value, Tensor):
+    if isinstance(value, TracedArray):
         source = value if dtype is None else cast(ev, node, value, dtype)
         if len(shape) < len(given):
-            return Tensor(broadcasted(ev, node, source, given), scalar=False)
+            return TracedArray(broadcasted(ev, node, source, given), scalar=False)
         return emit(ev, node, "broadcast_to", [source], shape=list(shape))
-    if not isinstance(value, Number):
+    if not isinstance(value, NumberValue):
         ev.fail("F408", node, f"full with {words(value)} is not supported", "fill with a number")
     chosen = dtype or np.asarray(value.value).dtype
     if len(shape) < len(given):
-        return Tensor(filled(ev, node, given, whole(ev, node, value.value, chosen), chosen), scalar=False)
+        return TracedArray(filled(ev, node, given, whole(ev, node, value.value, chosen), chosen), scalar=False)
     made = builder_of(ev).filled(node, tuple(shape), whole(ev, node, value.value, chosen), chosen)
-    return Tensor(made.ssa, scalar=False)
+    return TracedArray(made.ssa, scalar=False)
 
 
 def _filled(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     shape = given_sizes(ev, node, args["shape"])
-    made = _filling(ev, node, shape, Number(int(str(args[""]))), _dtype(ev, node, args) or np.dtype(float))
+    made = _filling(ev, node, shape, NumberValue(int(str(args[""]))), _dtype(ev, node, args) or np.dtype(float))
     return _laid_out(ev, node, made, args)
 
 
@@ -60,14 +60,14 @@ def _full(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return _laid_out(ev, node, made, args)
 
 
-def _laid_out(ev: Evaluator, node: ast.expr, made: Tensor, args: Arguments) -> Tensor:
+def _laid_out(ev: Evaluator, node: ast.expr, made: TracedArray, args: Arguments) -> TracedArray:
     """In the order that the call asks for."""
-    return Tensor(ordered(ev, node, made, args["order"]).ssa, scalar=False) if "order" in args else made
+    return TracedArray(ordered(ev, node, made, args["order"]).ssa, scalar=False) if "order" in args else made
 
 
 def _like(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
-    value = args.get("fill_value", Number(int(str(args[""]) or 0)))
+    value = args.get("fill_value", NumberValue(int(str(args[""]) or 0)))
     shape = dims_of(x) if args.get("shape") is None else given_sizes(ev, node, args["shape"])
     return _filling(ev, node, shape, value, _dtype(ev, node, args) or x.dtype)
 
@@ -75,14 +75,16 @@ def _like(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 # ---- recipes
 
 
-def triangle(ev: Evaluator, node: ast.AST, rows: int | Number, columns: int | Number, k: int, dtype: np.dtype) -> Tensor:
+def triangle(
+    ev: Evaluator, node: ast.AST, rows: int | NumberValue, columns: int | NumberValue, k: int, dtype: np.dtype
+) -> TracedArray:
     """`np.tri`."""
-    if isinstance(rows, Number) or isinstance(columns, Number):
+    if isinstance(rows, NumberValue) or isinstance(columns, NumberValue):
         return sizes.triangle(ev, node, rows, columns, k, dtype)
     return static(ev, node, Creation("tri", (rows, columns, k), (rows, columns), dtype), "tri")
 
 
-def _square(ev: Evaluator, node: ast.AST, args: Arguments) -> tuple[int | Number, int | Number]:
+def _square(ev: Evaluator, node: ast.AST, args: Arguments) -> tuple[int | NumberValue, int | NumberValue]:
     """Rows and columns; as many columns as rows by default."""
     (rows,) = given_sizes(ev, node, (args["N"],), "N")
     return rows, rows if args.get("M") is None else given_sizes(ev, node, (args["M"],), "M")[0]
@@ -90,15 +92,15 @@ def _square(ev: Evaluator, node: ast.AST, args: Arguments) -> tuple[int | Number
 
 def _tri(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     rows, columns = _square(ev, node, args)
-    k = ev.integer(node, args.get("k", Number(0)), "k")
+    k = ev.integer(node, args.get("k", NumberValue(0)), "k")
     return triangle(ev, node, rows, columns, k, _dtype(ev, node, args) or np.dtype(float))
 
 
 def _eye(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     rows, columns = _square(ev, node, args)
-    k = ev.integer(node, args.get("k", Number(0)), "k")
+    k = ev.integer(node, args.get("k", NumberValue(0)), "k")
     dtype = _dtype(ev, node, args) or np.dtype(float)
-    if isinstance(rows, Number) or isinstance(columns, Number):
+    if isinstance(rows, NumberValue) or isinstance(columns, NumberValue):
         below, above = (sizes.triangle(ev, node, rows, columns, n, dtype) for n in (k, k - 1))
         return builder_of(ev).elementwise(node, "not_equal" if dtype.kind == "b" else "sub", [below, above])
     return static(ev, node, Creation("eye", (rows, columns, k), (rows, columns), dtype), "eye")
@@ -113,7 +115,7 @@ def _known(ev: Evaluator, node: ast.AST, value: Value, what: str) -> Any:
 
 def _arange(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     asked = [args[n] for n in ("start", "stop", "step") if args.get(n) is not None]
-    if any(isinstance(a, Number) and a.symbolic for a in asked):
+    if any(isinstance(a, NumberValue) and a.symbolic for a in asked):
         bounds = given_sizes(ev, node, tuple(asked), "a bound of arange")
         start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1) if len(bounds) == 2 else bounds
         counted = sizes.arange(ev, node, [start, stop, step])
@@ -133,11 +135,11 @@ def _arange(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _linspace(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     start, stop = (float(_known(ev, node, args[n], n)) for n in ("start", "stop"))
-    count = ev.integer(node, args.get("num", Number(50)), "num")
-    endpoint = ev.flag(node, args.get("endpoint", Number(True)), "endpoint")
+    count = ev.integer(node, args.get("num", NumberValue(50)), "num")
+    endpoint = ev.flag(node, args.get("endpoint", NumberValue(True)), "endpoint")
     dtype = _dtype(ev, node, args) or np.dtype(float)
     made = static(ev, node, Creation("linspace", (start, stop, count), (count,), dtype, (("endpoint", endpoint),)), "linspace")
-    if not ev.flag(node, args.get("retstep", Number(False)), "retstep"):
+    if not ev.flag(node, args.get("retstep", NumberValue(False)), "retstep"):
         return made
     step = np.linspace(start, stop, count, endpoint, retstep=True)[1]
     return made, static(ev, node, np.array(step), "step", scalar=True)
@@ -188,7 +190,7 @@ def _made(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def _asarray(copy: bool) -> Handler:
     def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         found = of(ev, node, args)
-        assert isinstance(found, Tensor)
+        assert isinstance(found, TracedArray)
         if "ndmin" in args and (more := ev.integer(node, args["ndmin"], "ndmin") - len(found.shape)) > 0:
             found = reshaped(ev, node, found, [*[1] * more, *dims_of(found)])
         if "order" not in args:
@@ -197,17 +199,17 @@ def _asarray(copy: bool) -> Handler:
 
     def of(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         value, dtype = args["a"], _dtype(ev, node, args)
-        if isinstance(value, tuple | List | Range):
+        if isinstance(value, tuple | List | RangeValue):
             return stacked(ev, node, value, dtype)
-        if not isinstance(value, Tensor | Number):
+        if not isinstance(value, TracedArray | NumberValue):
             parts = ev.sequence(value)
             if parts is None:
                 ev.fail("F408", node, f"an array made of {words(value)} is not supported", "its parts must be numbers or arrays")
             return stacked(ev, node, parts, dtype)
-        if isinstance(value, Tensor) and (dtype is None or dtype == value.dtype):
-            return Tensor(value.ssa, scalar=False) if copy or value.scalar else value
+        if isinstance(value, TracedArray) and (dtype is None or dtype == value.dtype):
+            return TracedArray(value.ssa, scalar=False) if copy or value.scalar else value
         found = convert(ev, node, value, dtype) if dtype is not None else array(ev, node, value)
-        return Tensor(found.ssa, scalar=False)
+        return TracedArray(found.ssa, scalar=False)
 
     return handler
 
@@ -215,7 +217,7 @@ def _asarray(copy: bool) -> Handler:
 def _contiguous(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     """np.ascontiguousarray, whose result has at least one dimension."""
     found = _asarray(False)(ev, node, args)
-    assert isinstance(found, Tensor)
+    assert isinstance(found, TracedArray)
     found = arranged(ev, node, found, "C")
     return found if found.shape else reshaped(ev, node, found, [1])
 
@@ -226,8 +228,8 @@ def _indices_from(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         ev.fail("F305", node, f"indices of a triangle of {words(x)}", "it takes matrices")
     if min(x.shape) < 0:
         ev.unknown(node, "indices of a triangle of a matrix whose size only the run knows")
-    rows, columns = (Number(n) for n in x.shape)
-    return _made(ev, node, {"n": rows, "m": columns, "k": args.get("k", Number(0)), "": f"{args['']}_indices"})
+    rows, columns = (NumberValue(n) for n in x.shape)
+    return _made(ev, node, {"n": rows, "m": columns, "k": args.get("k", NumberValue(0)), "": f"{args['']}_indices"})
 
 
 def _ix(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:

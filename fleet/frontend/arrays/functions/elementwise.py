@@ -14,7 +14,7 @@ from fleet.frontend.arrays.functions.shifts import powers, shift
 from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.operands import array, bitwise, elementwise, loop, numeric, select
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Number, Operand, Tensor, Value, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value, ValueOperand, words
 from fleet.ir.dialect import ClipOp
 from fleet.ir.shapes import InferenceError
 
@@ -27,24 +27,24 @@ def _binary(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def _logical_xor(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     """`np.logical_xor`: exactly one operand is nonzero."""
     given = (array(ev, node, args["x1"]), array(ev, node, args["x2"]))
-    truths = (x if x.dtype.kind == "b" else elementwise(ev, node, "not_equal", x, Number(0)) for x in given)
+    truths = (x if x.dtype.kind == "b" else elementwise(ev, node, "not_equal", x, NumberValue(0)) for x in given)
     return elementwise(ev, node, "not_equal", *truths)
 
 
 def _shift(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     by = numeric(ev, node, args["x2"])
-    if isinstance(by, Number):
+    if isinstance(by, NumberValue):
         return shift(ev, node, str(args[""]), array(ev, node, args["x1"]), by)
     return _shifted(ev, node, str(args[""]), *loop(ev, node, np.left_shift, args["x1"], by))
 
 
-def _shifted(ev: Evaluator, node: ast.AST, name: str, x: Tensor, by: Tensor) -> Tensor:
+def _shifted(ev: Evaluator, node: ast.AST, name: str, x: TracedArray, by: TracedArray) -> TracedArray:
     """By numbers of bits that are in an array: factors out of a table. Less than 0 and more than there are shift everything out."""
     bits = 8 * x.dtype.itemsize
-    beyond = elementwise(ev, node, "greater_equal", by, Number(bits))
+    beyond = elementwise(ev, node, "greater_equal", by, NumberValue(bits))
     if by.dtype.kind == "i":
-        beyond = elementwise(ev, node, "logical_or", beyond, elementwise(ev, node, "less", by, Number(0)))
-    places = cast(ev, node, select(ev, node, beyond, Number(bits), by), np.dtype(np.int64))
+        beyond = elementwise(ev, node, "logical_or", beyond, elementwise(ev, node, "less", by, NumberValue(0)))
+    places = cast(ev, node, select(ev, node, beyond, NumberValue(bits), by), np.dtype(np.int64))
     for table in powers(x.dtype, name):
         factors = emit(ev, node, "gather", [static(ev, node, table, "powers of two"), places])
         x = elementwise(ev, node, "mul" if name == "shift_left" else "floor_div", x, factors)
@@ -67,21 +67,21 @@ def _reciprocal(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["x"])
     if x.dtype.kind != "f":
         ev.fail("F401", node, f"reciprocal of {words(x)}", "make it a float first")
-    return elementwise(ev, node, "div", Number(1), x)
+    return elementwise(ev, node, "div", NumberValue(1), x)
 
 
 def _isinf(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["x"])
     if x.dtype.kind != "f":
         return elementwise(ev, node, "not_equal", x, x)
-    return elementwise(ev, node, "equal", elementwise(ev, node, "abs", x), Number(math.inf))
+    return elementwise(ev, node, "equal", elementwise(ev, node, "abs", x), NumberValue(math.inf))
 
 
 def _isfinite(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["x"])
     if x.dtype.kind != "f":
         return elementwise(ev, node, "equal", x, x)
-    return elementwise(ev, node, "less", elementwise(ev, node, "abs", x), Number(math.inf))
+    return elementwise(ev, node, "less", elementwise(ev, node, "abs", x), NumberValue(math.inf))
 
 
 _MOST_DECIMALS = 8
@@ -93,13 +93,13 @@ def _round(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     decimals = ev.integer(node, args["decimals"], "decimals") if "decimals" in args else 0
     x = array(ev, node, args["a"])
     if x.dtype.kind in "iu" and decimals >= 0:  # the same bits, and np.round gives them in their own dtype
-        return Tensor(x.ssa)
+        return TracedArray(x.ssa)
     if decimals == 0:
         return elementwise(ev, node, "rint", x)
     if x.dtype.kind != "f" or abs(decimals) > _MOST_DECIMALS:
         ev.fail("F506", node, f"round of {words(x)} with decimals={decimals} is not supported", "scale, np.rint, scale back")
     scale, back = ("mul", "div") if decimals > 0 else ("div", "mul")
-    factor = Number(10.0 ** abs(decimals))
+    factor = NumberValue(10.0 ** abs(decimals))
     return elementwise(ev, node, back, elementwise(ev, node, "rint", elementwise(ev, node, scale, x, factor)), factor)
 
 
@@ -114,7 +114,7 @@ def _clip(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         bounds = {n: v for n, v in bounds.items() if not _beyond(v, x.dtype, n)}
     if not bounds:
         loop(ev, node, np.positive, x)  # NumPy calls it then, and refuses truth values
-        return Tensor(x.ssa)
+        return TracedArray(x.ssa)
     low, high = bounds.get("min"), bounds.get("max")
     if low is None or high is None:
         return elementwise(ev, node, "minimum" if low is None else "maximum", x, *bounds.values())
@@ -128,8 +128,8 @@ def _clip(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return elementwise(ev, node, "minimum", elementwise(ev, node, "maximum", cast(ev, node, x, dtype), low), high)
 
 
-def _beyond(bound: Operand, dtype: np.dtype, side: str) -> bool:
-    if not isinstance(bound, Number) or bound.symbolic or type(bound.value) is not int:
+def _beyond(bound: ValueOperand, dtype: np.dtype, side: str) -> bool:
+    if not isinstance(bound, NumberValue) or bound.symbolic or type(bound.value) is not int:
         return False
     limits = np.iinfo(dtype)
     return bound.value <= limits.min if side == "min" else bound.value >= limits.max
@@ -138,9 +138,9 @@ def _beyond(bound: Operand, dtype: np.dtype, side: str) -> bool:
 def _where(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     condition = array(ev, node, args["condition"])
     if condition.dtype.kind != "b":
-        condition = elementwise(ev, node, "not_equal", condition, Number(0))
+        condition = elementwise(ev, node, "not_equal", condition, NumberValue(0))
     chosen = select(ev, node, condition, numeric(ev, node, args["x"]), numeric(ev, node, args["y"]))
-    return Tensor(chosen.ssa, scalar=False)  # an array also where it has no dimensions
+    return TracedArray(chosen.ssa, scalar=False)  # an array also where it has no dimensions
 
 
 HANDLERS: Mapping[str, Handler] = {

@@ -14,7 +14,7 @@ from fleet.frontend.arrays.complexes import beside
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Complex, List, Number, Tensor, Value, words
+from fleet.frontend.reading.values import Complex, List, NumberValue, TracedArray, Value, words
 
 __all__ = ["MAKERS", "load"]
 
@@ -31,12 +31,12 @@ def load(ev: Evaluator, node: ast.Subscript, path: str, index_items: Callable[[E
     if name in ("mgrid", "ogrid"):
         return _grid(ev, node, name, own)
     parts = [_part(ev, node, item) for item in own]
-    dtypes = [p.dtype for p in parts if isinstance(p, Tensor)]
-    numbers = [p.value for p in parts if isinstance(p, Number)]
+    dtypes = [p.dtype for p in parts if isinstance(p, TracedArray)]
+    numbers = [p.value for p in parts if isinstance(p, NumberValue)]
     common = np.result_type(*dtypes, *numbers)
     rows: list[Value] = []
     for p in parts:
-        if isinstance(p, Number):
+        if isinstance(p, NumberValue):
             rows.append(_call(ev, node, "numpy.array", [List([p])], {"dtype": common}))
         else:
             rows.append(_call(ev, node, "numpy.atleast_1d", [p]))
@@ -47,24 +47,24 @@ def _call(ev: Evaluator, node: ast.expr, path: str, args: list[Value], keywords:
     return ev.domain.call(ev, as_call(node), path, args, keywords or {})
 
 
-def _part(ev: Evaluator, node: ast.Subscript, item: ast.expr) -> Tensor | Number:
+def _part(ev: Evaluator, node: ast.Subscript, item: ast.expr) -> TracedArray | NumberValue:
     if isinstance(item, ast.Slice):
         return _made(ev, node, np.r_[_line(ev, node, item)])
     value = ev.expression(item)
     found = beside(ev, node, to_array(ev, node, value))
-    if not isinstance(found, Tensor | Number) or (isinstance(found, Number) and found.symbolic):
+    if not isinstance(found, TracedArray | NumberValue) or (isinstance(found, NumberValue) and found.symbolic):
         ev.fail("F408", node.slice, f"{words(value)} in np.r_ or np.c_", "give slices, numbers and arrays")
     return found
 
 
-def _made(ev: Evaluator, node: ast.expr, values: np.ndarray) -> Tensor:
+def _made(ev: Evaluator, node: ast.expr, values: np.ndarray) -> TracedArray:
     found = _call(ev, node, "numpy.array", [_nested(values.tolist())], {"dtype": values.dtype})
-    assert isinstance(found, Tensor)
+    assert isinstance(found, TracedArray)
     return found
 
 
 def _nested(plain: Any) -> Value:
-    return List([_nested(p) for p in plain]) if isinstance(plain, list) else Number(plain)  # pyright: ignore[reportUnknownVariableType]
+    return List([_nested(p) for p in plain]) if isinstance(plain, list) else NumberValue(plain)  # pyright: ignore[reportUnknownVariableType]
 
 
 def _line(ev: Evaluator, node: ast.Subscript, item: ast.expr) -> slice:

@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.frontend.arrays.arguments import to_array
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Lazy, Number, Tensor, Value, words
+from fleet.frontend.reading.values import Lazy, NumberValue, TracedArray, Value, words
 
 __all__ = ["ITERATION"]
 
@@ -18,20 +18,20 @@ def _ndindex(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Map
     sizes = [n for a in args for n in ev.integers(node, a, "a size")]
     if keywords or any(n < 0 for n in sizes):
         ev.fail("F703", node, f"ndindex of {sizes}", "give sizes")
-    return Lazy((tuple(Number(i) for i in at) for at in np.ndindex(*sizes)), "generator")
+    return Lazy((tuple(NumberValue(i) for i in at) for at in np.ndindex(*sizes)), "generator")
 
 
-def _array(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Tensor:
+def _array(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> TracedArray:
     found = to_array(ev, node, args[0]) if len(args) == 1 and not keywords else None
-    if not isinstance(found, Tensor) or any(n < 0 for n in found.shape):
+    if not isinstance(found, TracedArray) or any(n < 0 for n in found.shape):
         ev.fail("F506", node, f"an iterator over {words(args[0]) if args else 'nothing'} is not supported", "give one array")
     return found
 
 
-def _elements(ev: Evaluator, node: ast.Call, x: Tensor) -> Iterator[tuple[tuple[Value, ...], Value]]:
+def _elements(ev: Evaluator, node: ast.Call, x: TracedArray) -> Iterator[tuple[tuple[Value, ...], Value]]:
     place = ast.copy_location(ast.Subscript(node.func, ast.copy_location(ast.Constant(0), node), ast.Load()), node)
     for at in np.ndindex(*x.shape):
-        index = tuple(Number(i) for i in at)
+        index = tuple(NumberValue(i) for i in at)
         yield index, ev.domain.load(ev, place, x, list(index)) if index else x
 
 

@@ -7,30 +7,30 @@ import ast
 from fleet.frontend.arrays import called
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.tensor import joined_storage
-from fleet.frontend.reading.values import Tensor, Value, words
+from fleet.frontend.reading.values import TracedArray, Value, words
 from fleet.ir.memory_order import in_c_order
 
 __all__ = ["arranged", "ordered"]
 
 
-def ordered(ev: Evaluator, node: ast.expr, x: Tensor, order: Value) -> Tensor:
+def ordered(ev: Evaluator, node: ast.expr, x: TracedArray, order: Value) -> TracedArray:
     """A copy of the array whose elements lie in this order: "C", "F", "A" or "K" (None)."""
     if order not in (None, "C", "F", "A", "K"):
         ev.fail("F506", node, f"order={words(order)} is not supported", "'C', 'F', 'A' or 'K'")
     if order in (None, "K") or (order in ("C", "A") and in_c_order(x.ssa)) or len(x.shape) < 2:
-        return Tensor(x.ssa, scalar=x.scalar)
+        return TracedArray(x.ssa, scalar=x.scalar)
     found = called.call(ev, node, "numpy.copy", [x], {"order": order})
-    assert isinstance(found, Tensor)
-    return Tensor(found.ssa, scalar=False)
+    assert isinstance(found, TracedArray)
+    return TracedArray(found.ssa, scalar=False)
 
 
-def arranged(ev: Evaluator, node: ast.expr, x: Tensor, order: Value) -> Tensor:
+def arranged(ev: Evaluator, node: ast.expr, x: TracedArray, order: Value) -> TracedArray:
     """The array itself if it is contiguous in this order, else a copy: "C", "F", "A" or "K" (None)."""
     if order in (None, "K"):
         return x
     laid = ordered(ev, node, x, order).ssa
     if laid is x.ssa and order == "C":
         return x.view(laid, scalar=False, where="contiguous")
-    made = Tensor(laid, scalar=False)
+    made = TracedArray(laid, scalar=False)
     joined_storage(made, x)
     return made

@@ -13,7 +13,7 @@ from fleet.frontend.arrays.arguments import to_array
 from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import value_of
-from fleet.frontend.reading.values import Function, Library, List, Method, Number, Slice, Tensor, Value, words
+from fleet.frontend.reading.values import Library, List, Method, NumberValue, Slice, SourceFunction, TracedArray, Value, words
 
 __all__ = ["MAPPED", "call", "vectorized"]
 
@@ -24,11 +24,11 @@ def _call(ev: Evaluator, node: ast.expr, path: str, args: list[Value], keywords:
     return ev.domain.call(ev, as_call(node), path, args, keywords or {})
 
 
-def _tensor(ev: Evaluator, node: ast.Call, value: Value) -> Tensor:
+def _tensor(ev: Evaluator, node: ast.Call, value: Value) -> TracedArray:
     found = to_array(ev, node, value)
-    if isinstance(found, Number):
+    if isinstance(found, NumberValue):
         found = _call(ev, node, "numpy.asarray", [found])
-    if not isinstance(found, Tensor):
+    if not isinstance(found, TracedArray):
         ev.fail("F408", node, f"expected an array, found {words(value)}")
     return found
 
@@ -46,20 +46,20 @@ def _apply_along_axis(ev: Evaluator, node: ast.Call, args: Sequence[Value], keyw
         ev.fail("F506", node, f"apply_along_axis over {around} rows", f"at most {_MOST_PARTS}, known before the run; use axis=")
     found: list[Value] = []
     for place in itertools.product(*map(range, around)):
-        items: list[Value] = [Number(i) for i in place]
+        items: list[Value] = [NumberValue(i) for i in place]
         items.insert(axis, Slice(None, None))
         row = ev.domain.load(ev, _subscript(node), x, items)
         found.append(_call(ev, node, "numpy.asarray", [ev.call(node, function, [row, *args[3:]], keywords)]))
-    shapes = {v.shape for v in found if isinstance(v, Tensor)}
+    shapes = {v.shape for v in found if isinstance(v, TracedArray)}
     if len(shapes) != 1:
         ev.fail("F408", node, "apply_along_axis of a function whose results have several shapes")
     (inner,) = shapes
     joined = _call(ev, node, "numpy.stack", [List(found)])
-    shaped = _call(ev, node, "numpy.reshape", [joined, tuple(Number(d) for d in (*around, *inner))])
+    shaped = _call(ev, node, "numpy.reshape", [joined, tuple(NumberValue(d) for d in (*around, *inner))])
     order = [*range(axis), *range(len(around), len(around) + len(inner)), *range(axis, len(around))]
     if order == sorted(order):
         return shaped
-    return _call(ev, node, "numpy.transpose", [shaped, tuple(Number(o) for o in order)])
+    return _call(ev, node, "numpy.transpose", [shaped, tuple(NumberValue(o) for o in order)])
 
 
 def _subscript(node: ast.expr) -> ast.Subscript:
@@ -71,11 +71,11 @@ def _apply_over_axes(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywo
         ev.fail("F506", node, f"apply_over_axes with {', '.join(keywords)}")
     x = _tensor(ev, node, args[1])
     for axis in ev.integers(node, args[2], "axes"):
-        found = _tensor(ev, node, ev.call(node, args[0], [x, Number(axis)], {}))
+        found = _tensor(ev, node, ev.call(node, args[0], [x, NumberValue(axis)], {}))
         x = (
             found
             if len(found.shape) == len(x.shape)
-            else _tensor(ev, node, _call(ev, node, "numpy.expand_dims", [found, Number(axis)]))
+            else _tensor(ev, node, _call(ev, node, "numpy.expand_dims", [found, NumberValue(axis)]))
         )
     return x
 
@@ -83,8 +83,8 @@ def _apply_over_axes(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywo
 def _fromfunction(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     dtype = keywords.get("dtype", np.dtype(float))
     grids = _call(ev, node, "numpy.indices", [args[1]], {"dtype": dtype})
-    assert isinstance(grids, Tensor)
-    parts: list[Value] = [ev.domain.load(ev, _subscript(node), grids, [Number(i)]) for i in range(grids.shape[0])]
+    assert isinstance(grids, TracedArray)
+    parts: list[Value] = [ev.domain.load(ev, _subscript(node), grids, [NumberValue(i)]) for i in range(grids.shape[0])]
     return ev.call(node, args[0], parts, {k: v for k, v in keywords.items() if k != "dtype"})
 
 
@@ -96,7 +96,7 @@ def _piecewise(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: M
         ev.fail(
             "F506", node, "piecewise takes conditions, and one function or number for each", "np.piecewise(x, [x < 0], [-1, 1])"
         )
-    if any(not isinstance(f, Number) for f in functions):
+    if any(not isinstance(f, NumberValue) for f in functions):
         ev.fail("F506", node, "piecewise with functions, which see chosen elements alone", "use np.where or np.select")
     found: Value = _call(ev, node, "numpy.zeros_like", [x])
     if len(functions) > len(conditions):
@@ -114,7 +114,7 @@ def _piecewise(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: M
 
 def _vectorize(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     function = args[0]
-    if not isinstance(function, Function) or keywords or len(args) > 1:
+    if not isinstance(function, SourceFunction) or keywords or len(args) > 1:
         ev.fail("F506", node, f"vectorize of {words(function)} with these arguments", "give a function of the file alone")
     return Method(function, "vectorized")
 
@@ -123,7 +123,9 @@ _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.USub, ast.UAdd)
 _LEAVES = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Constant, ast.Name, ast.operator, ast.unaryop, ast.cmpop, ast.expr_context)
 
 
-def vectorized(ev: Evaluator, node: ast.Call, function: Function, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+def vectorized(
+    ev: Evaluator, node: ast.Call, function: SourceFunction, args: Sequence[Value], keywords: Mapping[str, Value]
+) -> Value:
     """`np.vectorize(f)(x)`: Python computes with each element as a number of its own. Arithmetic of float64 gives the
     same for all elements at once."""
     body = function.node.body
@@ -147,15 +149,15 @@ def vectorized(ev: Evaluator, node: ast.Call, function: Function, args: Sequence
     kind = ev.call(node, function, list[Value](arrays), {})  # what NumPy asks of the first elements
     found = ev.call(node, function, wide, {})
     if (
-        not isinstance(kind, Tensor)
-        or not isinstance(found, Tensor)
+        not isinstance(kind, TracedArray)
+        or not isinstance(found, TracedArray)
         or found.shape != np.broadcast_shapes(*(a.shape for a in arrays))
     ):
         ev.fail("F506", node, "vectorize of a function that does not use each of its arguments")
     return _call(ev, node, "numpy.asarray", [found], {"dtype": kind.dtype})
 
 
-def _one_by_one(ev: Evaluator, node: ast.Call, function: Function, arrays: Sequence[Tensor]) -> Value:
+def _one_by_one(ev: Evaluator, node: ast.Call, function: SourceFunction, arrays: Sequence[TracedArray]) -> Value:
     """The function of each element, where all are known; None where they, or what it gives, are not."""
     known = [ev.domain.elements_of(a) for a in arrays]
     given = [k for k in known if k is not None]
@@ -169,7 +171,7 @@ def _one_by_one(ev: Evaluator, node: ast.Call, function: Function, arrays: Seque
     for elements in (each[0], *each):  # NumPy asks for the first twice: once to see what it gives
         value = ev.call(node, function, [value_of(e) for e in elements], {})
         number = ev.static(value)
-        if number is None or isinstance(value, Tensor):
+        if number is None or isinstance(value, TracedArray):
             return None
         found.append(number)
     dtype = np.asarray(found[0]).dtype
@@ -201,6 +203,6 @@ def call(ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywor
             ev.fail("F208", node, f"{path.replace('numpy', 'np', 1)} needs {name}")
         given.append(rest.pop(name))
     callee = given[0]
-    if path not in ("numpy.piecewise",) and not isinstance(callee, Function | Library | Method):
+    if path not in ("numpy.piecewise",) and not isinstance(callee, SourceFunction | Library | Method):
         ev.fail("F408", node, f"{words(callee)} cannot be called")
     return function(ev, node, given, rest)

@@ -17,19 +17,19 @@ from fleet.frontend.arrays.operands import array, elementwise, select
 from fleet.frontend.arrays.parts import piece, transposed
 from fleet.frontend.arrays.sizes import reshaped
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Number, Tensor, Value, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value, words
 
 __all__ = ["HANDLERS"]
 
 
-def _static(ev: Evaluator, node: ast.AST, x: Tensor, what: str) -> None:
+def _static(ev: Evaluator, node: ast.AST, x: TracedArray, what: str) -> None:
     if any(d < 0 for d in x.shape):
         ev.unknown(node, f"{what} of an array whose size only the run knows")
 
 
 def _diag(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     """A vector as the diagonal of a matrix of zeros, or the diagonal of a matrix; k: how far above the main one."""
-    x, k = array(ev, node, args["v"]), ev.integer(node, args.get("k", Number(0)), "k")
+    x, k = array(ev, node, args["v"]), ev.integer(node, args.get("k", NumberValue(0)), "k")
     _static(ev, node, x, "diag")
     if len(x.shape) == 2:
         rows, columns = x.shape
@@ -40,14 +40,14 @@ def _diag(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         ev.fail("F305", node, f"diag of {words(x)}", "it takes vectors and matrices")
     size = x.shape[0] + abs(k)
     zero = builder_of(ev).filled(node, (), 0, x.dtype)
-    row = Tensor(builder_of(ev).emit(node, "pad", [x.ssa, zero.ssa], low=[max(k, 0)], high=[max(-k, 0)]))
+    row = TracedArray(builder_of(ev).emit(node, "pad", [x.ssa, zero.ssa], low=[max(k, 0)], high=[max(-k, 0)]))
     mask = static(ev, node, np.eye(size, k=k, dtype=bool), "diagonal")
     return select(ev, node, mask, row, zero)
 
 
 def _fill_diagonal(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     owner, value = args["a"], args["val"]
-    if not isinstance(owner, Tensor) or len(owner.shape) != 2 or (isinstance(value, Tensor) and value.shape):
+    if not isinstance(owner, TracedArray) or len(owner.shape) != 2 or (isinstance(value, TracedArray) and value.shape):
         ev.fail("F305", node, "fill_diagonal takes a matrix and a number", "write x[np.arange(n), np.arange(n)] = values")
     _static(ev, node, owner, "fill_diagonal")
     ev.domain.store(ev, node, owner, [static(ev, node, np.eye(*owner.shape, dtype=bool), "diagonal")], value)
@@ -63,13 +63,13 @@ def _kron(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     wide = reshaped(ev, node, a, [d for n in shapes[0] for d in (n, 1)])
     tall = reshaped(ev, node, b, [d for n in shapes[1] for d in (1, n)])
     product = elementwise(ev, node, "mul", wide, tall)
-    return Tensor(reshaped(ev, node, product, [m * n for m, n in zip(*shapes, strict=True)]).ssa, scalar=False)
+    return TracedArray(reshaped(ev, node, product, [m * n for m, n in zip(*shapes, strict=True)]).ssa, scalar=False)
 
 
 def _tensordot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     """The steps that NumPy takes: both as matrices, one product."""
     a, b = array(ev, node, args["a"]), array(ev, node, args["b"])
-    given = args.get("axes", Number(2))
+    given = args.get("axes", NumberValue(2))
     pair = ev.sequence(given)
     if pair is None:
         count = ev.integer(node, given, "axes")
@@ -82,7 +82,7 @@ def _tensordot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         summed = []
         for v, axes in zip((a, b), pair, strict=True):
             numbers = ev.integers(node, axes, "axes")
-            axes_of(ev, node, len(v.shape), tuple(Number(n) for n in numbers))
+            axes_of(ev, node, len(v.shape), tuple(NumberValue(n) for n in numbers))
             summed.append([n % len(v.shape) for n in numbers])
     for v in (a, b):
         _static(ev, node, v, "tensordot")
@@ -95,8 +95,8 @@ def _tensordot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     left = reshaped(ev, node, transposed(ev, node, a, [*kept[0], *summed[0]]), [math.prod(rows), depth])
     right = reshaped(ev, node, transposed(ev, node, b, [*summed[1], *kept[1]]), [depth, math.prod(columns)])
     found = matmul(ev, node, left, right)
-    assert isinstance(found, Tensor)
-    return Tensor(reshaped(ev, node, found, [*rows, *columns]).ssa, scalar=False)
+    assert isinstance(found, TracedArray)
+    return TracedArray(reshaped(ev, node, found, [*rows, *columns]).ssa, scalar=False)
 
 
 HANDLERS: Mapping[str, Handler] = {"diag": _diag, "fill_diagonal": _fill_diagonal, "kron": _kron, "tensordot": _tensordot}

@@ -19,7 +19,7 @@ from fleet.frontend.arrays.sizes import flat, reshaped
 from fleet.frontend.arrays.truths import check, condition
 from fleet.frontend.reading.errors import as_call, expression_at
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Number, Tensor, Value, dimension, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value, dimension, words
 from fleet.ir.dialect import NumpyOp
 from fleet.ir.operation import attributes_of
 
@@ -27,10 +27,10 @@ _KINDS = ("stable", "quicksort", "mergesort", "heapsort")
 _FAR = 1 << 40
 """An index beyond every array: gather and scatter refuse it when the model runs."""
 _MAX_PLACES = 1 << 22
-Part: TypeAlias = "np.ndarray | Tensor"
+OrderPart: TypeAlias = "np.ndarray | TracedArray"
 
 
-def _along(ev: Evaluator, node: ast.Call, args: Arguments) -> tuple[Tensor, int]:
+def _along(ev: Evaluator, node: ast.Call, args: Arguments) -> tuple[TracedArray, int]:
     """The array and the axis of a sort; all elements in a row for axis=None."""
     x = array(ev, node, args["a"])
     if args.get("kind") not in (None, *_KINDS):
@@ -39,7 +39,7 @@ def _along(ev: Evaluator, node: ast.Call, args: Arguments) -> tuple[Tensor, int]
         return flat(ev, node, x), 0
     if not x.shape:
         ev.fail("F305", node, f"{words(x)} has no axis to sort along")
-    return x, axis_of(ev, node, len(x.shape), args.get("axis", Number(-1)))
+    return x, axis_of(ev, node, len(x.shape), args.get("axis", NumberValue(-1)))
 
 
 def _argsort(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -58,7 +58,7 @@ def _argsort(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _sort_in_place(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     owner = args["a"]
-    assert isinstance(owner, Tensor)
+    assert isinstance(owner, TracedArray)
     given = {k: v for k, v in args.items() if k in ("axis", "kind", "stable")}
     ev.domain.store(ev, node, owner, [], called.call(ev, node, "numpy.sort", [owner], given))
     return None
@@ -67,7 +67,7 @@ def _sort_in_place(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 # ---- many indices
 
 
-def _normal(ev: Evaluator, node: ast.AST, index: Part, size: int, *, checked: bool) -> Part:
+def _normal(ev: Evaluator, node: ast.AST, index: OrderPart, size: int, *, checked: bool) -> OrderPart:
     """Indices of one dimension that count from the front. Known ones are checked here, others when the model runs."""
     if isinstance(index, np.ndarray):
         if index.size and not -size <= int(index.min()) <= int(index.max()) < size:
@@ -77,13 +77,16 @@ def _normal(ev: Evaluator, node: ast.AST, index: Part, size: int, *, checked: bo
     if not checked:
         return index
     index = cast(ev, node, index, np.dtype(np.int64))
-    front = select(ev, node, elementwise(ev, node, "less", index, Number(0)),
-                   elementwise(ev, node, "add", index, Number(size)), index)  # fmt: skip
-    low, high = elementwise(ev, node, "less", front, Number(0)), elementwise(ev, node, "greater_equal", front, Number(size))
-    return select(ev, node, elementwise(ev, node, "logical_or", low, high), Number(_FAR), front)
+    front = select(ev, node, elementwise(ev, node, "less", index, NumberValue(0)),
+                   elementwise(ev, node, "add", index, NumberValue(size)), index)  # fmt: skip
+    low, high = (
+        elementwise(ev, node, "less", front, NumberValue(0)),
+        elementwise(ev, node, "greater_equal", front, NumberValue(size)),
+    )
+    return select(ev, node, elementwise(ev, node, "logical_or", low, high), NumberValue(_FAR), front)
 
 
-def _flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequence[Part], *, checked: bool) -> Part:
+def _flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequence[OrderPart], *, checked: bool) -> OrderPart:
     """Indices into several dimensions, each with its own array, as indices into these dimensions flattened."""
     shapes = {p.shape for p in parts}
     if len(shapes) > 1 and any(d < 0 for s in shapes for d in s):
@@ -95,14 +98,14 @@ def _flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequ
     if math.prod(shape) > _MAX_PLACES:
         ev.fail("F603", node, f"{math.prod(shape)} indices", f"at most {_MAX_PLACES}")
     known = np.zeros((1,) * len(shape), np.int64)
-    late: Tensor | None = None
+    late: TracedArray | None = None
     for i, (size, part) in enumerate(zip(sizes, parts, strict=True)):
         stride = math.prod(sizes[i + 1 :])
         index = _normal(ev, node, part, size, checked=checked and len(parts) > 1)  # the run checks a single one itself
         if isinstance(index, np.ndarray):
             known = known + index * stride
             continue
-        scaled = index if stride == 1 else elementwise(ev, node, "mul", index, Number(stride))
+        scaled = index if stride == 1 else elementwise(ev, node, "mul", index, NumberValue(stride))
         late = scaled if late is None else elementwise(ev, node, "add", late, scaled)
     if late is None:
         return np.array(np.broadcast_to(known, shape), order="C")
@@ -111,18 +114,20 @@ def _flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequ
     return late if late.shape == shape else emit(ev, node, "broadcast_to", [late], shape=list(shape))
 
 
-def flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequence[Tensor]) -> Tensor:
+def flat_places(ev: Evaluator, node: ast.AST, sizes: Sequence[int], parts: Sequence[TracedArray]) -> TracedArray:
     """Indices into several dimensions as indices into these dimensions flattened."""
     known = [known_array(ev, p) for p in parts]
     found = [p if k is None else k for p, k in zip(parts, known, strict=True)]
     return _as_tensor(ev, node, _flat_places(ev, node, sizes, found, checked=True))
 
 
-def _as_tensor(ev: Evaluator, node: ast.AST, places: Part) -> Tensor:
-    return places if isinstance(places, Tensor) else static(ev, node, places, "places", scalar=False)
+def _as_tensor(ev: Evaluator, node: ast.AST, places: OrderPart) -> TracedArray:
+    return places if isinstance(places, TracedArray) else static(ev, node, places, "places", scalar=False)
 
 
-def take(ev: Evaluator, node: ast.AST, x: Tensor, first: int, parts: Sequence[Part], *, checked: bool = True) -> Tensor:
+def take(
+    ev: Evaluator, node: ast.AST, x: TracedArray, first: int, parts: Sequence[OrderPart], *, checked: bool = True
+) -> TracedArray:
     """`x[:, ..., i, j]`: as many dimensions as there are parts, from `first` on, by arrays of indices."""
     sizes = x.shape[first : first + len(parts)]
     if any(d < 0 for d in x.shape):
@@ -132,7 +137,9 @@ def take(ev: Evaluator, node: ast.AST, x: Tensor, first: int, parts: Sequence[Pa
     return emit(ev, node, "gather", [merged, _as_tensor(ev, node, places)], **({"axis": first} if first else {}))
 
 
-def put(ev: Evaluator, node: ast.AST, owner: Tensor, parts: Sequence[Part], value: Tensor, *, checked: bool = True) -> None:
+def put(
+    ev: Evaluator, node: ast.AST, owner: TracedArray, parts: Sequence[OrderPart], value: TracedArray, *, checked: bool = True
+) -> None:
     """`owner[i, j] = value`, of the first dimensions: of several values for one place the last stays."""
     sizes, rest = owner.shape[: len(parts)], owner.shape[len(parts) :]
     places = _flat_places(ev, node, sizes, parts, checked=checked)
@@ -152,13 +159,13 @@ def put(ev: Evaluator, node: ast.AST, owner: Tensor, parts: Sequence[Part], valu
     change(ev, node, owner, reshaped(ev, node, done, owner.shape).ssa)
 
 
-def _in_own_place(ev: Evaluator, node: ast.AST, x: Tensor, indices: Tensor, axis: int) -> list[Part]:
+def _in_own_place(ev: Evaluator, node: ast.AST, x: TracedArray, indices: TracedArray, axis: int) -> list[OrderPart]:
     """What take_along_axis takes: the indices along one axis, and each one's own place along the others."""
     if indices.dtype.kind != "i" or len(indices.shape) != len(x.shape):
         ev.fail("F405", node, f"indices {words(indices)} along an axis of {words(x)}", "they are integers, of as many dimensions")
     if any(d < 0 for d in (*x.shape, *indices.shape)):
         ev.unknown(node, "indices along an axis, of dimensions whose sizes only the run knows")
-    parts: list[Part] = []
+    parts: list[OrderPart] = []
     for i, size in enumerate(x.shape):
         shape = [-1 if j == i else 1 for j in range(len(x.shape))]
         if i != axis and indices.shape[i] not in (1, size):
@@ -168,7 +175,9 @@ def _in_own_place(ev: Evaluator, node: ast.AST, x: Tensor, indices: Tensor, axis
     return parts
 
 
-def take_along(ev: Evaluator, node: ast.AST, x: Tensor, indices: Tensor, axis: int, *, checked: bool = True) -> Tensor:
+def take_along(
+    ev: Evaluator, node: ast.AST, x: TracedArray, indices: TracedArray, axis: int, *, checked: bool = True
+) -> TracedArray:
     """`np.take_along_axis`."""
     if len(x.shape) == 1:
         return emit(ev, node, "gather", [x, indices])
@@ -177,9 +186,9 @@ def take_along(ev: Evaluator, node: ast.AST, x: Tensor, indices: Tensor, axis: i
 
 def _take_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x, indices = array(ev, node, args["arr"]), array(ev, node, args["indices"])
-    if args.get("axis", Number(-1)) is None:
+    if args.get("axis", NumberValue(-1)) is None:
         return take_along(ev, node, flat(ev, node, x), indices, 0)
-    axis = axis_of(ev, node, len(x.shape), args.get("axis", Number(-1)))
+    axis = axis_of(ev, node, len(x.shape), args.get("axis", NumberValue(-1)))
     if indices.dtype.kind != "i" or len(indices.shape) != len(x.shape):
         _in_own_place(ev, node, x, indices, axis)
     return take_along(ev, node, x, indices, axis)
@@ -187,7 +196,7 @@ def _take_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _put_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     owner = args["arr"]
-    if not isinstance(owner, Tensor) or args["axis"] is None:
+    if not isinstance(owner, TracedArray) or args["axis"] is None:
         ev.fail("F506", node, "put_along_axis takes an array and an axis")
     check_writable(ev, node, owner)
     axis = axis_of(ev, node, len(owner.shape), args["axis"])
@@ -199,13 +208,13 @@ def _put_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 # ---- masks
 
 
-def places_of(ev: Evaluator, node: ast.AST, mask: Tensor) -> list[Tensor]:
+def places_of(ev: Evaluator, node: ast.AST, mask: TracedArray) -> list[TracedArray]:
     """The places where a mask is true, one array a dimension; only the run knows their length if it is not known."""
     known = known_array(ev, mask)
     if known is None:
         found = called.call(ev, expression_at(node), "numpy.nonzero", [mask], {})
         assert isinstance(found, tuple)
-        return [p for p in found if isinstance(p, Tensor)]
+        return [p for p in found if isinstance(p, TracedArray)]
     places = np.nonzero(known if known.ndim else known[None])
     return [static(ev, node, p, "places", scalar=False) for p in places]
 
@@ -222,11 +231,11 @@ def nonzero(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return tuple(places_of(ev, node, x))
 
 
-def mask_of(ev: Evaluator, node: ast.AST, items: Sequence[Value]) -> Tensor | None:
+def mask_of(ev: Evaluator, node: ast.AST, items: Sequence[Value]) -> TracedArray | None:
     """The mask whose places (`np.where(mask)`, `np.nonzero`) an index consists of, in their order; None for another index."""
-    source: Tensor | None = None
+    source: TracedArray | None = None
     for i, item in enumerate(items):
-        op = item.held.owner if isinstance(item, Tensor) and item.held is not None else None
+        op = item.held.owner if isinstance(item, TracedArray) and item.held is not None else None
         if not isinstance(op, NumpyOp):
             return None
         found = attributes_of(op)
@@ -234,13 +243,13 @@ def mask_of(ev: Evaluator, node: ast.AST, items: Sequence[Value]) -> Tensor | No
             return None
         if source is not None and source.ssa is not op.operands[0]:
             return None
-        source = Tensor(op.operands[0])
+        source = TracedArray(op.operands[0])
     if source is None or len(source.shape) != len(items):
         return None
-    return source if source.dtype.kind == "b" else elementwise(ev, node, "not_equal", source, Number(0))
+    return source if source.dtype.kind == "b" else elementwise(ev, node, "not_equal", source, NumberValue(0))
 
 
-def _spread(ev: Evaluator, node: ast.AST, owner: Tensor, mask: Tensor, values: Tensor) -> Tensor:
+def _spread(ev: Evaluator, node: ast.AST, owner: TracedArray, mask: TracedArray, values: TracedArray) -> TracedArray:
     """The array with rows of `values`, as many as only the run knows, one after the other where the mask is true."""
     rest = owner.shape[len(mask.shape) :]
     count = math.prod(mask.shape)
@@ -251,15 +260,15 @@ def _spread(ev: Evaluator, node: ast.AST, owner: Tensor, mask: Tensor, values: T
     fits = ev.domain.binary(ev, place, "equal", ev.operand(place, held), dimension(values, 0))
     flag = condition(ev, node, fits)
     check(ev, node, flag, "values are assigned where a mask is true, and they are not as many as it has true elements")
-    number = elementwise(ev, node, "sub", emit(ev, node, "cumsum", [whole], axis=0), Number(1))
+    number = elementwise(ev, node, "sub", emit(ev, node, "cumsum", [whole], axis=0), NumberValue(1))
     last = static(ev, node, np.zeros((1, *rest), owner.dtype), "none", scalar=False)
     padded = emit(ev, node, "concat", [values, last], axis=0)  # where the mask is false the last is taken, and not used
-    taken = emit(ev, node, "gather", [padded, select(ev, node, flags, number, Number(-1))])
+    taken = emit(ev, node, "gather", [padded, select(ev, node, flags, number, NumberValue(-1))])
     wide = reshaped(ev, node, flags, [count, *([1] * len(rest))])
     return reshaped(ev, node, emit(ev, node, "where", [wide, taken, rows]), owner.shape)
 
 
-def fill_where(ev: Evaluator, node: ast.AST, owner: Tensor, mask: Tensor, value: Tensor) -> None:
+def fill_where(ev: Evaluator, node: ast.AST, owner: TracedArray, mask: TracedArray, value: TracedArray) -> None:
     """`owner[mask] = value` where the mask is known only when the model runs: one value, or a row of what the mask leaves."""
     rest = owner.shape[len(mask.shape) :]
     if mask.shape != owner.shape[: len(mask.shape)]:

@@ -14,18 +14,18 @@ from fleet.frontend.arrays.functions.shifts import must_fit
 from fleet.frontend.arrays.operands import array, elementwise, numeric
 from fleet.frontend.arrays.sizes import dims_of, flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Number, Operand, Tensor, Value, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value, ValueOperand, words
 from fleet.ir.dialect import ReshapeOp, SliceOp, TransposeOp
 from fleet.ir.einsum import canonical
 from fleet.ir.shapes import InferenceError
 
 
-def matmul(ev: Evaluator, node: ast.AST, lhs: Operand, rhs: Operand) -> Value:
+def matmul(ev: Evaluator, node: ast.AST, lhs: ValueOperand, rhs: ValueOperand) -> Value:
     """`lhs @ rhs`; a vector takes part as a row or a column that vanishes from the result."""
     for number, other in ((lhs, rhs), (rhs, lhs)):
-        if isinstance(number, Number) and not isinstance(other, Number):
+        if isinstance(number, NumberValue) and not isinstance(other, NumberValue):
             must_fit(ev, node, number, other.dtype)
-    if isinstance(lhs, Number) or isinstance(rhs, Number) or not lhs.shape or not rhs.shape:
+    if isinstance(lhs, NumberValue) or isinstance(rhs, NumberValue) or not lhs.shape or not rhs.shape:
         ev.fail("F302", node, f"matmul of {words(lhs)} and {words(rhs)}", "both must be arrays of rank 1 or more")
     if len(lhs.shape) > 1 and len(rhs.shape) > 1:
         return emit(ev, node, "matmul", [lhs, rhs])
@@ -38,7 +38,7 @@ def matmul(ev: Evaluator, node: ast.AST, lhs: Operand, rhs: Operand) -> Value:
     dims = dims_of(product)
     rows = dims[-2:-1] if len(lhs.shape) > 1 else []
     columns = dims[-1:] if len(rhs.shape) > 1 else []
-    return Tensor(reshaped(ev, node, product, [*dims[:-2], *rows, *columns]).ssa)
+    return TracedArray(reshaped(ev, node, product, [*dims[:-2], *rows, *columns]).ssa)
 
 
 def _matmul(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -47,21 +47,21 @@ def _matmul(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _dot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     lhs, rhs = numeric(ev, node, args["a"]), numeric(ev, node, args["b"])
-    if isinstance(lhs, Number) or isinstance(rhs, Number) or not lhs.shape or not rhs.shape:
+    if isinstance(lhs, NumberValue) or isinstance(rhs, NumberValue) or not lhs.shape or not rhs.shape:
         return _scaled(ev, node, array(ev, node, lhs), array(ev, node, rhs))
     if not 1 <= len(lhs.shape) <= 2 or not 1 <= len(rhs.shape) <= 2:
         ev.fail("F302", node, f"dot of {words(lhs)} and {words(rhs)}", "dot takes arrays of rank 1 or 2; use @ or *")
     return matmul(ev, node, lhs, rhs)
 
 
-def _scaled(ev: Evaluator, node: ast.AST, lhs: Tensor, rhs: Tensor) -> Value:
+def _scaled(ev: Evaluator, node: ast.AST, lhs: TracedArray, rhs: TracedArray) -> Value:
     """np.dot with a scalar. A number there is an array, and so not weak.
 
     BLAS adds to 0.0, so that no -0.0 stays; NumPy calls it for all arrays but those of one element.
     """
     product = elementwise(ev, node, "mul", lhs, rhs)
     by_blas = product.dtype.name in ("float32", "float64") and 1 <= len(product.shape) <= 2 and set(product.shape) != {1}
-    return elementwise(ev, node, "add", product, Number(0.0)) if by_blas else product
+    return elementwise(ev, node, "add", product, NumberValue(0.0)) if by_blas else product
 
 
 def _inner(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -102,19 +102,19 @@ def _norm(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if args.get("axis") is None:
         row = _in_a_row(ev, node, x)
         total = matmul(ev, node, row, row)
-        assert isinstance(total, Tensor)
+        assert isinstance(total, TracedArray)
         root = elementwise(ev, node, "sqrt", total)
         return reshaped(ev, node, root, [1] * len(x.shape)) if keeps(ev, node, args) else root
     squares = elementwise(ev, node, "mul", x, x)
     return elementwise(ev, node, "sqrt", emit(ev, node, "reduce_sum", [squares], axes=axes, keepdims=keeps(ev, node, args)))
 
 
-def _in_a_row(ev: Evaluator, node: ast.AST, x: Tensor) -> Tensor:
+def _in_a_row(ev: Evaluator, node: ast.AST, x: TracedArray) -> TracedArray:
     """The elements in the order of memory and without gaps, as `ravel("K")` has them: BLAS adds strided ones differently."""
     value, gaps = x.ssa, False
     while isinstance(op := value.owner, TransposeOp | ReshapeOp | SliceOp):
         if isinstance(op, TransposeOp) and value is x.ssa:
-            x = Tensor(op.operands[0])
+            x = TracedArray(op.operands[0])
             value = x.ssa
             continue
         gaps = gaps or isinstance(op, SliceOp)

@@ -13,18 +13,18 @@ from fleet.frontend.arrays.emitting import cast, emit
 from fleet.frontend.arrays.operands import array, elementwise
 from fleet.frontend.arrays.sizes import dims_of, flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Number, Tensor, Value, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value, words
 
 
 def _reduce(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x, op = array(ev, node, args["a"]), str(args[""])
     axes = reduced_axes(ev, node, op, x, args)
     if op in ("reduce_any", "reduce_all") and x.dtype.kind != "b":
-        x = elementwise(ev, node, "not_equal", x, Number(0))
+        x = elementwise(ev, node, "not_equal", x, NumberValue(0))
     return emit(ev, node, op, [x], axes=axes, keepdims=keeps(ev, node, args))
 
 
-def variance(ev: Evaluator, node: ast.Call, args: Arguments) -> Tensor:
+def variance(ev: Evaluator, node: ast.Call, args: Arguments) -> TracedArray:
     """np.var; with ddof in the steps that NumPy takes."""
     x = array(ev, node, args["a"])
     axes = reduced_axes(ev, node, "var", x, args)
@@ -40,10 +40,10 @@ def variance(ev: Evaluator, node: ast.Call, args: Arguments) -> Tensor:
     if any(x.shape[a] < 0 for a in axes):
         ev.unknown(node, "var with ddof over a dimension whose size only the run knows")
     count = math.prod(x.shape[a] for a in axes)
-    mean = elementwise(ev, node, "div", emit(ev, node, "reduce_sum", [x], axes=axes, keepdims=True), Number(float(count)))
+    mean = elementwise(ev, node, "div", emit(ev, node, "reduce_sum", [x], axes=axes, keepdims=True), NumberValue(float(count)))
     off = elementwise(ev, node, "sub", x, mean)
     total = emit(ev, node, "reduce_sum", [elementwise(ev, node, "mul", off, off)], axes=axes, keepdims=keeps(ev, node, args))
-    return elementwise(ev, node, "div", total, Number(float(max(count - ddof, 0))))
+    return elementwise(ev, node, "div", total, NumberValue(float(max(count - ddof, 0))))
 
 
 def _std(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -68,14 +68,14 @@ def _average(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _count_nonzero(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
-    x = x if x.dtype.kind == "b" else elementwise(ev, node, "not_equal", x, Number(0))
+    x = x if x.dtype.kind == "b" else elementwise(ev, node, "not_equal", x, NumberValue(0))
     axes = reduced_axes(ev, node, "count_nonzero", x, args)
     return emit(ev, node, "reduce_sum", [x], axes=axes, keepdims=keeps(ev, node, args))
 
 
 def _arg(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x, op = array(ev, node, args["a"]), str(args[""])
-    kept: list[int | Number] = [1] * len(x.shape)
+    kept: list[int | NumberValue] = [1] * len(x.shape)
     if args.get("axis") is None or (not x.shape and not reduced_axes(ev, node, op, x, args)):
         result = emit(ev, node, op, [x if len(x.shape) == 1 else flat(ev, node, x)], axis=0)
     else:

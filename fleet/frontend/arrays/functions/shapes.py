@@ -21,7 +21,7 @@ from fleet.frontend.arrays.parts import element, gather, piece, transposed
 from fleet.frontend.arrays.sizes import broadcasted, dims_of, element_count, flat, given_sizes, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import value_of
-from fleet.frontend.reading.values import List, Number, Tensor, Value, dimension, words
+from fleet.frontend.reading.values import List, NumberValue, TracedArray, Value, dimension, words
 
 
 def _given(value: Value) -> Value:
@@ -52,7 +52,7 @@ def _moveaxis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     ends: list[list[int]] = []
     for name in ("source", "destination"):
         numbers = ev.integers(node, args[name], name)
-        axes_of(ev, node, rank, tuple(Number(n) for n in numbers))
+        axes_of(ev, node, rank, tuple(NumberValue(n) for n in numbers))
         ends.append([n % rank for n in numbers])
     if len(ends[0]) != len(ends[1]):
         ev.fail("F305", node, "source and destination must name as many axes")
@@ -81,7 +81,7 @@ def _reshape(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return reshaped(ev, node, x, shape)
 
 
-def _fixed(ev: Evaluator, node: ast.AST, x: Tensor, shape: Sequence[int]) -> Tensor:
+def _fixed(ev: Evaluator, node: ast.AST, x: TracedArray, shape: Sequence[int]) -> TracedArray:
     """A known shape of an array whose size only the run knows: the run checks it."""
     return x.view(builder_of(ev).emit(node, "reshape", [x.ssa], shape=list(shape)))
 
@@ -92,7 +92,7 @@ def _ravel(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _flatten(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     result = _ravel(ev, node, args)
-    return Tensor(result.ssa) if isinstance(result, Tensor) else result
+    return TracedArray(result.ssa) if isinstance(result, TracedArray) else result
 
 
 def _expand_dims(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -132,7 +132,7 @@ def _atleast(rank: int) -> Handler:
 def _broadcast_to(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     shape = given_sizes(ev, node, args["shape"])
-    if any(isinstance(d, Number) for d in shape):
+    if any(isinstance(d, NumberValue) for d in shape):
         return x.view(broadcasted(ev, node, x, shape), writable=False)
     found = builder_of(ev).emit(node, "broadcast_to", [x.ssa], shape=shape)
     return x.view(found, scalar=False, writable=False)
@@ -141,10 +141,10 @@ def _broadcast_to(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 # ---- joining
 
 
-def parts_of(ev: Evaluator, node: ast.Call, value: Value) -> list[Tensor]:
+def parts_of(ev: Evaluator, node: ast.Call, value: Value) -> list[TracedArray]:
     """The arrays of a list or tuple (or of the first dimension of an array)."""
-    if isinstance(value, Tensor) and value.shape:
-        return [v for v in ev.iterate(node, value) if isinstance(v, Tensor)]
+    if isinstance(value, TracedArray) and value.shape:
+        return [v for v in ev.iterate(node, value) if isinstance(v, TracedArray)]
     parts = ev.sequence(value)
     if not parts:
         ev.fail("F304", node, f"expected a list or tuple of arrays, found {words(value)}")
@@ -179,7 +179,7 @@ def _column_stack(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _stack(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     parts = parts_of(ev, node, args["arrays"])
-    return stack(ev, node, parts, axis_of(ev, node, len(parts[0].shape) + 1, args.get("axis", Number(0))))
+    return stack(ev, node, parts, axis_of(ev, node, len(parts[0].shape) + 1, args.get("axis", NumberValue(0))))
 
 
 # ---- taking apart
@@ -187,7 +187,7 @@ def _stack(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _split(equal: bool, axis: int | None = None) -> Handler:
     def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-        if equal and not isinstance(args["a"], Tensor) and ev.sequence(args["indices_or_sections"]) is None:
+        if equal and not isinstance(args["a"], TracedArray) and ev.sequence(args["indices_or_sections"]) is None:
             ev.fail("F408", node, f"{words(args['a'])} is split into equal parts, but has no shape", "make it an array first")
         x = array(ev, node, args["a"])
         along = 0 if axis == 1 and len(x.shape) == 1 else axis
@@ -222,7 +222,7 @@ def _take(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if args.get("axis") is None:
         x = flat(ev, node, x)
     axis = 0 if args.get("axis") is None else axis_of(ev, node, len(x.shape), args["axis"])
-    if isinstance(indices, Number):
+    if isinstance(indices, NumberValue):
         return element(ev, node, x, ev.integer(node, indices, "an index"), axis)
     return gather(ev, node, x, array(ev, node, indices), axis)
 
@@ -239,7 +239,7 @@ def _tile(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
             x = piece(ev, node, x, axis, 0, 0)
         elif count > 1:
             x = joined(ev, node, [x] * count, axis)
-    return Tensor(x.ssa)
+    return TracedArray(x.ssa)
 
 
 def _repeat(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -255,16 +255,16 @@ def _repeat(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     spread = emit(ev, node, "broadcast_to", [wide], shape=shape)
     after = dims_of(spread)
     length = x.shape[axis] * count if x.shape[axis] >= 0 else -1
-    return Tensor(reshaped(ev, node, spread, [*after[:axis], length, *after[axis + 2 :]]).ssa)
+    return TracedArray(reshaped(ev, node, spread, [*after[:axis], length, *after[axis + 2 :]]).ssa)
 
 
 def _flip(axis: int | None = None) -> Handler:
     def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         x = array(ev, node, args["a"])
-        given = Number(axis) if axis is not None else args.get("axis")
+        given = NumberValue(axis) if axis is not None else args.get("axis")
         axes = axes_of(ev, node, len(x.shape), given)
         if not x.shape:
-            return Tensor(x.ssa)
+            return TracedArray(x.ssa)
         if not axes:
             return x
         start = [-1 if i in axes and d < 0 else d - 1 if i in axes and d > 0 else 0 for i, d in enumerate(x.shape)]
@@ -285,9 +285,9 @@ def _roll(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         ev.unknown(node, "roll of a dimension whose size only the run knows")
     cut = length - shift % length if length else 0
     if cut in (0, length):
-        return Tensor(reshaped(ev, node, x, shape).ssa, scalar=False)
+        return TracedArray(reshaped(ev, node, x, shape).ssa, scalar=False)
     turned = joined(ev, node, [piece(ev, node, x, axis, cut, length), piece(ev, node, x, axis, 0, cut)], axis)
-    return Tensor(reshaped(ev, node, turned, shape).ssa, scalar=False)
+    return TracedArray(reshaped(ev, node, turned, shape).ssa, scalar=False)
 
 
 def _pad(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -303,8 +303,8 @@ def _pad(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if pairs is None:
         ev.fail("F303", node, f"pad of {words(x)} by {given}", "give one width, two, or two for each dimension, none below 0")
     if not x.shape:
-        return Tensor(x.ssa, scalar=False)
-    number = ev.static(args.get("constant_values", Number(0)))
+        return TracedArray(x.ssa, scalar=False)
+    number = ev.static(args.get("constant_values", NumberValue(0)))
     if number is None:
         ev.fail("F404", node, "constant_values must be a number known from the source")
     value = builder_of(ev).filled(node, (), int(number) if x.dtype.kind == "i" else number, x.dtype)
@@ -317,12 +317,12 @@ def _widths(ev: Evaluator, node: ast.Call, value: Value) -> int | list[Any]:
     if parts is not None:
         return [_widths(ev, node, p) for p in parts]
     width = ev.integer(node, value, "pad_width")
-    return bool(width) if isinstance(value, Number) and value.truth else width
+    return bool(width) if isinstance(value, NumberValue) and value.truth else width
 
 
 def _triangle(upper: bool) -> Handler:
     def handler(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-        x, k = array(ev, node, args["a"]), args.get("k", Number(0))
+        x, k = array(ev, node, args["a"]), args.get("k", NumberValue(0))
         if not x.shape:
             ev.fail("F305", node, f"{'triu' if upper else 'tril'} of {words(x)}", "it takes arrays of rank 1 or more")
         diagonal = ev.integer(node, k, "k") - (1 if upper else 0)
@@ -338,7 +338,7 @@ def _diagonal(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return diagonal(ev, node, array(ev, node, args["a"]))
 
 
-def diagonal(ev: Evaluator, node: ast.AST, x: Tensor) -> Tensor:
+def diagonal(ev: Evaluator, node: ast.AST, x: TracedArray) -> TracedArray:
     """A read-only view of the main diagonal of a matrix."""
     if len(x.shape) != 2:
         ev.fail("F305" if len(x.shape) < 2 else "F506", node, f"diagonal of {words(x)}", "it takes matrices")
@@ -360,7 +360,7 @@ def _trace(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def _copy(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x, method = array(ev, node, args["a"]), args[""] == "method"
     found = ordered(ev, node, x, args.get("order", "C" if method else "K"))
-    return Tensor(found.ssa, scalar=method and x.scalar)
+    return TracedArray(found.ssa, scalar=method and x.scalar)
 
 
 def _astype(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -372,7 +372,7 @@ def _astype(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     if same and "copy" in args and not ev.flag(node, args["copy"], "copy"):
         return x
     found = ordered(ev, node, cast(ev, node, x, dtype), args.get("order"))
-    return Tensor(found.ssa, scalar=x.scalar)
+    return TracedArray(found.ssa, scalar=x.scalar)
 
 
 def _shape(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -382,26 +382,26 @@ def _shape(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 def _fill(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     owner = args["a"]
-    assert isinstance(owner, Tensor)
+    assert isinstance(owner, TracedArray)
     ev.domain.store(ev, node, owner, [], args["value"])
     return None
 
 
 def _item(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x, at = args["a"], args.get("args") or ()
-    if isinstance(x, Tensor) and isinstance(at, tuple) and at:
+    if isinstance(x, TracedArray) and isinstance(at, tuple) and at:
         place = ast.copy_location(ast.Subscript(node.func, ast.copy_location(ast.Constant(0), node), ast.Load()), node)
         index = list(at[0]) if len(at) == 1 and isinstance(at[0], tuple) else list(at)
-        x = ev.domain.load(ev, place, Tensor(flat(ev, node, x).ssa) if len(index) == 1 else x, index)
+        x = ev.domain.load(ev, place, TracedArray(flat(ev, node, x).ssa) if len(index) == 1 else x, index)
     known = ev.static(x)
     if known is not None:
         return value_of(known)
-    if isinstance(x, Tensor) and x.dtype.kind == "c":
+    if isinstance(x, TracedArray) and x.dtype.kind == "c":
         ev.fail("F407", node, f"a Python number out of {words(x)}", "keep it NumPy's")
-    if not isinstance(x, Tensor) or any(d < 0 for d in x.shape) or math.prod(x.shape) != 1:
+    if not isinstance(x, TracedArray) or any(d < 0 for d in x.shape) or math.prod(x.shape) != 1:
         ev.fail("F407", node, f"a Python number out of {words(x)}", "take one element of it first")
     number = {"b": "bool", "f": "float"}.get(x.dtype.kind, "int")
-    return Number(None, builder_of(ev).emit(node, "item", [x.ssa], number=number))
+    return NumberValue(None, builder_of(ev).emit(node, "item", [x.ssa], number=number))
 
 
 def _tolist(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
@@ -443,6 +443,6 @@ HANDLERS: Mapping[str, Handler] = {
     "flipud": _flip(0), "fliplr": _flip(1), "roll": _roll, "pad": _pad, "tril": _triangle(False), "triu": _triangle(True),
     "diagonal": _diagonal, "trace": _trace, "copy": _copy, "astype": _astype, "shape": _shape, "fill": _fill, "item": _item,
     "tolist": _tolist,
-    "ndim": lambda ev, node, args: Number(len(array(ev, node, args["a"]).shape)),
+    "ndim": lambda ev, node, args: NumberValue(len(array(ev, node, args["a"]).shape)),
     "size": _size,
 }  # fmt: skip

@@ -8,27 +8,27 @@ from collections.abc import Sequence
 import numpy as np
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Number, Tensor, Value
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value
 
 __all__ = ["powers", "shift", "steps"]
 
 
 def shift(ev: Evaluator, node: ast.Call | ast.expr, name: str, value: Value, by: Value) -> Value:
     """`value << by` or `value >> by` (name: "shift_left", "shift_right"), the bits beyond the dtype's width gone as in NumPy."""
-    if isinstance(by, Tensor):
+    if isinstance(by, TracedArray):
         known = None if by.shape else ev.static(by)
-        whole = isinstance(value, Tensor) and value.dtype.kind in "iu" and by.dtype.kind in "iu"
+        whole = isinstance(value, TracedArray) and value.dtype.kind in "iu" and by.dtype.kind in "iu"
         if not whole or not isinstance(known, int) or known < 0:
             call = node if isinstance(node, ast.Call) else ast.copy_location(ast.Call(node, [], []), node)
             return ev.domain.call(ev, call, f"numpy.{name.removeprefix('shift_')}_shift", [value, by], {})
-        assert isinstance(value, Tensor)
-        value, by = ev.domain.convert(ev, node, value, np.result_type(value.dtype, by.dtype)), Number(known)
-    if isinstance(value, Tensor) and value.dtype.kind == "b" and isinstance(by, Number) and by.truth:
+        assert isinstance(value, TracedArray)
+        value, by = ev.domain.convert(ev, node, value, np.result_type(value.dtype, by.dtype)), NumberValue(known)
+    if isinstance(value, TracedArray) and value.dtype.kind == "b" and isinstance(by, NumberValue) and by.truth:
         converted = ev.domain.convert(ev, node, value, np.dtype(np.int8))
-        assert isinstance(converted, Tensor)
+        assert isinstance(converted, TracedArray)
         value = converted
     for op, number in steps(ev, node, name, value, by):
-        assert isinstance(value, Tensor)
+        assert isinstance(value, TracedArray)
         value = ev.domain.binary(ev, node, op, value, number)
     return value
 
@@ -45,7 +45,7 @@ def powers(dtype: np.dtype, name: str) -> tuple[np.ndarray, ...]:
     ))  # fmt: skip
 
 
-def must_fit(ev: Evaluator, node: ast.AST, number: Number, dtype: np.dtype) -> None:
+def must_fit(ev: Evaluator, node: ast.AST, number: NumberValue, dtype: np.dtype) -> None:
     """SourceError F402 if an integer dtype cannot hold a Python integer; NumPy looks at this before shapes."""
     value = number.value
     if number.symbolic or not isinstance(value, int) or dtype.kind not in "iu":
@@ -54,9 +54,9 @@ def must_fit(ev: Evaluator, node: ast.AST, number: Number, dtype: np.dtype) -> N
         ev.fail("F402", node, f"Python integer {value} out of bounds for {dtype}")
 
 
-def steps(ev: Evaluator, node: ast.AST, name: str, value: Value, by: Value) -> Sequence[tuple[str, Number]]:
+def steps(ev: Evaluator, node: ast.AST, name: str, value: Value, by: Value) -> Sequence[tuple[str, NumberValue]]:
     """The operations, one after the other, that make a shift; one at least, so that its result is an array of its own."""
-    if not isinstance(value, Tensor) or not isinstance(by, Number) or by.symbolic or not isinstance(by.value, int):
+    if not isinstance(value, TracedArray) or not isinstance(by, NumberValue) or by.symbolic or not isinstance(by.value, int):
         ev.fail("F503", node, "a shift by an array is not supported", "shift by a number: x >> 3")
     if value.dtype.kind not in "iub":
         ev.fail("F401", node, f"a shift of an array of {value.dtype}", "multiply or divide by powers of two")
@@ -69,4 +69,4 @@ def steps(ev: Evaluator, node: ast.AST, name: str, value: Value, by: Value) -> S
     most = bits - (1 if dtype.kind == "u" else 2)
     op = "mul" if name == "shift_left" else "floor_div"
     whole, rest = divmod(min(by.value, bits), most)
-    return [(op, Number(1 << n)) for n in (*[most] * whole, rest) if n or not whole]
+    return [(op, NumberValue(1 << n)) for n in (*[most] * whole, rest) if n or not whole]

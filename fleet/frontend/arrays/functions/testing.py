@@ -10,7 +10,7 @@ import numpy as np
 from fleet.frontend.arrays.arguments import to_array
 from fleet.frontend.arrays.truths import check, condition
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Number, Tensor, Value, words
+from fleet.frontend.reading.values import NumberValue, TracedArray, Value, words
 
 __all__ = ["TESTING"]
 
@@ -29,17 +29,17 @@ def _call(ev: Evaluator, node: ast.Call, function: str, args: Sequence[Value], k
     return ev.domain.call(ev, node, f"numpy.{function}", list(args), keywords)
 
 
-def _same_shape(ev: Evaluator, node: ast.Call, name: str, a: Tensor, b: Tensor) -> None:
+def _same_shape(ev: Evaluator, node: ast.Call, name: str, a: TracedArray, b: TracedArray) -> None:
     """An assertion broadcasts a number, and nothing else."""
     if a.shape and b.shape and a.shape != b.shape:
         ev.fail("F702", node, f"np.testing.{name} of {words(a)} and {words(b)}")
 
 
-def _arrays(ev: Evaluator, node: ast.Call, name: str, args: Sequence[Value]) -> tuple[Tensor, Tensor]:
+def _arrays(ev: Evaluator, node: ast.Call, name: str, args: Sequence[Value]) -> tuple[TracedArray, TracedArray]:
     if len(args) < 2:
         ev.fail("F208", node, f"np.testing.{name} takes two arrays")
     made = [_call(ev, node, "asarray", [to_array(ev, node, v)], {}) for v in args[:2]]
-    a, b = (v for v in made if isinstance(v, Tensor))
+    a, b = (v for v in made if isinstance(v, TracedArray))
     _same_shape(ev, node, name, a, b)
     return a, b
 
@@ -51,8 +51,8 @@ def _allclose(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Ma
         ev.fail("F506", node, f"np.testing.{name} with these arguments is not supported", "rtol, atol and equal_nan are")
     a, b = _arrays(ev, node, name, args)
     options = {
-        "rtol": given.get("rtol", Number(1e-7)), "atol": given.get("atol", Number(0)),
-        "equal_nan": given.get("equal_nan", Number(True)),
+        "rtol": given.get("rtol", NumberValue(1e-7)), "atol": given.get("atol", NumberValue(0)),
+        "equal_nan": given.get("equal_nan", NumberValue(True)),
     }  # fmt: skip
     return _held(ev, node, _call(ev, node, "allclose", [a, b], options), name)
 
@@ -64,7 +64,7 @@ def _equal(name: str) -> Callable[..., Value]:
         a, b = _arrays(ev, node, name, args)
         same = ev.domain.binary(ev, node, "equal", a, b)
         if a.dtype.kind in "fc" and b.dtype.kind in "fc":
-            assert isinstance(same, Tensor)
+            assert isinstance(same, TracedArray)
             nan = [_call(ev, node, "isnan", [v], {}) for v in (a, b)]
             same = _call(ev, node, "logical_or", [same, _call(ev, node, "logical_and", nan, {})], {})
         return _held(ev, node, _call(ev, node, "all", [same], {}), name)
@@ -77,20 +77,20 @@ def _almost(name: str, digits: int) -> Callable[..., Value]:
         given = {**dict(zip(("decimal",), args[2:], strict=False)), **keywords}
         if given.keys() - {"decimal", "err_msg", "verbose"} or len(args) > 4:
             ev.fail("F506", node, f"np.testing.{name} with these arguments is not supported")
-        decimal = ev.integer(node, given.get("decimal", Number(digits)), "decimal")
+        decimal = ev.integer(node, given.get("decimal", NumberValue(digits)), "decimal")
         a, b = _arrays(ev, node, name, args)
         away = ev.domain.binary(ev, node, "sub", b, a)
-        assert isinstance(away, Tensor)
+        assert isinstance(away, TracedArray)
         near = ev.domain.binary(
-            ev, node, "less", _tensor(_call(ev, node, "abs", [away], {})), Number(float(1.5 * np.float64(10.0) ** -decimal))
+            ev, node, "less", _tensor(_call(ev, node, "abs", [away], {})), NumberValue(float(1.5 * np.float64(10.0) ** -decimal))
         )
         return _held(ev, node, _call(ev, node, "all", [near], {}), name)
 
     return run
 
 
-def _tensor(value: Value) -> Tensor:
-    assert isinstance(value, Tensor)
+def _tensor(value: Value) -> TracedArray:
+    assert isinstance(value, TracedArray)
     return value
 
 

@@ -14,7 +14,7 @@ from fleet.frontend.arrays.arguments import dtype_of, to_array
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known
-from fleet.frontend.reading.values import List, Tensor, Value, words
+from fleet.frontend.reading.values import List, TracedArray, Value, words
 from fleet.ir.program_ops import read_options
 
 __all__ = ["TEXTS"]
@@ -30,7 +30,7 @@ _MOST_DIGITS = 1 << 12
 def array_of(ev: Evaluator, node: ast.Call, value: Value, what: str) -> np.ndarray:
     """The elements of a known array. SourceError F404 for one of the run."""
     found = to_array(ev, node, value)
-    plain = ev.domain.elements_of(found) if isinstance(found, Tensor) else None
+    plain = ev.domain.elements_of(found) if isinstance(found, TracedArray) else None
     if plain is None:
         ev.fail("F404", node, f"{what} of {words(value)}, whose elements only the run knows", "print the array itself")
     return plain

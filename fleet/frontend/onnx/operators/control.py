@@ -8,7 +8,7 @@ import numpy as np
 
 from fleet.errors import ModelError
 from fleet.frontend.onnx.array import OnnxArray, concat, where
-from fleet.frontend.onnx.call import NodeCall, Value
+from fleet.frontend.onnx.call import NodeCall, NodeValue
 from fleet.frontend.onnx.graph import Graph
 from fleet.frontend.onnx.limits import MAX_UNROLLED
 from fleet.frontend.onnx.problems import NeedsInputs
@@ -23,7 +23,7 @@ def _body(n: NodeCall, name: str) -> Graph:
 
 
 @operator("If")
-def _if(n: NodeCall) -> Sequence[Value]:
+def _if(n: NodeCall) -> Sequence[NodeValue]:
     condition = n.array(0)
     if condition.known is None:
         both = _both(n, condition)
@@ -34,14 +34,14 @@ def _if(n: NodeCall) -> Sequence[Value]:
     return n.body(_body(n, chosen), [])
 
 
-def _both(n: NodeCall, condition: OnnxArray) -> Sequence[Value] | None:
+def _both(n: NodeCall, condition: OnnxArray) -> Sequence[NodeValue] | None:
     """Both branches, and a choice; None if their results differ in shape, or one of them does not fit these inputs."""
     try:
         yes, no = n.body(_body(n, "then_branch"), []), n.body(_body(n, "else_branch"), [])
     except (NeedsInputs, ModelError):
         n.build.at(n.node)
         return None
-    chosen: list[Value] = []
+    chosen: list[NodeValue] = []
     for a, b in zip(yes, no, strict=False):
         if not isinstance(a, OnnxArray) or not isinstance(b, OnnxArray) or a.shape != b.shape or a.dtype != b.dtype:
             return None
@@ -50,11 +50,11 @@ def _both(n: NodeCall, condition: OnnxArray) -> Sequence[Value] | None:
 
 
 @operator("Loop")
-def _loop(n: NodeCall) -> Sequence[Value]:
+def _loop(n: NodeCall) -> Sequence[NodeValue]:
     body = _body(n, "body")
     limit = None if n.optional(0) is None else int(n.known(0, "its number of rounds").reshape(-1)[0])
     going = True if n.optional(1) is None else bool(n.known(1, "its condition").reshape(-1)[0])
-    carried: list[Value] = list(n.values[2:])
+    carried: list[NodeValue] = list(n.values[2:])
     carried += [None] * (len(body.inputs) - 2 - len(carried))
     if len(carried) != len(body.inputs) - 2:
         n.refuse(f"carries {len(carried)} values, its body takes {len(body.inputs) - 2}")
@@ -72,7 +72,7 @@ def _loop(n: NodeCall) -> Sequence[Value]:
     return [*carried, *(_stacked(n, rows) for rows in scanned)]
 
 
-def _tensor(n: NodeCall, value: Value) -> OnnxArray:
+def _tensor(n: NodeCall, value: NodeValue) -> OnnxArray:
     if not isinstance(value, OnnxArray):
         n.refuse("its body gives a sequence where a tensor is needed")
     return value
@@ -85,9 +85,9 @@ def _stacked(n: NodeCall, rows: Sequence[OnnxArray]) -> OnnxArray:
 
 
 @operator("Scan")
-def _scan(n: NodeCall) -> Sequence[Value]:
+def _scan(n: NodeCall) -> Sequence[NodeValue]:
     body, count = _body(n, "body"), n.attribute("num_scan_inputs", 0)
-    states: list[Value] = list(n.values[: len(n.values) - count])
+    states: list[NodeValue] = list(n.values[: len(n.values) - count])
     inputs = [n.array(len(states) + i) for i in range(count)]
     backwards = n.attribute("scan_input_directions", [0] * count)
     axes = [n.axis(a, x.rank) for a, x in zip(n.attribute("scan_input_axes", [0] * count), inputs, strict=True)]

@@ -28,7 +28,7 @@ _ACTIVATIONS: dict[str, Callable[[OnnxArray, float, float], OnnxArray]] = {
 }
 _DEFAULTS = {"leakyrelu": (0.01, 0.0), "elu": (1.0, 0.0), "hardsigmoid": (0.2, 0.5), "thresholdedrelu": (1.0, 0.0)}
 _Function = Callable[[OnnxArray], OnnxArray]
-Product: TypeAlias = Callable[[OnnxArray, int], OnnxArray]
+RecurrentProduct: TypeAlias = Callable[[OnnxArray, int], OnnxArray]
 """Rows by the weights of a direction."""
 
 
@@ -36,7 +36,13 @@ class Cell:
     """What the three have in common, of one direction."""
 
     def __init__(
-        self, n: NodeCall, gates: int, activations: Sequence[str], direction: int, backwards: bool, product: Product | None = None
+        self,
+        n: NodeCall,
+        gates: int,
+        activations: Sequence[str],
+        direction: int,
+        backwards: bool,
+        product: RecurrentProduct | None = None,
     ) -> None:
         self.n, self.backwards = n, backwards
         self.x = n.array(0)
@@ -55,7 +61,7 @@ class Cell:
     def _plain(self, x: OnnxArray, direction: int) -> OnnxArray:
         return x @ self.n.array(1).part(0, direction, 1).squeeze(0).swapped()
 
-    def recur(self) -> Product:
+    def recur(self) -> RecurrentProduct:
         """The state by its weights."""
         turned = self.r.swapped()
         return lambda h, _direction: h @ turned
@@ -153,7 +159,7 @@ def _lstm(n: NodeCall) -> list[OnnxArray]:
     return lstm(_batch_first(n))
 
 
-def lstm(n: NodeCall, inputs: Product | None = None, states: Product | None = None) -> list[OnnxArray]:
+def lstm(n: NodeCall, inputs: RecurrentProduct | None = None, states: RecurrentProduct | None = None) -> list[OnnxArray]:
     """An LSTM, time first; with products of its own for the inputs and for the state where its weights are codes."""
 
     def run(direction: int, backwards: bool) -> tuple[OnnxArray, Sequence[OnnxArray]]:

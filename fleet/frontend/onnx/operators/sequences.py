@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from fleet.frontend.onnx.array import OnnxArray, concat
-from fleet.frontend.onnx.call import NodeCall, Value
+from fleet.frontend.onnx.call import NodeCall, NodeValue
 from fleet.frontend.onnx.limits import MAX_PARTS
 from fleet.frontend.onnx.registry import operator
 
 
 @operator("SequenceConstruct")
-def _construct(n: NodeCall) -> list[Value]:
+def _construct(n: NodeCall) -> list[NodeValue]:
     return [n.arrays()]
 
 
 @operator("SequenceEmpty")
-def _empty(_n: NodeCall) -> list[Value]:
+def _empty(_n: NodeCall) -> list[NodeValue]:
     return [[]]
 
 
@@ -39,7 +39,7 @@ def _at(n: NodeCall) -> OnnxArray:
 
 
 @operator("SequenceInsert")
-def _insert(n: NodeCall) -> list[Value]:
+def _insert(n: NodeCall) -> list[NodeValue]:
     parts = list(n.sequence(0))
     if len(parts) >= MAX_PARTS:
         n.refuse(f"a sequence of more than {MAX_PARTS} tensors")
@@ -49,14 +49,14 @@ def _insert(n: NodeCall) -> list[Value]:
 
 
 @operator("SequenceErase")
-def _erase(n: NodeCall) -> list[Value]:
+def _erase(n: NodeCall) -> list[NodeValue]:
     parts = list(n.sequence(0))
     del parts[_place(n, 1, len(parts), len(parts) - 1)]
     return [parts]
 
 
 @operator("SplitToSequence")
-def _split(n: NodeCall) -> list[Value]:
+def _split(n: NodeCall) -> list[NodeValue]:
     x = n.x
     axis = n.axis(n.attribute("axis", 0), x.rank)
     size, keep = x.shape[axis], True

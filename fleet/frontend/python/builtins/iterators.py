@@ -5,22 +5,22 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from fleet.frontend.python.builtins.record import MANY, Builtin, Reader
+from fleet.frontend.python.builtins.record import MANY, Builtin, RecordReader
 from fleet.frontend.python.containers.iterables import collect, iterate
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.flow.series import Series, along, series_of
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     Lazy,
-    Number,
-    Range,
+    NumberValue,
+    RangeValue,
     Value,
     words,
 )
 
 
 def _range(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-    if any(isinstance(a, Number) and a.symbolic and a.whole and not a.sized for a in args):
+    if any(isinstance(a, NumberValue) and a.symbolic and a.whole and not a.sized for a in args):
         return _late_range(ev, node, args)
     numbers = [ev.integer(node, a, "an argument of range") for a in args]
     if len(numbers) == 3 and numbers[2] == 0:
@@ -28,30 +28,30 @@ def _range(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str
     values = range(*numbers)
     if max((abs(n) for n in numbers), default=0) >> 62:
         ev.fail("F605", node, "a range beyond 64 bits")
-    return Range(values)
+    return RangeValue(values)
 
 
 def _late_range(ev: Evaluator, node: ast.Call, args: list[Value]) -> Value:
     """A range with run-time ends and a known step."""
     numbers = [ev.operand(node, a) for a in args]
-    given = [v for v in numbers if isinstance(v, Number)]
+    given = [v for v in numbers if isinstance(v, NumberValue)]
     if len(given) != len(args) or not 1 <= len(args) <= 3:
         ev.fail("F404", node, f"range of {', '.join(words(a) for a in args)}", "give one to three integers")
-    first, end = (Number(0), given[0]) if len(given) == 1 else given[:2]
+    first, end = (NumberValue(0), given[0]) if len(given) == 1 else given[:2]
     by = ev.integer(node, given[2], "the step of range") if len(given) == 3 else 1
     if by == 0:
         ev.fail("F703", node, "range with a step of zero")
     distance = ev.domain.arithmetic(node, "sub", [end, first] if by > 0 else [first, end], None)
     # Rounds: the distance over the step, rounded up; a negative count means no round.
     if abs(by) > 1:
-        distance = ev.domain.arithmetic(node, "add", [distance, Number(abs(by) - 1)], None)
-        distance = ev.domain.arithmetic(node, "floor_div", [distance, Number(abs(by))], None)
+        distance = ev.domain.arithmetic(node, "add", [distance, NumberValue(abs(by) - 1)], None)
+        distance = ev.domain.arithmetic(node, "floor_div", [distance, NumberValue(abs(by))], None)
 
     def refused() -> Iterator[Value]:
         ev.unknown(node, "how many elements this range has only the run knows")
         yield None
 
-    return Lazy(refused(), "range", Series(distance, lambda k: along(ev, node, first, Number(by), k)))
+    return Lazy(refused(), "range", Series(distance, lambda k: along(ev, node, first, NumberValue(by), k)))
 
 
 def _zip(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
@@ -80,19 +80,23 @@ def _zip(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, V
 
 
 def _enumerate(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
-    first = keywords.get("start", args[1] if len(args) > 1 else Number(0))
+    first = keywords.get("start", args[1] if len(args) > 1 else NumberValue(0))
     start = ev.integer(node, first, "the start of enumerate")
     inner = series_of(ev, node, args[0])
-    series = None if inner is None else Series(inner.count, lambda k: (along(ev, node, Number(start), Number(1), k), inner.at(k)))
-    return Lazy(((Number(start + i), v) for i, v in enumerate(iterate(ev, node, args[0]))), "enumerate", series)
+    series = (
+        None
+        if inner is None
+        else Series(inner.count, lambda k: (along(ev, node, NumberValue(start), NumberValue(1), k), inner.at(k)))
+    )
+    return Lazy(((NumberValue(start + i), v) for i, v in enumerate(iterate(ev, node, args[0]))), "enumerate", series)
 
 
 def _reversed(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     if isinstance(args[0], Lazy):
         ev.fail("F408", node, f"{words(args[0])} cannot be reversed")
-    if isinstance(args[0], Range):
+    if isinstance(args[0], RangeValue):
         backwards = args[0].values[::-1]
-        return Lazy((Number(i) for i in backwards), "reversed", series_of(ev, node, Range(backwards)))
+        return Lazy((NumberValue(i) for i in backwards), "reversed", series_of(ev, node, RangeValue(backwards)))
     return Lazy(iter(list(reversed(collect(ev, node, args[0])))), "reversed")
 
 
@@ -119,12 +123,12 @@ def _next(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str,
     return exceptions.throw(ev, "F704", node, "the iterator is at its end", exceptions.made(ev, "StopIteration"))
 
 
-def _any(stop_at: bool) -> Reader:
+def _any(stop_at: bool) -> RecordReader:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
         for v in iterate(ev, node, args[0]):
             if ev.truth(node, v) is stop_at:
-                return Number(stop_at)
-        return Number(not stop_at)
+                return NumberValue(stop_at)
+        return NumberValue(not stop_at)
 
     return builtin
 

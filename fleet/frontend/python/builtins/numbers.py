@@ -12,48 +12,48 @@ import numpy as np
 from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.arrays.truths import condition
 from fleet.frontend.python import complexes
-from fleet.frontend.python.builtins.record import Builtin, Reader
+from fleet.frontend.python.builtins.record import Builtin, RecordReader
 from fleet.frontend.python.operators import binary
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     Complex,
-    Number,
-    Tensor,
+    NumberValue,
+    TracedArray,
     Value,
     words,
 )
 
 
 def _complex(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
-    parts = [keywords.get("real", Number(0)), keywords.get("imag", Number(0))] if keywords else []
+    parts = [keywords.get("real", NumberValue(0)), keywords.get("imag", NumberValue(0))] if keywords else []
     return complexes.made(ev, node, [*args, *parts[len(args) :]])
 
 
 def _abs(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     if isinstance(args[0], Complex):
-        return Number(abs(args[0].value))
+        return NumberValue(abs(args[0].value))
     value = ev.operand(node, args[0])
-    if isinstance(value, Tensor):
+    if isinstance(value, TracedArray):
         return ev.domain.unary(ev, node, "abs", value)
     return ev.domain.arithmetic(node, "abs", [value], None if value.symbolic else abs(value.value))
 
 
-def _number(kind: Callable[[Any], Any]) -> Reader:
+def _number(kind: Callable[[Any], Any]) -> RecordReader:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
         if not args:
-            return Number(kind(0))
+            return NumberValue(kind(0))
         value = args[0]
-        if kind is not bool and (isinstance(value, Complex) or (isinstance(value, Tensor) and value.dtype.kind == "c")):
+        if kind is not bool and (isinstance(value, Complex) or (isinstance(value, TracedArray) and value.dtype.kind == "c")):
             ev.fail("F703", node, f"{kind.__name__} of {words(value)}", "take .real")
-        if isinstance(value, Number) and value.symbolic and (kind is float or (kind is int and value.whole)):
-            return value if kind is int else ev.domain.arithmetic(node, "mul", [value, Number(1.0)], None)
+        if isinstance(value, NumberValue) and value.symbolic and (kind is float or (kind is int and value.whole)):
+            return value if kind is int else ev.domain.arithmetic(node, "mul", [value, NumberValue(1.0)], None)
         if kind is bool:
             held = condition(ev, node, value)
-            return Number(held) if isinstance(held, bool) else Number(None, held)
+            return NumberValue(held) if isinstance(held, bool) else NumberValue(None, held)
         known = value if isinstance(value, str) and len(value) < 400 else ev.static(value)
         if (
             known is None
-            and isinstance(value, Tensor | Number)
+            and isinstance(value, TracedArray | NumberValue)
             and (made := _late_number(ev, node, value, kind.__name__)) is not None
         ):
             return made
@@ -61,22 +61,22 @@ def _number(kind: Callable[[Any], Any]) -> Reader:
             hint = "keep it an array: .astype(...), or arithmetic on the array itself"
             ev.fail("F407", node, f"a Python number out of {words(value)} is not supported", hint)
         try:
-            return Number(kind(known))
+            return NumberValue(kind(known))
         except (ArithmeticError, ValueError) as error:
             return ev.fail("F703", node, f"{known!r}: {error}")
 
     return builtin
 
 
-def _late_number(ev: Evaluator, node: ast.AST, value: Tensor | Number, kind: str) -> Number | None:
+def _late_number(ev: Evaluator, node: ast.AST, value: TracedArray | NumberValue, kind: str) -> NumberValue | None:
     """A run-time Python number from a one-element array or a number; None for an array of several elements."""
-    if isinstance(value, Tensor) and (any(d < 0 for d in value.shape) or math.prod(value.shape) != 1):
+    if isinstance(value, TracedArray) and (any(d < 0 for d in value.shape) or math.prod(value.shape) != 1):
         return None
     ssa = value.ssa
-    return None if ssa is None else Number(None, builder_of(ev).emit(node, "item", [ssa], number=kind))
+    return None if ssa is None else NumberValue(None, builder_of(ev).emit(node, "item", [ssa], number=kind))
 
 
-def _rounded(ev: Evaluator, node: ast.Call, value: Number, digits: Value) -> Value:
+def _rounded(ev: Evaluator, node: ast.Call, value: NumberValue, digits: Value) -> Value:
     """Round a run-time number: an integer stays, a float goes to the nearest integer, ties to even."""
     if value.whole and digits is None:
         return value
@@ -90,7 +90,7 @@ def _rounded(ev: Evaluator, node: ast.Call, value: Number, digits: Value) -> Val
 def _ord(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     if not isinstance(args[0], str) or len(args[0]) != 1:
         ev.fail("F408", node, f"ord of {words(args[0])}", "it takes one character")
-    return Number(ord(args[0]))
+    return NumberValue(ord(args[0]))
 
 
 def _chr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
@@ -102,18 +102,18 @@ def _chr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
 
 def _round(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
     value, digits = args[0], args[1] if len(args) > 1 else keywords.get("ndigits")
-    if isinstance(value, Tensor) and value.scalar and value.dtype.kind == "f":
+    if isinstance(value, TracedArray) and value.scalar and value.dtype.kind == "f":
         if digits is not None:
             return ev.domain.call(ev, node, "numpy.round", [value, digits], {})
         whole = ev.domain.call(ev, node, "numpy.rint", [value], {})
         return _INT(ev, node, [whole], {})
-    if isinstance(value, Number) and value.symbolic and not value.sized:
+    if isinstance(value, NumberValue) and value.symbolic and not value.sized:
         return _rounded(ev, node, value, digits)
     known = ev.static(value)
-    if known is None or isinstance(value, Tensor):
+    if known is None or isinstance(value, TracedArray):
         ev.fail("F407", node, f"round of {words(value)}", "use np.rint")
     try:
-        return Number(round(known) if digits is None else round(known, ev.integer(node, digits, "the digits of round")))
+        return NumberValue(round(known) if digits is None else round(known, ev.integer(node, digits, "the digits of round")))
     except (ArithmeticError, ValueError) as error:
         return ev.fail("F703", node, f"{known!r}: {error}")
 
@@ -126,7 +126,7 @@ def _pow(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
     if len(args) == 3:
         base, exponent, modulus = (ev.integer(node, a, "an argument of pow with a modulus") for a in args)
         try:
-            return Number(pow(base, exponent, modulus))
+            return NumberValue(pow(base, exponent, modulus))
         except ValueError as error:
             ev.fail("F703", node, f"pow: {error}")
     return binary(ev, node, ast.Pow(), *args)
@@ -146,7 +146,7 @@ def math_call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywo
     try:
         if name in ("factorial", "comb", "perm") and any(isinstance(v, int) and v > 100 for v in values):
             ev.fail("F605", node, f"math.{name} of numbers above 100")
-        return Number(getattr(math, name)(*values))
+        return NumberValue(getattr(math, name)(*values))
     except (ArithmeticError, ValueError, TypeError) as error:
         return ev.fail("F703", node, f"math.{name}: {error}")
 

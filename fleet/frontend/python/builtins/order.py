@@ -11,21 +11,21 @@ from typing import Any
 from fleet.frontend.arrays.operands import array
 from fleet.frontend.arrays.truths import check, condition, kind_of_number, negated, number_of
 from fleet.frontend.python.builtins.ordering import ordered
-from fleet.frontend.python.builtins.record import MANY, Builtin, Reader
+from fleet.frontend.python.builtins.record import MANY, Builtin, RecordReader
 from fleet.frontend.python.containers import sets
 from fleet.frontend.python.containers.iterables import collect
 from fleet.frontend.python.flow.meeting import choose
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     List,
-    Number,
+    NumberValue,
     Set,
-    Tensor,
+    TracedArray,
     Value,
 )
 
 
-def _extreme(op: str) -> Reader:
+def _extreme(op: str) -> RecordReader:
     better = operator.gt if op == "max" else operator.lt
 
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
@@ -50,7 +50,7 @@ def _extreme(op: str) -> Reader:
         best, best_key = values[0], ev.operand(node, keys[0])
         for value, key in zip(values[1:], keys[1:], strict=True):
             found = ev.operand(node, key)
-            if isinstance(found, Number) and isinstance(best_key, Number):
+            if isinstance(found, NumberValue) and isinstance(best_key, NumberValue):
                 beyond: Value = ev.domain.arithmetic(node, name, [found, best_key], None)
             else:
                 beyond = ev.domain.binary(ev, node, name, found, best_key)
@@ -75,9 +75,9 @@ def _keys(ev: Evaluator, node: ast.Call, values: Sequence[Value], keywords: Mapp
 
 def _of_the_run(ev: Evaluator, value: Value) -> bool:
     """True for a number, or an array of one element, that only the run knows."""
-    if isinstance(value, Tensor):
+    if isinstance(value, TracedArray):
         return math.prod(value.shape) == 1 and ev.static(value) is None
-    return isinstance(value, Number) and value.symbolic and not value.sized
+    return isinstance(value, NumberValue) and value.symbolic and not value.sized
 
 
 def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
@@ -105,7 +105,8 @@ def _holds(ev: Evaluator, node: ast.AST, comparison: Callable[[Any, Any], bool],
 def _sorted_in_the_run(ev: Evaluator, node: ast.Call, values: Sequence[Value], keys: Sequence[Value], *, backwards: bool) -> Value:
     """Sort run-time numbers: stable, also in reverse; NaN is a run-time error."""
     kinds = {
-        kind_of_number(v) if isinstance(v, Number) else v.dtype if isinstance(v, Tensor) and not v.shape else None for v in values
+        kind_of_number(v) if isinstance(v, NumberValue) else v.dtype if isinstance(v, TracedArray) and not v.shape else None
+        for v in values
     }
     if None in kinds or len(kinds) > 1:
         ev.fail("F501", node, "sorted of values that are not numbers of one kind, in an order that only the run knows")
@@ -117,9 +118,9 @@ def _sorted_in_the_run(ev: Evaluator, node: ast.Call, values: Sequence[Value], k
             check(ev, node, negated(ev, node, flag), "NaN is sorted, which has no order")
     order = ev.domain.call(ev, node, "numpy.argsort", [measure], {"kind": "stable"})
     placed = ev.domain.call(ev, node, "numpy.take", [numbers, order], {})
-    assert isinstance(placed, Tensor)
+    assert isinstance(placed, TracedArray)
     found = list(ev.domain.elements(ev, node, placed))
-    if all(isinstance(v, Number) for v in values):
+    if all(isinstance(v, NumberValue) for v in values):
         found = [number_of(ev, node, v) for v in found]
     return List(found[::-1] if backwards else found)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fleet.frontend.python.classes import objects
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Instance, List, Number, Tensor, Value, words
+from fleet.frontend.reading.values import List, NumberValue, ObjectInstance, TracedArray, Value, words
 
 __all__ = ["ordered"]
 
@@ -25,7 +25,7 @@ def ordered(ev: Evaluator, node: ast.expr, value: Value, op: str) -> Any:
             return [ordered(ev, node, v, op) for v in value.items]
         case str():
             return value
-        case Number() | Tensor() if (known := ev.static(value)) is not None:
+        case NumberValue() | TracedArray() if (known := ev.static(value)) is not None:
             return known
         case _:
             return _Other(ev, node, value, op)
@@ -53,10 +53,10 @@ class _Other:
 
     def _compared(self, op: str, lhs: object, rhs: object) -> bool:
         a, b = (v.value if isinstance(v, _Other) else _value(v) for v in (lhs, rhs))
-        if isinstance(a, Instance) or isinstance(b, Instance):
+        if isinstance(a, ObjectInstance) or isinstance(b, ObjectInstance):
             found = objects.compared(self.ev, self.node, op, a, b)
             return found is not None and self.ev.truth(self.node, found[0])
-        if isinstance(self.value, Number):
+        if isinstance(self.value, NumberValue):
             self.ev.unknown(self.node, f"{self.op} of a number that only the run knows")
         hint = "use np.max, np.min, np.maximum, np.minimum or np.sort's likes on arrays"
         return self.ev.fail("F501", self.node, f"{self.op} of {words(self.value)}: its value must be known from the source", hint)
@@ -74,4 +74,4 @@ def _value(plain: Any) -> Value:
         case str():
             return plain
         case _:
-            return Number(plain)
+            return NumberValue(plain)

@@ -11,13 +11,13 @@ from fleet.frontend.reading.values import Value
 
 MANY = 1 << 20
 """Positional arguments of a function that takes any number."""
-Reader: TypeAlias = Callable[["Evaluator", ast.Call, list[Value], dict[str, Value]], Value]
+RecordReader: TypeAlias = Callable[["Evaluator", ast.Call, list[Value], dict[str, Value]], Value]
 
 
 class Builtin(NamedTuple):
     """A builtin: the function that reads a call, the least and most positional arguments, and the keywords ("*": any)."""
 
-    read: Reader
+    read: RecordReader
     fewest: int
     most: int
     keywords: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ import numpy as np
 
 from fleet.errors import SourceError
 from fleet.frontend.python.attributes import attribute
-from fleet.frontend.python.builtins.record import Builtin, Reader
+from fleet.frontend.python.builtins.record import Builtin, RecordReader
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.modules import INSTALLED, exists
@@ -18,15 +18,15 @@ from fleet.frontend.reading.values import (
     Class,
     Descriptor,
     Dict,
-    Function,
-    Instance,
     Library,
     List,
-    Named,
-    Number,
+    NamedTupleValue,
+    NumberValue,
+    ObjectInstance,
+    SourceFunction,
     Super,
-    Tensor,
     Text,
+    TracedArray,
     Value,
     words,
 )
@@ -42,7 +42,9 @@ def _name(ev: Evaluator, node: ast.Call, value: Value) -> str:
 
 def _found(ev: Evaluator, node: ast.Call, owner: Value, name: str) -> tuple[Value] | None:
     """The attribute; None if Python has no such attribute. SourceError if Python has it and it is not supported."""
-    if isinstance(owner, Instance | Named | Class | Super) and not (isinstance(owner, Named) and builtin.has_method(owner, name)):
+    if isinstance(owner, ObjectInstance | NamedTupleValue | Class | Super) and not (
+        isinstance(owner, NamedTupleValue) and builtin.has_method(owner, name)
+    ):
         return objects.find(ev, node, owner, name)
     place = ast.copy_location(ast.Attribute(node, name, ast.Load()), node)
     try:
@@ -58,13 +60,13 @@ def _found(ev: Evaluator, node: ast.Call, owner: Value, name: str) -> tuple[Valu
 
 def _python_type(owner: Value) -> type:
     match owner:
-        case Tensor():
+        case TracedArray():
             return np.ndarray
         case List():
             return list
         case Dict():
             return dict
-        case Number():
+        case NumberValue():
             return float
         case _:
             return type(owner)
@@ -79,7 +81,7 @@ def _getattr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[s
 
 
 def _hasattr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-    return Number(_found(ev, node, args[0], _name(ev, node, args[1])) is not None)
+    return NumberValue(_found(ev, node, args[0], _name(ev, node, args[1])) is not None)
 
 
 def _setattr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
@@ -88,23 +90,23 @@ def _setattr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[s
 
 
 def _vars(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-    if not isinstance(args[0], Instance):
+    if not isinstance(args[0], ObjectInstance):
         ev.fail("F408", node, f"vars of {words(args[0])} is not supported", "it takes an object of a class of the file")
     return Dict(args[0].attributes)
 
 
 def _type(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     match args[0]:
-        case Instance() | Named():
+        case ObjectInstance() | NamedTupleValue():
             return args[0].kind
-        case Number() as number:
+        case NumberValue() as number:
             kind = int if number.symbolic and number.whole else float if number.symbolic else type(number.value)
             return Library(f"builtins.{kind.__name__}")
         case str() | Text():
             return Library("builtins.str")
         case List() | Dict() | tuple():
             return Library(f"builtins.{_python_type(args[0]).__name__}")
-        case Tensor() if not args[0].scalar:
+        case TracedArray() if not args[0].scalar:
             return Library("numpy.ndarray")
         case _:
             return ev.fail("F408", node, f"type of {words(args[0])} is not supported", "use isinstance")
@@ -119,12 +121,12 @@ def _issubclass(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dic
     kind = args[0]
     if not isinstance(kind, Class):
         ev.fail("F408", node, f"issubclass of {words(kind)} is not supported", "it takes classes of the file")
-    return Number(any(isinstance(k, Class) and objects.inherits(kind, k) for k in kinds))
+    return NumberValue(any(isinstance(k, Class) and objects.inherits(kind, k) for k in kinds))
 
 
-def _descriptor(kind: str) -> Reader:
+def _descriptor(kind: str) -> RecordReader:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-        if isinstance(args[0], Function):
+        if isinstance(args[0], SourceFunction):
             return Descriptor(kind, args[0])
         if kind == "staticmethod" and isinstance(args[0], Library):
             return args[0]  # what a library's function is anyway, without the object before its arguments
@@ -134,7 +136,7 @@ def _descriptor(kind: str) -> Reader:
 
 
 def _object(_ev: Evaluator, _node: ast.Call, _args: list[Value], _keywords: dict[str, Value]) -> Value:
-    return Instance(Class("object", slots=frozenset()))
+    return ObjectInstance(Class("object", slots=frozenset()))
 
 
 REFLECTION: Mapping[str, Builtin] = {

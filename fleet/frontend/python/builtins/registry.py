@@ -11,7 +11,7 @@ import numpy as np
 from fleet.frontend.python.builtins.iterators import ITERATORS
 from fleet.frontend.python.builtins.numbers import NUMBERS
 from fleet.frontend.python.builtins.order import ORDER
-from fleet.frontend.python.builtins.record import MANY, Builtin, Reader
+from fleet.frontend.python.builtins.record import MANY, Builtin, RecordReader
 from fleet.frontend.python.builtins.reflection import REFLECTION
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import sets
@@ -21,21 +21,21 @@ from fleet.frontend.python.text import display
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.values import (
-    Bound,
+    BoundMethod,
     Class,
     Complex,
     Dict,
-    Function,
     Initialiser,
-    Instance,
     Library,
     List,
     Method,
-    Number,
-    Range,
+    NumberValue,
+    ObjectInstance,
+    RangeValue,
     Set,
-    Tensor,
+    SourceFunction,
     Text,
+    TracedArray,
     Value,
     dimension,
     words,
@@ -63,27 +63,27 @@ def _print(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str,
 def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     match args[0]:
         case tuple() | str():
-            return Number(len(args[0]))
+            return NumberValue(len(args[0]))
         case List() | Dict() | Set():
-            return Number(len(args[0].items))
-        case Range():
-            return Number(len(args[0].values))
-        case Tensor() if args[0].shape:
+            return NumberValue(len(args[0].items))
+        case RangeValue():
+            return NumberValue(len(args[0].values))
+        case TracedArray() if args[0].shape:
             return dimension(args[0], 0)
-        case Instance() if (found := objects.special(ev, node, args[0], "__len__")) is not None:
+        case ObjectInstance() if (found := objects.special(ev, node, args[0], "__len__")) is not None:
             return found[0]
         case _:
             return ev.fail("F408", node, f"{words(args[0])} has no len()")
 
 
-def _sequence(make: Callable[[list[Value]], Value]) -> Reader:
+def _sequence(make: Callable[[list[Value]], Value]) -> RecordReader:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
         return make(collect(ev, node, args[0]) if args else [])
 
     return builtin
 
 
-def _set(*, frozen: bool) -> Reader:
+def _set(*, frozen: bool) -> RecordReader:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
         return sets.made(ev, node, collect(ev, node, args[0]) if args else [], frozen=frozen)
 
@@ -104,15 +104,15 @@ def _dict(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, 
 
 
 def _sum(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
-    total: Value = keywords.get("start", args[1] if len(args) > 1 else Number(0))
+    total: Value = keywords.get("start", args[1] if len(args) > 1 else NumberValue(0))
     for value in iterate(ev, node, args[0]):
         total = binary(ev, node, ast.Add(), total, value)
     return total
 
 
-def _str(quoted: bool) -> Reader:
+def _str(quoted: bool) -> RecordReader:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-        if args and isinstance(args[0], Tensor) and args[0].scalar and (known := ev.domain.known(args[0])) is not None:
+        if args and isinstance(args[0], TracedArray) and args[0].scalar and (known := ev.domain.known(args[0])) is not None:
             scalar = args[0].dtype.type(known)
             return repr(scalar) if quoted else str(scalar)
         pieces = display.parts(ev, args[0], quoted=quoted, node=node) if args else []
@@ -134,30 +134,30 @@ def _isinstance(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dic
         if name not in _KINDS:
             ev.fail("F506", node, f"isinstance with {words(k)} is not supported", f"known are {', '.join(sorted(_KINDS))}")
         found = found or _KINDS[name](args[0])
-    return Number(found)
+    return NumberValue(found)
 
 
 def _is_number(kind: type) -> Callable[[Value], bool]:
     return lambda v: (
-        isinstance(v, Number)
+        isinstance(v, NumberValue)
         and ((kind is int and v.whole) or (kind is float and not v.whole) if v.symbolic else isinstance(v.value, kind))
     )
 
 
 _KINDS: Mapping[str, Callable[[Value], bool]] = {
     "builtins.int": _is_number(int), "builtins.bool": _is_number(bool),
-    "builtins.float": lambda v: _is_number(float)(v) or (isinstance(v, Tensor) and v.scalar and v.dtype == np.float64),
-    "builtins.complex": lambda v: isinstance(v, Complex) or (isinstance(v, Tensor) and v.scalar and v.dtype == np.complex128),
+    "builtins.float": lambda v: _is_number(float)(v) or (isinstance(v, TracedArray) and v.scalar and v.dtype == np.float64),
+    "builtins.complex": lambda v: isinstance(v, Complex) or (isinstance(v, TracedArray) and v.scalar and v.dtype == np.complex128),
     "builtins.list": lambda v: isinstance(v, List), "builtins.tuple": lambda v: isinstance(v, tuple),
     "builtins.dict": lambda v: isinstance(v, Dict), "builtins.str": lambda v: isinstance(v, str | Text),
-    "numpy.ndarray": lambda v: isinstance(v, Tensor) and not v.scalar,
+    "numpy.ndarray": lambda v: isinstance(v, TracedArray) and not v.scalar,
 }  # fmt: skip
 
 
 def _callable(_ev: Evaluator, _node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
-    return Number(
-        isinstance(args[0], Function | Method | np.dtype | Library | Class | Bound | Initialiser)
-        or (isinstance(args[0], Instance) and args[0].kind.find("__call__") is not None)
+    return NumberValue(
+        isinstance(args[0], SourceFunction | Method | np.dtype | Library | Class | BoundMethod | Initialiser)
+        or (isinstance(args[0], ObjectInstance) and args[0].kind.find("__call__") is not None)
     )
 
 

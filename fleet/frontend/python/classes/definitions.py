@@ -7,7 +7,7 @@ import ast
 from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import objects, records
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Class, Descriptor, Frame, Function, Library, Value, words
+from fleet.frontend.reading.values import CallFrame, Class, Descriptor, Library, SourceFunction, Value, words
 
 _NO_BASE = frozenset({"builtins.object", "abc.ABC"})
 _DESCRIPTORS = frozenset({"builtins.staticmethod", "builtins.classmethod", "builtins.property"})
@@ -28,7 +28,7 @@ def define(ev: Evaluator, node: ast.ClassDef) -> None:
     _base(ev, node, kind)
     for keyword in node.keywords:
         ev.fail("F502", keyword.value, f"a class with `{keyword.arg or '**'}=` is not supported", "metaclasses are not followed")
-    frame = Frame(f"{_within(ev)}{node.name}", ev.frame.depth + 1, ev.scope(node), ev.frame.around, body_of=kind)
+    frame = CallFrame(f"{_within(ev)}{node.name}", ev.frame.depth + 1, ev.scope(node), ev.frame.around, body_of=kind)
     ev.run(node.body, frame)
     if any(n == "__qualname__" for n in frame.variables):
         ev.fail("F502", node, "assignment to __qualname__ is not supported")
@@ -110,7 +110,7 @@ def _decorate(ev: Evaluator, node: ast.ClassDef, kind: Class, decorator: ast.exp
 
 def method(ev: Evaluator, node: ast.FunctionDef, kind: Class) -> Value:
     """A function of a class's body, with its decorators."""
-    made: Value = Function(node, ev.frame.around, defaults(ev, node.args), kind)
+    made: Value = SourceFunction(node, ev.frame.around, defaults(ev, node.args), kind)
     for decorator in reversed(node.decorator_list):
         made = _decorated(ev, node, decorator, made)
     return made
@@ -119,13 +119,18 @@ def method(ev: Evaluator, node: ast.FunctionDef, kind: Class) -> Value:
 def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: Value) -> Value:
     if isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "getter", "deleter"):
         found = ev.expression(decorator.value)
-        if isinstance(found, Descriptor) and found.kind == "property" and isinstance(made, Function) and decorator.attr == "setter":
+        if (
+            isinstance(found, Descriptor)
+            and found.kind == "property"
+            and isinstance(made, SourceFunction)
+            and decorator.attr == "setter"
+        ):
             return Descriptor("property", found.function, made)
         ev.fail("F508", decorator, f"`{node.name}` is decorated by .{decorator.attr}", "a property's setter is followed")
     found = ev.expression(decorator)
     if isinstance(found, Library) and found.path == "abc.abstractmethod":
         return made
-    if isinstance(found, Library) and found.path in _DESCRIPTORS and isinstance(made, Function):
+    if isinstance(found, Library) and found.path in _DESCRIPTORS and isinstance(made, SourceFunction):
         return Descriptor(found.path.removeprefix("builtins."), made)
     hint = "followed are staticmethod, classmethod, property and its setter, abstractmethod"
     return ev.fail("F508", decorator, f"`{node.name}` is decorated, which may change what it means", hint)

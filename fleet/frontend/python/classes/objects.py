@@ -14,18 +14,18 @@ from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     NOT_IMPLEMENTED,
-    Bound,
+    BoundMethod,
     Class,
     Descriptor,
     Dict,
-    Function,
     Initialiser,
-    Instance,
     Library,
-    Named,
-    Number,
+    NamedTupleValue,
+    NumberValue,
+    ObjectInstance,
+    SourceFunction,
     Super,
-    Tensor,
+    TracedArray,
     Value,
     words,
 )
@@ -45,7 +45,7 @@ UNARY: Mapping[type[ast.unaryop], str] = {ast.USub: "__neg__", ast.UAdd: "__pos_
 
 def kind_of(value: Value) -> Class | None:
     """The class of an object, or None if it is not of a class of the file."""
-    return value.kind if isinstance(value, Instance | Named) else None
+    return value.kind if isinstance(value, ObjectInstance | NamedTupleValue) else None
 
 
 def inherits(kind: Class | None, other: Class) -> bool:
@@ -64,7 +64,7 @@ def mangled(ev: Evaluator, name: str) -> str:
     return name if inside is None or not inside.name.strip("_") else f"_{inside.name.lstrip('_')}{name}"
 
 
-def find(ev: Evaluator, node: ast.expr, owner: Instance | Named | Class | Super, name: str) -> tuple[Value] | None:
+def find(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue | Class | Super, name: str) -> tuple[Value] | None:
     """An attribute in Python's order: properties, the object's own, those of its class. None if there is no such attribute."""
     match owner:
         case Class():
@@ -73,7 +73,7 @@ def find(ev: Evaluator, node: ast.expr, owner: Instance | Named | Class | Super,
             behind = owner.behind.base
             found = None if behind is None else behind.find(name)
             if found is None:
-                return (Bound(None, owner.owner),) if name == "__init__" else None
+                return (BoundMethod(None, owner.owner),) if name == "__init__" else None
             if isinstance(owner.owner, Class) and not isinstance(found[1], Descriptor):
                 return (found[1],)
             return (_bound(ev, node, owner.owner, name, found[1]),)
@@ -84,7 +84,7 @@ def find(ev: Evaluator, node: ast.expr, owner: Instance | Named | Class | Super,
     found = owner.kind.find(name)
     if found is not None and isinstance(found[1], Descriptor) and found[1].kind == "property":
         return (ev.call(_as_call(node), found[1].function, [owner], {}),)
-    if isinstance(owner, Named):
+    if isinstance(owner, NamedTupleValue):
         special = records.attribute(owner, name)
         if special is not None:
             return special
@@ -103,7 +103,7 @@ def _of_class(owner: Class, name: str) -> tuple[Value] | None:
         return records.class_attribute(owner, name)
     value = found[1]
     if isinstance(value, Descriptor) and value.kind != "property":
-        return (value.function if value.kind == "staticmethod" else Bound(value.function, owner),)
+        return (value.function if value.kind == "staticmethod" else BoundMethod(value.function, owner),)
     return (value,)
 
 
@@ -113,11 +113,11 @@ def _bound(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value)
         case Descriptor(kind="staticmethod"):
             return value.function
         case Descriptor(kind="classmethod"):
-            return Bound(value.function, owner if isinstance(owner, Class) else kind_of(owner))
+            return BoundMethod(value.function, owner if isinstance(owner, Class) else kind_of(owner))
         case Descriptor():
             return ev.call(_as_call(node), value.function, [owner], {})
-        case Function() | Initialiser():
-            return Bound(value, owner)
+        case SourceFunction() | Initialiser():
+            return BoundMethod(value, owner)
         case Library() if _is_method(value.path):
             what = f"`{name}` is {value.path} as an attribute of the class, which Python calls with the object as first argument"
             return ev.fail("F206", node, what, "use staticmethod(...), or set it in __init__")
@@ -133,21 +133,21 @@ def _is_method(path: str) -> bool:
     return found is not None and not isinstance(found, type) and hasattr(found, "__get__")
 
 
-def load(ev: Evaluator, node: ast.expr, owner: Instance | Named | Class | Super, name: str) -> Value:
+def load(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue | Class | Super, name: str) -> Value:
     """`owner.name`. SourceError F206 if there is no such attribute."""
     found = find(ev, node, owner, name)
     if found is not None:
         return found[0]
     kind = owner if isinstance(owner, Class) else kind_of(owner)
     names = sorted({n for k in (kind.chain() if kind is not None else ()) for n in k.names if not n.startswith("__")})
-    names += sorted(owner.attributes) if isinstance(owner, Instance) else []
+    names += sorted(owner.attributes) if isinstance(owner, ObjectInstance) else []
     return ev.fail("F206", node, f"{words(owner)} has no attribute `{name}`", f"it has {', '.join(names[:30])}" if names else None)
 
 
 def store(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value) -> None:
     """`owner.name = value`, by a property's setter if there is one."""
     match owner:
-        case Instance():
+        case ObjectInstance():
             found = owner.kind.find(name)
             if found is not None and isinstance(found[1], Descriptor) and found[1].kind == "property":
                 setter = found[1].setter
@@ -160,13 +160,13 @@ def store(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value) 
             ev.bounded(node, len(owner.attributes), "an object")
         case Class():
             owner.names[name] = value
-        case Tensor():
+        case TracedArray():
             ev.fail("F504", node, f"assignment to `.{name}` of an array is not supported", "make a new array: reshape, astype")
         case _:
             ev.fail("F504", node, f"{words(owner)} has no attributes that can be assigned")
 
 
-def _check_set(ev: Evaluator, node: ast.expr, owner: Instance, name: str) -> None:
+def _check_set(ev: Evaluator, node: ast.expr, owner: ObjectInstance, name: str) -> None:
     if owner.kind.frozen:
         ev.fail("F701", node, f"`{owner.kind.name}` is frozen: `{name}` cannot be assigned", "use dataclasses.replace")
     slots = [k.slots for k in owner.kind.chain()]
@@ -179,10 +179,10 @@ def _check_set(ev: Evaluator, node: ast.expr, owner: Instance, name: str) -> Non
 def remove(ev: Evaluator, node: ast.Attribute, owner: Value) -> None:
     """`del owner.name`."""
     name = mangled(ev, node.attr)
-    attributes = owner.attributes if isinstance(owner, Instance) else owner.names if isinstance(owner, Class) else {}
+    attributes = owner.attributes if isinstance(owner, ObjectInstance) else owner.names if isinstance(owner, Class) else {}
     if name not in attributes:
         ev.fail("F206", node, f"{words(owner)} has no attribute `{name}` of its own to delete")
-    if isinstance(owner, Instance):
+    if isinstance(owner, ObjectInstance):
         _check_set(ev, node, owner, name)
     del attributes[name]
 
@@ -196,7 +196,7 @@ def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], k
         ev.fail("F701", node, f"`{kind.name}` is abstract: `{missing[0]}` is not defined", "define it in a class that inherits")
     if any(k.kind == "namedtuple" for k in kind.chain()):
         return records.named(ev, node, kind, args, keywords)
-    made = Instance(kind)
+    made = ObjectInstance(kind)
     if exceptions.is_exception(ev, kind):
         made.attributes["args"] = tuple(args)
     found = kind.find("__init__")
@@ -209,16 +209,16 @@ def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], k
     return made
 
 
-def call_bound(ev: Evaluator, node: ast.Call, method: Bound, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+def call_bound(ev: Evaluator, node: ast.Call, method: BoundMethod, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """Calls a method with its object before the other arguments."""
     match method.function:
-        case Function():
+        case SourceFunction():
             return calls.inline(ev, node, method.function, [method.owner, *args], keywords)
         case Initialiser():
             return records.initialise(ev, node, method.function.kind, method.owner, args, keywords)
         case None:
             owner = method.owner
-            if isinstance(owner, Instance) and exceptions.is_exception(ev, owner.kind) and not keywords:
+            if isinstance(owner, ObjectInstance) and exceptions.is_exception(ev, owner.kind) and not keywords:
                 owner.attributes["args"] = tuple(args)
             elif args or keywords:
                 ev.fail("F208", node, "object.__init__ takes no arguments")
@@ -259,7 +259,7 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Va
     middle = OPERATORS.get(op)
     if middle is None:
         return ev.fail("F408", node, f"{op} of {words(lhs)} and {words(rhs)} is not supported")
-    if isinstance(lhs, Tensor):
+    if isinstance(lhs, TracedArray):
         what = f"an operator of {words(lhs)} and, on its right, {words(rhs)}, which NumPy applies element by element"
         ev.fail("F408", node, what, "put the object on the left, or call a method")
     left, right = kind_of(lhs), kind_of(rhs)
@@ -287,8 +287,8 @@ def compared(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> 
     """A comparison by the objects' methods; None if they lack them and Python compares identities."""
     if op == "not_equal":
         same = compared(ev, node, "equal", lhs, rhs)
-        return None if same is None else (Number(not ev.truth(node, same[0])),)
-    if isinstance(lhs, Tensor):
+        return None if same is None else (NumberValue(not ev.truth(node, same[0])),)
+    if isinstance(lhs, TracedArray):
         ev.fail("F408", node, f"{words(lhs)} compared with {words(rhs)}, which NumPy does element by element")
     first, second = COMPARISONS[op]
     sides = [(lhs, first, rhs), (rhs, second, lhs)]
@@ -299,6 +299,6 @@ def compared(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> 
         found = special(ev, node, owner, method, other)
         if found is not None:
             return found
-    if op == "equal" or all(not isinstance(v, Instance) for v in (lhs, rhs)):
+    if op == "equal" or all(not isinstance(v, ObjectInstance) for v in (lhs, rhs)):
         return None
     return ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no order", f"define {first}")

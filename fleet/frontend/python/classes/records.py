@@ -10,17 +10,17 @@ from fleet.frontend.python import calls
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.scopes import Scope
 from fleet.frontend.reading.values import (
+    CallFrame,
     Class,
+    ClassField,
     Dict,
-    Field,
-    Frame,
-    Function,
     Initialiser,
-    Instance,
     List,
-    Named,
-    Number,
-    Tensor,
+    NamedTupleValue,
+    NumberValue,
+    ObjectInstance,
+    SourceFunction,
+    TracedArray,
     Value,
     words,
 )
@@ -76,12 +76,12 @@ def dataclass(ev: Evaluator, node: ast.ClassDef, place: ast.expr, kind: Class, o
         kind.slots = frozenset(kind.fields)
 
 
-def _field(ev: Evaluator, statement: ast.AnnAssign, kind: Class, name: str, by_keyword: bool) -> Field:
+def _field(ev: Evaluator, statement: ast.AnnAssign, kind: Class, name: str, by_keyword: bool) -> ClassField:
     if statement.value is None or name not in kind.names:
-        return Field(by_keyword=by_keyword)
+        return ClassField(by_keyword=by_keyword)
     value = kind.names[name]
-    if isinstance(value, Field):
-        found = Field(
+    if isinstance(value, ClassField):
+        found = ClassField(
             value.given, value.default, value.factory, value.init, value.shown, value.compared, value.by_keyword or by_keyword
         )
         if found.given:
@@ -89,32 +89,32 @@ def _field(ev: Evaluator, statement: ast.AnnAssign, kind: Class, name: str, by_k
         else:
             del kind.names[name]
     else:
-        found = Field(True, value, by_keyword=by_keyword)
+        found = ClassField(True, value, by_keyword=by_keyword)
     default = found.default
-    if isinstance(default, List | Dict) or (isinstance(default, Tensor) and not default.scalar):
+    if isinstance(default, List | Dict) or (isinstance(default, TracedArray) and not default.scalar):
         hint = "use field(default_factory=lambda: ...)"
         ev.fail("F701", statement, f"the default of `{name}` is {words(default)}, which all objects would share", hint)
     return found
 
 
-def field(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Field:
+def field(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> ClassField:
     """`dataclasses.field(...)`."""
     if args:
         ev.fail("F208", node, "field takes keyword arguments only")
     for name in keywords:
         if name not in _FIELD:
             ev.fail("F506", node, f"field with `{name}=` is not supported", f"its arguments are {', '.join(_FIELD)}")
-    on = {n: ev.flag(node, keywords.get(n, Number(True)), n) for n in ("init", "repr", "compare")}
-    late = ev.flag(node, keywords.get("kw_only", Number(False)), "kw_only")
+    on = {n: ev.flag(node, keywords.get(n, NumberValue(True)), n) for n in ("init", "repr", "compare")}
+    late = ev.flag(node, keywords.get("kw_only", NumberValue(False)), "kw_only")
     given = "default" in keywords
-    return Field(given, keywords.get("default"), keywords.get("default_factory"), on["init"], on["repr"], on["compare"], late)
+    return ClassField(given, keywords.get("default"), keywords.get("default_factory"), on["init"], on["repr"], on["compare"], late)
 
 
 def initialise(
     ev: Evaluator, node: ast.Call, kind: Class, owner: Value, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
     """The `__init__` of a dataclass: fields out of the call's arguments, then `__post_init__`."""
-    assert isinstance(owner, Instance)
+    assert isinstance(owner, ObjectInstance)
     taken = {n: f for n, f in kind.fields.items() if f.init}
     bound = _bind(ev, node, kind.name, taken, args, keywords)
     for name, f in kind.fields.items():
@@ -123,13 +123,13 @@ def initialise(
             continue
         owner.attributes[name] = ev.call(node, f.factory, [], {}) if value is f else value
     found = owner.kind.find("__post_init__")
-    if found is not None and isinstance(found[1], Function):
+    if found is not None and isinstance(found[1], SourceFunction):
         ev.call(node, found[1], [owner], {})
     return None
 
 
 def _bind(
-    ev: Evaluator, node: ast.Call, name: str, fields: Mapping[str, Field], args: Sequence[Value], keywords: Mapping[str, Value]
+    ev: Evaluator, node: ast.Call, name: str, fields: Mapping[str, ClassField], args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> dict[str, Value]:
     """A call's arguments by field; a field with a factory that is not given stands for itself."""
     spec = ast.arguments(
@@ -138,14 +138,14 @@ def _bind(
     )  # fmt: skip
     stub = ast.copy_location(ast.FunctionDef(name, spec, [], [], None, None), node)
     defaults: dict[str, Value] = {n: f if f.factory is not None else f.default for n, f in fields.items() if f.given or f.factory}
-    frame = Frame(name, ev.frame.depth + 1, Scope())
-    calls.bind_parameters(ev, node, Function(stub, frame, defaults), frame, args, keywords)
+    frame = CallFrame(name, ev.frame.depth + 1, Scope())
+    calls.bind_parameters(ev, node, SourceFunction(stub, frame, defaults), frame, args, keywords)
     return frame.variables
 
 
 def replaced(ev: Evaluator, node: ast.Call, owner: Value, changes: Mapping[str, Value]) -> Value:
     """`dataclasses.replace(owner, name=value)`."""
-    if not isinstance(owner, Instance) or owner.kind.kind != "dataclass":
+    if not isinstance(owner, ObjectInstance) or owner.kind.kind != "dataclass":
         return ev.fail("F408", node, f"replace of {words(owner)}", "it takes an object of a dataclass")
     values = {n: owner.attributes[n] for n, f in owner.kind.fields.items() if f.init and n in owner.attributes}
     return ev.call(node, owner.kind, [], {**values, **changes})
@@ -155,17 +155,17 @@ def as_dict(ev: Evaluator, node: ast.Call, value: Value) -> Value:
     """`dataclasses.asdict(value)`, containers included; arrays are copied."""
     ev.step(node)
     match value:
-        case Instance() if value.kind.kind == "dataclass":
+        case ObjectInstance() if value.kind.kind == "dataclass":
             return Dict({n: as_dict(ev, node, value.attributes[n]) for n in value.kind.fields})
-        case Named():
-            return Named.of(value.kind, (as_dict(ev, node, v) for v in value))
+        case NamedTupleValue():
+            return NamedTupleValue.of(value.kind, (as_dict(ev, node, v) for v in value))
         case tuple():
             return tuple(as_dict(ev, node, v) for v in value)
         case List():
             return List([as_dict(ev, node, v) for v in value.items])
         case Dict():
             return Dict({k: as_dict(ev, node, v) for k, v in value.items.items()})
-        case Tensor() if not value.scalar:
+        case TracedArray() if not value.scalar:
             return ev.domain.method(ev, node, value, "copy", [], {})
         case _:
             return value
@@ -173,7 +173,7 @@ def as_dict(ev: Evaluator, node: ast.Call, value: Value) -> Value:
 
 def compared(lhs: Value, rhs: Value) -> list[tuple[Value, Value]] | None:
     """The fields by which two objects of one dataclass are compared; None if they are compared by identity."""
-    if not isinstance(lhs, Instance) or not isinstance(rhs, Instance) or lhs.kind is not rhs.kind:
+    if not isinstance(lhs, ObjectInstance) or not isinstance(rhs, ObjectInstance) or lhs.kind is not rhs.kind:
         return None
     if not any(k.compared for k in lhs.kind.chain() if k.kind == "dataclass"):
         return None
@@ -181,12 +181,12 @@ def compared(lhs: Value, rhs: Value) -> list[tuple[Value, Value]] | None:
     return [(lhs.attributes.get(n), rhs.attributes.get(n)) for n in names]
 
 
-def shown(owner: Instance | Named) -> list[tuple[str, Value]] | None:
+def shown(owner: ObjectInstance | NamedTupleValue) -> list[tuple[str, Value]] | None:
     """Names and values that the text of a dataclass's object or a named tuple shows; None for any other object."""
     for kind in owner.kind.chain():
-        if kind.kind == "namedtuple" and isinstance(owner, Named):
+        if kind.kind == "namedtuple" and isinstance(owner, NamedTupleValue):
             return list(zip(kind.fields, owner, strict=True))
-        if kind.kind == "dataclass" and isinstance(owner, Instance):
+        if kind.kind == "dataclass" and isinstance(owner, ObjectInstance):
             return [(n, owner.attributes.get(n)) for n, f in kind.fields.items() if f.shown]
     return None
 
@@ -213,7 +213,7 @@ def named_class(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: 
             "F701", node, f"namedtuple with the fields {', '.join(names)}", "names of fields are different, and defaults no more"
         )
     first = len(names) - len(defaults)
-    fields = {n: Field(i >= first, defaults[i - first] if i >= first else None) for i, n in enumerate(names)}
+    fields = {n: ClassField(i >= first, defaults[i - first] if i >= first else None) for i, n in enumerate(names)}
     return Class(name, kind="namedtuple", fields=fields)
 
 
@@ -222,21 +222,21 @@ def named_fields(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
     kind.kind = "namedtuple"
     for name, statement in annotated(ev, node.body).items():
         given = statement.value is not None
-        kind.fields[name] = Field(given, kind.names.pop(name) if given else None)
+        kind.fields[name] = ClassField(given, kind.names.pop(name) if given else None)
 
 
-def named(ev: Evaluator, node: ast.Call, kind: Class, args: Sequence[Value], keywords: Mapping[str, Value]) -> Named:
+def named(ev: Evaluator, node: ast.Call, kind: Class, args: Sequence[Value], keywords: Mapping[str, Value]) -> NamedTupleValue:
     """A call of a named tuple's class."""
     fields = _fields(kind)
     bound = _bind(ev, node, kind.name, fields, args, keywords)
-    return Named.of(kind, (bound[n] for n in fields))
+    return NamedTupleValue.of(kind, (bound[n] for n in fields))
 
 
-def _fields(kind: Class) -> Mapping[str, Field]:
+def _fields(kind: Class) -> Mapping[str, ClassField]:
     return next(k.fields for k in kind.chain() if k.kind == "namedtuple")
 
 
-def attribute(owner: Named, name: str) -> tuple[Value] | None:
+def attribute(owner: NamedTupleValue, name: str) -> tuple[Value] | None:
     """An element by its name."""
     fields = list(_fields(owner.kind))
     return (owner[fields.index(name)],) if name in fields else class_attribute(owner.kind, name)
@@ -252,7 +252,7 @@ def class_attribute(kind: Class, name: str) -> tuple[Value] | None:
 NAMED_METHODS = ("_replace", "_asdict")
 
 
-def named_method(ev: Evaluator, node: ast.Call, owner: Named, name: str, keywords: Mapping[str, Value]) -> Value:
+def named_method(ev: Evaluator, node: ast.Call, owner: NamedTupleValue, name: str, keywords: Mapping[str, Value]) -> Value:
     """`pair._replace(first=1)` and `pair._asdict()`."""
     values: dict[str, Value] = dict(zip(_fields(owner.kind), owner, strict=True))
     if name == "_asdict":
@@ -260,4 +260,4 @@ def named_method(ev: Evaluator, node: ast.Call, owner: Named, name: str, keyword
     unknown = [k for k in keywords if k not in values]
     if unknown:
         ev.fail("F208", node, f"`{owner.kind.name}` has no field `{unknown[0]}`", f"it has {', '.join(values)}")
-    return Named.of(owner.kind, {**values, **keywords}.values())
+    return NamedTupleValue.of(owner.kind, {**values, **keywords}.values())

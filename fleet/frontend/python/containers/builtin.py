@@ -16,17 +16,17 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import from_key, key
 from fleet.frontend.reading.values import (
     Dict,
-    Instance,
     Lazy,
     Library,
     List,
-    Named,
-    Number,
-    Range,
+    NamedTupleValue,
+    NumberValue,
+    ObjectInstance,
+    RangeValue,
     Set,
     Slice,
-    Tensor,
     Text,
+    TracedArray,
     Value,
     words,
 )
@@ -37,7 +37,7 @@ _Method: TypeAlias = Callable[..., Value]
 
 def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Value:
     """An operator with a container or string; None if containers lack it and arrays may have it."""
-    if op == "add" and (type(lhs) is type(rhs) or isinstance(lhs, Named) or isinstance(rhs, Named)):
+    if op == "add" and (type(lhs) is type(rhs) or isinstance(lhs, NamedTupleValue) or isinstance(rhs, NamedTupleValue)):
         if isinstance(lhs, tuple) and isinstance(rhs, tuple):
             return _within(ev, node, (*lhs, *rhs))
         if isinstance(lhs, List) and isinstance(rhs, List):
@@ -50,7 +50,7 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Va
         return formats.percent(ev, node, lhs, rhs)
     if op == "mul":
         for value, times in ((lhs, rhs), (rhs, lhs)):
-            if isinstance(value, tuple | List | str) and isinstance(times, Number) and isinstance(times.value, int):
+            if isinstance(value, tuple | List | str) and isinstance(times, NumberValue) and isinstance(times.value, int):
                 return _repeated(ev, node, value, times.value)
     if isinstance(lhs, Set) and isinstance(rhs, Set):
         return sets.binary(op, lhs, rhs)
@@ -80,7 +80,7 @@ def compare(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> bo
         return sets.compared(op, lhs, rhs)
     a, b = ev.sequence(lhs), ev.sequence(rhs)
     alike = type(lhs) is type(rhs) or (isinstance(lhs, tuple) and isinstance(rhs, tuple))
-    if a is None or b is None or not alike or isinstance(lhs, Range):
+    if a is None or b is None or not alike or isinstance(lhs, RangeValue):
         ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no order")
     x, y = tuple(key(ev, node, v) for v in a), tuple(key(ev, node, v) for v in b)
     try:
@@ -91,9 +91,9 @@ def compare(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> bo
 
 def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
     ev.step(node)
-    if isinstance(lhs, Range) and isinstance(rhs, Range):
+    if isinstance(lhs, RangeValue) and isinstance(rhs, RangeValue):
         return lhs.values == rhs.values
-    if isinstance(lhs, Instance) or isinstance(rhs, Instance):
+    if isinstance(lhs, ObjectInstance) or isinstance(rhs, ObjectInstance):
         place = expression_at(node)
         answer = objects.compared(ev, place, "equal", lhs, rhs)
         if answer is not None:
@@ -110,16 +110,16 @@ def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
     if isinstance(lhs, Dict) and isinstance(rhs, Dict):
         same = lhs.items.keys() == rhs.items.keys()
         return same and all(_equal(ev, node, v, rhs.items[k]) for k, v in lhs.items.items())
-    if isinstance(lhs, Tensor) or isinstance(rhs, Tensor):
+    if isinstance(lhs, TracedArray) or isinstance(rhs, TracedArray):
         known = [ev.static(v) for v in (lhs, rhs)]
         if lhs is rhs:
             return True
         if None in known:
             ev.fail("F501", node, "arrays in containers are compared, whose values are known only when the model runs")
         return known[0] == known[1]
-    if isinstance(lhs, Number) and isinstance(rhs, Number):
+    if isinstance(lhs, NumberValue) and isinstance(rhs, NumberValue):
         return lhs.value == rhs.value
-    if isinstance(lhs, Number | List | Dict) or isinstance(rhs, Number | List | Dict):
+    if isinstance(lhs, NumberValue | List | Dict) or isinstance(rhs, NumberValue | List | Dict):
         return lhs is rhs
     return lhs == rhs
 
@@ -130,13 +130,13 @@ def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
         if not isinstance(value, str):
             ev.fail("F408", node, f"{words(value)} in a string")
         return value in owner
-    if isinstance(owner, Instance):
+    if isinstance(owner, ObjectInstance):
         found = objects.special(ev, node, owner, "__contains__", value)
         if found is not None:
             return ev.truth(node, found[0])
     if isinstance(owner, Dict | Set):
         return key(ev, node, value) in owner.items
-    if isinstance(owner, Tensor):
+    if isinstance(owner, TracedArray):
         ev.fail("F501", node, "`in` an array is not supported", "compare and use np.any where the model runs")
     return any(v is value or _equal(ev, node, v, value) for v in ev.iterate(node, owner))
 
@@ -158,8 +158,8 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
         case Dict():
             plain = key(ev, node.slice, index)
             return owner.items[plain] if plain in owner.items else collections.missing(ev, node, owner, plain)
-        case tuple() | List() | str() | Range():
-            content = owner.items if isinstance(owner, List) else owner.values if isinstance(owner, Range) else owner
+        case tuple() | List() | str() | RangeValue():
+            content = owner.items if isinstance(owner, List) else owner.values if isinstance(owner, RangeValue) else owner
             if isinstance(index, Slice):
                 if isinstance(owner, List) and owner.kind == "deque":
                     ev.fail("F408", node, "a slice of a deque", "make a list of it: list(d)[a:b]")
@@ -168,22 +168,22 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
             if not -len(content) <= at < len(content):
                 _out_of_range(ev, node.slice, at, owner)
             found = content[at]
-            return Number(found) if isinstance(found, int) else found
-        case Instance() if (answer := objects.special(ev, node, owner, "__getitem__", index)) is not None:
+            return NumberValue(found) if isinstance(found, int) else found
+        case ObjectInstance() if (answer := objects.special(ev, node, owner, "__getitem__", index)) is not None:
             return answer[0]
         case _:
             return ev.fail("F408", node.value, f"{words(owner)} cannot be indexed")
 
 
-def _cut(owner: tuple[Value, ...] | List | str | Range, part: slice) -> Value:
+def _cut(owner: tuple[Value, ...] | List | str | RangeValue, part: slice) -> Value:
     if isinstance(owner, List):
         return List(owner.items[part])
-    return Range(owner.values[part]) if isinstance(owner, Range) else owner[part]
+    return RangeValue(owner.values[part]) if isinstance(owner, RangeValue) else owner[part]
 
 
 def _out_of_range(ev: Evaluator, node: ast.AST, at: int, owner: Value, said: str = "{} index out of range") -> NoReturn:
     kind = owner.kind if isinstance(owner, List) else "string" if isinstance(owner, str) else "tuple"
-    kind = "range object" if isinstance(owner, Range) else kind
+    kind = "range object" if isinstance(owner, RangeValue) else kind
     error = exceptions.made(ev, "IndexError", said.format(kind))
     exceptions.throw(ev, "F306", node, f"index {at} is out of range for {words(owner)}", error)
 
@@ -202,7 +202,7 @@ def store(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value, value:
                 ev.fail("F704", node, str(error))
         case List():
             owner.items[_at(ev, node, owner, index)] = value
-        case Instance() if objects.special(ev, node, owner, "__setitem__", index, value) is not None:
+        case ObjectInstance() if objects.special(ev, node, owner, "__setitem__", index, value) is not None:
             pass
         case _:
             ev.fail("F408", node, f"{words(owner)} has no parts that can be assigned")
@@ -235,16 +235,18 @@ def _at(ev: Evaluator, node: ast.Subscript, owner: List, index: Value) -> int:
 def _index(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Value:
     for i, v in enumerate(owner.items if isinstance(owner, List) else owner):
         if v is args[0] or _equal(ev, node, v, args[0]):
-            return Number(i)
+            return NumberValue(i)
     what = f"{words(args[0])} is not in {words(owner)}"
-    if isinstance(args[0], Number) and isinstance(owner, List):
+    if isinstance(args[0], NumberValue) and isinstance(owner, List):
         said = f"{args[0].value!r} is not in list"
         exceptions.throw(ev, "F704", node, what, exceptions.made(ev, "ValueError", said))
     return ev.fail("F704", node, what)
 
 
 def _count(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Value:
-    return Number(sum(v is args[0] or _equal(ev, node, v, args[0]) for v in (owner.items if isinstance(owner, List) else owner)))
+    return NumberValue(
+        sum(v is args[0] or _equal(ev, node, v, args[0]) for v in (owner.items if isinstance(owner, List) else owner))
+    )
 
 
 def _append(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Value:
@@ -331,7 +333,7 @@ def _view(kind: str) -> _Method:
 
 def _text_method(name: str) -> _Method:
     def method(ev: Evaluator, node: ast.Call, owner: str, args: list[Value]) -> Value:
-        plain = [a.value if isinstance(a, Number) else a for a in args]
+        plain = [a.value if isinstance(a, NumberValue) else a for a in args]
         if not all(isinstance(p, str | int | None) for p in plain):
             ev.fail("F408", node, f"`.{name}` takes strings and integers here")
         if name in ("center", "ljust", "rjust", "zfill") and isinstance(plain[0], int):
@@ -344,7 +346,7 @@ def _text_method(name: str) -> _Method:
             ev.fail("F408", node, f"`.{name}`: {error}")
         if isinstance(found, list):
             return List([str(p) for p in found])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        return Number(found) if isinstance(found, bool | int) else found
+        return NumberValue(found) if isinstance(found, bool | int) else found
 
     return method
 
@@ -398,7 +400,7 @@ METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
 
 
 def _type(owner: Value) -> str:
-    if isinstance(owner, Named):
+    if isinstance(owner, NamedTupleValue):
         return "tuple"
     return owner.kind if isinstance(owner, List | Dict) else type(owner).__name__.lower()
 

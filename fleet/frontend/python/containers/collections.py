@@ -9,7 +9,7 @@ from typing import Any, NoReturn, TypeAlias
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import from_key, key
-from fleet.frontend.reading.values import Dict, List, Number, Value, words
+from fleet.frontend.reading.values import Dict, List, NumberValue, Value, words
 
 __all__ = ["COLLECTIONS", "COUNTER", "DEQUE", "call", "cut", "missing", "refuse"]
 
@@ -59,7 +59,7 @@ def _empty(ev: Evaluator, node: ast.AST) -> NoReturn:
 def missing(ev: Evaluator, node: ast.Subscript, owner: Dict, plain: Any) -> Value:
     """The value for a missing key: the default, or SourceError F704."""
     if owner.kind == "Counter":
-        return Number(0)
+        return NumberValue(0)
     if owner.kind == "dict" or owner.default is None:
         refuse(ev, node.slice, owner, plain)
     made = ev.call(ast.copy_location(ast.Call(node.value, [], []), node), owner.default, [], {})
@@ -120,9 +120,11 @@ DEQUE: Mapping[str, tuple[_Method, int, int]] = {
 
 
 def _count(ev: Evaluator, node: ast.Call, owner: Dict, value: Value, sign: int) -> None:
-    counts = value.items.items() if isinstance(value, Dict) else ((key(ev, node, v), Number(1)) for v in ev.collect(node, value))
+    counts = (
+        value.items.items() if isinstance(value, Dict) else ((key(ev, node, v), NumberValue(1)) for v in ev.collect(node, value))
+    )
     for plain, count in counts:
-        owner.items[plain] = Number(_known(ev, node, owner.items.get(plain, Number(0))) + sign * _known(ev, node, count))
+        owner.items[plain] = NumberValue(_known(ev, node, owner.items.get(plain, NumberValue(0))) + sign * _known(ev, node, count))
 
 
 def _known(ev: Evaluator, node: ast.Call, value: Value) -> int:
@@ -147,7 +149,7 @@ def _most_common(ev: Evaluator, node: ast.Call, owner: Dict, args: list[Value]) 
 
 
 def _total(ev: Evaluator, node: ast.Call, owner: Dict, _args: list[Value]) -> Value:
-    return Number(sum(_known(ev, node, v) for v in owner.items.values()))
+    return NumberValue(sum(_known(ev, node, v) for v in owner.items.values()))
 
 
 def _elements(ev: Evaluator, node: ast.Call, owner: Dict, _args: list[Value]) -> Value:

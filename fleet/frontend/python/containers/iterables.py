@@ -11,13 +11,13 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import check_order, from_key
 from fleet.frontend.reading.values import (
     Dict,
-    Instance,
     Lazy,
     List,
-    Number,
-    Range,
+    NumberValue,
+    ObjectInstance,
+    RangeValue,
     Set,
-    Tensor,
+    TracedArray,
     Value,
     words,
 )
@@ -39,7 +39,7 @@ def collect(ev: Evaluator, node: ast.expr, value: Value, what: str = "a sequence
     """All elements of an iterable. SourceError F607 for too many."""
     found: list[Value] = []
     elements = iterate(ev, node, value)
-    if isinstance(value, Instance):
+    if isinstance(value, ObjectInstance):
         objects.special(ev, node, value, "__len__")  # Python asks for it to make room
     for v in elements:
         found.append(v)
@@ -58,17 +58,17 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
         case Set():
             check_order(ev, node, value)
             return iter(sets.elements(ev, node, value))
-        case Range():
-            return (Number(i) for i in value.values)
+        case RangeValue():
+            return (NumberValue(i) for i in value.values)
         case Lazy():
             return value.values
         case str():
             return iter(value)
-        case Instance() if (found := objects.special(ev, node, value, "__iter__")) is not None:
+        case ObjectInstance() if (found := objects.special(ev, node, value, "__iter__")) is not None:
             if not isinstance(found[0], Lazy):
                 ev.fail("F408", node, f"`__iter__` returns {words(found[0])}", "return iter(...) of a list")
             return found[0].values
-        case Tensor():
+        case TracedArray():
             if not value.shape:
                 ev.fail("F306", node, f"{words(value)} has no dimension to iterate over")
             return ev.domain.elements(ev, node, value)

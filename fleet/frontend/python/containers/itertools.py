@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from fleet.frontend.python.operators import binary
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Lazy, Number, Value
+from fleet.frontend.reading.values import Lazy, NumberValue, Value
 
 __all__ = ["ITERTOOLS", "call"]
 
@@ -16,7 +16,7 @@ _Handler = Callable[["Evaluator", ast.Call, Sequence[Value], Mapping[str, Value]
 
 
 def _product(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Iterator[Value]:
-    times = ev.integer(node, keywords.get("repeat", Number(1)), "repeat")
+    times = ev.integer(node, keywords.get("repeat", NumberValue(1)), "repeat")
     return itertools.product(*(ev.collect(node, a) for a in args), repeat=times)
 
 
@@ -66,10 +66,12 @@ def _repeat(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapp
 
 
 def _count(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Iterator[Value]:
-    start, step = (ev.static(args[i] if len(args) > i else keywords.get(n, Number(i))) for i, n in enumerate(("start", "step")))
+    start, step = (
+        ev.static(args[i] if len(args) > i else keywords.get(n, NumberValue(i))) for i, n in enumerate(("start", "step"))
+    )
     if start is None or step is None:
         ev.fail("F404", node, "count from or by a number that only the run knows", "use range")
-    return (Number(v) for v in itertools.count(start, step))
+    return (NumberValue(v) for v in itertools.count(start, step))
 
 
 def _cycle(ev: Evaluator, node: ast.Call, args: Sequence[Value], _: Mapping[str, Value]) -> Iterator[Value]:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import check_order, from_key, key
-from fleet.frontend.reading.values import Number, Set, Value, words
+from fleet.frontend.reading.values import NumberValue, Set, Value, words
 
 __all__ = ["METHODS", "binary", "compared", "elements", "made"]
 
@@ -56,7 +56,7 @@ def _derived(name: str) -> _Method:
 
 def _asked(name: str) -> _Method:
     def method(ev: Evaluator, node: ast.Call, owner: Set, args: list[Value]) -> Value:
-        return Number(getattr(owner.items, name)(_elements(ev, node, args[0])))
+        return NumberValue(getattr(owner.items, name)(_elements(ev, node, args[0])))
 
     return method
 

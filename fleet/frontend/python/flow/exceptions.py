@@ -15,7 +15,7 @@ import numpy as np
 from fleet.errors import SourceError
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Class, Instance, Library, Number, Value
+from fleet.frontend.reading.values import Class, Library, NumberValue, ObjectInstance, Value
 
 __all__ = ["Thrown", "catchable", "is_exception", "lacks", "made", "matches", "raised", "said", "throw", "thrown_by"]
 
@@ -30,7 +30,7 @@ class Thrown(SourceError):
         value: the exception's object.
     """
 
-    def __init__(self, error: SourceError, value: Instance) -> None:
+    def __init__(self, error: SourceError, value: ObjectInstance) -> None:
         super().__init__(error.what, where=error.where, hint=error.hint, detail=error.detail, code=error.code)
         self.value = value
 
@@ -41,14 +41,14 @@ def is_exception(ev: Evaluator, kind: Class) -> bool:
     return any(k is base for k in kind.chain())
 
 
-def made(ev: Evaluator, name: str, *args: Value) -> Instance:
+def made(ev: Evaluator, name: str, *args: Value) -> ObjectInstance:
     """An object of one of Python's own classes of exceptions."""
     kind = ev.exception_class(name)
     assert kind is not None
-    return Instance(kind, {"args": tuple(args)})
+    return ObjectInstance(kind, {"args": tuple(args)})
 
 
-def said(ev: Evaluator, value: Instance) -> Value:
+def said(ev: Evaluator, value: ObjectInstance) -> Value:
     """What `str` gives for an exception: its only argument, or all of them."""
     args = value.attributes.get("args", ())
     assert isinstance(args, tuple)
@@ -67,7 +67,7 @@ def catchable(ev: Evaluator) -> bool:
     return bool(ev.catching) and ev.catching[-1] == ev.inside
 
 
-def throw(ev: Evaluator, code: str, node: ast.AST, what: str, value: Instance, hint: str | None = None) -> NoReturn:
+def throw(ev: Evaluator, code: str, node: ast.AST, what: str, value: ObjectInstance, hint: str | None = None) -> NoReturn:
     """Raises an exception of the source: for the `except` that takes it, else as the error that it is."""
     try:
         ev.fail(code, node, what, hint)
@@ -81,7 +81,7 @@ def lacks(ev: Evaluator, node: ast.AST, what: str, plain: object, hint: str | No
         case str() | None:
             value: Value = plain
         case bool() | int() | float() if not isinstance(plain, np.generic):
-            value = Number(plain)
+            value = NumberValue(plain)
         case _:
             ev.fail("F704", node, what, hint)
     throw(ev, "F704", node, what, made(ev, "KeyError", value), hint)
@@ -96,14 +96,14 @@ def raised(ev: Evaluator, node: ast.Raise, what: str) -> NoReturn:
     value = ev.expression(node.exc)
     if isinstance(value, Class):
         value = ev.call(ast.copy_location(ast.Call(expression_at(node.exc), [], []), node), value, [], {})
-    if not isinstance(value, Instance) or not is_exception(ev, value.kind):
+    if not isinstance(value, ObjectInstance) or not is_exception(ev, value.kind):
         ev.fail("F408", node, "what is raised is no exception", "raise ValueError(...), or a class that inherits from Exception")
     if node.cause is not None:
         ev.expression(node.cause)
     throw(ev, "F701", node, what, value)
 
 
-def thrown_by(ev: Evaluator, error: SourceError) -> Instance | None:
+def thrown_by(ev: Evaluator, error: SourceError) -> ObjectInstance | None:
     """The exception that Python raises for an error of reading; None if it may raise nothing, or it is unknown which."""
     if isinstance(error, Thrown):
         return error.value
@@ -116,7 +116,7 @@ def thrown_by(ev: Evaluator, error: SourceError) -> Instance | None:
 # ---- catching
 
 
-def matches(ev: Evaluator, handler: ast.ExceptHandler, value: Instance) -> bool:
+def matches(ev: Evaluator, handler: ast.ExceptHandler, value: ObjectInstance) -> bool:
     """Whether an `except` takes an exception. SourceError if it names something other than a class of exceptions."""
     if handler.type is None:
         return True

@@ -13,7 +13,7 @@ from fleet.frontend.python.flow.exceptions import Thrown
 from fleet.frontend.python.names import LIBRARIES
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Instance, Library, Value, words
+from fleet.frontend.reading.values import Library, ObjectInstance, Value, words
 from fleet.ir.program_ops import OPTIONS, read_options
 
 _HANDLED = ("ignore", "warn")
@@ -124,7 +124,7 @@ def _guarded(ev: Evaluator, node: ast.Try) -> Flow:
     return flow if flow.leaves or flow.flags else ev.block(node.orelse)
 
 
-def _handled(ev: Evaluator, node: ast.Try, error: SourceError, value: Instance) -> Flow:
+def _handled(ev: Evaluator, node: ast.Try, error: SourceError, value: ObjectInstance) -> Flow:
     """Follow the `except` that takes the exception; if none does, raise it again."""
     handler = next((h for h in node.handlers if exceptions.matches(ev, h, value)), None)
     if handler is None:

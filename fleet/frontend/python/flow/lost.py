@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping
 
 from fleet.frontend.reading.static import parts
 from fleet.frontend.reading.values import (
-    Bound,
+    BoundMethod,
     Class,
     Descriptor,
     Dict,
-    Function,
     Generator,
-    Instance,
     Lazy,
     List,
+    ObjectInstance,
     Set,
-    Tensor,
+    SourceFunction,
+    TracedArray,
     Value,
 )
 
@@ -75,7 +75,7 @@ def _writes(function: ast.AST, name: str, value: Value) -> bool:
         called = node.func if isinstance(node, ast.Call) else None
         if not isinstance(called, ast.Attribute) or _root(called) != name:
             continue
-        if called.attr in _WRITING or not isinstance(value, Tensor):
+        if called.attr in _WRITING or not isinstance(value, TracedArray):
             return True
     return False
 
@@ -94,23 +94,23 @@ def _word(node: ast.Name | ast.Attribute) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr
 
 
-def _functions(value: Value) -> Iterator[Function]:
+def _functions(value: Value) -> Iterator[SourceFunction]:
     """What a call of the value, or of a method of it, may run."""
     match value:
-        case Function():
+        case SourceFunction():
             yield value
-        case Bound():
-            if isinstance(value.function, Function):
+        case BoundMethod():
+            if isinstance(value.function, SourceFunction):
                 yield value.function
             yield from _functions(value.owner)
         case Class():
             for part in value.names.values():
                 found = part.function if isinstance(part, Descriptor) else part
-                if isinstance(found, Function):
+                if isinstance(found, SourceFunction):
                     yield found
             if value.base is not None:
                 yield from _functions(value.base)
-        case Instance():
+        case ObjectInstance():
             yield from _functions(value.kind)
         case _:
             pass
@@ -123,11 +123,11 @@ def _identities(value: Value) -> set[int]:
     while work:
         at = work.pop()
         match at:
-            case Tensor():
+            case TracedArray():
                 own = id(at.storage)
             case Generator():
                 own = id(at.stream)
-            case List() | Dict() | Set() | Instance() | Class() | Lazy():
+            case List() | Dict() | Set() | ObjectInstance() | Class() | Lazy():
                 own = id(at)
             case _:
                 own = 0

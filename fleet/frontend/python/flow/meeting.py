@@ -13,12 +13,12 @@ from fleet.errors import SourceError
 from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.arrays.truths import SCALARS, kind_of_number
 from fleet.frontend.python.flow.regions import Way, added, follow, inside, isolated
-from fleet.frontend.python.flow.state import FlowState, Holder, fill, put, tensors_of
+from fleet.frontend.python.flow.state import FlowState, StateHolder, fill, put, tensors_of
 from fleet.frontend.reading.ending import Flow, Raised
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.tensor import joined_storage
-from fleet.frontend.reading.values import Broken, Frame, List, Named, Number, Poison, Tensor, Value, words
+from fleet.frontend.reading.values import Broken, CallFrame, List, NamedTupleValue, NumberValue, Poison, TracedArray, Value, words
 from fleet.ir.dialect import IfOp, YieldOp
 
 __all__ = ["NUMBERS", "choose", "decide", "same"]
@@ -96,8 +96,8 @@ class _Meeting:
         self.takes: list[Callable[[SSAValue], None]] = []
         self.alive = [i for i, w in enumerate(ways) if not (w.flow.leaves and w.flow.kinds <= {"return", "raise"})]
         """The ways after which the function goes on, behind a loop or in its next round."""
-        self._met: dict[tuple[int, ...], Tensor] = {}
-        self._sources: dict[Tensor, Mapping[int, Tensor]] = {}
+        self._met: dict[tuple[int, ...], TracedArray] = {}
+        self._sources: dict[TracedArray, Mapping[int, TracedArray]] = {}
         """What was made -> way -> what it is there."""
 
     def fail(self, what: str, values: Sequence[Value]) -> NoReturn:
@@ -141,9 +141,9 @@ class _Meeting:
             return first
         if any(isinstance(v, Broken | Poison) for v in values):
             return next(v for v in values if isinstance(v, Broken | Poison))
-        if all(isinstance(v, Number) for v in values):
-            return self._number([v for v in values if isinstance(v, Number)], what, ways)
-        if all(isinstance(v, Tensor | Number) for v in values):
+        if all(isinstance(v, NumberValue) for v in values):
+            return self._number([v for v in values if isinstance(v, NumberValue)], what, ways)
+        if all(isinstance(v, TracedArray | NumberValue) for v in values):
             return self._tensor([self._scalar(v, values, what, w) for v, w in zip(values, ways, strict=True)], what, ways)
         parts = [list(v) if isinstance(v, tuple) else list(v.items) if isinstance(v, List) else None for v in values]
         known = [p for p in parts if p is not None]
@@ -154,34 +154,34 @@ class _Meeting:
         met = [self.value(list(row), what, ways) for row in zip(*known, strict=True)]
         if isinstance(first, List):
             return List(met)
-        return Named.of(first.kind, met) if isinstance(first, Named) else tuple(met)
+        return NamedTupleValue.of(first.kind, met) if isinstance(first, NamedTupleValue) else tuple(met)
 
     def _own(self, value: Value) -> bool:
         """Whether some of it was computed on a way."""
         if isinstance(value, tuple | List):
             return any(self._own(v) for v in (value if isinstance(value, tuple) else value.items))
-        if isinstance(value, Tensor):
+        if isinstance(value, TracedArray):
             if isinstance(value, Static) and value.lazy:
                 return False
             return any(inside(w.ssa(value), w.block) for w in self.ways)
-        return isinstance(value, Number) and value.symbolic and value.ssa is not None and any(
+        return isinstance(value, NumberValue) and value.symbolic and value.ssa is not None and any(
             inside(value.ssa, w.block) for w in self.ways
         )  # fmt: skip
 
-    def _tensor(self, values: Sequence[Tensor], what: str, having: Sequence[int]) -> Tensor:
+    def _tensor(self, values: Sequence[TracedArray], what: str, having: Sequence[int]) -> TracedArray:
         key = (*having, *(id(v) for v in values))
         if key in self._met:
             return self._met[key]
         if len({(v.shape, v.dtype, v.scalar) for v in values}) > 1:
             self.fail(what, values)
         row = [self.ways[w].ssa(v) for v, w in zip(values, having, strict=True)]
-        made = Tensor(row[0], scalar=values[0].scalar)
+        made = TracedArray(row[0], scalar=values[0].scalar)
         self._met[key] = made
         self._sources[made] = {w: v for v, w in zip(values, having, strict=True)}
         self._give(row, having, lambda part: put(made, part, None))
         return made
 
-    def _number(self, values: Sequence[Number], what: str, having: Sequence[int]) -> Number:
+    def _number(self, values: Sequence[NumberValue], what: str, having: Sequence[int]) -> NumberValue:
         kinds = {kind_of_number(v) for v in values}
         if len(kinds) > 1:
             self.fail(what, values)
@@ -190,16 +190,16 @@ class _Meeting:
         for value, way in zip(values, having, strict=True):
             with self.builder.within(self.ways[way].block):
                 row.append(self.builder.number(self.node, value, NUMBERS[kind]))
-        made = Number(None, row[0])
+        made = NumberValue(None, row[0])
         self._give(row, having, lambda part: setattr(made, "ssa", part))
         return made
 
-    def _scalar(self, value: Value, values: Sequence[Value], what: str, way: int) -> Tensor:
+    def _scalar(self, value: Value, values: Sequence[Value], what: str, way: int) -> TracedArray:
         """A Python number as the NumPy scalar of the same dtype that another way has."""
-        if isinstance(value, Tensor):
+        if isinstance(value, TracedArray):
             return value
-        other = next(v for v in values if isinstance(v, Tensor))
-        assert isinstance(value, Number)
+        other = next(v for v in values if isinstance(v, TracedArray))
+        assert isinstance(value, NumberValue)
         if other.shape or not other.scalar or other.dtype != SCALARS[kind_of_number(value)]:
             self.fail(what, values)
         with self.builder.within(self.ways[way].block):
@@ -212,7 +212,7 @@ class _Meeting:
         """Merge the memory of arrays that share it on one of the ways; value: arrays besides the state's."""
         arrays = dict.fromkeys((*FlowState.of(self.ev).tensors, *tensors_of(value)))
         for number, way in enumerate(self.ways):
-            memory: dict[int, Tensor] = {}
+            memory: dict[int, TracedArray] = {}
             for array in arrays:
                 source = self._sources[array].get(number) if array in self._sources else array
                 if source is None:
@@ -223,20 +223,20 @@ class _Meeting:
                     array.storage.outside |= storage.outside
                 joined_storage(array, memory.setdefault(id(storage), array))
 
-    def seeing(self, changed: Tensor | Holder) -> list[int]:
+    def seeing(self, changed: TracedArray | StateHolder) -> list[int]:
         """The ways after which somebody sees what is changed: the function itself, or who called it."""
 
         def seen(behind: FlowState | None) -> bool:
             if behind is None:
                 return False
-            return changed in behind.tensors if isinstance(changed, Tensor) else id(changed) in behind.holders
+            return changed in behind.tensors if isinstance(changed, TracedArray) else id(changed) in behind.holders
 
         return [i for i, w in enumerate(self.ways) if i in self.alive or seen(w.behind)]
 
-    def changed(self, tensor: Tensor, values: Sequence[SSAValue], having: Sequence[int]) -> None:
+    def changed(self, tensor: TracedArray, values: Sequence[SSAValue], having: Sequence[int]) -> None:
         """An array that ways change in place; values: of those after which somebody sees it."""
         if len({v.type for v in values}) > 1:
-            self.fail("an array that is changed in place", [Tensor(v) for v in values])
+            self.fail("an array that is changed in place", [TracedArray(v) for v in values])
         self._give(values, having, lambda part: put(tensor, part, None))
 
     def _give(self, row: Sequence[SSAValue], having: Sequence[int], take: Callable[[SSAValue], None]) -> None:
@@ -259,13 +259,13 @@ def same(a: Value, b: Value) -> bool:
     """Whether nothing has to be chosen between them."""
     if a is b:
         return True
-    if isinstance(a, Number) and isinstance(b, Number):
+    if isinstance(a, NumberValue) and isinstance(b, NumberValue):
         if a.symbolic or b.symbolic:
             return a.symbolic and b.symbolic and a.ssa is not None and a.ssa is b.ssa
         return type(a.value) is type(b.value) and repr(a.value) == repr(b.value)
     if isinstance(a, tuple) and isinstance(b, tuple):
         return type(a) is type(b) and len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
-    if isinstance(a, Tensor | List) or isinstance(b, Tensor | List):
+    if isinstance(a, TracedArray | List) or isinstance(b, TracedArray | List):
         return False
     return type(a) is type(b) and bool(a == b)
 
@@ -287,10 +287,10 @@ def _changes(before: FlowState, meeting: _Meeting) -> list[Callable[[], None]]:
     return changes
 
 
-def _filling(ev: Evaluator, holder: Holder, before: Mapping[Any, Value], after: Mapping[Any, Value]) -> Callable[[], None]:
+def _filling(ev: Evaluator, holder: StateHolder, before: Mapping[Any, Value], after: Mapping[Any, Value]) -> Callable[[], None]:
     def filling() -> None:
         fill(holder, after)
-        if isinstance(holder, Frame):
+        if isinstance(holder, CallFrame):
             for name, value in after.items():
                 if before.get(name) is not value:
                     ev.called(holder, name, value)
@@ -298,11 +298,11 @@ def _filling(ev: Evaluator, holder: Holder, before: Mapping[Any, Value], after: 
     return filling
 
 
-def _met(meeting: _Meeting, holder: Holder, after: Sequence[Mapping[Any, Value]], having: Sequence[int]) -> dict[Any, Value]:
+def _met(meeting: _Meeting, holder: StateHolder, after: Sequence[Mapping[Any, Value]], having: Sequence[int]) -> dict[Any, Value]:
     """What a holder holds where these ways meet. A variable without one value is an error when it is used."""
     ev, node = meeting.ev, meeting.node
     keys = dict.fromkeys(k for a in after for k in a)
-    if not isinstance(holder, Frame) and any(list(a) != list(keys) for a in after):
+    if not isinstance(holder, CallFrame) and any(list(a) != list(keys) for a in after):
         what = f"{words(holder)} changes its length in a part that only the run enters"
         ev.fail("F511", node, what, "use an array of a known size")
     found: dict[Any, Value] = {}
@@ -312,7 +312,7 @@ def _met(meeting: _Meeting, holder: Holder, after: Sequence[Mapping[Any, Value]]
                 ev.fail("F202", node, f"`{key}` has a value only where the run decides so", "assign it before")
             found[key] = meeting.value([a[key] for a in after], f"`{key}`", having)
         except SourceError as error:
-            if not isinstance(holder, Frame):
+            if not isinstance(holder, CallFrame):
                 raise
             found[key] = Broken(error)
     return found

@@ -13,7 +13,7 @@ from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.python.flow.state import FlowState
 from fleet.frontend.reading.ending import Flow, Raised
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Tensor, Value
+from fleet.frontend.reading.values import TracedArray, Value
 from fleet.ir.dialect import ConstantOp, FleetOp
 from fleet.ir.types import shape_of
 from fleet.ir.weights import RandomStream
@@ -34,7 +34,7 @@ class Way:
     state: FlowState
     behind: FlowState | None = None
 
-    def ssa(self, tensor: Tensor) -> SSAValue:
+    def ssa(self, tensor: TracedArray) -> SSAValue:
         """What an array was at the end of the way."""
         held = self.state.tensors.get(tensor)
         return tensor.ssa if held is None or held.ssa is None else held.ssa

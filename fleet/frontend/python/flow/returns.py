@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Dict, List, Number, Tensor, Value, words
+from fleet.frontend.reading.values import Dict, List, NumberValue, TracedArray, Value, words
 
 
 def returned_values(
@@ -28,11 +28,11 @@ def returned_values(
     names: list[str] = []
     values: list[SSAValue] = []
     for i, (part, node) in enumerate(zip(parts, nodes, strict=True)):
-        if not isinstance(part, Tensor | Number):
+        if not isinstance(part, TracedArray | NumberValue):
             ev.fail("F509", node or statement, f"{words(part)} is returned", "return an array or a tuple of arrays")
         name = given[i] if given is not None else node.id if isinstance(node, ast.Name) else f"out{i}"
         names.append(name if name not in names else f"out{i}")
-        values.append(part.ssa if isinstance(part, Tensor) else builder_of(ev).number(statement, part))
+        values.append(part.ssa if isinstance(part, TracedArray) else builder_of(ev).number(statement, part))
     return names, values
 
 

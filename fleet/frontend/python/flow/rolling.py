@@ -21,7 +21,7 @@ from fleet.frontend.python.flow.state import FlowState, contents, fill, put, ten
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.tensor import joined_storage
-from fleet.frontend.reading.values import Broken, Frame, List, Named, Number, Tensor, Value, words
+from fleet.frontend.reading.values import Broken, CallFrame, List, NamedTupleValue, NumberValue, TracedArray, Value, words
 from fleet.ir.dialect import WhileOp, YieldOp
 
 __all__ = ["Rounds", "roll"]
@@ -31,7 +31,7 @@ _TRIES = 8
 _LEAVING = ("break", "return")
 _HINT = "let it have one type and shape from the beginning"
 
-_Place: TypeAlias = "tuple[int, Any] | Tensor"
+_Place: TypeAlias = "tuple[int, Any] | TracedArray"
 """What a body changes: (id of a holder, key in it), or an array that it changes in place."""
 
 
@@ -46,8 +46,8 @@ class Rounds:
         first: number of the first round that is left; None for rounds that are not numbered.
     """
 
-    test: Callable[[Number], bool | SSAValue]
-    body: Callable[[Number], Flow]
+    test: Callable[[NumberValue], bool | SSAValue]
+    body: Callable[[NumberValue], Flow]
     names: frozenset[str]
     first: int | None = None
 
@@ -92,7 +92,7 @@ def roll(ev: Evaluator, node: ast.AST, rounds: Rounds, entered: Flow) -> Flow:
 def _together(before: FlowState, state: FlowState, carried: Sequence[_Carried]) -> set[frozenset[object]]:
     """Pairs of what shares memory in a state: carried things, and arrays from before that something else still holds."""
     memory: dict[int, set[object]] = {}
-    cells = [c for c in carried if not isinstance(c.place, Tensor)]
+    cells = [c for c in carried if not isinstance(c.place, TracedArray)]
     for c in cells:
         for tensor in tensors_of(_at(state, c.place)):
             held = state.tensors.get(tensor)
@@ -104,17 +104,17 @@ def _together(before: FlowState, state: FlowState, carried: Sequence[_Carried]) 
 
 
 def _key(place: _Place) -> object:
-    return id(place) if isinstance(place, Tensor) else place
+    return id(place) if isinstance(place, TracedArray) else place
 
 
 def _at(state: FlowState, place: _Place) -> Value:
-    return place if isinstance(place, Tensor) else state.holders[place[0]][1][place[1]]
+    return place if isinstance(place, TracedArray) else state.holders[place[0]][1][place[1]]
 
 
 def _carriable(value: Value) -> bool:
     """Whether a body can have it for an argument."""
     parts = value if isinstance(value, tuple) else value.items if isinstance(value, List) else None
-    return isinstance(value, Tensor | Number) if parts is None else all(map(_carriable, parts))
+    return isinstance(value, TracedArray | NumberValue) if parts is None else all(map(_carriable, parts))
 
 
 class _Body:
@@ -132,7 +132,7 @@ class _Body:
         self.start: list[SSAValue] = []
         """What the loop begins with: the round's number, then what is carried, part by part."""
         if rounds.first is not None:
-            self.start.append(self.builder.number(node, Number(rounds.first), i64))
+            self.start.append(self.builder.number(node, NumberValue(rounds.first), i64))
         for c in carried:
             self.start += self._values(c.before)
         self.given: list[SSAValue] = []
@@ -142,31 +142,31 @@ class _Body:
     # ---- parts of values
 
     def _values(self, value: Value) -> list[SSAValue]:
-        if isinstance(value, Tensor):
+        if isinstance(value, TracedArray):
             return [value.ssa]
-        if isinstance(value, Number):
+        if isinstance(value, NumberValue):
             return [self.builder.number(self.node, value, NUMBERS[kind_of_number(value)])]
         parts = value.items if isinstance(value, List) else value if isinstance(value, tuple) else ()
         return [v for part in parts for v in self._values(part)]
 
     def _fresh(self, value: Value, parts: Iterator[SSAValue]) -> Value:
         """A value like this one, made of these parts."""
-        if isinstance(value, Tensor):
-            return Tensor(next(parts), scalar=value.scalar)
-        if isinstance(value, Number):
-            return Number(None, next(parts))
+        if isinstance(value, TracedArray):
+            return TracedArray(next(parts), scalar=value.scalar)
+        if isinstance(value, NumberValue):
+            return NumberValue(None, next(parts))
         if isinstance(value, List):
             return List([self._fresh(v, parts) for v in value.items])
         assert isinstance(value, tuple)
         made = [self._fresh(v, parts) for v in value]
-        return Named.of(value.kind, made) if isinstance(value, Named) else tuple(made)
+        return NamedTupleValue.of(value.kind, made) if isinstance(value, NamedTupleValue) else tuple(made)
 
     def _place(self, parts: Sequence[SSAValue]) -> None:
         """Lets what is carried be made of these."""
         rest = iter(parts)
-        arrays: dict[object, list[Tensor]] = {}
+        arrays: dict[object, list[TracedArray]] = {}
         for c in self.carried:
-            if isinstance(c.place, Tensor):
+            if isinstance(c.place, TracedArray):
                 put(c.place, next(rest), None)
                 continue
             holder = self.before.holders[c.place[0]][0]
@@ -189,7 +189,7 @@ class _Body:
     def follow(self) -> list[_Place]:
         """Follows the body. What it changes beside what is carried: where there is any, the try is in vain."""
         block = Block(arg_types=[v.type for v in self.start])
-        number = Number(None, block.args[0]) if self.numbered else Number(0)
+        number = NumberValue(None, block.args[0]) if self.numbered else NumberValue(0)
         begun: list[FlowState] = []
 
         def way() -> tuple[Flow, Value]:
@@ -216,7 +216,7 @@ class _Body:
             if key not in self.before.holders or key not in after.holders:
                 continue
             now = after.holders[key][1]
-            if list(now) != list(content) and not isinstance(holder, Frame):
+            if list(now) != list(content) and not isinstance(holder, CallFrame):
                 what = f"{words(holder)} changes its length in a loop whose rounds only the run counts"
                 self.ev.fail("F511", self.node, what, "use an array of a known size, or a loop over a known number of rounds")
             for name, value in content.items():
@@ -285,8 +285,8 @@ class _Body:
         parts = added(self.ev, self.node, WhileOp(start, captured, test, body), len(start))
         self._place(parts[self.numbered : own])
         for c in self.carried:
-            holder = None if isinstance(c.place, Tensor) else self.before.holders[c.place[0]][0]
-            if isinstance(holder, Frame) and not isinstance(c.place, Tensor):
+            holder = None if isinstance(c.place, TracedArray) else self.before.holders[c.place[0]][0]
+            if isinstance(holder, CallFrame) and not isinstance(c.place, TracedArray):
                 self.ev.called(holder, c.place[1], holder.variables[c.place[1]])
         for name in self.rounds.names:
             frame = self.ev.frame.target(name)
@@ -301,22 +301,22 @@ class _Body:
 
     def _after(self, way: Way, c: _Carried) -> list[SSAValue]:
         """What is carried, behind a round."""
-        if isinstance(c.place, Tensor):
-            found, after = [way.ssa(c.place)], Tensor(way.ssa(c.place), scalar=c.place.scalar)
+        if isinstance(c.place, TracedArray):
+            found, after = [way.ssa(c.place)], TracedArray(way.ssa(c.place), scalar=c.place.scalar)
         else:
             after = _at(way.state, c.place)
             if not _alike(c.before, after):
                 self._differ(f"`{c.place[1]}`", c.before, after)
             found = self._values(after)
         if [v.type for v in found] != [v.type for v in self._values(c.before)]:
-            what = "an array" if isinstance(c.place, Tensor) else f"`{c.place[1]}`"
+            what = "an array" if isinstance(c.place, TracedArray) else f"`{c.place[1]}`"
             self._differ(what, c.before, after)
         return found
 
     def _test(self, types: Sequence[Any], own: int, flags: int) -> Block:
         """Whether there is another round: none has left the loop, and its own condition holds."""
         block = Block(arg_types=types)
-        number = Number(None, block.args[0]) if self.numbered else Number(0)
+        number = NumberValue(None, block.args[0]) if self.numbered else NumberValue(0)
 
         def own_test() -> Value:
             held = self.rounds.test(number)
@@ -329,23 +329,23 @@ class _Body:
             for flag in block.args[own : own + flags]:
                 found = self._unless(flag, found)
             value = found()
-            assert isinstance(value, Number)
+            assert isinstance(value, NumberValue)
             if not flags and not value.symbolic and value.value:
                 self.ev.fail("F511", self.node, "a loop that nothing ends", "leave it by break or return")
-            return Flow(), Number(None, self.builder.number(self.node, value, i1))
+            return Flow(), NumberValue(None, self.builder.number(self.node, value, i1))
 
         tested = follow(self.ev, self.node, block, way)
         self.before.put_back()
-        assert isinstance(tested.value, Number)
+        assert isinstance(tested.value, NumberValue)
         assert tested.value.ssa is not None
         block.add_op(YieldOp([tested.value.ssa]))
         return block
 
     def _unless(self, flag: SSAValue, then: Callable[[], Value]) -> Callable[[], Value]:
-        return lambda: choose(self.ev, self.node, flag, [lambda: Number(False), then])
+        return lambda: choose(self.ev, self.node, flag, [lambda: NumberValue(False), then])
 
-    def _truth(self, truth: bool | SSAValue) -> Number:
-        return Number(truth) if isinstance(truth, bool) else Number(None, truth)
+    def _truth(self, truth: bool | SSAValue) -> NumberValue:
+        return NumberValue(truth) if isinstance(truth, bool) else NumberValue(None, truth)
 
     def _absent(self, name: str) -> SourceError:
         try:
@@ -356,10 +356,10 @@ class _Body:
 
 def _alike(before: Value, after: Value) -> bool:
     """Whether they have the same parts, of the same kinds."""
-    if isinstance(before, Tensor):
-        return isinstance(after, Tensor) and before.scalar == after.scalar
-    if isinstance(before, Number):
-        return isinstance(after, Number) and kind_of_number(before) is kind_of_number(after)
+    if isinstance(before, TracedArray):
+        return isinstance(after, TracedArray) and before.scalar == after.scalar
+    if isinstance(before, NumberValue):
+        return isinstance(after, NumberValue) and kind_of_number(before) is kind_of_number(after)
     if isinstance(before, List):
         return isinstance(after, List) and _all_alike(before.items, after.items)
     return isinstance(before, tuple) and isinstance(after, tuple) and _all_alike(before, after)

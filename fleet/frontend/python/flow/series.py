@@ -14,7 +14,7 @@ from fleet.frontend.arrays.parts import late_element
 from fleet.frontend.arrays.truths import SCALARS, kind_of_number
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Lazy, List, Number, Range, Tensor, Value
+from fleet.frontend.reading.values import Lazy, List, NumberValue, RangeValue, TracedArray, Value
 
 __all__ = ["Series", "compared", "series_of"]
 
@@ -23,11 +23,11 @@ __all__ = ["Series", "compared", "series_of"]
 class Series:
     """count: of its elements; at: element of a number."""
 
-    count: Number
-    at: Callable[[Number], Value]
+    count: NumberValue
+    at: Callable[[NumberValue], Value]
 
 
-def compared(ev: Evaluator, node: ast.AST, name: str, lhs: Number, rhs: Number) -> Number:
+def compared(ev: Evaluator, node: ast.AST, name: str, lhs: NumberValue, rhs: NumberValue) -> NumberValue:
     """A comparison of numbers that only the run knows."""
     return ev.domain.arithmetic(expression_at(node), name, [lhs, rhs], None)
 
@@ -35,21 +35,21 @@ def compared(ev: Evaluator, node: ast.AST, name: str, lhs: Number, rhs: Number) 
 def series_of(ev: Evaluator, node: ast.expr, value: Value) -> Series | None:
     """The series that a value is; None for what can only be gone over in order."""
     match value:
-        case Range():
+        case RangeValue():
             first, step = value.values.start, value.values.step
-            return Series(Number(len(value.values)), lambda k: along(ev, node, Number(first), Number(step), k))
+            return Series(NumberValue(len(value.values)), lambda k: along(ev, node, NumberValue(first), NumberValue(step), k))
         case Lazy() if isinstance(value.series, Series):
             return value.series
-        case Tensor() if value.shape and value.shape[0] >= 0:
+        case TracedArray() if value.shape and value.shape[0] >= 0:
             # What the loop changes in the array it sees, as Python does: the array is asked in every round.
-            return Series(Number(value.shape[0]), lambda k: late_element(ev, node, value, k))
+            return Series(NumberValue(value.shape[0]), lambda k: late_element(ev, node, value, k))
         case List() | tuple():
             return _of_list(ev, node, list(value.items) if isinstance(value, List) else list(value))
         case _:
             return None
 
 
-def along(ev: Evaluator, node: ast.expr, first: Number, step: Number, k: Number) -> Number:
+def along(ev: Evaluator, node: ast.expr, first: NumberValue, step: NumberValue, k: NumberValue) -> NumberValue:
     """first + k * step."""
     one = not step.symbolic and step.value == 1
     product = k if one else ev.domain.arithmetic(node, "mul", [k, step], None)
@@ -59,7 +59,7 @@ def along(ev: Evaluator, node: ast.expr, first: Number, step: Number, k: Number)
 
 def _of_list(ev: Evaluator, node: ast.expr, items: list[Value]) -> Series | None:
     """Numbers of one kind that are known: a table that the run looks into."""
-    numbers = [v for v in items if isinstance(v, Number) and not v.symbolic]
+    numbers = [v for v in items if isinstance(v, NumberValue) and not v.symbolic]
     if not numbers or len(numbers) < len(items) or len({kind_of_number(v) for v in numbers}) > 1:
         return None
     kind = kind_of_number(numbers[0])
@@ -68,9 +68,9 @@ def _of_list(ev: Evaluator, node: ast.expr, items: list[Value]) -> Series | None
     except OverflowError:
         return None
 
-    def at(k: Number) -> Value:
+    def at(k: NumberValue) -> Value:
         found = late_element(ev, node, static(ev, node, table, "table", scalar=False), k)
-        assert isinstance(found, Tensor)
-        return Number(None, builder_of(ev).emit(node, "item", [found.ssa], number=kind.__name__))
+        assert isinstance(found, TracedArray)
+        return NumberValue(None, builder_of(ev).emit(node, "item", [found.ssa], number=kind.__name__))
 
-    return Series(Number(len(items)), at)
+    return Series(NumberValue(len(items)), at)

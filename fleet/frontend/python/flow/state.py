@@ -11,29 +11,29 @@ from xdsl.ir import SSAValue
 
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
-from fleet.frontend.reading.tensor import Storage
+from fleet.frontend.reading.tensor import ArrayStorage
 from fleet.frontend.reading.values import (
-    Bound,
+    BoundMethod,
+    CallFrame,
     Class,
     Descriptor,
     Dict,
-    Frame,
-    Function,
-    Instance,
     Lazy,
     List,
     Method,
+    ObjectInstance,
     Set,
+    SourceFunction,
     Super,
-    Tensor,
     Text,
+    TracedArray,
     Value,
 )
 from fleet.ir.weights import Entry
 
-__all__ = ["FlowState", "HeldValue", "Holder", "contents", "fill", "put", "tensors_of"]
+__all__ = ["FlowState", "HeldValue", "StateHolder", "contents", "fill", "put", "tensors_of"]
 
-Holder: TypeAlias = "Frame | List | Dict | Set | Instance | Class"
+StateHolder: TypeAlias = "CallFrame | List | Dict | Set | ObjectInstance | Class"
 """What holds values that can be replaced."""
 
 
@@ -44,8 +44,8 @@ class HeldValue:
     ssa: SSAValue | None
     entry: Entry | None
     lost: Callable[[], NoReturn] | None
-    storage: Storage
-    members: tuple[Tensor, ...]
+    storage: ArrayStorage
+    members: tuple[TracedArray, ...]
     outside: bool
     joined: bool
 
@@ -68,9 +68,11 @@ class FlowState:
         lazies: iterators, with what they still give.
     """
 
-    frame: Frame
-    holders: dict[int, tuple[Holder, dict[Any, Value]]] = field(default_factory=dict[int, "tuple[Holder, dict[Any, Value]]"])
-    tensors: dict[Tensor, HeldValue] = field(default_factory=dict[Tensor, HeldValue])
+    frame: CallFrame
+    holders: dict[int, tuple[StateHolder, dict[Any, Value]]] = field(
+        default_factory=dict[int, "tuple[StateHolder, dict[Any, Value]]"]
+    )
+    tensors: dict[TracedArray, HeldValue] = field(default_factory=dict[TracedArray, HeldValue])
     lazies: dict[int, tuple[Lazy, Iterator[Value]]] = field(default_factory=dict[int, tuple[Lazy, Iterator[Value]]])
 
     @classmethod
@@ -101,22 +103,22 @@ class FlowState:
 
     def _reached(self, value: Any) -> list[Any]:
         match value:
-            case Tensor():
+            case TracedArray():
                 entry = value.entry if isinstance(value, Static) else None
                 storage = value.storage
                 members = tuple(storage.members)
                 self.tensors[value] = HeldValue(value.held, entry, value.lost, storage, members, storage.outside, storage.joined)
                 return []
-            case Frame():
+            case CallFrame():
                 return [*self._hold(value), value.parent, value.receiver, value.method_of, value.body_of]
-            case List() | Dict() | Set() | Instance() | Class():
-                more = [value.kind] if isinstance(value, Instance) else [value.base] if isinstance(value, Class) else []
+            case List() | Dict() | Set() | ObjectInstance() | Class():
+                more = [value.kind] if isinstance(value, ObjectInstance) else [value.base] if isinstance(value, Class) else []
                 return [*self._hold(value), *more]
             case tuple():
                 return list(value)
-            case Function():
+            case SourceFunction():
                 return [value.frame, value.owner, *value.defaults.values()]
-            case Bound():
+            case BoundMethod():
                 return [value.function, value.owner]
             case Method():
                 return [value.owner]
@@ -132,7 +134,7 @@ class FlowState:
             case _:
                 return []
 
-    def _hold(self, holder: Holder) -> list[Value]:
+    def _hold(self, holder: StateHolder) -> list[Value]:
         content = contents(holder)
         self.holders[id(holder)] = holder, content
         return list(content.values())
@@ -161,7 +163,7 @@ def _refusing(refuse: Callable[[], NoReturn]) -> Iterator[Value]:
     yield None
 
 
-def put(tensor: Tensor, ssa: SSAValue | None, entry: Entry | None) -> None:
+def put(tensor: TracedArray, ssa: SSAValue | None, entry: Entry | None) -> None:
     """Set an array's IR value, or its entry."""
     if isinstance(tensor, Static):
         tensor.restore(ssa, entry)
@@ -169,10 +171,10 @@ def put(tensor: Tensor, ssa: SSAValue | None, entry: Entry | None) -> None:
         tensor.ssa = ssa
 
 
-def contents(holder: Holder) -> dict[Any, Value]:
+def contents(holder: StateHolder) -> dict[Any, Value]:
     """What a holder holds, in its order."""
     match holder:
-        case Frame():
+        case CallFrame():
             return dict(holder.variables)
         case List():
             return dict(enumerate(holder.items))
@@ -180,13 +182,13 @@ def contents(holder: Holder) -> dict[Any, Value]:
             return dict(holder.items)
         case Set():
             return dict.fromkeys(holder.items)
-        case Instance():
+        case ObjectInstance():
             return dict(holder.attributes)
         case Class():
             return dict(holder.names)
 
 
-def fill(holder: Holder, content: Mapping[Any, Value]) -> None:
+def fill(holder: StateHolder, content: Mapping[Any, Value]) -> None:
     """Lets a holder hold this."""
     match holder:
         case List():
@@ -197,11 +199,11 @@ def fill(holder: Holder, content: Mapping[Any, Value]) -> None:
                 holder.items.clear()
                 holder.items.update(content)
             return
-        case Frame():
+        case CallFrame():
             held: dict[Any, Value] = holder.variables
         case Dict():
             held = holder.items
-        case Instance():
+        case ObjectInstance():
             held = holder.attributes
         case Class():
             held = holder.names
@@ -209,9 +211,9 @@ def fill(holder: Holder, content: Mapping[Any, Value]) -> None:
     held.update(content)
 
 
-def tensors_of(value: Value) -> Iterator[Tensor]:
+def tensors_of(value: Value) -> Iterator[TracedArray]:
     """The arrays of a value, in order."""
-    if isinstance(value, Tensor):
+    if isinstance(value, TracedArray):
         yield value
     for part in value if isinstance(value, tuple) else value.items if isinstance(value, List) else ():
         yield from tensors_of(part)

@@ -12,7 +12,7 @@ from typing import Any
 from fleet.errors import SourceError
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known, value_of
-from fleet.frontend.reading.values import Class, Instance, Library, List, Partial, Value, words
+from fleet.frontend.reading.values import Class, Library, List, ObjectInstance, Partial, Value, words
 
 __all__ = ["CALLS"]
 
@@ -31,7 +31,7 @@ class _Refused(argparse.ArgumentParser):
 
 
 def _made(_ev: Evaluator, _node: ast.Call, _args: Sequence[Value], _keywords: Mapping[str, Value]) -> Value:
-    parser = Instance(Class("ArgumentParser"))
+    parser = ObjectInstance(Class("ArgumentParser"))
     parser.attributes[_CALLS] = List([])
     for name in ("add_argument", "parse_args", "set_defaults", "add_argument_group"):
         parser.attributes[name] = Partial(Library(f"{_PARSER}.{name}"), (parser,))
@@ -39,7 +39,7 @@ def _made(_ev: Evaluator, _node: ast.Call, _args: Sequence[Value], _keywords: Ma
 
 
 def _noted(parser: Value) -> List:
-    assert isinstance(parser, Instance)
+    assert isinstance(parser, ObjectInstance)
     found = parser.attributes[_CALLS]
     assert isinstance(found, List)
     return found
@@ -80,7 +80,7 @@ def _parse(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mappi
             found = vars(parser.parse_args(words_given))
     except (ValueError, TypeError, SystemExit, argparse.ArgumentError) as error:
         ev.fail("F506", node, f"parse_args: {error}", "a model is run without arguments: give each a default")
-    space = Instance(Class("Namespace"))
+    space = ObjectInstance(Class("Namespace"))
     space.attributes |= {k: kept[v] if isinstance(v, str) and v in kept else value_of(v) for k, v in found.items()}
     return space
 

@@ -7,18 +7,18 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Dict, Instance, List, Named, Set, Tensor, Value
+from fleet.frontend.reading.values import Dict, List, NamedTupleValue, ObjectInstance, Set, TracedArray, Value
 
 __all__ = ["CALLS"]
 
 
-def _array(ev: Evaluator, node: ast.Call, value: Tensor) -> Value:
+def _array(ev: Evaluator, node: ast.Call, value: TracedArray) -> Value:
     return value if value.scalar else ev.domain.call(ev, node, "numpy.array", [value], {})
 
 
 def _shallow(ev: Evaluator, node: ast.Call, value: Value) -> Value:
     match value:
-        case Tensor():
+        case TracedArray():
             return _array(ev, node, value)
         case List():
             return List(list(value.items), value.kind, value.most)
@@ -26,8 +26,8 @@ def _shallow(ev: Evaluator, node: ast.Call, value: Value) -> Value:
             return Dict(dict(value.items), value.kind, value.default)
         case Set():
             return Set(set(value.items), value.frozen)
-        case Instance():
-            return Instance(value.kind, dict(value.attributes))
+        case ObjectInstance():
+            return ObjectInstance(value.kind, dict(value.attributes))
         case _:
             return value
 
@@ -38,7 +38,7 @@ def _deep(ev: Evaluator, node: ast.Call, value: Value, seen: dict[int, Value]) -
         return seen[id(value)]
     if isinstance(value, tuple):
         parts = [_deep(ev, node, v, seen) for v in value]
-        return Named.of(value.kind, parts) if isinstance(value, Named) else tuple(parts)
+        return NamedTupleValue.of(value.kind, parts) if isinstance(value, NamedTupleValue) else tuple(parts)
     made = _shallow(ev, node, value)
     if made is value:
         return value
@@ -49,7 +49,7 @@ def _deep(ev: Evaluator, node: ast.Call, value: Value, seen: dict[int, Value]) -
             made.items[:] = [_deep(ev, node, v, seen) for v in made.items]
         case Dict():
             held = made.items
-        case Instance():
+        case ObjectInstance():
             held = made.attributes
         case _:
             pass

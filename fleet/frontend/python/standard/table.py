@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 
 from fleet.frontend.python.standard import arguments, copies, draws, text
-from fleet.frontend.reading.values import Number, Value
+from fleet.frontend.reading.values import NumberValue, Value
 
 __all__ = ["CALLS", "CONSTANTS", "MODULES"]
 
@@ -29,7 +29,7 @@ CALLS: Mapping[str, Callable[..., Value]] = {
 _LETTERS = "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits punctuation whitespace printable"
 CONSTANTS: Mapping[str, Value] = {
     **{f"string.{n}": getattr(string, n) for n in _LETTERS.split()},
-    "sys.maxsize": Number(sys.maxsize),
+    "sys.maxsize": NumberValue(sys.maxsize),
 }
 """Name -> its value."""
 MODULES = frozenset({path.split(".", maxsplit=1)[0] for path in (*CALLS, *CONSTANTS)})

@@ -16,16 +16,16 @@ from fleet.frontend.reading.keys import check_order
 from fleet.frontend.reading.values import (
     Complex,
     Dict,
-    Instance,
     Library,
     List,
-    Named,
-    Number,
-    Range,
+    NamedTupleValue,
+    NumberValue,
+    ObjectInstance,
+    RangeValue,
     Set,
-    Tensor,
     Text,
     TextPart,
+    TracedArray,
     Value,
     words,
 )
@@ -37,20 +37,20 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
     """A value as `str` shows it (`repr` with `quoted`), in pieces."""
     ev.step(node or ev.module.tree)
     match value:
-        case Tensor():
+        case TracedArray():
             check_printed(ev, node or ev.module.tree, value)
             return [(value, "r" if quoted else "s", "")]
         case Text():
             return list(value.parts)
         case str():
             return [repr(value) if quoted else value]
-        case Number():
+        case NumberValue():
             return [(value, "r" if quoted else "s", "") if value.symbolic else repr(value.value)]
         case Complex():
             return [repr(value.value)]
         case None:
             return ["None"]
-        case Instance() | Named():
+        case ObjectInstance() | NamedTupleValue():
             return _of_object(ev, value, quoted=quoted, node=node)
         case tuple():
             inner = _joined(ev, value, node)
@@ -64,7 +64,7 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
         case Set():
             check_order(ev, node or ev.module.tree, value)
             return [repr(frozenset(value.items) if value.frozen else value.items)]
-        case Range():
+        case RangeValue():
             return [repr(value.values)]
         case np.dtype():
             return [repr(value) if quoted else str(value)]
@@ -91,7 +91,7 @@ def _of_dict(ev: Evaluator, value: Dict, node: ast.AST | None) -> list[TextPart]
 
 def check_printed(ev: Evaluator, node: ast.AST, value: Value) -> None:
     """Refuses an array inside of `with np.printoptions`. SourceError F506."""
-    if not isinstance(value, Tensor) or not value.shape:
+    if not isinstance(value, TracedArray) or not value.shape:
         return
     ev.worded = True
     if ev.unprinted is not None:
@@ -100,7 +100,7 @@ def check_printed(ev: Evaluator, node: ast.AST, value: Value) -> None:
         )
 
 
-def _of_object(ev: Evaluator, value: Instance | Named, *, quoted: bool, node: ast.AST | None) -> list[TextPart]:
+def _of_object(ev: Evaluator, value: ObjectInstance | NamedTupleValue, *, quoted: bool, node: ast.AST | None) -> list[TextPart]:
     """By `__str__` or `__repr__`, or as a dataclass or named tuple."""
     place = expression_at(node or ev.module.tree.body[0])
     for method in ("__repr__",) if quoted else ("__str__", "__repr__"):
@@ -110,7 +110,7 @@ def _of_object(ev: Evaluator, value: Instance | Named, *, quoted: bool, node: as
                 ev.fail("F408", place, f"`{method}` returns {words(said[0])}", "it must return a string")
             return parts(ev, said[0], node=node)
     fields = records.shown(value)
-    if fields is None and isinstance(value, Instance) and exceptions.is_exception(ev, value.kind):
+    if fields is None and isinstance(value, ObjectInstance) and exceptions.is_exception(ev, value.kind):
         if not quoted:
             return parts(ev, exceptions.said(ev, value), node=node)
         args = value.attributes["args"]
@@ -162,12 +162,12 @@ def formatted(ev: Evaluator, node: ast.FormattedValue) -> list[TextPart]:
 
 def converted(ev: Evaluator, node: ast.AST, value: Value, conversion: str, spec: str) -> list[TextPart]:
     """A value as `format` shows it. conversion: "r", "s" or none; spec: as in an f-string. SourceError F408 for others."""
-    if isinstance(value, Tensor) or (isinstance(value, Number) and value.symbolic):
+    if isinstance(value, TracedArray) or (isinstance(value, NumberValue) and value.symbolic):
         check_printed(ev, node, value)
-        if spec and isinstance(value, Tensor) and value.shape:
+        if spec and isinstance(value, TracedArray) and value.shape:
             ev.fail("F408", node, f"{words(value)} takes no format {spec!r}", "format single numbers")
         return [(value, conversion, spec)]
-    if isinstance(value, Number | Complex | str):
+    if isinstance(value, NumberValue | Complex | str):
         plain = value if isinstance(value, str) else value.value
         try:
             shown = format(repr(plain) if conversion == "r" else str(plain) if conversion == "s" else plain, spec)

@@ -9,7 +9,7 @@ from string import Formatter
 
 from fleet.frontend.python.text import display
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Dict, Number, Tensor, Text, TextPart, Value, words
+from fleet.frontend.reading.values import Dict, NumberValue, Text, TextPart, TracedArray, Value, words
 
 __all__ = ["braces", "percent"]
 
@@ -66,9 +66,9 @@ def _placed(ev: Evaluator, node: ast.AST, place: re.Match[str], value: Value) ->
         if len(pieces := shown.parts if isinstance(shown, Text) else []) == 1 and isinstance(pieces[0], tuple):
             return [(pieces[0][0], kind, f"{left}{width}{precision}" if width or precision else "")]
         return list(pieces) if not width and not precision else _refused(ev, node, place)
-    if not isinstance(value, Number | Tensor):
+    if not isinstance(value, NumberValue | TracedArray):
         ev.fail("F408", node, f"{place[0]} of {words(value)}", "it takes a number")
-    whole = value.whole if isinstance(value, Number) else value.dtype.kind in "iub"
+    whole = value.whole if isinstance(value, NumberValue) else value.dtype.kind in "iub"
     known = ev.static(value)
     if known is not None:
         return [place[0].replace(f"({place['key']})", "") % known]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fleet.sdk import Call, Device, Source
-from fleet.sets.hbm0923.attention import F2wMvmOperands, TrpMvmOperands
+from fleet.sets.hbm0923.attention import F2wMvmTensors, TrpMvmTensors
 from fleet.sets.hbm0923.conformance.caches import AttentionSource, Dat2HbmSource, Wt2HbmSource
 from fleet.sets.hbm0923.conformance.mvm import MvmSource
 from fleet.sets.hbm0923.conformance.streaming import ActSource, ElementwiseSource, NormSource, PosEmbSource, SoftmaxSource
@@ -24,7 +24,7 @@ SOURCES: dict[str, Source] = {
 }
 
 _SFU_START = "sfu_start"
-_ATTENTION = {o.INSTRUCTION: dict(o.FIXED)[_SFU_START] for o in (TrpMvmOperands, F2wMvmOperands, Dat2HbmOperands)}
+_ATTENTION = {o.INSTRUCTION: dict(o.FIXED)[_SFU_START] for o in (TrpMvmTensors, F2wMvmTensors, Dat2HbmOperands)}
 """Instruction -> its start value."""
 _IN_FLIGHT = 2
 """Instructions that are written to the registers and under way together."""

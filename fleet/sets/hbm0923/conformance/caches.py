@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fleet.sdk import DATA_KINDS, Call, CycleRules, Device, Draw, Place, Source, data_kind, halves
-from fleet.sets.hbm0923.attention import F2wMvmOperands, TrpMvmOperands, with_bank_step
+from fleet.sets.hbm0923.attention import F2wMvmTensors, TrpMvmTensors, with_bank_step
 from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, Tensors, choice, ends, numbers, size_class
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
-from fleet.sets.hbm0923.kv_cache import Cache
+from fleet.sets.hbm0923.kv_cache import KvCache
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES
 from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
 
@@ -92,10 +92,10 @@ class _CacheSource(Source):
         return Draw(call, tuple(t.blocks), classes, tuple(t.before), {})
 
 
-def _cache(device: Device, s: _Shape, heads: int, vectors: int, length: int) -> Cache:
+def _cache(device: Device, s: _Shape, heads: int, vectors: int, length: int) -> KvCache:
     """Strides of a cache at offset 0."""
     ports = device.parameters["HbmPorts"]
-    cache = Cache(0, 0, 0, heads, vectors, length)
+    cache = KvCache(0, 0, 0, heads, vectors, length)
     line = cache.line_bytes + (BEAT_BYTES if s.gap else 0)
     return replace(cache, line=line, head=line * cache.lines(ports) + (2 * BEAT_BYTES if s.gap else 0))
 
@@ -131,7 +131,7 @@ class AttentionSource(_CacheSource):
         base = t.bank(cache.end(device.parameters["HbmPorts"]), "plain" if s.data == "huge" else s.data)
         y = t.target(s.heads, outputs, s.tokens, s.layout, onchip="out" in s.onchip, avoid=(x,))
         scale = int(rng.integers(1 << 20)) if device.parameters["ScaleFp20"] else int(halves(rng, 1, s.data)[0])
-        operands = TrpMvmOperands if self.scores else F2wMvmOperands
+        operands = TrpMvmTensors if self.scores else F2wMvmTensors
         o = operands(
             channels=s.channels, heads=s.heads, kv_heads=kv, total=s.total, tokens=s.tokens, wt_addr=base, wt_head=cache.head,
             wt_line=cache.line, scale=with_bank_step(device, scale), **ends(x, y),

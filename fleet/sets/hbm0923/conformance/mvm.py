@@ -15,7 +15,7 @@ from fleet.sets.hbm0923.mvm_operands import (
     ONCHIP_SECOND,
     PIXEL_BYTES,
     PIXEL_LANES,
-    Operands,
+    MvmFields,
     ceil_div,
     channel_bytes,
 )
@@ -196,7 +196,7 @@ class MvmSource(Source):
             read.append((y, y + size))
         argmax = place.target("ddr", 4 * s.tokens, read)[0] if s.argmax else None
         weights = self._weights(device, s, rng, place, blocks)
-        o = Operands(
+        o = MvmFields(
             chin=s.chin, chout=s.chout, tokens=s.tokens, tblk=s.tblk, input=x, weights=weights, output=y,
             in_surface=rows * PIXEL_BYTES, in_line=int(rng.integers(0, 64)) * 64, out_surface=rows * PIXEL_BYTES,
             out_line=int(rng.integers(0, 64)) * 64, bn=bn, residual=residual, argmax=argmax, relu=s.relu, mul=s.mul,

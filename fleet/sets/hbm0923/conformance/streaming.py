@@ -9,25 +9,25 @@ from fractions import Fraction
 import numpy as np
 
 from fleet.sdk import DATA_KINDS, Call, CycleRules, Device, Draw, Place, Source, data_kind, halves
-from fleet.sets.hbm0923.act import ActOperands
-from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, Tensor, Tensors, choice, ends, numbers, size_class
-from fleet.sets.hbm0923.elementwise import ElementwiseOperands
+from fleet.sets.hbm0923.act import ActTensors
+from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, DrawnTensor, Tensors, choice, ends, numbers, size_class
+from fleet.sets.hbm0923.elementwise import ElementwiseTensors
 from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
-from fleet.sets.hbm0923.norm import EPS_REGISTER, NormOperands
+from fleet.sets.hbm0923.norm import EPS_REGISTER, NormTensors
 from fleet.sets.hbm0923.operands import ElementwiseMode
-from fleet.sets.hbm0923.pos_emb import PosEmbOperands
-from fleet.sets.hbm0923.softmax import SoftmaxOperands
+from fleet.sets.hbm0923.pos_emb import PosEmbTensors
+from fleet.sets.hbm0923.softmax import SoftmaxTensors
 
-__all__ = ["ActSource", "ElementwiseSource", "NormSource", "PosEmbSource", "Shape", "SoftmaxSource", "StreamingSource"]
+__all__ = ["ActSource", "ElementwiseSource", "NormSource", "PosEmbSource", "SoftmaxSource", "StreamShape", "StreamingSource"]
 
 _EPS = (0x3727C5AC, 0x358637BD, 0x00000000, 0x3F800000)
 """1e-5, 1e-6, 0 and 1 as binary32."""
 
 
 @dataclass(frozen=True)
-class Shape:
+class StreamShape:
     """One instruction before its addresses.
 
     mode: the instruction's own (layer, mask, shared table, operation, kind of table); last: positions before the first token.
@@ -58,10 +58,10 @@ class StreamingSource(Source):
         """Sizes at boundaries, all legal with the first mode."""
 
     @abstractmethod
-    def build(self, device: Device, s: Shape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
+    def build(self, device: Device, s: StreamShape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
         """The call, and the parameter registers that it needs."""
 
-    def fit(self, device: Device, s: Shape) -> Shape:
+    def fit(self, device: Device, s: StreamShape) -> StreamShape:
         """The nearest legal shape."""
         return s
 
@@ -77,7 +77,7 @@ class StreamingSource(Source):
         """See `Source`."""
         sizes = [c for c in self.channels(device) if c <= 200] if small else self.channels(device)
         sizes += [255, 256] if place.program else []
-        shape = Shape(
+        shape = StreamShape(
             channels=choice(rng, [*sizes, *numbers(rng, 100 if small else 400, 2)]), lines=choice(rng, [1, 1, 2, 3]),
             tokens=choice(rng, [1, 2, 3] if small else [1, 2, 3, 5, 17, 33]), mode=str(rng.choice(self.modes)),
             data=data_kind(rng, place), layout=str(rng.choice(LAYOUTS)), out_layout=str(rng.choice(LAYOUTS)),
@@ -91,8 +91,8 @@ class StreamingSource(Source):
         weights = {"weight_wait": 0} if call.instruction in {"norm", "pos_emb", "act"} else {}
         return CycleRules({"compute": 1, "activation_wait": 0, "write_back": 0, **weights}, overlapping=True)
 
-    def _directed(self, device: Device) -> list[Shape]:
-        base = Shape(96, 2, 3, self.modes[0])
+    def _directed(self, device: Device) -> list[StreamShape]:
+        base = StreamShape(96, 2, 3, self.modes[0])
         shapes = [replace(base, channels=c) for c in self.channels(device)]
         shapes += [replace(base, tokens=w, lines=h) for w, h in ((1, 1), (1, 3), (2, 1), (31, 1), (32, 2), (33, 1))]
         shapes += [replace(base, channels=32, lines=1, tokens=device.parameters["MaxToken"])]
@@ -103,7 +103,7 @@ class StreamingSource(Source):
             shapes += [replace(base, mode=mode, onchip=o, channels=40, layout="gaps") for o in self.onchip if o]
         return list(dict.fromkeys(self.fit(device, s) for s in shapes))
 
-    def _draw(self, device: Device, s: Shape, rng: np.random.Generator, place: Place) -> Draw:
+    def _draw(self, device: Device, s: StreamShape, rng: np.random.Generator, place: Place) -> Draw:
         t = Tensors(device, rng, place)
         call, parameters = self.build(device, s, t, rng)
         classes = {
@@ -118,7 +118,7 @@ class StreamingSource(Source):
         }
         return Draw(call, tuple(t.blocks), classes, tuple(t.before), parameters)
 
-    def output(self, s: Shape, t: Tensors, source: Tensor, second: Tensor | None = None) -> Tensor:
+    def output(self, s: StreamShape, t: Tensors, source: DrawnTensor, second: DrawnTensor | None = None) -> DrawnTensor:
         """Where the result goes: apart, or exactly where an input stands."""
         if s.place == "in place" and not source.onchip and t.alone(source):
             return source
@@ -135,20 +135,20 @@ class NormSource(StreamingSource):
         """See `StreamingSource`."""
         return [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 1024, device.parameters["MaxChannels"]]
 
-    def fit(self, device: Device, s: Shape) -> Shape:
+    def fit(self, device: Device, s: StreamShape) -> StreamShape:
         """A layer norm has whole groups."""
         s = replace(s, channels=min(s.channels, device.parameters["MaxChannels"]), last=0)
         s = replace(s, tokens=min(s.tokens, 3), lines=1) if s.channels > 400 else s
         return replace(s, channels=ceil_div(s.channels, 32) * 32) if s.mode == "layer" else s
 
-    def build(self, device: Device, s: Shape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
+    def build(self, device: Device, s: StreamShape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
         """1 / C as FP20, at times another word."""
         x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
         words = ceil_div(s.channels, PIXEL_LANES) * PIXEL_LANES
         weights = t.data(4 * words, "plain" if s.data == "huge" else s.data)
         y = self.output(s, t, x)
         recip = int(rng.integers(1 << 20)) if s.data == "wild" else fp20_word(Fraction(1, s.channels))
-        o = NormOperands(
+        o = NormTensors(
             **groups_of(s.channels), lines=s.lines, tokens=s.tokens, wt_addr=weights, recip=recip, layer=s.mode == "layer",
             **ends(x, y),
         )  # fmt: skip
@@ -165,17 +165,17 @@ class PosEmbSource(StreamingSource):
         """See `StreamingSource`."""
         return [64, 128]
 
-    def fit(self, device: Device, s: Shape) -> Shape:
+    def fit(self, device: Device, s: StreamShape) -> StreamShape:
         """Heads are 64 or 128 wide."""
         return replace(s, channels=64 if s.channels <= 64 else 128)
 
-    def build(self, device: Device, s: Shape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
+    def build(self, device: Device, s: StreamShape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
         """The table may hold any bits."""
         x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
         shared = s.mode == "table shared"
         table = t.source(1 if shared else s.lines, s.channels, s.tokens, s.data, s.layout)
         y = self.output(s, t, x)
-        o = PosEmbOperands(
+        o = PosEmbTensors(
             channels=s.channels, heads=s.lines, tokens=s.tokens, last=s.last, table_addr=table.base, table_surface=table.surface,
             table_line=0 if shared else table.line, **ends(x, y),
         )  # fmt: skip
@@ -191,7 +191,7 @@ class SoftmaxSource(StreamingSource):
         """See `StreamingSource`."""
         return [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, device.parameters["MaxToken"]]
 
-    def fit(self, device: Device, s: Shape) -> Shape:
+    def fit(self, device: Device, s: StreamShape) -> StreamShape:
         """Positions are those before the first token and the tokens."""
         channels = min(max(s.channels, 1), device.parameters["MaxToken"])
         tokens = min(s.tokens, channels)
@@ -199,11 +199,11 @@ class SoftmaxSource(StreamingSource):
             channels = tokens = 96
         return replace(s, channels=channels, tokens=tokens, last=channels - tokens)
 
-    def build(self, device: Device, s: Shape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
+    def build(self, device: Device, s: StreamShape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
         """Lanes beyond the positions hold noise."""
         x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
         y = self.output(s, t, x)
-        o = SoftmaxOperands(
+        o = SoftmaxTensors(
             heads=s.lines, tokens=s.tokens, last=s.last, mask=s.mode == "causal mask", **ends(x, y),
         )  # fmt: skip
         return Call("softmax", o.encode()), {}
@@ -218,7 +218,7 @@ class ActSource(StreamingSource):
         """See `StreamingSource`."""
         return [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 500]
 
-    def build(self, device: Device, s: Shape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
+    def build(self, device: Device, s: StreamShape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
         """128 bytes of x, k, b and what follows them."""
         x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
         words = np.concatenate([halves(rng, 48, "wild" if s.mode == "any bits" else "plain"), np.zeros(16, np.uint16)])
@@ -228,7 +228,7 @@ class ActSource(StreamingSource):
             words[16:32] = rng.choice(np.array([0, 0x8000, 0x3C00], np.uint16), 16)
         table = t.words(words)
         y = self.output(s, t, x)
-        o = ActOperands(
+        o = ActTensors(
             channels=s.channels, lines=s.lines, tokens=s.tokens, table_addr=table, **ends(x, y),
         )  # fmt: skip
         return Call("act", o.encode()), {}
@@ -245,20 +245,20 @@ class ElementwiseSource(StreamingSource):
         """See `StreamingSource`."""
         return [1, 31, 32, 33, 63, 64, 65, 128, 500]
 
-    def build(self, device: Device, s: Shape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
+    def build(self, device: Device, s: StreamShape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
         """A and B have the same strides; on chip they are one tensor, since what fills it may use one half only."""
         a = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
         if s.place in {"A is B", "all one"} or ("second" in s.onchip and a.onchip):
             b = a
         else:
             size = (ceil_div(s.channels, 32) - 1) * a.surface + (s.lines - 1) * a.line + s.tokens * 64
-            b = Tensor(t.data(size, s.data), a.surface, a.line)
+            b = DrawnTensor(t.data(size, s.data), a.surface, a.line)
         onto = {"in place": a, "all one": a, "onto B": b}.get(s.place)
         if onto is not None and not onto.onchip and t.alone(onto, twice=True):
             y = onto
         else:
             y = t.target(s.lines, s.channels, s.tokens, s.out_layout, onchip="out" in s.onchip, avoid=(a, b))
-        o = ElementwiseOperands(
+        o = ElementwiseTensors(
             mode=ElementwiseMode(self.modes.index(s.mode)), **groups_of(s.channels), lines=s.lines, tokens=s.tokens, a_addr=a.base,
             b_addr=b.base, a_surface=a.surface, a_line=a.line, out_addr=y.base, out_surface=y.surface, out_line=y.line,
             a_onchip=a.onchip, b_onchip=b.onchip, out_onchip=y.onchip,

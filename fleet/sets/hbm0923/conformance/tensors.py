@@ -9,18 +9,18 @@ from typing import TypedDict
 import numpy as np
 
 from fleet.sdk import Call, Device, Place, Write, halves
-from fleet.sets.hbm0923.elementwise import ElementwiseOperands
+from fleet.sets.hbm0923.elementwise import ElementwiseTensors
 from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 
-__all__ = ["LAYOUTS", "Ends", "Tensor", "Tensors", "choice", "ends", "numbers", "size_class", "within_half"]
+__all__ = ["LAYOUTS", "DrawnTensor", "Ends", "Tensors", "choice", "ends", "numbers", "size_class", "within_half"]
 
 LAYOUTS = ("lines outside", "surfaces outside", "gaps")
 """Surfaces of a line follow each other; lines of a surface do; either with room between rows that belongs to nobody."""
 
 
 @dataclass(frozen=True)
-class Tensor:
+class DrawnTensor:
     """Base and strides in bytes; onchip: in the on-chip memory."""
 
     base: int
@@ -42,7 +42,7 @@ class Ends(TypedDict):
     out_onchip: bool
 
 
-def ends(x: Tensor, y: Tensor) -> Ends:
+def ends(x: DrawnTensor, y: DrawnTensor) -> Ends:
     """Those of two tensors."""
     return {
         "in_addr": x.base, "in_surface": x.surface, "in_line": x.line, "in_onchip": x.onchip,
@@ -70,13 +70,13 @@ class Tensors:
             surface, line = row, row * surfaces + gap
         return surface, line, (surfaces - 1) * surface + (lines - 1) * line + tokens * PIXEL_BYTES
 
-    def source(self, lines: int, channels: int, tokens: int, kind: str, layout: str, *, onchip: bool = False) -> Tensor:
+    def source(self, lines: int, channels: int, tokens: int, kind: str, layout: str, *, onchip: bool = False) -> DrawnTensor:
         """A tensor to read: filled with data of a kind, the lanes that pad it too."""
         surface, line, size = self.strides(lines, ceil_div(channels, PIXEL_LANES), tokens, layout)
         if onchip and size <= self.half:
             at = within_half(self._place, size, self.half)
-            return Tensor(self._prepared(size, kind) if at is None else at, surface, line, onchip=True)
-        return Tensor(self.data(size, kind), surface, line)
+            return DrawnTensor(self._prepared(size, kind) if at is None else at, surface, line, onchip=True)
+        return DrawnTensor(self.data(size, kind), surface, line)
 
     def data(self, size: int, kind: str) -> int:
         """DDR offset of a range to read; size: bytes."""
@@ -99,8 +99,8 @@ class Tensors:
         self.blocks.append(Write(space, offset, data.reshape(-1).view(np.uint8), bank))
 
     def target(
-        self, lines: int, channels: int, tokens: int, layout: str, *, onchip: bool = False, avoid: Sequence[Tensor] = ()
-    ) -> Tensor:
+        self, lines: int, channels: int, tokens: int, layout: str, *, onchip: bool = False, avoid: Sequence[DrawnTensor] = ()
+    ) -> DrawnTensor:
         """A tensor to write. It meets nothing that was placed here; in memory noise stands there before.
 
         onchip: in the half in which none of `avoid` stands.
@@ -110,14 +110,16 @@ class Tensors:
             taken = {t.base // self.half for t in avoid if t.onchip}
             free = [h for h in (0, 1) if h not in taken]
             if free:
-                return Tensor(free[int(self._rng.integers(len(free)))] * self.half + self._within(size), surface, line, onchip=True)
+                return DrawnTensor(
+                    free[int(self._rng.integers(len(free)))] * self.half + self._within(size), surface, line, onchip=True
+                )
         base, fresh = self._place.target("ddr", size, self._read)
         if fresh:
             self.fill("ddr", base, self._rng.integers(0, 256, size, dtype=np.uint8))
         self._read.append((base, base + size))
-        return Tensor(base, surface, line)
+        return DrawnTensor(base, surface, line)
 
-    def alone(self, tensor: Tensor, *, twice: bool = False) -> bool:
+    def alone(self, tensor: DrawnTensor, *, twice: bool = False) -> bool:
         """Whether nothing else that was placed here meets a DDR tensor. twice: it may be there two times."""
         own = [r for r in self._read if r[0] == tensor.base]
         if not own:
@@ -147,7 +149,7 @@ class Tensors:
         for first in range(0, tokens, most):
             n = min(most, tokens - first)
             a, b = (self.data(n * PIXEL_BYTES, k) for k in (kind, "plain"))
-            o = ElementwiseOperands(
+            o = ElementwiseTensors(
                 **groups_of(PIXEL_LANES), lines=1, tokens=n, a_addr=a, b_addr=b, a_surface=n * PIXEL_BYTES, a_line=n * PIXEL_BYTES,
                 out_addr=at + first * PIXEL_BYTES, out_surface=n * PIXEL_BYTES, out_line=n * PIXEL_BYTES, out_onchip=True,
             )  # fmt: skip

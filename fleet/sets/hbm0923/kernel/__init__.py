@@ -17,7 +17,7 @@ import numpy.typing as npt
 from fleet.sdk import Device, Memory
 from fleet.sdk.native import Target, compile_library, target
 from fleet.sets.hbm0923.kernel._sizes import CHANNELS, DIGITS, UNIT
-from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, Operands, ceil_div, channel_bytes
+from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, MvmFields, ceil_div, channel_bytes
 from fleet.sets.hbm0923.ranges import feature_hull
 
 _HERE = Path(__file__).resolve().parent
@@ -70,7 +70,7 @@ def address(array: npt.NDArray[np.generic]) -> int:
     return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
 
 
-def compiled_product(device: Device, o: Operands, memory: Memory) -> npt.NDArray[np.float32] | None:
+def compiled_product(device: Device, o: MvmFields, memory: Memory) -> npt.NDArray[np.float32] | None:
     """acc over all groups, of every token and channel.
 
     Returns:

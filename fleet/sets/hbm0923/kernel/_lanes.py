@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from fleet.sdk.native import Target
-from fleet.sdk.native_ir import F16, F32, I8, I16, I32, POINTER, Emitter, Value, splat, vector
+from fleet.sdk.native_ir import F16, F32, I8, I16, I32, POINTER, NativeEmitter, Value, splat, vector
 
 QUADS = 8
 """Dot products of four that make up a unit of 32 inputs."""
@@ -21,7 +21,7 @@ _CODES = [8, 9, 10, 11, 12, 13, 14, 15, 8, 7, 6, 5, 4, 3, 2, 1]
 
 
 @dataclass(frozen=True)
-class Lanes:
+class VectorLanes:
     """One variant.
 
     Attributes:
@@ -39,7 +39,7 @@ class Lanes:
         return self.width * self.vectors
 
     def unit(
-        self, e: Emitter, sums: Sequence[Value], codes: Sequence[Sequence[Value]], x: Sequence[Sequence[Value]]
+        self, e: NativeEmitter, sums: Sequence[Value], codes: Sequence[Sequence[Value]], x: Sequence[Sequence[Value]]
     ) -> list[Value]:
         """Adds the products of one unit.
 
@@ -68,7 +68,7 @@ class Lanes:
         lanes = 2 * self.width if self.variant == "avx2" else 4 * self.width
         return [splat(vector(I16, lanes), 0) for _ in sums]
 
-    def _step(self, e: Emitter, narrow: Value, codes: Value, x: Value) -> Value:
+    def _step(self, e: NativeEmitter, narrow: Value, codes: Value, x: Value) -> Value:
         b = e.builder
         if self.variant == "avx512":
             return e.call("llvm.x86.avx512.vpdpbusd.512", narrow.type, narrow, codes, x)
@@ -77,7 +77,7 @@ class Lanes:
             return b.add(narrow, e.call("llvm.x86.avx2.pmadd.ub.sw", narrow.type, codes, x))
         return b.add(narrow, b.mul(b.zext(codes, narrow.type), b.sext(x, narrow.type)))
 
-    def _widen(self, e: Emitter, sums: Value, narrow: Value) -> Value:
+    def _widen(self, e: NativeEmitter, sums: Value, narrow: Value) -> Value:
         b = e.builder
         if self.variant == "avx2":
             return b.add(sums, e.call("llvm.x86.avx2.pmadd.wd", sums.type, narrow, splat(narrow.type, 1)))
@@ -86,14 +86,14 @@ class Lanes:
             sums = b.add(sums, b.sext(part, sums.type))
         return sums
 
-    def scaled_sum(self, e: Emitter, high: Value, factor: float, low: Value) -> Value:
+    def scaled_sum(self, e: NativeEmitter, high: Value, factor: float, low: Value) -> Value:
         """high * factor + low in binary64, where both steps are exact: fused or not is the same."""
         wide = splat(high.type, factor)
         if self.variant == "portable":
             return e.builder.fadd(e.builder.fmul(high, wide), low)
         return e.call(f"llvm.fma.v{self.width}f64", high.type, high, wide, low)
 
-    def codes(self, e: Emitter, nibbles: Value) -> Value:
+    def codes(self, e: NativeEmitter, nibbles: Value) -> Value:
         """Bytes 0 ... 15 -> code + 8."""
         b, typ = e.builder, nibbles.type
         lookup = {"avx512": "llvm.x86.avx512.pshuf.b.512", "avx2": "llvm.x86.avx2.pshuf.b"}.get(self.variant)
@@ -103,7 +103,7 @@ class Lanes:
         negative = b.icmp_unsigned(">=", nibbles, splat(typ, 8))
         return b.select(negative, b.sub(splat(typ, 16), nibbles), b.add(nibbles, splat(typ, 8)))
 
-    def to_float(self, e: Emitter, bits: Value) -> Value:
+    def to_float(self, e: NativeEmitter, bits: Value) -> Value:
         """FP16 bit patterns (a vector of i16) as binary32: exact; NaN stays NaN."""
         b = e.builder
         typ = vector(F32, bits.type.count)
@@ -119,13 +119,13 @@ class Lanes:
         return b.bitcast(b.or_(value, b.shl(b.and_(wide, splat(wide.type, 0x8000)), splat(wide.type, 16))), typ)
 
 
-def lanes_of(target: Target) -> Lanes:
+def lanes_of(target: Target) -> VectorLanes:
     """The widths that a variant computes with."""
     width, vectors = {"avx512": (16, 4), "avx2": (8, 2), "portable": (4, 2)}[target.variant]
-    return Lanes(target.variant, width, vectors)
+    return VectorLanes(target.variant, width, vectors)
 
 
-def transpose(e: Emitter, rows: list[Value]) -> list[Value]:
+def transpose(e: NativeEmitter, rows: list[Value]) -> list[Value]:
     """[row][group][column] -> [column][group][row], rows and columns being four: dwords within each 128 bits."""
     groups = range(rows[0].type.count // 4)
 
@@ -139,7 +139,7 @@ def transpose(e: Emitter, rows: list[Value]) -> list[Value]:
     return [pick(left, right, order) for left, right in (low, high) for order in ([0, 1, 4, 5], [2, 3, 6, 7])]
 
 
-def eight_columns(e: Emitter, lanes: Lanes, pointers: Value, offset: Value) -> list[Value]:
+def eight_columns(e: NativeEmitter, lanes: VectorLanes, pointers: Value, offset: Value) -> list[Value]:
     """[column]: eight FP16 from `offset` on of `width` rows as binary32, the rows side by side. pointers: of the rows."""
     b = e.builder
     rows = [e.load(vector(I32, 4), e.load(POINTER, pointers, 8 * i, align=8), offset) for i in range(lanes.width)]

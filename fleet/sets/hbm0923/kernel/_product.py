@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from fleet.sdk.native_ir import F32, F64, I8, I32, I64, POINTER, Emitter, Value, splat, vector
-from fleet.sets.hbm0923.kernel._lanes import QUADS, Lanes, eight_columns, transpose
+from fleet.sdk.native_ir import F32, F64, I8, I32, I64, POINTER, NativeEmitter, Value, splat, vector
+from fleet.sets.hbm0923.kernel._lanes import QUADS, VectorLanes, eight_columns, transpose
 from fleet.sets.hbm0923.kernel._sizes import DIGITS, UNIT
 
 _MAX_UNITS = 4
@@ -24,14 +24,14 @@ ARGUMENTS = (
 )  # fmt: skip
 
 
-def emit_product(module: Value, lanes: Lanes) -> None:
+def emit_product(module: Value, lanes: VectorLanes) -> None:
     """`product(...)`: acc[t, c] of every token and channel.
 
     ports: addresses of the HBM ports' streams; channel c is number c / tout of port c % tout, `size` bytes each.
     units, all_units: of a group, of the input. code_offsets, scale_offsets: of every group in a channel's bytes (i64).
     digits ... corrections: what `split` left. acc: binary32, zeroed, `row` bytes a token, room for whole blocks.
     """
-    e = Emitter(module, "product", ir.VoidType(), ARGUMENTS)
+    e = NativeEmitter(module, "product", ir.VoidType(), ARGUMENTS)
     b = e.builder
     pointers = e.room(POINTER, lanes.block)
     staging = e.room(vector(I8, _MAX_UNITS * UNIT // 2), lanes.block)
@@ -61,7 +61,9 @@ def emit_product(module: Value, lanes: Lanes) -> None:
     b.ret_void()
 
 
-def _fill_tile(e: Emitter, lanes: Lanes, pointers: Value, staging: Value, tile: Value, offset: Value, units: Value) -> None:
+def _fill_tile(
+    e: NativeEmitter, lanes: VectorLanes, pointers: Value, staging: Value, tile: Value, offset: Value, units: Value
+) -> None:
     """tile[unit][quad][vector]: `width` channels times four codes, each + 8."""
     b, dwords, row = e.builder, vector(I32, 4), _MAX_UNITS * UNIT // 2
     # The ports' streams stand at equal offsets of their memories, so their lines push each other out of the first cache:
@@ -92,7 +94,7 @@ def _fill_tile(e: Emitter, lanes: Lanes, pointers: Value, staging: Value, tile: 
                 e.store(lanes.codes(e, nibbles), into, place, align=4 * lanes.width)
 
 
-def _fill_factors(e: Emitter, lanes: Lanes, pointers: Value, factors: Value, offset: Value) -> None:
+def _fill_factors(e: NativeEmitter, lanes: VectorLanes, pointers: Value, factors: Value, offset: Value) -> None:
     """factors[group][vector]: the block's scales of eight groups, as binary32.
 
     They stand side by side: 2,048 inputs have 16, 32 or 64 groups, and fewer are filled with zeros up to a beat of 16.
@@ -104,7 +106,7 @@ def _fill_factors(e: Emitter, lanes: Lanes, pointers: Value, factors: Value, off
             e.store(column, into, n * lanes.vectors * size, align=size)
 
 
-def _one_group(e: Emitter, lanes: Lanes, index: Value, units: Value, tile: Value, factors: Value, row: Value) -> None:
+def _one_group(e: NativeEmitter, lanes: VectorLanes, index: Value, units: Value, tile: Value, factors: Value, row: Value) -> None:
     """acc += p * scale of one token and group; a piece of code for every number of digits."""
     b = e.builder
     x = e.at(e["digits"], e.load(I64, e["starts"], e.scaled(index, 8), align=8))
@@ -128,7 +130,7 @@ def _one_group(e: Emitter, lanes: Lanes, index: Value, units: Value, tile: Value
     b.position_at_end(leave)
 
 
-def _sums(e: Emitter, lanes: Lanes, digits: int, x: Value, units: Value, tile: Value) -> list[list[Value]]:
+def _sums(e: NativeEmitter, lanes: VectorLanes, digits: int, x: Value, units: Value, tile: Value) -> list[list[Value]]:
     """[digit][vector] of int32: at most 128 * 15 * 128 in magnitude."""
     b = e.builder
     typ, size = vector(I32, lanes.width), 4 * lanes.width
@@ -150,7 +152,7 @@ def _sums(e: Emitter, lanes: Lanes, digits: int, x: Value, units: Value, tile: V
     return [[e.load(typ, slots[d * lanes.vectors + j], align=size) for j in range(lanes.vectors)] for d in range(digits)]
 
 
-def _rounded(e: Emitter, lanes: Lanes, sums: list[Value], unit: Value, correction: Value) -> Value:
+def _rounded(e: NativeEmitter, lanes: VectorLanes, sums: list[Value], unit: Value, correction: Value) -> Value:
     """binary32 of unit * (sums[0] + 256 sums[1] + ... + correction), rounded once.
 
     Two digits fit into 32 bits together; from there on every step is exact in binary64: the magnitude of what the higher

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from fleet.sdk.native_ir import F64, I8, I16, I32, I64, POINTER, Emitter, Value, splat, vector
+from fleet.sdk.native_ir import F64, I8, I16, I32, I64, POINTER, NativeEmitter, Value, splat, vector
 from fleet.sets.hbm0923.kernel._sizes import DIGITS, UNIT
 
 _EIGHT = 8
@@ -29,7 +29,7 @@ def emit_split(module: Value) -> None:
     scales[g, t]: binary64 worth of the lowest digit's unit; corrections[g, t]: -8 times the group's sum in it, since codes
     are multiplied as code + 8.
     """
-    e = Emitter(module, "split", I64, ARGUMENTS)
+    e = NativeEmitter(module, "split", I64, ARGUMENTS)
     b = e.builder
     v8, h8 = vector(I64, _EIGHT), vector(I16, _EIGHT)
     values = e.room(v8, 4 * 4)
@@ -91,7 +91,7 @@ def _largest(digits: int) -> int:
     return sum(127 << 8 * d for d in range(digits))
 
 
-def _load_eight(e: Emitter, source: Value, valid: Value, k: int, into: Value, sums: dict[str, Value], odd: Value) -> None:
+def _load_eight(e: NativeEmitter, source: Value, valid: Value, k: int, into: Value, sums: dict[str, Value], odd: Value) -> None:
     """Eight features as integers in units of 2^-24, evens first; `valid` lanes of the unit count."""
     b = e.builder
     h8, v8 = vector(I16, _EIGHT), vector(I64, _EIGHT)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from fleet.sdk.native_ir import F32, I64, POINTER, Emitter, Value, vector
-from fleet.sets.hbm0923.kernel._lanes import Lanes, eight_columns
+from fleet.sdk.native_ir import F32, I64, POINTER, NativeEmitter, Value, vector
+from fleet.sets.hbm0923.kernel._lanes import VectorLanes, eight_columns
 from fleet.sets.hbm0923.kernel._sizes import UNIT
 
 ARGUMENTS = (
@@ -14,13 +14,13 @@ ARGUMENTS = (
 )  # fmt: skip
 
 
-def emit_trees(module: Value, lanes: Lanes) -> None:
+def emit_trees(module: Value, lanes: VectorLanes) -> None:
     """`trees(...)`: out[i, j] += the beats of a[i] * b[j], ascending.
 
     a: binary32, rows of 32 * beats close together. b: FP16, rows `b_stride` bytes apart. out: binary32, rows `out_stride`
     bytes apart, with room for whole vectors.
     """
-    e = Emitter(module, "trees", ir.VoidType(), ARGUMENTS)
+    e = NativeEmitter(module, "trees", ir.VoidType(), ARGUMENTS)
     b, typ = e.builder, vector(F32, lanes.width)
     tile, pointers = e.room(typ, UNIT), e.room(POINTER, lanes.width)
     with e.loop(0, e["b_rows"], lanes.width) as first:
@@ -40,7 +40,7 @@ def emit_trees(module: Value, lanes: Lanes) -> None:
     b.ret_void()
 
 
-def _tree(e: Emitter, lanes: Lanes, row: Value, tile: Value, first: int, count: int) -> Value:
+def _tree(e: NativeEmitter, lanes: VectorLanes, row: Value, tile: Value, first: int, count: int) -> Value:
     """The sum of `count` products from lane `first` on: neighbours first."""
     if count > 1:
         half = count // 2
@@ -51,7 +51,7 @@ def _tree(e: Emitter, lanes: Lanes, row: Value, tile: Value, first: int, count: 
     return e.builder.fmul(x, e.load(vector(F32, lanes.width), tile, size * first, align=size))
 
 
-def _fill(e: Emitter, lanes: Lanes, pointers: Value, tile: Value, offset: Value) -> None:
+def _fill(e: NativeEmitter, lanes: VectorLanes, pointers: Value, tile: Value, offset: Value) -> None:
     """tile[lane]: `width` rows' values of that lane, as binary32."""
     b, size = e.builder, 4 * lanes.width
     with e.loop(0, UNIT // 8) as k:

@@ -9,9 +9,9 @@ from fleet.sdk.ir import FleetOp, Program, op_id
 from fleet.sdk.ir import composite as c
 from fleet.sdk.ir import dialect as d
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
-from fleet.sets.hbm0923.act import ActOperands
+from fleet.sets.hbm0923.act import ActTensors
 from fleet.sets.hbm0923.act_tables import act_table
-from fleet.sets.hbm0923.lower.features import Shape, activations, feature_shape, no_feature, tiles
+from fleet.sets.hbm0923.lower.features import FeatureShape, activations, feature_shape, no_feature, tiles
 from fleet.sets.hbm0923.matching import is_zero
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
 from fleet.sets.hbm0923.tables import pack_act
@@ -32,12 +32,12 @@ def table_of(op: FleetOp) -> str | None:
     return None
 
 
-def emit_table(context: EmitContext, name: str, shape: Shape, source: int, target: int, ops: Sequence[str]) -> None:
+def emit_table(context: EmitContext, name: str, shape: FeatureShape, source: int, target: int, ops: Sequence[str]) -> None:
     """The instructions that apply table `name`; source and target are DDR offsets, and may be the same one."""
     table = context.store(f"act.{name}", "ddr", pack_act(act_table(name)))
     for first, count in tiles(context.device, shape.tokens):
         skip = first * PIXEL_BYTES
-        operands = ActOperands(
+        operands = ActTensors(
             channels=shape.channels, lines=1, tokens=count, table_addr=table, in_addr=source + skip,
             in_surface=shape.row, in_line=shape.row, out_addr=target + skip, out_surface=shape.row, out_line=shape.row,
         )  # fmt: skip

@@ -16,14 +16,14 @@ from fleet.sdk import Call, Device
 from fleet.sdk.ir import FleetOp, Program, op_id, weight_name
 from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
-from fleet.sets.hbm0923.attention import AttentionOperands, F2wMvmOperands, TrpMvmOperands, with_bank_step
+from fleet.sets.hbm0923.attention import AttentionOperands, F2wMvmTensors, TrpMvmTensors, with_bank_step
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.sets.hbm0923.refusals import MOST_LINES
-from fleet.sets.hbm0923.softmax import SoftmaxOperands
+from fleet.sets.hbm0923.softmax import SoftmaxTensors
 
 HIDDEN = -1e4
 """An additive mask at or below this hides a position, as the causal mask does exactly; where scores are so large that it does
@@ -31,7 +31,7 @@ not in the golden, the comparison shows it."""
 
 
 @dataclass(frozen=True)
-class Sizes:
+class AttentionSizes:
     """heads, kv_heads; channels of a head; tokens (queries), total (positions)."""
 
     heads: int
@@ -41,7 +41,7 @@ class Sizes:
     total: int
 
     @classmethod
-    def of(cls, op: c.AttentionOp) -> Sizes:
+    def of(cls, op: c.AttentionOp) -> AttentionSizes:
         """Of an attention whose operands are features."""
         q, k = feature_shape(op.q), feature_shape(op.k)
         heads = int(op.heads.value.data)
@@ -73,18 +73,18 @@ class AttentionPattern:
         causal = bool(op.causal.value.data)
         reason = self._reason(op, program, device)
         if reason is None and op.mask is not None:
-            seen = _mask_of(op.mask, program, Sizes.of(op))
+            seen = _mask_of(op.mask, program, AttentionSizes.of(op))
             causal, reason = (causal or seen == "causal"), None if seen in {"causal", "none"} else seen
         if reason is not None:
             return Missed(reason)
         weights = () if op.mask is None else (str(weight_name(op.mask, program)),)
-        s, given = Sizes.of(op), activations(program, op.q, op.k, op.v)
+        s, given = AttentionSizes.of(op), activations(program, op.q, op.k, op.v)
         return Match(self, (op,), given, weights, (op.results[0],), causal, scratch=s.heads * s.scores)
 
     def _reason(self, op: c.AttentionOp, program: Program, device: Device) -> str | None:
         if reason := no_feature(op.q, op.k, op.v):
             return reason
-        s, most = Sizes.of(op), device.parameters["MaxToken"]
+        s, most = AttentionSizes.of(op), device.parameters["MaxToken"]
         if any(weight_name(v, program) is not None for v in (op.q, op.k, op.v)):
             return "query, key or value is a weight"
         if s.channels not in HEAD_CHANNELS:
@@ -105,7 +105,7 @@ class AttentionPattern:
         """Raises DeviceError where the cache or the scores do not fit."""
         (op,) = match.ops
         assert isinstance(op, c.AttentionOp)
-        s, device, ops = Sizes.of(op), context.device, (op_id(op),)
+        s, device, ops = AttentionSizes.of(op), context.device, (op_id(op),)
         room = context.scratch()
         keys, values = self._cache(op, s, context)
         for part in (keys, values):
@@ -114,7 +114,7 @@ class AttentionPattern:
         line = s.channels // PIXEL_LANES * row
 
         def product(k_or_v: Dat2HbmOperands, source: tuple[int, int], target: tuple[int, int], scale: float) -> AttentionOperands:
-            operands = TrpMvmOperands if k_or_v.keys else F2wMvmOperands
+            operands = TrpMvmTensors if k_or_v.keys else F2wMvmTensors
             return operands(
                 channels=s.channels, heads=s.heads, kv_heads=s.kv_heads, total=s.total, tokens=s.tokens, wt_addr=k_or_v.out_addr,
                 wt_head=k_or_v.wt_head, wt_line=k_or_v.wt_line, in_addr=source[0], in_surface=row, in_line=source[1],
@@ -123,7 +123,7 @@ class AttentionPattern:
 
         scores = product(keys, (context.address(op.q), line), (room, s.scores), float(op.scale.value.data))
         context.emit(Call("trp_mvm", scores.encode(), ops, (0, s.tokens)))
-        softmax = SoftmaxOperands(
+        softmax = SoftmaxTensors(
             heads=s.heads, tokens=s.tokens, last=s.total - s.tokens, mask=match.data, in_addr=room, in_surface=row,
             in_line=s.scores, out_addr=room, out_surface=row, out_line=s.scores,
         )  # fmt: skip
@@ -131,7 +131,7 @@ class AttentionPattern:
         mixed = product(values, (room, s.scores), (context.address(op.results[0]), line), 1.0)
         context.emit(Call("f2w_mvm", mixed.encode(), ops, (0, s.tokens)))
 
-    def _cache(self, op: c.AttentionOp, s: Sizes, context: EmitContext) -> tuple[Dat2HbmOperands, Dat2HbmOperands]:
+    def _cache(self, op: c.AttentionOp, s: AttentionSizes, context: EmitContext) -> tuple[Dat2HbmOperands, Dat2HbmOperands]:
         """What writes keys and values, each into an area of its own beside the weights."""
         made: list[Dat2HbmOperands] = []
         ports = context.device.parameters["HbmPorts"]
@@ -149,7 +149,7 @@ class AttentionPattern:
         return made[0], made[1]
 
 
-def _mask_of(mask: SSAValue, program: Program, s: Sizes) -> str:
+def _mask_of(mask: SSAValue, program: Program, s: AttentionSizes) -> str:
     """ "causal", "none", or why the mask is neither."""
     name = weight_name(mask, program)
     if name is None:

@@ -8,9 +8,18 @@ from fleet.sdk import Call, Device
 from fleet.sdk.ir import FleetOp, Program, op_id
 from fleet.sdk.ir import dialect as d
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
-from fleet.sets.hbm0923.elementwise import ElementwiseOperands
+from fleet.sets.hbm0923.elementwise import ElementwiseTensors
 from fleet.sets.hbm0923.feature import groups_of
-from fleet.sets.hbm0923.lower.features import Shape, activations, feature_shape, no_feature, place, same_shapes, tiles, weights
+from fleet.sets.hbm0923.lower.features import (
+    FeatureShape,
+    activations,
+    feature_shape,
+    no_feature,
+    place,
+    same_shapes,
+    tiles,
+    weights,
+)
 from fleet.sets.hbm0923.matching import unstorable, unstorable_bias
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
 from fleet.sets.hbm0923.operands import ElementwiseMode
@@ -21,13 +30,13 @@ _MODES: Mapping[type[FleetOp], ElementwiseMode] = {
 
 
 def emit_elementwise(
-    context: EmitContext, mode: ElementwiseMode, shape: Shape, sources: tuple[int, int], target: int, ops: Sequence[str]
+    context: EmitContext, mode: ElementwiseMode, shape: FeatureShape, sources: tuple[int, int], target: int, ops: Sequence[str]
 ) -> None:
     """The instructions of one mode; DDR offsets, target may be one of the sources."""
     a, b = sources
     for first, count in tiles(context.device, shape.tokens):
         skip = first * PIXEL_BYTES
-        operands = ElementwiseOperands(
+        operands = ElementwiseTensors(
             mode=mode, **groups_of(shape.channels), lines=1, tokens=count, a_addr=a + skip, b_addr=b + skip, a_surface=shape.row,
             a_line=shape.row, out_addr=target + skip, out_surface=shape.row, out_line=shape.row,
         )  # fmt: skip

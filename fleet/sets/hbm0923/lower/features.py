@@ -17,7 +17,7 @@ from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 
 
 @dataclass(frozen=True)
-class Shape:
+class FeatureShape:
     """Sizes of a feature: exact channels of every token."""
 
     tokens: int
@@ -34,10 +34,10 @@ class Shape:
         return ceil_div(self.channels, PIXEL_LANES)
 
 
-def feature_shape(value: SSAValue) -> Shape:
+def feature_shape(value: SSAValue) -> FeatureShape:
     """Sizes of a value for which `no_feature` is None."""
     shape = merged(shape_of(value.type))
-    return Shape(1, shape[0]) if len(shape) == 1 else Shape(shape[0], shape[1])
+    return FeatureShape(1, shape[0]) if len(shape) == 1 else FeatureShape(shape[0], shape[1])
 
 
 def no_feature(*values: SSAValue) -> str | None:

@@ -16,7 +16,7 @@ from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles, weights
 from fleet.sets.hbm0923.matching import unstorable
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
-from fleet.sets.hbm0923.norm import NormOperands
+from fleet.sets.hbm0923.norm import NormTensors
 from fleet.sets.hbm0923.tables import pack_norm
 
 _NORMS = (c.LayerNormOp, c.RmsNormOp)
@@ -77,7 +77,7 @@ class NormPattern:
         source, target = context.address(op.operand), context.address(op.results[0])
         for first, count in tiles(context.device, shape.tokens):
             skip = first * PIXEL_BYTES
-            operands = NormOperands(
+            operands = NormTensors(
                 **groups_of(shape.channels), lines=1, tokens=count, wt_addr=words, in_addr=source + skip, in_surface=shape.row,
                 in_line=shape.row, out_addr=target + skip, out_surface=shape.row, out_line=shape.row,
                 recip=fp20_word(Fraction(1, shape.channels)), layer=isinstance(op, c.LayerNormOp),

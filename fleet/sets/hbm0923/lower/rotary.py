@@ -11,7 +11,7 @@ from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles
 from fleet.sets.hbm0923.matching import unstorable
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
-from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS, PosEmbOperands
+from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS, PosEmbTensors
 from fleet.sets.hbm0923.tables import pack_rotary
 
 
@@ -54,7 +54,7 @@ class RotaryPattern:
         head = shape.channels // PIXEL_LANES * shape.row
         for first, count in tiles(context.device, shape.tokens):
             skip = first * PIXEL_BYTES
-            operands = PosEmbOperands(
+            operands = PosEmbTensors(
                 channels=shape.channels, heads=1, tokens=count, last=first, table_addr=table + skip,
                 table_surface=shape.row, table_line=0, in_addr=address + skip, in_surface=shape.row, in_line=head,
                 out_addr=target + skip, out_surface=shape.row, out_line=head,

@@ -8,7 +8,7 @@ from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
-from fleet.sets.hbm0923.softmax import SoftmaxOperands
+from fleet.sets.hbm0923.softmax import SoftmaxTensors
 
 
 class SoftmaxPattern:
@@ -40,7 +40,7 @@ class SoftmaxPattern:
         for first in range(0, shape.tokens, step):
             count = min(step, shape.tokens - first)
             skip = first * PIXEL_BYTES
-            operands = SoftmaxOperands(
+            operands = SoftmaxTensors(
                 heads=1, tokens=count, last=shape.channels - count, mask=False, in_addr=address + skip, in_surface=shape.row,
                 in_line=shape.row, out_addr=target + skip, out_surface=shape.row, out_line=shape.row,
             )  # fmt: skip

@@ -7,20 +7,20 @@ from dataclasses import replace
 from typing import cast
 
 from fleet.sdk.symbols import Number, as_expr, dim
-from fleet.sdk.tasks import Operand, TaskCall, TaskContext
-from fleet.sets.hbm0923.attention import AttentionOperands, F2wMvmOperands, TrpMvmOperands
+from fleet.sdk.tasks import TaskCall, TaskContext, TaskOperand
+from fleet.sets.hbm0923.attention import AttentionOperands, F2wMvmTensors, TrpMvmTensors
 from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.lower.attention import scale_word
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
 from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.sets.hbm0923.refusals import MOST_LINES
-from fleet.sets.hbm0923.softmax import SoftmaxOperands
-from fleet.sets.hbm0923.tasks.operands import Feature, argument, as_int, feature, known, last_token, refused, same
+from fleet.sets.hbm0923.softmax import SoftmaxTensors
+from fleet.sets.hbm0923.tasks.operands import FeatureOperand, argument, as_int, feature, known, last_token, refused, same
 
 POSITIONS = "positions (tokens before and in this step)"
 
 
-def cache_operand(call: TaskCall, what: str) -> Operand:
+def cache_operand(call: TaskCall, what: str) -> TaskOperand:
     """The second operand as a cache. Raises DeviceError for what is none."""
     cache = argument(call, 1, what)
     if cache.space != "hbm" or cache.dtype != "float16" or len(cache.shape) != 3:
@@ -80,7 +80,15 @@ def f2w_mvm(context: TaskContext, call: TaskCall) -> None:
 
 
 def _operands(
-    context: TaskContext, call: TaskCall, x: Feature, y: Feature, cache: Operand, channels: int, scale: float, *, scores: bool
+    context: TaskContext,
+    call: TaskCall,
+    x: FeatureOperand,
+    y: FeatureOperand,
+    cache: TaskOperand,
+    channels: int,
+    scale: float,
+    *,
+    scores: bool,
 ) -> AttentionOperands:
     heads = known(cache.shape[0], call, "the number of heads of the cache")
     if x.lines % heads:
@@ -92,7 +100,7 @@ def _operands(
         wrong = y.channels if scores else x.channels
         raise refused(call, f"{'its result has' if scores else 'its weights are over'} {wrong} positions, the cache has {total}")
     context.require(total, context.device.parameters["MaxToken"], POSITIONS)
-    operands = TrpMvmOperands if scores else F2wMvmOperands
+    operands = TrpMvmTensors if scores else F2wMvmTensors
     return operands(
         channels=channels, heads=x.lines, kv_heads=heads, total=as_int(total), tokens=as_int(x.tokens),
         wt_addr=as_int(cache.address), wt_head=as_int(cache.line), wt_line=as_int(cache.surface), in_addr=x.address,
@@ -112,7 +120,7 @@ def softmax(context: TaskContext, call: TaskCall) -> None:
     causal = bool(call.attrs.get("mask", 1))
     # 1 where there is more than one token: a single one sees everything anyhow.
     mask = cast("bool", dim(as_expr(x.tokens) > 1) if causal else 0)
-    operands = SoftmaxOperands(
+    operands = SoftmaxTensors(
         heads=x.lines, tokens=as_int(x.tokens), last=as_int(last), mask=mask, in_addr=x.address, in_surface=x.surface,
         in_line=x.line, out_addr=y.address, out_surface=y.surface, out_line=y.line, in_onchip=x.onchip, out_onchip=y.onchip,
     )  # fmt: skip

@@ -11,7 +11,7 @@ import numpy as np
 
 from fleet.sdk import Device, ModelError
 from fleet.sdk.lowering import Options
-from fleet.sdk.tasks import Operand, Packing, Quantiser, Room, TaskCall
+from fleet.sdk.tasks import OnChipRoom, Packing, Quantiser, TaskCall, TaskOperand
 from fleet.sets.hbm0923.act import SEGMENTS, TABLE_BYTES
 from fleet.sets.hbm0923.act_tables import act_table
 from fleet.sets.hbm0923.layout import FeatureLayout
@@ -32,7 +32,7 @@ class Use:
 
     device: Device
     call: TaskCall
-    operand: Operand
+    operand: TaskOperand
     shape: tuple[int, ...]
     options: Options
 
@@ -66,7 +66,7 @@ def _weights(use: Use) -> Packing:
         codes, scales = quantised(array, group, LEVELS)
         return pack_weights(device, codes, scales, group)
 
-    return Packing(f"int4 in groups of {group}", Room(size), (chin, chout), pack, group)
+    return Packing(f"int4 in groups of {group}", OnChipRoom(size), (chin, chout), pack, group)
 
 
 def _pairs(use: Use, kind: str, *, alone: bool) -> Packing:
@@ -82,7 +82,7 @@ def _pairs(use: Use, kind: str, *, alone: bool) -> Packing:
         return (pack_norm(half) if half.size == channels else pack_bn(half[:channels].copy(), half[channels:].copy()),)
 
     size = 4 * PIXEL_LANES * ceil_div(channels, PIXEL_LANES)
-    return Packing(kind, Room(size), (2, channels), pack)
+    return Packing(kind, OnChipRoom(size), (2, channels), pack)
 
 
 def _channels(call: TaskCall) -> int:
@@ -117,7 +117,7 @@ def _rotary(use: Use) -> Packing:
         return (pack_rotary(rows[0], rows[1]),)
 
     groups, surface = ceil_div(channels, PIXEL_LANES), positions * PIXEL_BYTES
-    room = Room(groups * surface, surface, groups * surface)
+    room = OnChipRoom(groups * surface, surface, groups * surface)
     return Packing(f"rotary of {channels}", room, (1, positions, channels), pack)
 
 
@@ -133,7 +133,7 @@ def _feature(use: Use) -> Packing:
         return (FeatureLayout().pack(finite_half(array, use.where).reshape(tokens, channels)),)
 
     groups, surface = ceil_div(channels, PIXEL_LANES), tokens * PIXEL_BYTES
-    return Packing("feature", Room(groups * surface, surface, groups * surface), (1, tokens, channels), pack)
+    return Packing("feature", OnChipRoom(groups * surface, surface, groups * surface), (1, tokens, channels), pack)
 
 
 def _act(use: Use) -> Packing:
@@ -149,7 +149,7 @@ def _act(use: Use) -> Packing:
 
     function = use.call.attrs.get("function")
     default = partial(act_table, str(function)) if function is not None else None
-    return Packing("act", Room(TABLE_BYTES), (3, SEGMENTS), pack, default=default)
+    return Packing("act", OnChipRoom(TABLE_BYTES), (3, SEGMENTS), pack, default=default)
 
 
 _Packer = Callable[[Use], Packing]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fleet.sdk.symbols import Expr, Numb, Number, dim, minimum
-from fleet.sdk.tasks import Operand, TaskCall, TaskContext
-from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, Operands, ceil_div
+from fleet.sdk.tasks import TaskCall, TaskContext, TaskOperand
+from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, MvmFields, ceil_div
 from fleet.sets.hbm0923.patterns import tile_tokens
-from fleet.sets.hbm0923.tasks.operands import Feature, argument, as_int, constant, feature, flag, known, refused, same
+from fleet.sets.hbm0923.tasks.operands import FeatureOperand, argument, as_int, constant, feature, flag, known, refused, same
 from fleet.sets.hbm0923.tasks.room import ceil_div_of, most
 
 INDEX_BYTES = 4
@@ -34,7 +34,7 @@ def mvm_bn_res(context: TaskContext, call: TaskCall) -> None:
     _product(context, call, "mvm_bn_res")
 
 
-def weight_operand(call: TaskCall) -> Operand:
+def weight_operand(call: TaskCall) -> TaskOperand:
     """The weights. Raises DeviceError for what is none."""
     weights = argument(call, 1, "weights")
     if weights.space != "hbm" or weights.dtype != "int4" or len(weights.shape) != 2:
@@ -52,7 +52,7 @@ def _product(context: TaskContext, call: TaskCall, instruction: str) -> None:
         residual = feature(call, argument(call, 3, "a residual"), "the residual")
     _check(call, x, y, residual, chin, chout)
     argmax = has_argmax(call)
-    whole = Operands(
+    whole = MvmFields(
         chin=chin, chout=chout, tokens=as_int(x.tokens), tblk=weights.group, input=x.address, weights=as_int(weights.address),
         output=y.address, in_surface=x.surface, in_line=x.line, out_surface=y.surface, out_line=y.line,
         bn=None if instruction == "mvm" else constant(call, 2, "batch norm words"),
@@ -75,7 +75,7 @@ def _product(context: TaskContext, call: TaskCall, instruction: str) -> None:
         _emit_tile(context, instruction, whole, x.tokens, index, tile)
 
 
-def _emit_tile(context: TaskContext, instruction: str, whole: Operands, tokens: Number, index: Expr, tile: int) -> None:
+def _emit_tile(context: TaskContext, instruction: str, whole: MvmFields, tokens: Number, index: Expr, tile: int) -> None:
     if isinstance(index, Numb):  # without a loop every step is small enough
         context.emit(instruction, whole.encode(context.device))
         return
@@ -92,7 +92,7 @@ def _emit_tile(context: TaskContext, instruction: str, whole: Operands, tokens: 
     context.emit(instruction, part.encode(context.device), (first, first + part.tokens))
 
 
-def _check(call: TaskCall, x: Feature, y: Feature, residual: Feature | None, chin: int, chout: int) -> None:
+def _check(call: TaskCall, x: FeatureOperand, y: FeatureOperand, residual: FeatureOperand | None, chin: int, chout: int) -> None:
     if x.lines != 1:
         raise refused(call, f"its input has {x.lines} heads, expected (1, tokens, {chin}); reshape it first")
     if known(x.channels, call, "the number of input channels") != chin:

@@ -7,7 +7,7 @@ from typing import cast
 
 from fleet.sdk import DeviceError
 from fleet.sdk.symbols import Expr, Number, dim
-from fleet.sdk.tasks import Operand, TaskCall
+from fleet.sdk.tasks import TaskCall, TaskOperand
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
 
 ONCHIP = "onchip"
@@ -38,7 +38,7 @@ def refused(call: TaskCall, what: str, hint: str | None = None) -> DeviceError:
 
 
 @dataclass(frozen=True)
-class Feature:
+class FeatureOperand:
     """A feature operand: lines (heads), tokens, channels of a token, where it stands."""
 
     lines: int
@@ -55,7 +55,7 @@ class Feature:
         return ceil_div(as_int(self.channels), PIXEL_LANES)
 
 
-def feature(call: TaskCall, operand: Operand, what: str) -> Feature:
+def feature(call: TaskCall, operand: TaskOperand, what: str) -> FeatureOperand:
     """An operand as a feature. Raises DeviceError for one that is none."""
     if operand.space not in {"ddr", ONCHIP} or operand.dtype != "float16" or len(operand.shape) != 3:
         shape = ", ".join(str(d) for d in operand.shape)
@@ -67,10 +67,10 @@ def feature(call: TaskCall, operand: Operand, what: str) -> Feature:
     # One line needs no stride: the public compiler writes that of the surfaces.
     line = operand.surface if lines == 1 else operand.line
     onchip = operand.space == ONCHIP
-    return Feature(lines, tokens, channels, as_int(operand.address), as_int(operand.surface), as_int(line), onchip)
+    return FeatureOperand(lines, tokens, channels, as_int(operand.address), as_int(operand.surface), as_int(line), onchip)
 
 
-def argument(call: TaskCall, index: int, what: str) -> Operand:
+def argument(call: TaskCall, index: int, what: str) -> TaskOperand:
     """An argument. Raises DeviceError where the call has fewer."""
     if index >= len(call.args):
         raise refused(call, f"{len(call.args)} operands, expected {what} as operand {index + 1}")

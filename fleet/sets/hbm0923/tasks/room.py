@@ -9,9 +9,9 @@ import numpy as np
 
 from fleet.sdk import Device, DeviceError, Memory, Write
 from fleet.sdk.symbols import Number, as_expr, dim, upper
-from fleet.sdk.tasks import Operand, Room, Space
+from fleet.sdk.tasks import OnChipRoom, Space, TaskOperand
 from fleet.sets.hbm0923.arithmetic import to_fp16
-from fleet.sets.hbm0923.feature import Feature
+from fleet.sets.hbm0923.feature import FeatureTensor
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, ceil_div
 from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
 from fleet.sets.hbm0923.refusals import bank_bytes
@@ -34,14 +34,14 @@ def most(device: Device, value: Number) -> int:
     return number if isinstance(number, int) else min(upper(number), device.parameters["MaxToken"])
 
 
-def room(device: Device, operand: Operand, attrs: Mapping[str, object]) -> Room:
+def room(device: Device, operand: TaskOperand, attrs: Mapping[str, object]) -> OnChipRoom:
     """See `fleet.sdk.tasks.GraphTasks`. Strides of features use the step's tokens, of caches the largest number of positions."""
     shape = ", ".join(str(d) for d in operand.shape)
     if operand.dtype in INDEX_DTYPES and operand.space == "ddr":
         count = 1
         for d in operand.shape:
             count *= most(device, d)
-        return Room(4 * count)
+        return OnChipRoom(4 * count)
     if operand.dtype != "float16" or len(operand.shape) != 3:
         raise DeviceError(f"no layout for ({shape}) of {operand.dtype} in {operand.space}")
     if operand.space == "hbm":
@@ -50,7 +50,7 @@ def room(device: Device, operand: Operand, attrs: Mapping[str, object]) -> Room:
     surface = dim(tokens * PIXEL_BYTES)
     line = dim(ceil_div_of(channels, PIXEL_LANES) * surface)
     groups = ceil_div(most(device, channels), PIXEL_LANES)
-    return Room(most(device, lines) * groups * most(device, tokens) * PIXEL_BYTES, surface, line)
+    return OnChipRoom(most(device, lines) * groups * most(device, tokens) * PIXEL_BYTES, surface, line)
 
 
 def ceil_div_of(a: Number, b: int) -> Number:
@@ -58,7 +58,7 @@ def ceil_div_of(a: Number, b: int) -> Number:
     return dim((as_expr(a) + (b - 1)) // b)
 
 
-def _cache_room(device: Device, operand: Operand, attrs: Mapping[str, object]) -> Room:
+def _cache_room(device: Device, operand: TaskOperand, attrs: Mapping[str, object]) -> OnChipRoom:
     heads, positions, channels = operand.shape
     shape = ", ".join(str(d) for d in operand.shape)
     if "trp" not in attrs or channels not in HEAD_CHANNELS:
@@ -67,26 +67,26 @@ def _cache_room(device: Device, operand: Operand, attrs: Mapping[str, object]) -
     vectors, length = (total, most(device, channels)) if attrs["trp"] else (most(device, channels), total)
     line = ceil_div(2 * length, BEAT_BYTES) * BEAT_BYTES
     head = ceil_div(vectors, ports) * line
-    return Room(most(device, heads) * head, line, head)
+    return OnChipRoom(most(device, heads) * head, line, head)
 
 
-def numbers(operand: Operand) -> tuple[int, ...]:
+def numbers(operand: TaskOperand) -> tuple[int, ...]:
     """Its shape, address, surface and line stride; all of them must be numbers."""
     return tuple(int(v) for v in (*operand.shape, operand.address, operand.surface, operand.line))
 
 
-def load(_device: Device, operand: Operand, memory: Memory) -> np.ndarray:
+def load(_device: Device, operand: TaskOperand, memory: Memory) -> np.ndarray:
     """The tensor of an operand: float16 (heads, tokens, channels), or uint32 indices of an argmax."""
     if operand.dtype in INDEX_DTYPES:
         shape = tuple(int(d) for d in operand.shape)
         return np.asarray(memory.view("ddr", int(operand.address), 4 * prod(shape))).view("<u4").reshape(shape).copy()
     lines, tokens, channels, address, surface, line = numbers(operand)
-    place = Feature(address, surface, line, ceil_div(channels, PIXEL_LANES), lines, tokens, operand.space == ONCHIP)
+    place = FeatureTensor(address, surface, line, ceil_div(channels, PIXEL_LANES), lines, tokens, operand.space == ONCHIP)
     lanes = place.load(memory).transpose(0, 2, 1, 3).reshape(lines, tokens, -1)
     return lanes[..., :channels].copy().view(np.float16)
 
 
-def store(_device: Device, operand: Operand, array: np.ndarray) -> Sequence[Write]:
+def store(_device: Device, operand: TaskOperand, array: np.ndarray) -> Sequence[Write]:
     """Rounds to FP16 and pads with +0. Raises DeviceError for an array of another shape."""
     lines, tokens, channels, address, surface, line = numbers(operand)
     if array.shape != (lines, tokens, channels):
@@ -95,4 +95,4 @@ def store(_device: Device, operand: Operand, array: np.ndarray) -> Sequence[Writ
     lanes = np.zeros((lines, tokens, groups * PIXEL_LANES), "<u2")
     lanes[..., :channels] = to_fp16(np.asarray(array, np.float32) if array.dtype != np.float64 else array)
     bits = lanes.reshape(lines, tokens, groups, PIXEL_LANES).transpose(0, 2, 1, 3)
-    return Feature(address, surface, line, groups, lines, tokens, operand.space == ONCHIP).writes(bits)
+    return FeatureTensor(address, surface, line, groups, lines, tokens, operand.space == ONCHIP).writes(bits)

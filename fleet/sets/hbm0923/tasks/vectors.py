@@ -8,22 +8,22 @@ import numpy as np
 
 from fleet.sdk.symbols import as_expr
 from fleet.sdk.tasks import Task, TaskCall, TaskContext
-from fleet.sets.hbm0923.act import ActOperands
-from fleet.sets.hbm0923.elementwise import ElementwiseOperands
+from fleet.sets.hbm0923.act import ActTensors
+from fleet.sets.hbm0923.elementwise import ElementwiseTensors
 from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
-from fleet.sets.hbm0923.norm import NormOperands
+from fleet.sets.hbm0923.norm import NormTensors
 from fleet.sets.hbm0923.operands import ElementwiseMode
-from fleet.sets.hbm0923.pos_emb import PosEmbOperands
+from fleet.sets.hbm0923.pos_emb import PosEmbTensors
 from fleet.sets.hbm0923.tasks.attention import head_channels
-from fleet.sets.hbm0923.tasks.operands import Feature, argument, as_int, constant, feature, known, last_token, refused, same
+from fleet.sets.hbm0923.tasks.operands import FeatureOperand, argument, as_int, constant, feature, known, last_token, refused, same
 
 DEFAULT_EPS = 1e-5
 EPS_PARAMETER = "eps"
 
 
-def _pair(call: TaskCall) -> tuple[Feature, Feature]:
+def _pair(call: TaskCall) -> tuple[FeatureOperand, FeatureOperand]:
     """Input and result."""
     return feature(call, argument(call, 0, "a tensor"), "the input"), feature(call, call.results[0], "the result")
 
@@ -45,7 +45,7 @@ def norm(context: TaskContext, call: TaskCall) -> None:
     given = call.real("eps")
     eps = np.float32(DEFAULT_EPS if given is None else given)
     context.parameter(EPS_PARAMETER, int(eps.view(np.uint32)))
-    operands = NormOperands(
+    operands = NormTensors(
         **groups_of(channels), lines=x.lines, tokens=as_int(x.tokens), wt_addr=constant(call, 1, "coefficients"), in_addr=x.address,
         in_surface=x.surface, in_line=x.line, out_addr=y.address, out_surface=y.surface, out_line=y.line,
         recip=fp20_word(Fraction(1, channels)), layer=layer, in_onchip=x.onchip, out_onchip=y.onchip,
@@ -62,7 +62,7 @@ def pos_emb(context: TaskContext, call: TaskCall) -> None:
     last = last_token(call)
     positions = known(table.shape[-2], call, "the number of positions of the table")
     context.require(as_expr(last) + x.tokens, positions, f"positions of the table '{table.name}'")
-    operands = PosEmbOperands(
+    operands = PosEmbTensors(
         channels=channels, heads=x.lines, tokens=as_int(x.tokens), last=as_int(last),
         table_addr=as_int(as_expr(address) + as_expr(last) * PIXEL_BYTES), table_surface=as_int(table.surface), table_line=0,
         in_addr=x.address, in_surface=x.surface, in_line=x.line, out_addr=y.address, out_surface=y.surface, out_line=y.line,
@@ -82,7 +82,7 @@ def rope(context: TaskContext, call: TaskCall) -> None:
 def activate(context: TaskContext, call: TaskCall) -> None:
     """A function of every element, by a table of 16 segments."""
     x, y = _pair(call)
-    operands = ActOperands(
+    operands = ActTensors(
         channels=known(x.channels, call, "the number of channels"), lines=x.lines, tokens=as_int(x.tokens),
         table_addr=constant(call, 1, "the table"), in_addr=x.address, in_surface=x.surface, in_line=x.line, out_addr=y.address,
         out_surface=y.surface, out_line=y.line, in_onchip=x.onchip, out_onchip=y.onchip,
@@ -102,7 +102,7 @@ def elementwise(mode: ElementwiseMode) -> Task:
         channels = known(a.channels, call, "the number of channels")
         if (a.surfaces > 1 and not same(a.surface, b.surface)) or (a.lines > 1 and not same(a.line, b.line)):
             raise refused(call, "its operands have different strides, the device knows one", "one of them is a view of some tokens")
-        operands = ElementwiseOperands(
+        operands = ElementwiseTensors(
             mode=mode, **groups_of(channels), lines=a.lines, tokens=as_int(a.tokens), a_addr=a.address, b_addr=b.address,
             a_surface=a.surface, a_line=a.line, out_addr=y.address, out_surface=y.surface, out_line=y.line, a_onchip=a.onchip,
             b_onchip=b.onchip, out_onchip=y.onchip,

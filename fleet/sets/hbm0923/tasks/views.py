@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fleet.sdk.symbols import Number, as_expr, dim
-from fleet.sdk.tasks import Operand, TaskCall
+from fleet.sdk.tasks import TaskCall, TaskOperand
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
 from fleet.sets.hbm0923.tasks.operands import argument, known, refused, same
 
@@ -14,7 +14,7 @@ Shapes = Sequence[tuple[Number, ...]]
 COPY = "the device has no instruction that copies"
 
 
-def _source(call: TaskCall, index: int = 0) -> Operand:
+def _source(call: TaskCall, index: int = 0) -> TaskOperand:
     operand = argument(call, index, "a tensor")
     if operand.space == "hbm" or len(operand.shape) != 3:
         raise refused(call, f"an operand of {operand.dtype} in {operand.space}, expected a feature (heads, tokens, channels)")
@@ -35,7 +35,7 @@ def _groups(call: TaskCall, channels: Number) -> int:
     return number // PIXEL_LANES
 
 
-def reshape(call: TaskCall, shapes: Shapes) -> tuple[Operand, ...]:
+def reshape(call: TaskCall, shapes: Shapes) -> tuple[TaskOperand, ...]:
     """Heads to channels and back: (1, tokens, heads * D) and (heads, tokens, D) are the same bytes where D is a multiple of 32."""
     x, shape = _source(call), _three(call, shapes[0])
     if all(same(a, b) for a, b in zip(x.shape, shape, strict=True)):
@@ -51,11 +51,11 @@ def reshape(call: TaskCall, shapes: Shapes) -> tuple[Operand, ...]:
     return (replace(x, shape=shape, line=dim(as_expr(x.surface) * groups[1]), name=""),)
 
 
-def split(call: TaskCall, shapes: Shapes) -> tuple[Operand, ...]:
+def split(call: TaskCall, shapes: Shapes) -> tuple[TaskOperand, ...]:
     """Parts along the axis in which the results are smaller: channels at multiples of 32, tokens, or heads."""
     x = _source(call)
     axis = _axis(call, [x.shape], shapes)
-    parts: list[Operand] = []
+    parts: list[TaskOperand] = []
     at: Number = 0
     for n, shape in enumerate(shapes):
         parts.append(replace(x, shape=_three(call, shape), address=dim(as_expr(x.address) + _bytes(call, x, axis, at)), name=""))
@@ -67,7 +67,7 @@ def split(call: TaskCall, shapes: Shapes) -> tuple[Operand, ...]:
     return tuple(parts)
 
 
-def concat(call: TaskCall, shapes: Shapes) -> tuple[Operand, ...]:
+def concat(call: TaskCall, shapes: Shapes) -> tuple[TaskOperand, ...]:
     """The operands as one, where each stands behind the one before: parts of one tensor, in order."""
     parts = [_source(call, i) for i in range(len(call.args))]
     shape = _three(call, shapes[0])
@@ -85,10 +85,10 @@ def concat(call: TaskCall, shapes: Shapes) -> tuple[Operand, ...]:
     return (replace(first, shape=shape, name=""),)
 
 
-def concat_parts(call: TaskCall, whole: Operand) -> tuple[Operand, ...]:
+def concat_parts(call: TaskCall, whole: TaskOperand) -> tuple[TaskOperand, ...]:
     """Where the operands stand when they are written into the result."""
     axis = _axis(call, [whole.shape], [a.shape for a in call.args])
-    made: list[Operand] = []
+    made: list[TaskOperand] = []
     at: Number = 0
     for n, part in enumerate(call.args):
         address = dim(as_expr(whole.address) + _bytes(call, whole, axis, at))
@@ -101,7 +101,7 @@ def concat_parts(call: TaskCall, whole: Operand) -> tuple[Operand, ...]:
     return tuple(made)
 
 
-def gather(call: TaskCall, shapes: Shapes) -> tuple[Operand, ...]:
+def gather(call: TaskCall, shapes: Shapes) -> tuple[TaskOperand, ...]:
     """One token of all, by default the last."""
     x, shape = _source(call), _three(call, shapes[0])
     if not same(shape[1], 1):
@@ -111,7 +111,7 @@ def gather(call: TaskCall, shapes: Shapes) -> tuple[Operand, ...]:
     return (replace(x, shape=shape, address=dim(as_expr(x.address) + at * PIXEL_BYTES), name=""),)
 
 
-def _bytes(call: TaskCall, x: Operand, axis: int, count: Number) -> Number:
+def _bytes(call: TaskCall, x: TaskOperand, axis: int, count: Number) -> Number:
     """Bytes that `count` heads, tokens or channels take."""
     if axis == 0:
         return dim(as_expr(x.line) * count)

@@ -16,7 +16,7 @@ from fleet.targets.bytecode.hints import DispatchInfo
 
 __all__ = ["COMPOSITES"]
 
-Kernel: TypeAlias = Callable[..., Any]
+CompositeKernel: TypeAlias = Callable[..., Any]
 
 
 def softmax(x: Any, axis: int) -> Any:
@@ -54,15 +54,15 @@ def _same(x: Any) -> Any:
     return x
 
 
-_ACTIVATIONS: Mapping[str, Kernel] = {"none": _same, "gelu_tanh": gelu_tanh, "silu": silu, "relu": relu}
+_ACTIVATIONS: Mapping[str, CompositeKernel] = {"none": _same, "gelu_tanh": gelu_tanh, "silu": silu, "relu": relu}
 
 
-def _softmax(info: DispatchInfo) -> Kernel:
+def _softmax(info: DispatchInfo) -> CompositeKernel:
     axis = info.attrs["axis"]
     return lambda x: softmax(x, axis)
 
 
-def _layer_norm(info: DispatchInfo) -> Kernel:
+def _layer_norm(info: DispatchInfo) -> CompositeKernel:
     axis, eps = info.attrs["axis"], info.attrs["eps"]
 
     def run(x: Any, gamma: Any, beta: Any) -> Any:
@@ -74,16 +74,16 @@ def _layer_norm(info: DispatchInfo) -> Kernel:
     return run
 
 
-def _rms_norm(info: DispatchInfo) -> Kernel:
+def _rms_norm(info: DispatchInfo) -> CompositeKernel:
     eps = info.attrs["eps"]
     return lambda x, gamma: x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + eps) * gamma
 
 
-def _gelu(info: DispatchInfo) -> Kernel:
+def _gelu(info: DispatchInfo) -> CompositeKernel:
     return {"tanh": gelu_tanh, "erf": gelu_erf}[info.attrs["approximate"]]
 
 
-def _rope(info: DispatchInfo) -> Kernel:
+def _rope(info: DispatchInfo) -> CompositeKernel:
     interleaved = bool(info.attrs["interleaved"])
 
     def run(x: Any, cos: Any, sin: Any) -> Any:
@@ -97,7 +97,7 @@ def _rope(info: DispatchInfo) -> Kernel:
     return run
 
 
-def _linear(info: DispatchInfo) -> Kernel:
+def _linear(info: DispatchInfo) -> CompositeKernel:
     activation = _ACTIVATIONS[info.attrs["activation"]]
     bias, residual = bool(info.attrs["bias"]), bool(info.attrs["residual"])
 
@@ -109,7 +109,7 @@ def _linear(info: DispatchInfo) -> Kernel:
     return run
 
 
-def _attention(info: DispatchInfo) -> Kernel:
+def _attention(info: DispatchInfo) -> CompositeKernel:
     heads, kv_heads, scale, causal = (info.attrs[k] for k in ("heads", "kv_heads", "scale", "causal"))
 
     def run(q: Any, k: Any, v: Any, *mask: Any) -> Any:
@@ -130,7 +130,7 @@ def _attention(info: DispatchInfo) -> Kernel:
     return run
 
 
-COMPOSITES: Mapping[type[FleetOp], Callable[[DispatchInfo], Kernel]] = {
+COMPOSITES: Mapping[type[FleetOp], Callable[[DispatchInfo], CompositeKernel]] = {
     d.SoftmaxOp: _softmax,
     d.LayerNormOp: _layer_norm,
     d.RmsNormOp: _rms_norm,

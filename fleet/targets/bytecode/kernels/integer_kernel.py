@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 from fleet.sdk.native import Target, compile_library
 
-__all__ = ["Sizes", "library", "sizes_of"]
+__all__ = ["KernelSizes", "library", "sizes_of"]
 
 _P, _N = ctypes.c_void_p, ctypes.c_int64
 _PRODUCT = (_N, [_P, _N, _P, _N, _P, _N, _P, _N, _N, _N])
 
 
-class Sizes(NamedTuple):
+class KernelSizes(NamedTuple):
     """Block sizes of one variant. lanes: of a vector; vectors: of a block of columns; rows: that pass over the panel together."""
 
     lanes: int
@@ -34,9 +34,9 @@ class Sizes(NamedTuple):
         return self.lanes * self.vectors
 
 
-def sizes_of(for_target: Target) -> Sizes:
+def sizes_of(for_target: Target) -> KernelSizes:
     """Block sizes at which sums, columns and one factor fit into the processor's registers."""
-    return {"avx512": Sizes(16, 4, 6), "avx2": Sizes(8, 2, 6), "portable": Sizes(4, 2, 4)}[for_target.variant]
+    return {"avx512": KernelSizes(16, 4, 6), "avx2": KernelSizes(8, 2, 6), "portable": KernelSizes(4, 2, 4)}[for_target.variant]
 
 
 @lru_cache(maxsize=4)
@@ -52,13 +52,13 @@ def library(for_target: Target) -> Mapping[str, Callable[..., Any]]:  # what the
 def _build(for_target: Target) -> object:
     from llvmlite import ir
 
-    from fleet.sdk.native_ir import I16, I32, I64, POINTER, Emitter, Value, splat, vector
+    from fleet.sdk.native_ir import I16, I32, I64, POINTER, NativeEmitter, Value, splat, vector
 
     sizes = sizes_of(for_target)
     lanes = vector(I32, sizes.lanes)
     module: Value = ir.Module("integer_product")
     names = (("a", POINTER), ("a_row", I64), ("b", POINTER), ("b_row", I64), ("c", POINTER), ("c_row", I64), ("panel", POINTER))
-    e = Emitter(module, "product", I64, (*names, ("rows", I64), ("pairs", I64), ("columns", I64)))
+    e = NativeEmitter(module, "product", I64, (*names, ("rows", I64), ("pairs", I64), ("columns", I64)))
     b, line = e.builder, 4 * sizes.columns
 
     def added(total: Value, pair: Value, columns: Value) -> Value:

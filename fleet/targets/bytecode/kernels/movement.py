@@ -17,22 +17,22 @@ from fleet.targets.bytecode.hints import DispatchInfo, parse_type, sequence
 
 __all__ = ["MOVEMENT", "splat"]
 
-Kernel: TypeAlias = Callable[..., Any]
+MovementKernel: TypeAlias = Callable[..., Any]
 
 
-def _transpose(info: DispatchInfo) -> Kernel:
+def _transpose(info: DispatchInfo) -> MovementKernel:
     permutation = sequence(info.attrs, "permutation") or None  # missing: all dimensions turned round, as the seeds have it
     return methodcaller("transpose", permutation)
 
 
-def _reshape(info: DispatchInfo) -> Kernel:
+def _reshape(info: DispatchInfo) -> MovementKernel:
     shape, _ = parse_type(info.out_types[0])
     if not shape:
         return lambda x: np.reshape(x, ())[()]  # one element of an array is a NumPy scalar
     return methodcaller("reshape", shape)
 
 
-def _broadcast_to(info: DispatchInfo) -> Kernel:
+def _broadcast_to(info: DispatchInfo) -> MovementKernel:
     shape, _ = parse_type(info.out_types[0])
     if -1 not in shape:
         return lambda x: np.broadcast_to(x, shape)
@@ -44,7 +44,7 @@ def _broadcast_to(info: DispatchInfo) -> Kernel:
     return run
 
 
-def _slice(info: DispatchInfo) -> Kernel:
+def _slice(info: DispatchInfo) -> MovementKernel:
     starts, sizes = sequence(info.attrs, "start"), sequence(info.attrs, "size")
     steps = sequence(info.attrs, "step") or (1,) * len(starts)
     dims = list(zip(starts, sizes, steps, strict=True))
@@ -76,19 +76,19 @@ def _late_window(start: int, size: int, step: int, dimension: int) -> slice:
     return _window(first, size, step)
 
 
-def _gather(info: DispatchInfo) -> Kernel:
+def _gather(info: DispatchInfo) -> MovementKernel:
     axis = info.attrs.get("axis", 0)
     if axis == 0:
         return operator.getitem
     return lambda x, indices: np.take(x, indices, axis)
 
 
-def _concat(info: DispatchInfo) -> Kernel:
+def _concat(info: DispatchInfo) -> MovementKernel:
     axis = info.attrs["axis"]
     return lambda *parts: np.concatenate(parts, axis)
 
 
-def _pad(info: DispatchInfo) -> Kernel:
+def _pad(info: DispatchInfo) -> MovementKernel:
     widths = list(zip(sequence(info.attrs, "low"), sequence(info.attrs, "high"), strict=True))
 
     def run(x: Any, value: Any) -> Any:
@@ -99,19 +99,19 @@ def _pad(info: DispatchInfo) -> Kernel:
     return run
 
 
-def _dim(info: DispatchInfo) -> Kernel:
+def _dim(info: DispatchInfo) -> MovementKernel:
     axis = info.attrs["axis"]
     return lambda x: x.shape[axis]
 
 
-def _cast(info: DispatchInfo) -> Kernel:
+def _cast(info: DispatchInfo) -> MovementKernel:
     _, dtype = parse_type(info.out_types[0])
     if info.python_result:
         return lambda x: dtype.type(x).item()
     return methodcaller("astype", dtype)
 
 
-def splat(info: DispatchInfo) -> Kernel:
+def splat(info: DispatchInfo) -> MovementKernel:
     """Fills an array with a number: the seeds' operator."""
     shape, dtype = parse_type(info.out_types[0])
     if -1 in shape:
@@ -119,7 +119,7 @@ def splat(info: DispatchInfo) -> Kernel:
     return lambda x: np.full(shape, x, dtype)
 
 
-MOVEMENT: Mapping[type[FleetOp], Callable[[DispatchInfo], Kernel]] = {
+MOVEMENT: Mapping[type[FleetOp], Callable[[DispatchInfo], MovementKernel]] = {
     d.TransposeOp: _transpose,
     d.ReshapeOp: _reshape,
     d.BroadcastToOp: _broadcast_to,

@@ -12,7 +12,7 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.shapes import MAX_ELEMENTS
 from fleet.targets.bytecode.hints import DispatchInfo, parse_type, sequence
-from fleet.targets.bytecode.kernels.movement import Kernel
+from fleet.targets.bytecode.kernels.movement import MovementKernel
 
 __all__ = ["SIZED"]
 
@@ -27,12 +27,12 @@ def _filled_in(shape: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[int, ...
     return tuple(next(given) if d < 0 else d for d in shape)
 
 
-def _dynamic_reshape(info: DispatchInfo) -> Kernel:
+def _dynamic_reshape(info: DispatchInfo) -> MovementKernel:
     shape, _ = parse_type(info.out_types[0])
     return lambda x, *sizes: np.reshape(x, _filled_in(shape, sizes))
 
 
-def _dynamic_broadcast(info: DispatchInfo) -> Kernel:
+def _dynamic_broadcast(info: DispatchInfo) -> MovementKernel:
     shape, _ = parse_type(info.out_types[0])
 
     def run(x: Any, *sizes: int) -> Any:
@@ -45,7 +45,7 @@ def _dynamic_broadcast(info: DispatchInfo) -> Kernel:
     return run
 
 
-def _dynamic_slice(info: DispatchInfo) -> Kernel:
+def _dynamic_slice(info: DispatchInfo) -> MovementKernel:
     axes, steps = sequence(info.attrs, "axes"), sequence(info.attrs, "step")
 
     def run(x: Any, *bounds: int) -> Any:
@@ -57,7 +57,7 @@ def _dynamic_slice(info: DispatchInfo) -> Kernel:
     return run
 
 
-def _arange(_info: DispatchInfo) -> Kernel:
+def _arange(_info: DispatchInfo) -> MovementKernel:
     def run(start: int, stop: int, step: int) -> Any:
         if step == 0:
             raise ValueError("arange with a step of zero")
@@ -67,7 +67,7 @@ def _arange(_info: DispatchInfo) -> Kernel:
     return run
 
 
-def _tri(info: DispatchInfo) -> Kernel:
+def _tri(info: DispatchInfo) -> MovementKernel:
     _, dtype = parse_type(info.out_types[0])
 
     def run(rows: int, columns: int, diagonal: int) -> Any:
@@ -77,7 +77,7 @@ def _tri(info: DispatchInfo) -> Kernel:
     return run
 
 
-SIZED: Mapping[type[FleetOp], Callable[[DispatchInfo], Kernel]] = {
+SIZED: Mapping[type[FleetOp], Callable[[DispatchInfo], MovementKernel]] = {
     d.DynamicReshapeOp: _dynamic_reshape,
     d.DynamicBroadcastOp: _dynamic_broadcast,
     d.DynamicSliceOp: _dynamic_slice,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fleet.verify.programs.parts.hand import Hand
-from fleet.verify.programs.parts.values import Array
+from fleet.verify.programs.parts.values import ProgramArray
 
 __all__ = ["declaration", "misgiven"]
 
@@ -22,7 +22,7 @@ _WRONG = (
 )
 
 
-def declaration(h: Hand, array: Array, *, wrong: bool = False) -> str:
+def declaration(h: Hand, array: ProgramArray, *, wrong: bool = False) -> str:
     """Text behind the argument's name."""
     name, shape = array.dtype.name, ", ".join(map(str, array.shape))
     kinds = _WRONG if wrong else _OPEN if h.chance(0.7) or not array.shape else _CLOSED
@@ -30,7 +30,7 @@ def declaration(h: Hand, array: Array, *, wrong: bool = False) -> str:
     return h.one(kinds).format(d=name, s=shape, D=name if name != "bool" else "bool_", o=other)
 
 
-def misgiven(h: Hand, inputs: Mapping[str, Array]) -> tuple[dict[str, Array], tuple[str, ...]]:
+def misgiven(h: Hand, inputs: Mapping[str, ProgramArray]) -> tuple[dict[str, ProgramArray], tuple[str, ...]]:
     """Arrays of which one is missing, of another shape or dtype, or not finite; names of those that are weights."""
     found = dict(inputs)
     name = h.one(tuple(found))

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from fleet.verify.programs.parts.values import Array, number_text
+from fleet.verify.programs.parts.values import ProgramArray, number_text
 
 __all__ = ["MOST_ELEMENTS", "Hand", "KnownExpression", "Redraw"]
 
@@ -27,7 +27,7 @@ class KnownExpression:
     """An expression and what CPython makes of it. value: an array, or NumPy's scalar as an array without dimensions."""
 
     text: str
-    value: Array
+    value: ProgramArray
 
     @property
     def dtype(self) -> np.dtype[Any]:

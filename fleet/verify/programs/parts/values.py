@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["DTYPES", "LAYOUTS", "Array", "draw_array", "draw_shape", "layout_of", "number_text"]
+__all__ = ["DTYPES", "LAYOUTS", "ProgramArray", "draw_array", "draw_shape", "layout_of", "number_text"]
 
-Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+ProgramArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 DTYPES: tuple[str, ...] = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -26,7 +26,7 @@ _EDGES = tuple(sign * ((1 << bits) + by) for bits in (7, 8, 15, 16, 31, 32, 53, 
 _SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0)
 
 
-def layout_of(value: Array) -> str:
+def layout_of(value: ProgramArray) -> str:
     """The layout's name, as CPython has the array: what its strides say."""
     if value.size == 0:
         return "empty"
@@ -50,7 +50,7 @@ def draw_shape(rng: np.random.Generator) -> tuple[int, ...]:
     return () if kind < 0.16 else _SHAPES[int(rng.integers(len(_SHAPES)))]
 
 
-def draw_array(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Array:
+def draw_array(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> ProgramArray:
     """Plain numbers, numbers with specials among them, or ends of the range."""
     kind = rng.random()
     if dtype.kind == "b":
@@ -72,7 +72,7 @@ def draw_array(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int,
     return found
 
 
-def _integers(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...], kind: float) -> Array:
+def _integers(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...], kind: float) -> ProgramArray:
     info = np.iinfo(dtype)
     if kind < 0.7:
         low = 0 if dtype.kind == "u" else -6

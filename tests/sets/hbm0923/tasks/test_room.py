@@ -6,11 +6,11 @@ import pytest
 
 from fleet.errors import DeviceError
 from fleet.isa.registry import find_device
-from fleet.sdk.tasks import Operand
+from fleet.sdk.tasks import TaskOperand
 from fleet.sets.hbm0923.tasks.room import room
 
 SET, SMALL = find_device("hbm_small")
-CACHE = Operand((2, 16, 64), "float16", "hbm", 0)
+CACHE = TaskOperand((2, 16, 64), "float16", "hbm", 0)
 
 
 def test_a_cache_takes_whole_beats_a_port() -> None:
@@ -27,13 +27,13 @@ def test_a_cache_takes_whole_beats_a_port() -> None:
     ("operand", "attrs"),
     [
         (CACHE, {}),  # nobody says which way it lies
-        (Operand((2, 16, 96), "float16", "hbm", 0), {"trp": True}),
-        (Operand((2, 16, 96), "float16", "hbm", 0), {}),
-        (Operand((16, 64), "float16", "ddr", 0), {}),
-        (Operand((2, 16, 64), "float32", "ddr", 0), {}),
-        (Operand((2, 16, 64), "int32", "hbm", 0), {}),
+        (TaskOperand((2, 16, 96), "float16", "hbm", 0), {"trp": True}),
+        (TaskOperand((2, 16, 96), "float16", "hbm", 0), {}),
+        (TaskOperand((16, 64), "float16", "ddr", 0), {}),
+        (TaskOperand((2, 16, 64), "float32", "ddr", 0), {}),
+        (TaskOperand((2, 16, 64), "int32", "hbm", 0), {}),
     ],
 )
-def test_what_has_no_layout_is_refused(operand: Operand, attrs: dict[str, bool]) -> None:
+def test_what_has_no_layout_is_refused(operand: TaskOperand, attrs: dict[str, bool]) -> None:
     with pytest.raises(DeviceError, match="no layout for"):
         room(SMALL, operand, attrs)

@@ -26,14 +26,14 @@ from fleet.engines.base import RunOptions
 from fleet.errors import FleetError
 from fleet.isa.registry import find_device
 from fleet.llm.contestants import CompiledContestant, compile_model
-from fleet.llm.device_session import DeviceSession
 from fleet.llm.generate import Contest, ContestOutcome, GenerationWatch
 from fleet.llm.load import LoadedLanguageModel, load_model
 from fleet.llm.models import ModelOptions
 from fleet.llm.quantisation import Quantisation
-from fleet.llm.run_module import device_backend
 from fleet.llm.sampling import Sampling
-from fleet.llm.session import Embedding
+from fleet.llm.sessions.device_session import DeviceSession
+from fleet.llm.sessions.run_module import device_backend
+from fleet.llm.sessions.session import Embedding
 from fleet.streams.case import Setting
 from fleet.streams.divergent import history_of
 from fleet.streams.locate import expected_of

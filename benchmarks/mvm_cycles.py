@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "rtl_models" / "hbm
 
 from mvm_random import Case, Place, Runner, compare, prepare
 
-from fleet.sets.hbm0923.timing import mvm_cycles
+from fleet.sets.hbm0923.cycles.mvm import mvm_cycles
 
 MODES = {
     "mvm": {},

@@ -15,9 +15,9 @@ from fleet.llm.load import load_model
 from fleet.llm.perplexity_table import table
 from fleet.llm.quantisation import GROUPS, ROUNDINGS, Quantisation
 from fleet.sdk import Device
+from fleet.sets.hbm0923.cycles.mvm import mvm_cycles
+from fleet.sets.hbm0923.cycles.mvm_timed import timed_cycles
 from fleet.sets.hbm0923.mvm_operands import MvmFields
-from fleet.sets.hbm0923.timing import mvm_cycles
-from fleet.sets.hbm0923.timing_timed import timed_cycles
 
 
 def products(config: ModelConfig, head: bool) -> list[tuple[int, int, int]]:

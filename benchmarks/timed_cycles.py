@@ -23,8 +23,8 @@ from mvm_cycles import CASES, MODES
 from mvm_random import IRQ_EN, Case, Place, Runner, prepare, start
 
 from fleet.engines.rtl_sim.job import JobScript
+from fleet.sets.hbm0923.cycles.mvm_timed import timed_cycles
 from fleet.sets.hbm0923.mvm_operands import MvmFields, ceil_div, channel_bytes
-from fleet.sets.hbm0923.timing_timed import timed_cycles
 
 Shape = tuple[int, int, int, int, str]  # tokens, CHin, CHout, Tblk, mode
 

@@ -29,9 +29,9 @@ from fleet.engines.rtl_sim.job import JobScript
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.isa.registry import find_device
 from fleet.sdk import Call, Write
-from fleet.sets.hbm0923.elementwise import ElementwiseTensors
-from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.operands import ElementwiseMode
+from fleet.sets.hbm0923.units.elementwise import ElementwiseTensors
+from fleet.sets.hbm0923.units.feature import groups_of
 from fleet.streams.images import Images
 
 DEVICE = "hbm0923"

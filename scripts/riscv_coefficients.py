@@ -1,4 +1,4 @@
-"""Polynomials of the RISC-V target's functions: writes fleet/targets/riscv/coefficients.py.
+"""Polynomials of the RISC-V target's functions: writes fleet/targets/riscv/kernels/coefficients.py.
 
     python scripts/riscv_coefficients.py            # writes it
     python scripts/riscv_coefficients.py --check    # fails when it is not current

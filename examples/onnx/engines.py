@@ -14,7 +14,7 @@ import numpy as np
 import fleet
 from fleet.errors import ModelError
 from fleet.frontend.onnx.choice import ModelChoice
-from fleet.llm.cache import model_file
+from fleet.llm.files.cache import model_file
 
 TOLERANCE = 5e-5
 """Of the largest number of an output: some 400 roundings of binary32, for about 100 operations that sum in other orders."""

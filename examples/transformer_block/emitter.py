@@ -10,14 +10,14 @@ import numpy as np
 from shapes import Shape
 
 from fleet.sdk import Call, Device, Memory
-from fleet.sets.hbm0923.act_tables import act_table
-from fleet.sets.hbm0923.elementwise import ElementwiseTensors
-from fleet.sets.hbm0923.feature import groups_of
-from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.layout import FeatureLayout
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, MvmFields, ceil_div
+from fleet.sets.hbm0923.numerics.act_tables import act_table
+from fleet.sets.hbm0923.numerics.float32 import fp20_word
 from fleet.sets.hbm0923.operands import ElementwiseMode
 from fleet.sets.hbm0923.tables import pack_act, pack_norm
+from fleet.sets.hbm0923.units.elementwise import ElementwiseTensors
+from fleet.sets.hbm0923.units.feature import groups_of
 from fleet.sets.hbm0923.weights import pack_bn, pack_weights
 
 __all__ = ["Block", "Cache", "Emitter", "Tensor"]

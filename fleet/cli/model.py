@@ -147,7 +147,7 @@ def calibrated(model: str, weights: Path | None, data: Path | None, ranges: str,
         raise FleetError("a calibration is for a device", where="--calibrate", hint="name one with --device")
     from fleet.cli.progress import ProgressLine
     from fleet.cosim.models.calibrate import calibrate_model
-    from fleet.llm.cache import models_folder
+    from fleet.llm.files.cache import models_folder
 
     with ProgressLine("calibrate") as line:
         folder = models_folder().parent / "calibration"

@@ -13,8 +13,8 @@ import numpy as np
 from fleet.compare.divergence import Operands, StreamEvidence
 from fleet.compare.traces import CallFigures
 from fleet.errors import FleetError
-from fleet.ir.composite import covered_ids
 from fleet.ir.dialect import ConstantOp, kind_of, op_id
+from fleet.ir.operations.composite import covered_ids
 from fleet.ir.program import Program
 from fleet.isa.description import parameter_values
 from fleet.isa.memory import MappedMemory

@@ -7,8 +7,8 @@ from collections import defaultdict
 import numpy as np
 from xdsl.ir import Operation
 
-from fleet.ir.composite import AttentionOp, LinearOp
 from fleet.ir.dialect import MatmulOp
+from fleet.ir.operations.composite import AttentionOp, LinearOp
 from fleet.ir.types import shape_of
 from fleet.targets.accel.program import AccelProgram, CallGroup, HostStep
 

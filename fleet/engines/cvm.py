@@ -19,8 +19,8 @@ from fleet.engines.base import RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError, ModelError, SetupError
 from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.operations.regions import all_operations
 from fleet.ir.program import Program
-from fleet.ir.regions import all_operations
 from fleet.targets.cvm.build import CrossToolchain, build_kernels, build_vm, host_toolchain, riscv_toolchain
 from fleet.targets.cvm.compile import VmProgram, compile_vm
 
@@ -48,7 +48,7 @@ class CvmEngine:
 
         Raises SetupError without a compiler, DeviceError for what has no code, ModelError for bad data.
         """
-        from fleet.ir.composite import entering
+        from fleet.ir.operations.composite import entering
         from fleet.targets.riscv.prepare import prepared
 
         tools = self._tools()

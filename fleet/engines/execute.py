@@ -10,7 +10,7 @@ from fleet.errors import ComparisonFailure, DeviceError
 from fleet.isa.digest import digest_writes
 from fleet.isa.resolved import executed, registers_in, resolved_call
 from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
-from fleet.sdk.state import REGISTERS
+from fleet.sdk.hardware.state import REGISTERS
 
 __all__ = ["execute_calls"]
 

@@ -18,8 +18,8 @@ from xdsl.ir import BlockArgument, SSAValue
 from fleet.engines.base import Progress, RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import ModelError
-from fleet.ir.composite import entering
 from fleet.ir.dialect import ConstantOp, PrintOp, RegionOp, op_id
+from fleet.ir.operations.composite import entering
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.bytecode.evaluate import apply

@@ -29,7 +29,7 @@ class LlvmCpuEngine:
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
         """See `Engine.run`. Raises DeviceError for what the target cannot hold, ModelError for what the data cause."""
-        from fleet.ir.composite import entering
+        from fleet.ir.operations.composite import entering
         from fleet.targets.host.compile import compile_host
         from fleet.targets.riscv.prepare import prepared
 

@@ -55,7 +55,7 @@ class RiscvEngine:
 
         Operations that the passes took out have no tensor; `meta["fates"]` says what became of each.
         """
-        from fleet.ir.composite import entering
+        from fleet.ir.operations.composite import entering
         from fleet.targets.riscv.compile import compile_riscv
         from fleet.targets.riscv.prepare import prepared
 

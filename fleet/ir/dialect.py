@@ -18,18 +18,18 @@ from collections.abc import Mapping
 
 from xdsl.ir import Dialect
 
-from fleet.ir.composite import *
-from fleet.ir.elementwise import *
-from fleet.ir.functions import *
 from fleet.ir.library.record import *
-from fleet.ir.movement import *
-from fleet.ir.operation import *
-from fleet.ir.operation import FleetOp, kind_of
-from fleet.ir.program_ops import *
-from fleet.ir.reductions import *
-from fleet.ir.regions import *
-from fleet.ir.regions import YieldOp
-from fleet.ir.sized import *
+from fleet.ir.operations.composite import *
+from fleet.ir.operations.elementwise import *
+from fleet.ir.operations.functions import *
+from fleet.ir.operations.movement import *
+from fleet.ir.operations.operation import *
+from fleet.ir.operations.operation import FleetOp, kind_of
+from fleet.ir.operations.program_ops import *
+from fleet.ir.operations.reductions import *
+from fleet.ir.operations.regions import *
+from fleet.ir.operations.regions import YieldOp
+from fleet.ir.operations.sized import *
 
 
 def _operations() -> list[type[FleetOp]]:

@@ -17,7 +17,7 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.expansion import Expansion, known_shape
 from fleet.ir.library.expand import expand_call
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, tensor_type
 

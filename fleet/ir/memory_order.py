@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from fleet.ir import dialect as d
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import shape_of
 
 __all__ = ["in_c_order"]

@@ -14,8 +14,8 @@ from xdsl.irdl import OptOperandDef, VarOperandDef
 
 from fleet.errors import FleetError
 from fleet.ir import dialect as d
-from fleet.ir import elementwise, functions, movement, reductions, sized
 from fleet.ir.library import record
+from fleet.ir.operations import elementwise, functions, movement, reductions, sized
 
 __all__ = ["operations_table", "write_page"]
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fleet.errors import FleetError
-from fleet.sdk.state import OnChipMemory, State, StateRegister
+from fleet.sdk.hardware.state import OnChipMemory, State, StateRegister
 
 __all__ = [
     "FETCH_WORDS",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fleet.isa.description import Description, Field, InstructionWord, MemoryWord, Register
-from fleet.sdk.state import ARRAY_0
+from fleet.sdk.hardware.state import ARRAY_0
 
 __all__ = ["DescriptionChange", "changes"]
 

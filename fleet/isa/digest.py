@@ -17,8 +17,8 @@ import numpy as np
 
 from fleet.errors import DeviceError
 from fleet.sdk import Device, Write
+from fleet.sdk.hardware.state import ARRAY_0, REGISTERS
 from fleet.sdk.native import Target, compile_library, target
-from fleet.sdk.state import ARRAY_0, REGISTERS
 
 __all__ = ["DDR", "HBM_PORT_0", "STATE", "digest", "digest_blocks", "digest_writes", "mix", "space_named", "space_number"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from fleet.errors import DeviceError
 from fleet.sdk import Device, Memory
-from fleet.sdk.state import REGISTERS
+from fleet.sdk.hardware.state import REGISTERS
 
 __all__ = ["REGISTER_BYTES", "MappedMemory"]
 

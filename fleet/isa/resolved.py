@@ -13,7 +13,7 @@ import numpy as np
 
 from fleet.errors import DeviceError
 from fleet.sdk import Call, Device, Draw, Instruction, InstructionSet, Memory, Range, Write
-from fleet.sdk.state import REGISTERS
+from fleet.sdk.hardware.state import REGISTERS
 
 __all__ = [
     "begun_state",

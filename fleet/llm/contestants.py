@@ -20,17 +20,17 @@ from fleet.errors import FleetError
 from fleet.ir.accel.nodes import ConstantNode
 from fleet.isa.registry import find_device
 from fleet.llm import figures
-from fleet.llm.device_session import DeviceSession, Image, load_images
 from fleet.llm.generate import Contest, ContestOutcome, GenerationWatch
 from fleet.llm.host_program import emit_host
 from fleet.llm.load import LoadedLanguageModel, TextModel
 from fleet.llm.models import ModelGraph, ModelOptions, build_model
 from fleet.llm.perplexity import bundled_text, score_logits
-from fleet.llm.program_session import RiscvSession, VmSession
 from fleet.llm.quantisation import Quantisation, quantise_model
-from fleet.llm.run_module import device_backend
 from fleet.llm.sampling import Sampling
-from fleet.llm.session import Embedding, GenerationSession
+from fleet.llm.sessions.device_session import DeviceSession, Image, load_images
+from fleet.llm.sessions.program_session import RiscvSession, VmSession
+from fleet.llm.sessions.run_module import device_backend
+from fleet.llm.sessions.session import Embedding, GenerationSession
 from fleet.llm.weights import ModelWeights
 from fleet.sdk import Device
 from fleet.targets.graph.build import build

@@ -12,7 +12,7 @@ from fleet.isa.reading.cache import load
 from fleet.llm.config import ModelConfig
 from fleet.llm.generate import sqnr_db
 from fleet.llm.models import ModelGraph
-from fleet.llm.session import TokenStep
+from fleet.llm.sessions.session import TokenStep
 from fleet.llm.weights import linear_names, weight_shapes
 from fleet.sdk import Call, Device, InstructionSet
 

@@ -35,7 +35,7 @@ from fleet.engines.trace import Commit
 from fleet.errors import FleetError, ModelError
 from fleet.llm.load import TextModel
 from fleet.llm.sampling import Sampler, Sampling
-from fleet.llm.session import F32, GenerationSession, TokenStep
+from fleet.llm.sessions.session import F32, GenerationSession, TokenStep
 
 __all__ = ["ARITHMETIC_DB", "FLOAT32_DB", "NODE_DB", "Contest", "ContestOutcome", "GenerationWatch"]
 

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from fleet.core.file_kinds import refuse_foreign
 from fleet.errors import ModelError
-from fleet.llm.cache import model_file
 from fleet.llm.config import ARCHITECTURES
-from fleet.llm.fetch import LANGUAGE_MODELS
+from fleet.llm.files.cache import model_file
+from fleet.llm.files.fetch import LANGUAGE_MODELS
 from fleet.llm.tiny import FIRST_BYTE, VOCABULARY, tiny_model
 from fleet.llm.weights import ModelWeights
 
@@ -112,7 +112,7 @@ def load_model(spec: str) -> LoadedLanguageModel:
 
 
 def _gguf(spec: str, path: Path) -> LoadedLanguageModel:
-    from fleet.llm.gguf import open_gguf
+    from fleet.llm.files.gguf import open_gguf
     from fleet.llm.tokenizer import tokenizer_from_gguf
 
     weights, fields = open_gguf(path)
@@ -121,7 +121,7 @@ def _gguf(spec: str, path: Path) -> LoadedLanguageModel:
 
 
 def _folder(spec: str, path: Path) -> LoadedLanguageModel:
-    from fleet.llm.hugging_face import open_hugging_face
+    from fleet.llm.files.hugging_face import open_hugging_face
     from fleet.llm.tokenizer import tokenizer_from_json
 
     weights = open_hugging_face(path)

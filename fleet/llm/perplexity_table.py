@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fleet.llm.cache import models_folder, store
+from fleet.llm.files.cache import models_folder, store
 from fleet.llm.load import LoadedLanguageModel
 from fleet.llm.perplexity import Score, bundled_text, score
 from fleet.llm.quantisation import Quantisation, quantise_model

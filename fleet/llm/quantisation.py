@@ -30,8 +30,8 @@ import numpy.typing as npt
 
 from fleet.errors import ModelError
 from fleet.llm import reference
-from fleet.llm.cache import models_folder, store
 from fleet.llm.config import ModelConfig
+from fleet.llm.files.cache import models_folder, store
 from fleet.llm.weights import ModelWeights, WeightArray, linear_names
 from fleet.transforms import quantise as nearest
 from fleet.transforms import quantise_compensated as compensated

@@ -8,16 +8,16 @@ from fleet.core.toml_places import place
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.sdk.conformance import ANY_CYCLES, DATA_KINDS, WORKING, CycleRules, Draw, NoRoomError, Place, Source, data_kind, halves
 from fleet.sdk.coverage import CoverageHints, Limit
-from fleet.sdk.device import Device
 from fleet.sdk.device_file import load_devices
-from fleet.sdk.instruction import Call, Instruction, Memory, Range, Write
+from fleet.sdk.hardware.device import Device
+from fleet.sdk.hardware.rtl_memory import Lanes, RtlMemory, RtlRegister
+from fleet.sdk.hardware.state import MemoryArray, OnChipMemory, State, StateRegister
+from fleet.sdk.instructions.instruction import Call, Instruction, Memory, Range, Write
+from fleet.sdk.instructions.operands import Bits, Operand, Operands, Violation, ceil_div
+from fleet.sdk.instructions.parts import instructions_in, patterns_in
 from fleet.sdk.issue_rules import IssueRules
 from fleet.sdk.layout import Arrangement, Layout
 from fleet.sdk.manifest import Extension, InstructionSet, Loader, RtlFiles, generated_files
-from fleet.sdk.operands import Bits, Operand, Operands, Violation, ceil_div
-from fleet.sdk.parts import instructions_in, patterns_in
-from fleet.sdk.rtl_memory import Lanes, RtlMemory, RtlRegister
-from fleet.sdk.state import MemoryArray, OnChipMemory, State, StateRegister
 from fleet.sdk.version import VERSION
 
 __all__ = [

@@ -14,8 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from fleet.errors import DeviceError
-from fleet.sdk.device import Device
-from fleet.sdk.instruction import Call, Write
+from fleet.sdk.hardware.device import Device
+from fleet.sdk.instructions.instruction import Call, Write
 
 __all__ = ["ANY_CYCLES", "DATA_KINDS", "WORKING", "CycleRules", "Draw", "NoRoomError", "Place", "Source", "data_kind", "halves"]
 

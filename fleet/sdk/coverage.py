@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from fleet.sdk.conformance import Place
-from fleet.sdk.device import Device
-from fleet.sdk.instruction import Call, Write
+from fleet.sdk.hardware.device import Device
+from fleet.sdk.instructions.instruction import Call, Write
 
 __all__ = ["CoverageHints", "Limit"]
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import DeviceError
-from fleet.sdk.device import Device
 from fleet.sdk.dram import check_timing
-from fleet.sdk.state import ARRAY_0, MemoryArray, State, depth_parameter, evaluated
+from fleet.sdk.hardware.device import Device
+from fleet.sdk.hardware.state import ARRAY_0, MemoryArray, State, depth_parameter, evaluated
 
 __all__ = ["LIMITS", "load_device", "load_devices"]
 

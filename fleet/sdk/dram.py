@@ -31,7 +31,7 @@ from fleet.core.toml_places import place
 from fleet.errors import DeviceError
 
 if TYPE_CHECKING:
-    from fleet.sdk.device import Device
+    from fleet.sdk.hardware.device import Device
 
 __all__ = ["BEAT_BYTES", "Dram", "check_timing", "dram", "timing_keys"]
 

@@ -12,8 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from fleet.sdk.device import Device
 from fleet.sdk.dram import Dram, dram
+from fleet.sdk.hardware.device import Device
 
 __all__ = ["drawn_phase", "spread_seeds"]
 

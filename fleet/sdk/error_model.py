@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fleet.ir.dialect import FleetOp
-from fleet.sdk.device import Device
+from fleet.sdk.hardware.device import Device
 from fleet.sdk.lowering import Options
 
 __all__ = ["DeviceArithmetic", "ErrorModel", "FixedPoint"]

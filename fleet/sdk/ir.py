@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from xdsl.ir import BlockArgument, SSAValue
 
-from fleet.ir import composite, dialect
+from fleet.ir import dialect
 from fleet.ir.calibration import calibration_of
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp, op_id
-from fleet.ir.operation import integers
+from fleet.ir.operations import composite
+from fleet.ir.operations.operation import integers
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 

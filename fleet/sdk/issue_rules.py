@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fleet.sdk.conformance import Draw
-from fleet.sdk.device import Device
-from fleet.sdk.instruction import Call
+from fleet.sdk.hardware.device import Device
+from fleet.sdk.instructions.instruction import Call
 
 __all__ = ["Ahead", "IssueRules", "Joined", "Unordered"]
 

@@ -14,8 +14,8 @@ import numpy as np
 from fleet.errors import DeviceError
 from fleet.sdk.conformance import CycleRules, Draw, Place, Source
 from fleet.sdk.coverage import CoverageHints
-from fleet.sdk.device import Device
-from fleet.sdk.instruction import Call, Instruction, Memory, Range, Write
+from fleet.sdk.hardware.device import Device
+from fleet.sdk.instructions.instruction import Call, Instruction, Memory, Range, Write
 from fleet.sdk.manifest import InstructionSet
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from xdsl.ir import SSAValue
 
 from fleet.ir.dialect import FleetOp
 from fleet.ir.program import Program
-from fleet.sdk.device import Device
-from fleet.sdk.instruction import Call
+from fleet.sdk.hardware.device import Device
+from fleet.sdk.instructions.instruction import Call
 
 Data = TypeVar("Data")
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from fleet.sdk.conformance import Source
 from fleet.sdk.coverage import CoverageHints
-from fleet.sdk.device import Device
-from fleet.sdk.instruction import Call, Instruction
+from fleet.sdk.hardware.device import Device
+from fleet.sdk.hardware.rtl_memory import RtlMemory, RtlRegister
+from fleet.sdk.instructions.instruction import Call, Instruction
 from fleet.sdk.issue_rules import IssueRules
 from fleet.sdk.layout import Layout
-from fleet.sdk.rtl_memory import RtlMemory, RtlRegister
 
 if TYPE_CHECKING:
     from fleet.sdk.error_model import ErrorModel
@@ -77,8 +77,8 @@ class InstructionSet:
         devices: name -> device.
         layout: packs and unpacks activation tensors.
         patterns: how IR operations become instructions, best first.
-        composites: names of composite operations ("attention", as in `fleet.ir.composite`) that patterns match: the compiler
-            looks for them in a model before it matches. Without any a model is matched as it came.
+        composites: names of composite operations ("attention", as in `fleet.ir.operations.composite`) that patterns match: the
+            compiler looks for them in a model before it matches. Without any a model is matched as it came.
         head_channels: channels of a head that the set's attention takes; empty: any.
         passes: passes of the compiler's that run before the patterns match, by name (docs/passes.md).
         loader: the instructions by which the device fills its own HBM; None: only the host does (`--load host`).

@@ -15,8 +15,8 @@ from typing import Protocol
 import numpy as np
 
 from fleet.errors import DeviceError
-from fleet.sdk.device import Device
-from fleet.sdk.instruction import Memory, Write
+from fleet.sdk.hardware.device import Device
+from fleet.sdk.instructions.instruction import Memory, Write
 from fleet.sdk.lowering import Options
 from fleet.symbols.expr import Expr, Number
 

@@ -24,7 +24,7 @@ from fleet.errors import DeviceError, ModelError
 from fleet.isa.registry import description_hash, find_device, interface_hash
 from fleet.isa.resolved import begun_state, resolved
 from fleet.sdk import Call, Device, InstructionSet, Write
-from fleet.sdk.state import REGISTERS
+from fleet.sdk.hardware.state import REGISTERS
 from fleet.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.streams.stream_signature import of_outcome
 

@@ -9,7 +9,7 @@ import numpy as np
 from fleet.isa.memory import MappedMemory
 from fleet.isa.resolved import begun_state, resolved, writes_of
 from fleet.sdk import Call, Device, InstructionSet, Write
-from fleet.sdk.state import REGISTERS
+from fleet.sdk.hardware.state import REGISTERS
 from fleet.streams.images import MOST, ByteDifference
 from fleet.streams.model_side import refusal
 

@@ -17,8 +17,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 
 from fleet.core.unique import Taken
 from fleet.ir.arguments import append_argument, erase_arguments
-from fleet.ir.composite import CompositeOp, covered_ids
 from fleet.ir.dialect import ConstantOp, FleetOp, all_operations, has_effects, op_id
+from fleet.ir.operations.composite import CompositeOp, covered_ids
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.ir.weights import Recipe, Weights

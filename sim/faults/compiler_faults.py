@@ -46,7 +46,7 @@ GENERATE = (
 )
 
 REST = Edit(
-    "fleet/targets/riscv/_loops.py", "found.append((count - width, width, 1))", "found.append((count - width - 1, width, 1))"
+    "fleet/targets/riscv/kernels/loops.py", "found.append((count - width, width, 1))", "found.append((count - width - 1, width, 1))"
 )
 STORAGE = Edit("fleet/targets/liveness.py", "life.first <= lives[i].last)", "life.first < lives[i].last)")
 
@@ -226,7 +226,7 @@ FAULTS = (
         (r"(floor_div\.\d+|down) \(\S*idioms.py:\d+:\d+\).*element \[\d+, \d+\]: expected \S+, found \S+",),
         (
             Edit(
-                "fleet/targets/riscv/_division.py",
+                "fleet/targets/riscv/kernels/division.py",
                 "quotient = b.select(away, b.sub(quotient, one), quotient)",
                 "quotient = b.select(away, quotient, quotient)",
             ),
@@ -368,7 +368,7 @@ FAULTS = (
         tests("tests/targets/riscv/test_coefficients.py", "-k", "coefficients_are_current"),
         "FAILED tests/targets/riscv/test_coefficients.py",
         (r"test_coefficients_are_current",),
-        (Edit("fleet/targets/riscv/coefficients.py", "0.05550357114219078", "0.05550356114219078"),),
+        (Edit("fleet/targets/riscv/kernels/coefficients.py", "0.05550357114219078", "0.05550356114219078"),),
         at="the table of coefficients",
         kind="RISC-V",
     ),
@@ -380,7 +380,7 @@ FAULTS = (
         (r"first divergence \(iss-vs-vm-rounded\): operations h1\b.*",),
         (
             Edit(
-                "fleet/sets/vgemm/windows.py",
+                "fleet/sets/vgemm/lower/windows.py",
                 "(tap // window.taps[1] * line + tap % window.taps[1] * inputs + i, n)",
                 "(tap % window.taps[0] * line + tap // window.taps[0] * inputs + i, n)",
             ),
@@ -394,7 +394,7 @@ FAULTS = (
         NETWORK,
         "FAIL      iss-vs-vm-rounded",
         (r"first divergence \(iss-vs-vm-rounded\): operations \w+.*",),
-        (Edit("fleet/sets/vgemm/tiles.py", "AluOp.ADD, extents, each, (0, 1))", "AluOp.ADD, extents, each, (0, 0))"),),
+        (Edit("fleet/sets/vgemm/lower/tiles.py", "AluOp.ADD, extents, each, (0, 1))", "AluOp.ADD, extents, each, (0, 0))"),),
         at="the first product with a bias",
         kind="compiler",
     ),
@@ -406,7 +406,7 @@ FAULTS = (
         (r"test_\w+",),
         (
             Edit(
-                "fleet/sets/vgemm/tiles.py",
+                "fleet/sets/vgemm/lower/tiles.py",
                 "(AluOp.ADD, 1 << shift - 1), (AluOp.SHR, shift)",
                 "(AluOp.ADD, 0), (AluOp.SHR, shift)",
             ),
@@ -422,7 +422,7 @@ FAULTS = (
         (r"FAILED \S*test_vgemm_schedule.py::test_what_must_not_overlap_does_not",),
         (
             Edit(
-                "fleet/sets/vgemm/schedule.py",
+                "fleet/sets/vgemm/lower/schedule.py",
                 "(self.writes, earlier.reads), (self.writes, earlier.writes))",
                 "(self.writes, earlier.writes))",
             ),

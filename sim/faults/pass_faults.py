@@ -56,7 +56,7 @@ FAULTS = (
     _fault(
         "pass-fold-axes", "fold-constants: a reduction goes along all axes", "test_a_folded_number_is_that_of_its_attributes",
         Edit(
-            "fleet/ir/operation.py", '(operands[0], axis=tuple(attributes["axes"]), keepdims=attributes["keepdims"])',
+            "fleet/ir/operations/operation.py", '(operands[0], axis=tuple(attributes["axes"]), keepdims=attributes["keepdims"])',
             "(operands[0])",
         ),
     ),

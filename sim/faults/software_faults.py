@@ -193,7 +193,7 @@ FAULTS = (
         (r"add.2 \(\S*model.py:\d+:\d+\).*element \[\d+, \d+\]: expected \S+, found \S+",),
         (
             Edit(
-                "fleet/targets/riscv/_matmul.py",
+                "fleet/targets/riscv/kernels/matmul.py",
                 "sums = fold(b, self.p.depth, ",
                 "sums = fold(b, self.p.depth - 1, ",
             ),
@@ -259,7 +259,7 @@ FAULTS = (
         (r"golden.npz: hbm_small: commit 0 \(h1\): stored .* now .*",),
         (
             Edit(
-                "fleet/sets/hbm0923/arithmetic.py",
+                "fleet/sets/hbm0923/numerics/mvm.py",
                 "half = v.astype(np.float16)\n",
                 "half = v.astype(np.float16)\n"
                 "        half = np.where(np.abs(half.astype(v.dtype)) > np.abs(v), np.nextafter(half, np.float16(0)), half)\n",

@@ -15,7 +15,7 @@ from onnx_models import encoder_layer
 from sentences import tokens, vocabulary
 
 from fleet.cli.main import main
-from fleet.llm.cache import model_file
+from fleet.llm.files.cache import model_file
 
 MINILM = model_file("minilm", ".onnx")
 GRAPH = "/model/model.0/auto_model"

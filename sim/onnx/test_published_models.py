@@ -15,7 +15,7 @@ import sentences
 from engines import TOLERANCE, difference
 
 from fleet.cli.main import main
-from fleet.llm.cache import model_file
+from fleet.llm.files.cache import model_file
 
 pytestmark = pytest.mark.nightly
 

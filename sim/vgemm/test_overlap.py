@@ -10,9 +10,9 @@ import pytest
 
 from fleet.isa.registry import find_device
 from fleet.sdk import Call, Device
-from fleet.sets.vgemm import emit
+from fleet.sets.vgemm.lower import emit
+from fleet.sets.vgemm.lower.schedule import synchronised
 from fleet.sets.vgemm.operands import AluOp, LoadOperands, MemoryType
-from fleet.sets.vgemm.schedule import synchronised
 from fleet.sets.vgemm.shapes import OPERANDS
 from fleet.streams.case import Setting, StreamCase
 from fleet.streams.run import StreamRunner

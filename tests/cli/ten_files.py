@@ -12,8 +12,8 @@ from command_line import DENSE
 from onnx import TensorProto, helper, numpy_helper
 
 from fleet.compiler import compile_model
+from fleet.llm.files.tiny_files import write_gguf, write_hugging_face
 from fleet.llm.tiny import tiny_model
-from fleet.llm.tiny_files import write_gguf, write_hugging_face
 
 
 def python(folder: Path) -> str:

@@ -18,8 +18,8 @@ from fleet.engines.trace import Trace
 from fleet.errors import ModelError
 from fleet.frontend.source import load
 from fleet.ir.calibration import calibration_of
-from fleet.llm.gguf_file import GgufFile
-from fleet.llm.safetensors import TensorFolder
+from fleet.llm.files.gguf_file import GgufFile
+from fleet.llm.files.safetensors import TensorFolder
 from fleet.targets.host.compile import compile_host
 from fleet.targets.riscv.compile import compile_riscv
 

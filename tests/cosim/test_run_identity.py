@@ -27,7 +27,7 @@ def test_what_compiles_and_compares_is_content_and_what_shows_is_not() -> None:
     assert found >= {
         "fleet/engines/rtl.py", "fleet/engines/iss.py", "fleet/compare/traces.py", "fleet/compare/bounds/tolerance.py",
         "fleet/sdk/native_ir.py",
-        "fleet/sets/vgemm/lowering.py", "fleet/sets/hbm0923/timing.py",
+        "fleet/sets/vgemm/lower/patterns.py", "fleet/sets/hbm0923/cycles/mvm.py",
         "fleet/transforms/passes.py", "fleet/transforms/simplify/cse.py",
     }  # fmt: skip
     assert not [n for n in found if n.startswith(("fleet/report", "fleet/cli", "docs", "tests", "sim"))]

@@ -11,8 +11,8 @@ import pytest
 
 import fleet
 from fleet.errors import DeviceError, ModelError, SourceError
-from fleet.ir import regions
 from fleet.ir.dialect import IfOp, WhileOp, all_operations
+from fleet.ir.operations import regions
 from fleet.targets.bytecode import vm
 
 SEEDS = range(3)

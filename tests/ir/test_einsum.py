@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet.ir.einsum import canonical, result_shape
+from fleet.ir.operations.einsum import canonical, result_shape
 from fleet.ir.shapes import InferenceError
 
 TERM = st.tuples(st.text("abcZ", max_size=3), st.booleans(), st.text("ab", max_size=1)).map(

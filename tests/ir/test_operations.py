@@ -18,7 +18,7 @@ from fleet.ir import dialect as d
 from fleet.ir.build import make
 from fleet.ir.dialect import OPERATIONS, FleetOp
 from fleet.ir.expand import expand
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.shapes import InferenceError
 from fleet.ir.text import parse_ir, print_ir
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type

@@ -17,8 +17,8 @@ from fleet.isa.digest import STATE, digest, space_number
 from fleet.isa.memory import MappedMemory
 from fleet.isa.resolved import reads_of, resolved, resolved_draw, state_after, writes_of
 from fleet.sdk import Call, Device, Draw, Instruction, InstructionSet, Memory, OnChipMemory, Range, State, StateRegister, Write
+from fleet.sdk.hardware.state import MemoryArray
 from fleet.sdk.likeness import LikeInstruction
-from fleet.sdk.state import MemoryArray
 
 STATE_OF = State((OnChipMemory("pad", "|i1", "4"),), (StateRegister("stride", 4), StateRegister("mode")))
 

@@ -11,9 +11,9 @@ import pytest
 
 from fleet.cli.main import main
 from fleet.errors import ModelError, SetupError
-from fleet.llm import fetch as module
-from fleet.llm.cache import model_file
-from fleet.llm.fetch import PUBLISHED, fetch
+from fleet.llm.files import fetch as module
+from fleet.llm.files.cache import model_file
+from fleet.llm.files.fetch import PUBLISHED, fetch
 
 CONTENT = b"GGUF" + bytes(range(256)) * 40
 

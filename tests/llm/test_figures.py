@@ -12,10 +12,10 @@ from fleet.llm.config import preset
 from fleet.llm.contestants import CompiledContestant, compile_model
 from fleet.llm.load import load_model
 from fleet.llm.models import ModelOptions, build_model
-from fleet.llm.program_session import VmSession
 from fleet.llm.quantisation import Quantisation, quantise_model
 from fleet.llm.reference import forward
-from fleet.llm.session import Embedding, RanStep, TokenStep
+from fleet.llm.sessions.program_session import VmSession
+from fleet.llm.sessions.session import Embedding, RanStep, TokenStep
 
 PLAN = ModelOptions(tokens=4, positions=16)
 

@@ -16,16 +16,16 @@ from fleet.errors import FleetError, ModelError
 from fleet.isa.digest import digest
 from fleet.isa.registry import find_device
 from fleet.llm.contestants import CompiledContestant, GenerateRequest, compile_model, generate
-from fleet.llm.device_session import DeviceSession
 from fleet.llm.generate import Contest, ContestOutcome, GenerationWatch, sqnr_db
 from fleet.llm.load import LoadedLanguageModel, load_model
 from fleet.llm.models import ModelOptions, build_model
 from fleet.llm.perplexity import bundled_text, score
-from fleet.llm.program_session import VmSession
 from fleet.llm.quantisation import Quantisation
 from fleet.llm.reference import forward
 from fleet.llm.sampling import Sampling
-from fleet.llm.session import F32, Embedding, GenerationSession, RanStep, TokenStep
+from fleet.llm.sessions.device_session import DeviceSession
+from fleet.llm.sessions.program_session import VmSession
+from fleet.llm.sessions.session import F32, Embedding, GenerationSession, RanStep, TokenStep
 from fleet.transforms.graph.weights import GraphWeights
 
 PLAIN = Quantisation(128, "search")

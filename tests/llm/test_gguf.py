@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from fleet.errors import ModelError
 from fleet.llm.config import ARCHITECTURES
-from fleet.llm.gguf import open_gguf
-from fleet.llm.gguf_file import GgufFile
+from fleet.llm.files.gguf import open_gguf
+from fleet.llm.files.gguf_file import GgufFile
+from fleet.llm.files.tiny_files import write_gguf
 from fleet.llm.reference import forward
 from fleet.llm.tiny import tiny_model
-from fleet.llm.tiny_files import write_gguf
 from fleet.llm.weights import interleaved_order
 
 gguf: Any = pytest.importorskip("gguf", reason="package gguf is not installed (extra llm)")

@@ -13,12 +13,12 @@ from fleet.engines.iss import IssBackend
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.registry import find_device
 from fleet.llm.contestants import CompiledContestant, GenerateRequest, compile_model
-from fleet.llm.device_session import DeviceSession
 from fleet.llm.host_program import emit_host
 from fleet.llm.load import LoadedLanguageModel, load_model
 from fleet.llm.models import ModelOptions
 from fleet.llm.quantisation import Quantisation
-from fleet.llm.session import Embedding
+from fleet.llm.sessions.device_session import DeviceSession
+from fleet.llm.sessions.session import Embedding
 from fleet.targets.driver.build import build_program
 
 PLAIN = Quantisation(128, "search")

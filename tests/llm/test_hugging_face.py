@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from fleet.errors import ModelError
 from fleet.llm.config import ARCHITECTURES
-from fleet.llm.hugging_face import open_hugging_face
+from fleet.llm.files.hugging_face import open_hugging_face
+from fleet.llm.files.safetensors import TensorFolder, write_safetensors
+from fleet.llm.files.tiny_files import write_hugging_face
 from fleet.llm.reference import forward
-from fleet.llm.safetensors import TensorFolder, write_safetensors
 from fleet.llm.tiny import tiny_model
-from fleet.llm.tiny_files import write_hugging_face
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

@@ -11,9 +11,9 @@ from fleet.engines.base import RunOptions
 from fleet.errors import ModelError
 from fleet.llm.config import ARCHITECTURES, preset
 from fleet.llm.models import CLASSIC, SHORT, ModelOptions, build_model
-from fleet.llm.program_session import RiscvSession, VmSession
 from fleet.llm.reference import forward
-from fleet.llm.session import Embedding, GenerationSession, TokenStep
+from fleet.llm.sessions.program_session import RiscvSession, VmSession
+from fleet.llm.sessions.session import Embedding, GenerationSession, TokenStep
 from fleet.llm.tiny import tiny_model
 from fleet.transforms.graph.weights import GraphWeights
 

@@ -11,7 +11,7 @@ from fleet.dlavm import runtime as dlavm_runtime
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.accel.evaluate import evaluate
 from fleet.llm.models import ModelOptions, build_model
-from fleet.llm.run_module import ModuleRunner, RunnableModule, build
+from fleet.llm.sessions.run_module import ModuleRunner, RunnableModule, build
 from fleet.llm.tiny import tiny_model
 from fleet.transforms.graph.infer import infer_type
 from fleet.transforms.graph.to_program import to_program

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fleet.llm.cache import model_file
 from fleet.llm.config import preset
+from fleet.llm.files.cache import model_file
 from fleet.llm.load import load_model
 from fleet.llm.reference import forward
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from fleet.errors import ModelError
-from fleet.llm.gguf import chat_of_template
+from fleet.llm.files.gguf import chat_of_template
+from fleet.llm.files.tiny_files import tiny_vocabulary, write_hugging_face
 from fleet.llm.load import TinyTokenizer
 from fleet.llm.tiny import tiny_model
-from fleet.llm.tiny_files import tiny_vocabulary, write_hugging_face
 from fleet.llm.tokenizer import ByteLevelTokenizer, byte_characters, tokenizer_from_gguf, tokenizer_from_json
 
 pytest.importorskip("tokenizers", reason="package tokenizers is not installed (extra llm)")

@@ -29,7 +29,7 @@ from fleet.ir.types import element_type
 from fleet.targets.bytecode import operators
 from fleet.targets.mlir import export as mlir
 from fleet.targets.onnx import export as onnx
-from fleet.targets.riscv import _operations as riscv
+from fleet.targets.riscv.kernels import operations as riscv
 from fleet.targets.riscv.views import VIEWS
 
 Op = type[d.FleetOp]

@@ -15,9 +15,9 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from fleet.ir.build import make
-from fleet.ir.composite import covered_ids
 from fleet.ir.constants import constant
 from fleet.ir.dialect import OPERATIONS, FleetOp, PrintOp, kind_of
+from fleet.ir.operations.composite import covered_ids
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
 

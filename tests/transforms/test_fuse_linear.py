@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from same_results import RAISE, assert_close, passed
 from spelled import kinds, the, trace
 
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 
 FUSE = RAISE.replace("dce", "fuse-linear,dce")
 C = math.sqrt(2 / math.pi)

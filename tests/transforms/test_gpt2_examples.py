@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fleet.frontend.source import load, sample_inputs
-from fleet.ir.operation import attributes_of, kind_of
+from fleet.ir.operations.operation import attributes_of, kind_of
 from fleet.ir.text import parse_ir, print_ir
 from fleet.ir.weights import Weights
 from fleet.transforms.pipeline import PassHooks, pipeline

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from same_results import assert_close, passed
 from spelled import kinds, the, trace
 
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.transforms.raising.explain import explain
 
 C = math.sqrt(2 / math.pi)
@@ -163,7 +163,7 @@ def test_what_is_fused_is_covered_once() -> None:
     after = passed(before, "canonicalise,raise-activation,dce")
     gelu = the(after, "gelu")
     names = [op.properties["id"].data for op in before.operations() if op.name != "fleet.constant"]
-    from fleet.ir.composite import covered_ids
+    from fleet.ir.operations.composite import covered_ids
 
     assert list(covered_ids(gelu)) == names  # program order, the root last
     assert gelu.properties["id"].data == names[-1]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from same_results import RAISE, assert_close, passed
 from spelled import Model, kinds, the, trace
 
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.program import Program
 from fleet.ir.weights import Creation, RandomStream, Weights
 from fleet.transforms.raising.explain import explain

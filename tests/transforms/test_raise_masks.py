@@ -8,7 +8,7 @@ from spelled import kinds, the, trace
 from test_raise_attention import causal, head
 
 from fleet.ir.dialect import op_id
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.transforms.raising.explain import explain
 
 LONGEST = 2048

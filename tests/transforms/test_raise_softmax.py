@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from same_results import assert_close, passed
 from spelled import kinds, the, trace
 
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.transforms.raising.explain import explain
 
 

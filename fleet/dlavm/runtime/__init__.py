@@ -1,12 +1,12 @@
-"""Runs compiled models; see `fleet.llm.session`."""
+"""Runs compiled models; see `fleet.llm.sessions.session`."""
 
 from fleet.dlavm._lazy import handing_on
 
 __getattr__ = handing_on(
     __name__,
     {
-        "session": "fleet.llm.session:*",
-        "Runner": "fleet.llm.run_module",
+        "session": "fleet.llm.sessions.session:*",
+        "Runner": "fleet.llm.sessions.run_module",
         "generate": "fleet.llm.contestants",
         "Request": "fleet.llm.contestants",
     },

@@ -19,7 +19,7 @@ import numpy as np
 from fleet.errors import DeviceError
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Device, RtlFiles, RtlMemory, Write
-from fleet.sdk.state import REGISTERS, evaluated
+from fleet.sdk.hardware.state import REGISTERS, evaluated
 
 __all__ = ["Files", "Keeper", "KeptState", "Variable", "check", "keepers", "list_variables", "variables", "visible"]
 

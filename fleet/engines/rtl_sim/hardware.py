@@ -18,7 +18,7 @@ from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 from fleet.isa.resolved import registers_in
 from fleet.sdk import Call, Device, InstructionSet, Write
-from fleet.sdk.state import REGISTERS
+from fleet.sdk.hardware.state import REGISTERS
 
 __all__ = ["Hardware", "Played", "Waves"]
 

@@ -48,7 +48,7 @@ from fleet.frontend.reading.values import (
     numbered,
     words,
 )
-from fleet.ir.program_ops import read_options
+from fleet.ir.operations.program_ops import read_options
 from fleet.ir.types import DTYPES, tensor_type
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {

@@ -14,7 +14,7 @@ from fleet.frontend.reading.values import TracedArray
 from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.ir.weights import Creation, Entry, StreamDraw
 from fleet.transforms.simplify.numbers import COMPUTED, call_of

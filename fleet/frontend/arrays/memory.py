@@ -20,7 +20,7 @@ from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.tensor import TracedArray, ViewPart
 from fleet.ir import dialect as d
 from fleet.ir.memory_order import in_c_order
-from fleet.ir.operation import attributes_of, kind_of
+from fleet.ir.operations.operation import attributes_of, kind_of
 from fleet.ir.types import shape_of
 
 __all__ = ["change", "check_writable", "joined"]

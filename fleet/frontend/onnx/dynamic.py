@@ -27,7 +27,7 @@ from fleet.ir.arguments import append_argument
 from fleet.ir.build import make
 from fleet.ir.constants import constant, constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp, ReshapeOp, SliceOp, kind_of, op_id
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
 from fleet.ir.shapes import InferenceError

@@ -21,7 +21,7 @@ _TABLE: dict[tuple[str, str], dict[int, Translation]] = {}
 _FAMILIES = (
     *("control", "convolution", "elementwise", "indexing", "movement", "normalisation", "pooling", "products"),
     *("quantisation", "recurrent", "reductions", "resizing", "sampling", "sequences", "shapes", "sorting", "spectra"),
-    *("microsoft", "microsoft_attention", "microsoft_quantised"),
+    *("onnxruntime.microsoft", "onnxruntime.attention", "onnxruntime.quantised"),
 )
 
 

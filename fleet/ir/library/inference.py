@@ -12,7 +12,7 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from fleet.ir.library.call import LibraryCall
-from fleet.ir.promotion import carried
+from fleet.ir.operations.promotion import carried
 from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, spelling
 

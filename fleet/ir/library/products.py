@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from fleet.ir.einsum import canonical
 from fleet.ir.expansion import Expansion
 from fleet.ir.library import reductions
 from fleet.ir.library.arrays import Array, concat, filled, select, sorted_along, stack, take, take_along
 from fleet.ir.library.ufuncs import vecdot
+from fleet.ir.operations.einsum import canonical
 from fleet.ir.shapes import InferenceError
 
 __all__ = ["RULES"]

@@ -12,7 +12,7 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def, prop_def, var_operand_de
 
 from fleet.ir.library.call import LibraryCall
 from fleet.ir.library.inference import ResultLeaf, results
-from fleet.ir.operation import ValueOp
+from fleet.ir.operations.operation import ValueOp
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import tensor_type
 

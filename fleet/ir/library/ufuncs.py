@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from fleet.ir import elementwise, functions
 from fleet.ir.library import angles
 from fleet.ir.library.arrays import Array, concat, filled, select, stack
 from fleet.ir.library.call import LibraryCall
-from fleet.ir.operation import ElementwiseOp, kind_of
+from fleet.ir.operations import elementwise, functions
+from fleet.ir.operations.operation import ElementwiseOp, kind_of
 
 __all__ = ["UFUNCS", "scan", "ufunc", "vecdot"]
 

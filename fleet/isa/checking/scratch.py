@@ -9,7 +9,7 @@ import numpy as np
 from fleet.errors import DeviceError
 from fleet.isa.memory import REGISTER_BYTES
 from fleet.sdk import Device, Memory, Range, Write
-from fleet.sdk.state import REGISTERS
+from fleet.sdk.hardware.state import REGISTERS
 
 __all__ = ["ScratchMemory"]
 

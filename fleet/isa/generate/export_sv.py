@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from fleet.isa.codec_binary import BEAT, BLOCK, SLOT_BEATS, TASKS, WORDS
 from fleet.isa.description import Description, Field, Register
 from fleet.isa.digest import STATE
-from fleet.sdk.state import ARRAY_0
+from fleet.sdk.hardware.state import ARRAY_0
 
 __all__ = ["csr_module", "header", "package", "waivers"]
 

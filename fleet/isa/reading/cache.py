@@ -19,7 +19,7 @@ from typing import Any
 from fleet.core.cache import cache_root
 from fleet.core.sealed import read_sealed, remove_unused, write_sealed
 from fleet.isa.description import Description, DescriptionError, EnumValue, Field, InstructionWord, MemoryWord, Register, Unit
-from fleet.sdk.state import OnChipMemory
+from fleet.sdk.hardware.state import OnChipMemory
 
 __all__ = ["compiled", "load"]
 

@@ -29,7 +29,7 @@ from fleet.isa.reading.extends import compile_with_bases
 from fleet.isa.reading.instructions import instructions_of
 from fleet.isa.reading.nodes import check_access, check_name, error_at, fields_of, integer_of, place_of, text_of, where_of
 from fleet.isa.reading.state import state_of
-from fleet.sdk.state import REGISTERS
+from fleet.sdk.hardware.state import REGISTERS
 
 __all__ = ["UDP_FILE", "compile_description", "elaborate"]
 

@@ -8,7 +8,7 @@ from systemrdl.node import AddrmapNode, MemNode, RegNode
 from fleet.errors import DeviceError
 from fleet.isa.description import MemoryWord, Register
 from fleet.isa.reading.nodes import check_name, error_at, fields_of, integer_of, text_of, where_of
-from fleet.sdk.state import OnChipMemory, evaluated
+from fleet.sdk.hardware.state import OnChipMemory, evaluated
 
 __all__ = ["RESETS", "state_of"]
 

@@ -19,10 +19,10 @@ from fleet.sdk.error_model import DeviceArithmetic
 from fleet.sdk.ir import FleetOp, dialect, op_id, shape_of
 from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import Options
-from fleet.sets.hbm0923.act_tables import ERRORS
 from fleet.sets.hbm0923.lower.activation import table_of
 from fleet.sets.hbm0923.lower.attention import AttentionSizes
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.numerics.act_tables import ERRORS
 from fleet.sets.hbm0923.options import group_of
 
 FUNCTION_ULP: Mapping[str, float] = {"exp": 1.0, "recip": 1.52, "rsqrt": 1.01}

@@ -8,11 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from fleet.sdk import Device, Instruction, Memory, Range, Write
-from fleet.sets.hbm0923.act import Act
-from fleet.sets.hbm0923.arithmetic import F32, F64, accumulate, epilogue, is_finite
-from fleet.sets.hbm0923.attention import F2wMvm, TrpMvm
-from fleet.sets.hbm0923.dat2hbm import Dat2Hbm
-from fleet.sets.hbm0923.elementwise import Elementwise
+from fleet.sets.hbm0923.cycles.mvm import mvm_cycles, mvm_macs
+from fleet.sets.hbm0923.cycles.mvm_timed import timed_cycles
 from fleet.sets.hbm0923.kernel import compiled_product
 from fleet.sets.hbm0923.legality import violations
 from fleet.sets.hbm0923.mvm_operands import (
@@ -25,15 +22,18 @@ from fleet.sets.hbm0923.mvm_operands import (
     RESULT_REGISTER,
     MvmFields,
 )
-from fleet.sets.hbm0923.norm import Norm
-from fleet.sets.hbm0923.pos_emb import PosEmb
+from fleet.sets.hbm0923.numerics.mvm import F32, F64, accumulate, epilogue, is_finite
 from fleet.sets.hbm0923.ranges import bn_bytes, feature_hull, read_ranges, write_ranges
-from fleet.sets.hbm0923.refusals import first_refusal
-from fleet.sets.hbm0923.softmax import Softmax
-from fleet.sets.hbm0923.timing import mvm_cycles, mvm_macs
-from fleet.sets.hbm0923.timing_timed import timed_cycles
+from fleet.sets.hbm0923.units.act import Act
+from fleet.sets.hbm0923.units.attention import F2wMvm, TrpMvm
+from fleet.sets.hbm0923.units.dat2hbm import Dat2Hbm
+from fleet.sets.hbm0923.units.elementwise import Elementwise
+from fleet.sets.hbm0923.units.norm import Norm
+from fleet.sets.hbm0923.units.pos_emb import PosEmb
+from fleet.sets.hbm0923.units.refusals import first_refusal
+from fleet.sets.hbm0923.units.softmax import Softmax
+from fleet.sets.hbm0923.units.wt2hbm import Wt2Hbm
 from fleet.sets.hbm0923.weights import load_weights
-from fleet.sets.hbm0923.wt2hbm import Wt2Hbm
 
 
 def _feature(memory: Memory, space: str, base: int, surfaces: int, stride: int, tokens: int) -> np.ndarray:
@@ -111,12 +111,12 @@ class MvmInstruction(Instruction):
 
     @classmethod
     def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
-        """See `fleet.sets.hbm0923.timing`."""
+        """See `fleet.sets.hbm0923.cycles.mvm`."""
         return mvm_cycles(device, MvmFields.decode(device, fields))
 
     @classmethod
     def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
-        """With "timed" see `fleet.sets.hbm0923.timing_timed`."""
+        """With "timed" see `fleet.sets.hbm0923.cycles.mvm_timed`."""
         if memory == "timed":
             return timed_cycles(device, MvmFields.decode(device, fields))
         return super().expected_cycles(device, fields, memory)

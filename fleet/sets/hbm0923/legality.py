@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from fleet.sdk import Device
 from fleet.sets.hbm0923 import mvm_operands as op
-from fleet.sets.hbm0923 import refusals as check
 from fleet.sets.hbm0923.mvm_operands import LOG2_COUNT, LOG2_TGROUP, PIXEL_BYTES, MvmFields, ceil_div
 from fleet.sets.hbm0923.ranges import bn_bytes, feature_hull
-from fleet.sets.hbm0923.refusals import Hull, Refusal, RefusalCause
+from fleet.sets.hbm0923.units import refusals as check
+from fleet.sets.hbm0923.units.refusals import Hull, Refusal, RefusalCause
 
 TBLKS = (32, 64, 128)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fleet.sdk import Call, Device
-from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
+from fleet.sets.hbm0923.units.wt2hbm import Wt2HbmOperands
 
 
 def load_calls(_device: Device, source: int, port: int, target: int, size: int) -> Sequence[Call]:

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fleet.sdk import DeviceError
-from fleet.sets.hbm0923.act import SEGMENTS, TABLE_BYTES
 from fleet.sets.hbm0923.layout import FeatureLayout
+from fleet.sets.hbm0923.units.act import SEGMENTS, TABLE_BYTES
 from fleet.sets.hbm0923.weights import pack_bn
 
 Bytes = npt.NDArray[np.uint8]

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from fleet.sdk import Device, Memory
-from fleet.sets.hbm0923.arithmetic import MvmWeights
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, MvmFields, ceil_div, channel_bytes
+from fleet.sets.hbm0923.numerics.mvm import MvmWeights
 
 _CACHE_BYTES = 1 << 30
 """Unpacked weights kept: 8 bytes a weight, so a 4096 x 4096 matrix takes 128 MiB."""

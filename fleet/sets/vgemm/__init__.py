@@ -10,7 +10,7 @@ from fleet.sets.vgemm.coverage import COVERAGE
 from fleet.sets.vgemm.error_model import error_model
 from fleet.sets.vgemm.layout import VgemmLayout
 from fleet.sets.vgemm.loops import Alu, Finish, Gemm
-from fleet.sets.vgemm.lowering import PATTERNS
+from fleet.sets.vgemm.lower.patterns import PATTERNS
 from fleet.sets.vgemm.order import unordered
 from fleet.sets.vgemm.pads import check_device
 from fleet.sets.vgemm.rtl import rtl_files

@@ -12,10 +12,10 @@ from typing import cast
 import numpy as np
 
 from fleet.sdk import Call, CycleRules, Device, DeviceError, Draw, Place, Source, Write
-from fleet.sets.vgemm import emit
+from fleet.sets.vgemm.lower import emit
+from fleet.sets.vgemm.lower.schedule import FINISH, ScheduledStep, synchronised
 from fleet.sets.vgemm.operands import AluOp, LoadOperands, MemoryType
 from fleet.sets.vgemm.pads import element_bytes, pad
-from fleet.sets.vgemm.schedule import FINISH, ScheduledStep, synchronised
 
 __all__ = ["SOURCES", "ahead", "joined"]
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fleet.sdk import Call, CoverageHints, Device, Limit, Place, Write
-from fleet.sets.vgemm import emit
+from fleet.sets.vgemm.lower import emit
+from fleet.sets.vgemm.lower.schedule import FINISH, ScheduledStep, synchronised
 from fleet.sets.vgemm.operands import MemoryType
 from fleet.sets.vgemm.pads import element_bytes, pad
-from fleet.sets.vgemm.schedule import FINISH, ScheduledStep, synchronised
 
 __all__ = ["COVERAGE"]
 

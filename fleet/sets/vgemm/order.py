@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from fleet.sdk import Call, Device, Instruction, Range
 from fleet.sets.vgemm.legality import module_of
 from fleet.sets.vgemm.loops import Alu, Finish, Gemm
-from fleet.sets.vgemm.schedule import MAX_TOKENS, QUEUES
+from fleet.sets.vgemm.lower.schedule import MAX_TOKENS, QUEUES
 from fleet.sets.vgemm.shapes import OPERANDS
 from fleet.sets.vgemm.transfers import Load, Store
 

@@ -12,7 +12,7 @@ from fleet.errors import FleetError, ModelError
 from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, kind_of, op_id
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.targets.bytecode.hints import info_of
 from fleet.targets.bytecode.operators import kernel

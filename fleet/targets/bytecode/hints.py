@@ -19,7 +19,7 @@ from xdsl.ir import Attribute
 
 from fleet.errors import ModelError
 from fleet.ir.dialect import ElementOp, FleetOp, PrintOp, kind_of
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import is_tensor, spelling
 
 __all__ = ["DispatchHintParser", "DispatchInfo", "hint_of", "info_of", "parse_type", "print_hint"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import ModelError
-from fleet.ir.program_ops import read_options
+from fleet.ir.operations.program_ops import read_options
 from fleet.targets.bytecode.hints import DispatchInfo
 from fleet.targets.bytecode.operators import OperatorKernel
 

@@ -25,11 +25,11 @@ from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.bytecode.hints import hint_of
-from fleet.targets.riscv._kernel import I64, POINTER, Value, contiguous, new_builder
-from fleet.targets.riscv._operations import workspace
 from fleet.targets.riscv.codegen import RiscvKernels, arrays_of
 from fleet.targets.riscv.faults import FAULT_SYMBOL
 from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
+from fleet.targets.riscv.kernels.kernel import I64, POINTER, Value, contiguous, new_builder
+from fleet.targets.riscv.kernels.operations import workspace
 from fleet.targets.riscv.plan import Buffer, dtype_of, refuse
 from fleet.targets.riscv.views import VIEWS, view_of
 from fleet.transforms.simplify.infer_shapes import check_known

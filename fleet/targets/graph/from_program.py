@@ -17,7 +17,7 @@ from fleet.ir import dialect as d
 from fleet.ir.accel import attention, pointwise, products
 from fleet.ir.accel.nodes import ConstantNode, Node, TupleNode
 from fleet.ir.constants import constant_value
-from fleet.ir.operation import FleetOp, attributes_of, kind_of, op_id
+from fleet.ir.operations.operation import FleetOp, attributes_of, kind_of, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, shape_of
 from fleet.symbols.expr import Number, Var

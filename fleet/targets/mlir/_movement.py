@@ -13,7 +13,7 @@ from xdsl.ir.affine import AffineExpr
 
 from fleet.errors import DeviceError
 from fleet.ir.dialect import FleetOp, name_of, op_id
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._elementwise import MlirOperand, cast_to, operands_of, spread

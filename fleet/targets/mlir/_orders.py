@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._elementwise import cast_to

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fleet.ir.dialect import FleetOp
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.targets.onnx._emitter import EmittedValue, OnnxEmitter, result_of
 
 

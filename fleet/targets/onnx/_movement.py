@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fleet.ir.dialect import FleetOp
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.shapes import UNKNOWN
 from fleet.targets.onnx._emitter import EmittedValue, OnnxEmitter, Unsupported, result_of
 from fleet.targets.onnx.types import stand_in

@@ -8,7 +8,7 @@ import numpy as np
 
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.targets.onnx._emitter import EmittedValue, OnnxEmitter, Unsupported, result_of
 from fleet.targets.onnx.types import stand_in
 

@@ -21,11 +21,11 @@ from fleet.ir import dialect
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.program import Program
-from fleet.targets.riscv._kernel import I64, POINTER, ArrayOperand, Value, contiguous, index, new_builder
-from fleet.targets.riscv._movement import emit_copy
-from fleet.targets.riscv._operations import describe, emit, work, workspace
 from fleet.targets.riscv.faults import FAULT_SYMBOL
 from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
+from fleet.targets.riscv.kernels.kernel import I64, POINTER, ArrayOperand, Value, contiguous, index, new_builder
+from fleet.targets.riscv.kernels.movement import emit_copy
+from fleet.targets.riscv.kernels.operations import describe, emit, work, workspace
 from fleet.targets.riscv.plan import ALIGN, Buffer, MemoryPlan, identity, make_plan, symbol_part
 from fleet.transforms.simplify.infer_shapes import check_known
 

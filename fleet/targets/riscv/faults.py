@@ -11,8 +11,8 @@ from hashlib import sha256
 from typing import Any
 
 from fleet.ir.dialect import CheckOp
+from fleet.ir.operations.regions import all_operations
 from fleet.ir.program import Program
-from fleet.ir.regions import all_operations
 
 FAULT_SYMBOL = "fleet_fault"
 

@@ -13,7 +13,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 
 __all__ = ["VIEWS", "OperandView", "view_of"]
 

@@ -15,7 +15,7 @@ from fleet.errors import ModelError
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, VarNode
 from fleet.ir.build import make
 from fleet.ir.constants import constant
-from fleet.ir.operation import FleetOp
+from fleet.ir.operations.operation import FleetOp
 from fleet.ir.program import Argument, Program
 from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import shape_of, tensor_type

@@ -25,7 +25,7 @@ from fleet.ir import dialect as d
 from fleet.ir.build import make
 from fleet.ir.constants import constant
 from fleet.ir.dialect import FleetOp, kind_of, op_id
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of, tensor_type
 from fleet.ir.weights import Derived
 from fleet.transforms.edit import Edit, identity

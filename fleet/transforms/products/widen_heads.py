@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from xdsl.ir import Block, BlockArgument, SSAValue
 
-from fleet.ir import composite as c
 from fleet.ir import dialect as d
 from fleet.ir.build import make
 from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.operations import composite as c
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of, tensor_type
 from fleet.ir.weights import Derived, Weights

@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 from fleet.ir import dialect as d
 from fleet.ir.constants import constant
 from fleet.ir.dialect import FleetOp, op_id
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import numpy_dtype, shape_of, tensor_type
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import plain

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from fleet.ir.composite import covered_ids
 from fleet.ir.dialect import op_id
+from fleet.ir.operations.composite import covered_ids
 from fleet.ir.program import Program
 from fleet.transforms.edit import Edit
 from fleet.transforms.pipeline import pipeline

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.ir import dialect as d
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import shape_of
 from fleet.transforms.raising import polynomial as p
 from fleet.transforms.raising.masks import NEVER

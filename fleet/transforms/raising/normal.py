@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.transforms.raising import polynomial as p
 from fleet.transforms.raising.polynomial import Poly, PolynomialAtom, TooLarge

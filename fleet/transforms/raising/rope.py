@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import plain

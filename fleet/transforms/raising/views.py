@@ -13,7 +13,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from fleet.ir import dialect as d
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import is_tensor, shape_of
 
 __all__ = ["BaseView", "contiguous", "view_of"]

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 from fleet.ir import dialect as d
 from fleet.ir.build import make
 from fleet.ir.dialect import ConstantOp, FleetOp
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.transforms.edit import Edit, text_of

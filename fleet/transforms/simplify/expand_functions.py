@@ -1,14 +1,14 @@
-"""NumPy's functions become the sequences that they stand for (`fleet.ir.functions`, `fleet.ir.expand`): for targets without code of
-their own for them, and, of `clip`, for patterns that look for a maximum and a minimum."""
+"""Rewrites NumPy's functions as the sequences that they stand for (`fleet.ir.operations.functions`, `fleet.ir.expand`): for targets
+without code of their own for them, and `clip` for patterns that look for a maximum and a minimum."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
 from fleet.errors import FleetError
-from fleet.ir import functions
 from fleet.ir.dialect import FleetOp, NumpyOp, kind_of
 from fleet.ir.expand import expand
+from fleet.ir.operations import functions
 from fleet.ir.shapes import InferenceError
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import Pass

@@ -18,7 +18,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp, op_id
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.ir.walk import operands_first
 from fleet.ir.weights import Derived, Entry, Weights

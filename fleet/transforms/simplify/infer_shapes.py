@@ -13,7 +13,7 @@ from xdsl.rewriter import Rewriter
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.ir.constants import constant
 from fleet.ir.dialect import ConstantOp, DimOp, FleetOp, PrintOp, RegionOp, op_id
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.program import Program
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype
 
 __all__ = ["COMPUTED", "MAX_FOLDED", "call_of", "compute", "known_number"]

@@ -11,7 +11,7 @@ from fleet.ir import dialect as d
 from fleet.ir.build import make
 from fleet.ir.constants import constant, constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp, op_id
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.shapes import UNKNOWN, InferenceError, check_size
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 from fleet.ir.weights import Creation, Weights

@@ -27,7 +27,7 @@ from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as GOLDEN
 from fleet.errors import DeviceError, FleetError, SourceError
 from fleet.frontend.source import load
-from fleet.ir.operation import op_id
+from fleet.ir.operations.operation import op_id
 from fleet.ir.program import Program
 from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.bytecode.vm import VM

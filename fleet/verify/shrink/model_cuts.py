@@ -10,7 +10,7 @@ from xdsl.rewriter import Rewriter
 
 from fleet.errors import FleetError
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.program import Program
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import shape_of, tensor_type

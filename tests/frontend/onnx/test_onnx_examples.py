@@ -15,7 +15,7 @@ import sentences
 from engines import TOLERANCE, difference
 
 from fleet.errors import ModelError
-from fleet.llm.cache import model_file
+from fleet.llm.files.cache import model_file
 
 CONFIG = {
     "beg_size": 4, "end_size": 6, "block_size": 16, "padding_token": 256, "thresholds": {"b": 0.9},

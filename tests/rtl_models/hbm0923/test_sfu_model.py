@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from test_sfu_functions import Probe
 
-from fleet.sets.hbm0923.functions import exp32, recip, rsqrt
+from fleet.sets.hbm0923.numerics.functions import exp32, recip, rsqrt
 
 
 @pytest.fixture(scope="module")

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from fleet.sdk import Device, Operands
-from fleet.sets.hbm0923.act import ActTensors
-from fleet.sets.hbm0923.attention import AttentionOperands, F2wMvmTensors, TrpMvmTensors, with_bank_step
-from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
-from fleet.sets.hbm0923.elementwise import ElementwiseTensors
-from fleet.sets.hbm0923.feature import groups_of
-from fleet.sets.hbm0923.norm import NormTensors
 from fleet.sets.hbm0923.operands import ElementwiseMode
-from fleet.sets.hbm0923.pos_emb import PosEmbTensors
-from fleet.sets.hbm0923.softmax import SoftmaxTensors
+from fleet.sets.hbm0923.units.act import ActTensors
+from fleet.sets.hbm0923.units.attention import AttentionOperands, F2wMvmTensors, TrpMvmTensors, with_bank_step
+from fleet.sets.hbm0923.units.dat2hbm import Dat2HbmOperands
+from fleet.sets.hbm0923.units.elementwise import ElementwiseTensors
+from fleet.sets.hbm0923.units.feature import groups_of
+from fleet.sets.hbm0923.units.norm import NormTensors
+from fleet.sets.hbm0923.units.pos_emb import PosEmbTensors
+from fleet.sets.hbm0923.units.softmax import SoftmaxTensors
 
 _ENDS = ("in_addr", "in_surface", "in_line", "out_addr", "out_surface", "out_line")
 

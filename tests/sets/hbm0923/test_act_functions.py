@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from fleet.sets.hbm0923 import act_fit
-from fleet.sets.hbm0923.act_tables import act_table
+from fleet.sets.hbm0923.numerics import act_fit
+from fleet.sets.hbm0923.numerics.act_tables import act_table
 
 X = np.linspace(-12, 12, 481)
 

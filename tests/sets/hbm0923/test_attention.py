@@ -15,10 +15,10 @@ from mvm_exact import half
 from operands_of import attention, dat2hbm
 
 from fleet.sdk import Device
-from fleet.sets.hbm0923.attention import AttentionOperands
-from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
-from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
+from fleet.sets.hbm0923.numerics.float32 import fp20_word
+from fleet.sets.hbm0923.units.attention import AttentionOperands
+from fleet.sets.hbm0923.units.wt2hbm import Wt2HbmOperands
 
 IN, OUT, CACHE = 0x1000, 0x40000, 0x400
 EIGHTH = 0x3000

@@ -12,8 +12,8 @@ import unit_exact as exact
 from mvm_exact import Value, decode
 
 from fleet.errors import DeviceError
-from fleet.sets.hbm0923 import functions
-from fleet.sets.hbm0923.float32 import dot_products, fp20_value, fp20_word, sum_beats
+from fleet.sets.hbm0923.numerics import functions
+from fleet.sets.hbm0923.numerics.float32 import dot_products, fp20_value, fp20_word, sum_beats
 
 FUNCTIONS = ["exp32", "recip", "rsqrt"]
 EDGES = [

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from mvm_devices import ArrayMemory, make_device
 
 from fleet.sdk import Device, native
-from fleet.sets.hbm0923.arithmetic import F32
 from fleet.sets.hbm0923.instructions import (
     INSTRUCTIONS,
     _product,  # pyright: ignore[reportPrivateUsage]
 )
 from fleet.sets.hbm0923.kernel import compiled_product
 from fleet.sets.hbm0923.mvm_operands import MvmFields, channel_bytes
+from fleet.sets.hbm0923.numerics.mvm import F32
 
 ALL = np.arange(1 << 16, dtype=np.uint16)
 FINITE = ALL[np.isfinite(ALL.view(np.float16))]

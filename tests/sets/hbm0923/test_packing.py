@@ -14,9 +14,9 @@ from mvm_devices import ArrayMemory, make_device
 
 from fleet.errors import DeviceError
 from fleet.sdk import Device
-from fleet.sets.hbm0923.arithmetic import to_fp16
 from fleet.sets.hbm0923.layout import FeatureLayout
 from fleet.sets.hbm0923.mvm_operands import MvmFields, channel_bytes
+from fleet.sets.hbm0923.numerics.mvm import to_fp16
 from fleet.sets.hbm0923.weights import load_weights, pack_bn, pack_weights, unpack_weights
 
 F32 = np.dtype(np.float32)

@@ -11,10 +11,10 @@ from mvm_devices import make_device
 from operands_of import act, attention, dat2hbm, elementwise, encoded, norm, pos_emb, softmax
 
 from fleet.sdk import Instruction
-from fleet.sets.hbm0923.attention import with_bank_step
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.mvm_operands import MvmFields
-from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
+from fleet.sets.hbm0923.units.attention import with_bank_step
+from fleet.sets.hbm0923.units.wt2hbm import Wt2HbmOperands
 
 SMALL = make_device("hbm_small")
 MODE, SIZE, UNALIGNED, RANGE, UNSUPPORTED = 1, 2, 3, 4, 7

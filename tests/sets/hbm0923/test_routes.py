@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fleet.sets.hbm0923 import arithmetic
-from fleet.sets.hbm0923.arithmetic import MvmWeights, accumulate, is_finite
+from fleet.sets.hbm0923.numerics import mvm as arithmetic
+from fleet.sets.hbm0923.numerics.mvm import MvmWeights, accumulate, is_finite
 
 ALL = np.arange(1 << 16, dtype=np.uint16)
 

@@ -16,7 +16,7 @@ from mvm_exact import decode
 from operands_of import encoded
 
 from fleet.sdk import Device
-from fleet.sets.hbm0923.float32 import fp20_word
+from fleet.sets.hbm0923.numerics.float32 import fp20_word
 
 IN, OUT, SIDE = 0x1000, 0x40000, 0x80000
 SMALL = make_device("hbm_small")

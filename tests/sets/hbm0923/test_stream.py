@@ -20,13 +20,13 @@ from fleet.isa.digest import HBM_PORT_0, mix, space_number
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
 from fleet.sets.hbm0923 import INSTRUCTION_SET
-from fleet.sets.hbm0923.act_tables import act_table
-from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.instructions import INSTRUCTIONS
 from fleet.sets.hbm0923.layout import FeatureLayout
 from fleet.sets.hbm0923.mvm_operands import MvmFields
-from fleet.sets.hbm0923.norm import EPS_REGISTER
+from fleet.sets.hbm0923.numerics.act_tables import act_table
+from fleet.sets.hbm0923.numerics.float32 import fp20_word
 from fleet.sets.hbm0923.tables import pack_act, pack_norm
+from fleet.sets.hbm0923.units.norm import EPS_REGISTER
 from fleet.sets.hbm0923.weights import pack_bn, pack_weights
 
 SMALL = make_device("hbm_small")

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from fleet.errors import DeviceError
-from fleet.sets.hbm0923 import act_fit
-from fleet.sets.hbm0923.act import piecewise
-from fleet.sets.hbm0923.act_tables import ERRORS, act_table
+from fleet.sets.hbm0923.numerics import act_fit
+from fleet.sets.hbm0923.numerics.act_tables import ERRORS, act_table
 from fleet.sets.hbm0923.tables import pack_act, pack_norm, pack_rotary, rotary_angles
+from fleet.sets.hbm0923.units.act import piecewise
 
 BITS = np.arange(1 << 16, dtype=np.uint16)
 NAMES = ["silu", "gelu", "gelu_tanh", "sigmoid", "tanh", "relu"]

@@ -10,8 +10,8 @@ import dataclasses
 import numpy as np
 from mvm_devices import make_device
 
+from fleet.sets.hbm0923.cycles.mvm import mvm_cycles, mvm_macs
 from fleet.sets.hbm0923.mvm_operands import MvmFields
-from fleet.sets.hbm0923.timing import mvm_cycles, mvm_macs
 
 # device, tokens, CHin, CHout, Tblk, mode, cycles
 MEASURED = [

@@ -14,8 +14,8 @@ from test_timing import operands
 from fleet.errors import DeviceError
 from fleet.sdk import Device
 from fleet.sets.hbm0923 import INSTRUCTION_SET
-from fleet.sets.hbm0923.timing import mvm_cycles
-from fleet.sets.hbm0923.timing_timed import timed_cycles
+from fleet.sets.hbm0923.cycles.mvm import mvm_cycles
+from fleet.sets.hbm0923.cycles.mvm_timed import timed_cycles
 
 # device, tokens, CHin, CHout, Tblk, mode, mean of the cycles
 MEASURED = [

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fleet.sdk import native
-from fleet.sets.hbm0923.float32 import dot_products
-from fleet.sets.hbm0923.trees import dot_trees
+from fleet.sets.hbm0923.numerics.float32 import dot_products
+from fleet.sets.hbm0923.numerics.trees import dot_trees
 
 ALL = np.arange(1 << 16, dtype=np.uint16)
 FINITE = ALL[np.isfinite(ALL.view(np.float16))]

@@ -7,9 +7,9 @@ from typing import NamedTuple
 from operands_of import act, attention, dat2hbm, elementwise, encoded, norm, pos_emb, softmax
 
 from fleet.sdk import Call, Device
-from fleet.sets.hbm0923.kv_cache import KvCache
 from fleet.sets.hbm0923.mvm_operands import ceil_div
-from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
+from fleet.sets.hbm0923.units.kv_cache import KvCache
+from fleet.sets.hbm0923.units.wt2hbm import Wt2HbmOperands
 
 
 class Shape(NamedTuple):

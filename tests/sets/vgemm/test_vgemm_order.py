@@ -8,11 +8,11 @@ import pytest
 
 from fleet.isa.registry import find_device
 from fleet.sdk import Call
-from fleet.sets.vgemm import emit
 from fleet.sets.vgemm.legality import module_of
+from fleet.sets.vgemm.lower import emit
+from fleet.sets.vgemm.lower.schedule import FINISH, synchronised
 from fleet.sets.vgemm.operands import MemoryType
 from fleet.sets.vgemm.order import unordered
-from fleet.sets.vgemm.schedule import FINISH, synchronised
 from fleet.sets.vgemm.shapes import OPERANDS
 from fleet.verify.conformance.suite import make_case
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from fleet.errors import DeviceError
 from fleet.sdk import Call
 from fleet.sets.vgemm.legality import module_of
+from fleet.sets.vgemm.lower.schedule import QUEUES, ByteSpan, ScheduledStep, synchronised
 from fleet.sets.vgemm.operands import GemmOperands, LoadOperands, MemoryType, StoreOperands
-from fleet.sets.vgemm.schedule import QUEUES, ByteSpan, ScheduledStep, synchronised
 from fleet.sets.vgemm.shapes import FLAGS, OPERANDS
 
 PLACE = {"sram_base": 0, "address": 0, "y_size": 1, "x_size": 1, "x_stride": 1}

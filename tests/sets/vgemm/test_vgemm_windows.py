@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from fleet.sets.vgemm.windows import _range
+from fleet.sets.vgemm.lower.windows import _range
 
 NOTHING = -1
 

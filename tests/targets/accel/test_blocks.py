@@ -13,7 +13,7 @@ from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssEngine
 from fleet.ir.program import Program
 from fleet.isa.registry import find_device
-from fleet.sets.hbm0923.attention import AttentionOperands
+from fleet.sets.hbm0923.units.attention import AttentionOperands
 from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.listing import regs_listing
 from fleet.targets.accel.program import AccelProgram

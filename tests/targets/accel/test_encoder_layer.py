@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "frontend/onnx"))
 from onnx_models import encoder_layer, reference
 
 from fleet.cosim.models.loaded import load_model
-from fleet.ir import composite as c
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations import composite as c
+from fleet.ir.operations.operation import attributes_of
 from fleet.ir.program import Program
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel, lowered_program

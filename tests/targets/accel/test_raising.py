@@ -10,8 +10,8 @@ import pytest
 
 from fleet.errors import DeviceError
 from fleet.frontend.source import load
-from fleet.ir.composite import AttentionOp, CompositeOp
 from fleet.ir.dialect import kind_of
+from fleet.ir.operations.composite import AttentionOp, CompositeOp
 from fleet.ir.program import Program
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet.targets.riscv._loops import pieces
+from fleet.targets.riscv.kernels.loops import pieces
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)

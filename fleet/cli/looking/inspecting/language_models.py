@@ -19,8 +19,8 @@ __all__ = ["gguf_file", "language_folder", "named_model", "safetensors_file"]
 
 def gguf_file(page: Page, file: InspectedFile) -> None:
     """Tensors by format, and the model that the header describes."""
-    from fleet.llm.gguf import gguf_config
-    from fleet.llm.gguf_file import GgufFile
+    from fleet.llm.files.gguf import gguf_config
+    from fleet.llm.files.gguf_file import GgufFile
 
     gguf = GgufFile(file.path)
     formats = Counter(gguf.format_of(name) for name in gguf.tensors)
@@ -37,7 +37,7 @@ def gguf_file(page: Page, file: InspectedFile) -> None:
 
 def language_folder(page: Page, file: InspectedFile) -> None:
     """A folder with config.json, tokenizer and safetensors."""
-    from fleet.llm.hugging_face import open_hugging_face
+    from fleet.llm.files.hugging_face import open_hugging_face
 
     try:
         _config(page, open_hugging_face(file.path).config)
@@ -81,7 +81,7 @@ def _config(page: Page, c: ModelConfig) -> None:
 
 def safetensors_file(page: Page, file: InspectedFile) -> None:
     """Tensors of one file; a language model is the folder around it."""
-    from fleet.llm.safetensors import read_header
+    from fleet.llm.files.safetensors import read_header
 
     tensors = read_header(file.path)
     kinds = Counter(t.dtype for t in tensors.values())
@@ -99,7 +99,7 @@ def safetensors_file(page: Page, file: InspectedFile) -> None:
 
 def named_model(asked: InspectRequest) -> Page | None:
     """The page of a language model that fleet knows by name ("tiny", "smollm2"), or None."""
-    from fleet.llm.fetch import LANGUAGE_MODELS
+    from fleet.llm.files.fetch import LANGUAGE_MODELS
     from fleet.llm.load import load_model
 
     if asked.spec not in LANGUAGE_MODELS and asked.spec != "tiny" and not asked.spec.startswith("tiny-"):

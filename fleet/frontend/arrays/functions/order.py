@@ -21,7 +21,7 @@ from fleet.frontend.reading.errors import as_call, expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import NumberValue, TracedArray, Value, dimension, words
 from fleet.ir.dialect import NumpyOp
-from fleet.ir.operation import attributes_of
+from fleet.ir.operations.operation import attributes_of
 
 _KINDS = ("stable", "quicksort", "mergesort", "heapsort")
 _FAR = 1 << 40

@@ -16,7 +16,7 @@ from fleet.frontend.arrays.sizes import dims_of, flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import NumberValue, TracedArray, Value, ValueOperand, words
 from fleet.ir.dialect import ReshapeOp, SliceOp, TransposeOp
-from fleet.ir.einsum import canonical
+from fleet.ir.operations.einsum import canonical
 from fleet.ir.shapes import InferenceError
 
 

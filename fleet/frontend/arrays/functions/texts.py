@@ -15,7 +15,7 @@ from fleet.frontend.arrays.making import check_size
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known
 from fleet.frontend.reading.values import List, TracedArray, Value, words
-from fleet.ir.program_ops import read_options
+from fleet.ir.operations.program_ops import read_options
 
 __all__ = ["TEXTS"]
 

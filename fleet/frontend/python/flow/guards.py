@@ -14,7 +14,7 @@ from fleet.frontend.python.names import LIBRARIES
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Library, ObjectInstance, Value, words
-from fleet.ir.program_ops import OPTIONS, read_options
+from fleet.ir.operations.program_ops import OPTIONS, read_options
 
 _HANDLED = ("ignore", "warn")
 _ERRORS = ("all", "divide", "over", "under", "invalid")

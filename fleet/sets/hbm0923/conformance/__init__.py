@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fleet.sdk import Call, Device, Source
-from fleet.sets.hbm0923.attention import F2wMvmTensors, TrpMvmTensors
 from fleet.sets.hbm0923.conformance.caches import AttentionSource, Dat2HbmSource, Wt2HbmSource
 from fleet.sets.hbm0923.conformance.mvm import MvmSource
 from fleet.sets.hbm0923.conformance.streaming import ActSource, ElementwiseSource, NormSource, PosEmbSource, SoftmaxSource
-from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
+from fleet.sets.hbm0923.units.attention import F2wMvmTensors, TrpMvmTensors
+from fleet.sets.hbm0923.units.dat2hbm import Dat2HbmOperands
 
 SOURCES: dict[str, Source] = {
     **{name: MvmSource(name) for name in ("mvm", "mvm_bn", "mvm_bn_res")},

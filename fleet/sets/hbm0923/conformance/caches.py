@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fleet.sdk import DATA_KINDS, Call, CycleRules, Device, Draw, Place, Source, data_kind, halves
-from fleet.sets.hbm0923.attention import F2wMvmTensors, TrpMvmTensors, with_bank_step
 from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, Tensors, choice, ends, numbers, size_class
-from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
-from fleet.sets.hbm0923.kv_cache import KvCache
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES
-from fleet.sets.hbm0923.wt2hbm import Wt2HbmOperands
+from fleet.sets.hbm0923.units.attention import F2wMvmTensors, TrpMvmTensors, with_bank_step
+from fleet.sets.hbm0923.units.dat2hbm import Dat2HbmOperands
+from fleet.sets.hbm0923.units.kv_cache import KvCache
+from fleet.sets.hbm0923.units.wt2hbm import Wt2HbmOperands
 
 __all__ = ["AttentionSource", "Dat2HbmSource", "Wt2HbmSource"]
 

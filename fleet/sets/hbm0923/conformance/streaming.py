@@ -9,16 +9,16 @@ from fractions import Fraction
 import numpy as np
 
 from fleet.sdk import DATA_KINDS, Call, CycleRules, Device, Draw, Place, Source, data_kind, halves
-from fleet.sets.hbm0923.act import ActTensors
 from fleet.sets.hbm0923.conformance.tensors import LAYOUTS, DrawnTensor, Tensors, choice, ends, numbers, size_class
-from fleet.sets.hbm0923.elementwise import ElementwiseTensors
-from fleet.sets.hbm0923.feature import groups_of
-from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
-from fleet.sets.hbm0923.norm import EPS_REGISTER, NormTensors
+from fleet.sets.hbm0923.numerics.float32 import fp20_word
 from fleet.sets.hbm0923.operands import ElementwiseMode
-from fleet.sets.hbm0923.pos_emb import PosEmbTensors
-from fleet.sets.hbm0923.softmax import SoftmaxTensors
+from fleet.sets.hbm0923.units.act import ActTensors
+from fleet.sets.hbm0923.units.elementwise import ElementwiseTensors
+from fleet.sets.hbm0923.units.feature import groups_of
+from fleet.sets.hbm0923.units.norm import EPS_REGISTER, NormTensors
+from fleet.sets.hbm0923.units.pos_emb import PosEmbTensors
+from fleet.sets.hbm0923.units.softmax import SoftmaxTensors
 
 __all__ = ["ActSource", "ElementwiseSource", "NormSource", "PosEmbSource", "SoftmaxSource", "StreamShape", "StreamingSource"]
 

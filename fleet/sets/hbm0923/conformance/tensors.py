@@ -9,9 +9,9 @@ from typing import TypedDict
 import numpy as np
 
 from fleet.sdk import Call, Device, Place, Write, halves
-from fleet.sets.hbm0923.elementwise import ElementwiseTensors
-from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.units.elementwise import ElementwiseTensors
+from fleet.sets.hbm0923.units.feature import groups_of
 
 __all__ = ["LAYOUTS", "DrawnTensor", "Ends", "Tensors", "choice", "ends", "numbers", "size_class", "within_half"]
 

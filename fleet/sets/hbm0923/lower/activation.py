@@ -9,12 +9,12 @@ from fleet.sdk.ir import FleetOp, Program, op_id
 from fleet.sdk.ir import composite as c
 from fleet.sdk.ir import dialect as d
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
-from fleet.sets.hbm0923.act import ActTensors
-from fleet.sets.hbm0923.act_tables import act_table
 from fleet.sets.hbm0923.lower.features import FeatureShape, activations, feature_shape, no_feature, tiles
 from fleet.sets.hbm0923.matching import is_zero
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
+from fleet.sets.hbm0923.numerics.act_tables import act_table
 from fleet.sets.hbm0923.tables import pack_act
+from fleet.sets.hbm0923.units.act import ActTensors
 
 
 def table_of(op: FleetOp) -> str | None:

@@ -16,14 +16,14 @@ from fleet.sdk import Call, Device
 from fleet.sdk.ir import FleetOp, Program, op_id, weight_name
 from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
-from fleet.sets.hbm0923.attention import AttentionOperands, F2wMvmTensors, TrpMvmTensors, with_bank_step
-from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
-from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, ceil_div
-from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
-from fleet.sets.hbm0923.refusals import MOST_LINES
-from fleet.sets.hbm0923.softmax import SoftmaxTensors
+from fleet.sets.hbm0923.numerics.float32 import fp20_word
+from fleet.sets.hbm0923.units.attention import AttentionOperands, F2wMvmTensors, TrpMvmTensors, with_bank_step
+from fleet.sets.hbm0923.units.dat2hbm import Dat2HbmOperands
+from fleet.sets.hbm0923.units.pos_emb import HEAD_CHANNELS
+from fleet.sets.hbm0923.units.refusals import MOST_LINES
+from fleet.sets.hbm0923.units.softmax import SoftmaxTensors
 
 HIDDEN = -1e4
 """An additive mask at or below this hides a position, as the causal mask does exactly; where scores are so large that it does

@@ -8,8 +8,6 @@ from fleet.sdk import Call, Device
 from fleet.sdk.ir import FleetOp, Program, op_id
 from fleet.sdk.ir import dialect as d
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
-from fleet.sets.hbm0923.elementwise import ElementwiseTensors
-from fleet.sets.hbm0923.feature import groups_of
 from fleet.sets.hbm0923.lower.features import (
     FeatureShape,
     activations,
@@ -23,6 +21,8 @@ from fleet.sets.hbm0923.lower.features import (
 from fleet.sets.hbm0923.matching import unstorable, unstorable_bias
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
 from fleet.sets.hbm0923.operands import ElementwiseMode
+from fleet.sets.hbm0923.units.elementwise import ElementwiseTensors
+from fleet.sets.hbm0923.units.feature import groups_of
 
 _MODES: Mapping[type[FleetOp], ElementwiseMode] = {
     d.AddOp: ElementwiseMode.ADD, d.SubOp: ElementwiseMode.SUB, d.MulOp: ElementwiseMode.MUL,

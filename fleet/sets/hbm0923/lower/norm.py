@@ -11,13 +11,13 @@ from fleet.sdk import Call, Device
 from fleet.sdk.ir import FleetOp, Program, constant_value, dialect, op_id, shape_of, weight_name
 from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
-from fleet.sets.hbm0923.feature import groups_of
-from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles, weights
 from fleet.sets.hbm0923.matching import unstorable
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
-from fleet.sets.hbm0923.norm import NormTensors
+from fleet.sets.hbm0923.numerics.float32 import fp20_word
 from fleet.sets.hbm0923.tables import pack_norm
+from fleet.sets.hbm0923.units.feature import groups_of
+from fleet.sets.hbm0923.units.norm import NormTensors
 
 _NORMS = (c.LayerNormOp, c.RmsNormOp)
 

@@ -11,8 +11,8 @@ from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature, stored_half, tiles
 from fleet.sets.hbm0923.matching import unstorable
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
-from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS, PosEmbTensors
 from fleet.sets.hbm0923.tables import pack_rotary
+from fleet.sets.hbm0923.units.pos_emb import HEAD_CHANNELS, PosEmbTensors
 
 
 class RotaryPattern:

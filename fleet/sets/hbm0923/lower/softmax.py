@@ -8,7 +8,7 @@ from fleet.sdk.ir import composite as c
 from fleet.sdk.lowering import EmitContext, Match, Missed, Options
 from fleet.sets.hbm0923.lower.features import activations, feature_shape, no_feature
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES
-from fleet.sets.hbm0923.softmax import SoftmaxTensors
+from fleet.sets.hbm0923.units.softmax import SoftmaxTensors
 
 
 class SoftmaxPattern:

@@ -8,14 +8,14 @@ from typing import cast
 
 from fleet.sdk.symbols import Number, as_expr, dim
 from fleet.sdk.tasks import TaskCall, TaskContext, TaskOperand
-from fleet.sets.hbm0923.attention import AttentionOperands, F2wMvmTensors, TrpMvmTensors
-from fleet.sets.hbm0923.dat2hbm import Dat2HbmOperands
 from fleet.sets.hbm0923.lower.attention import scale_word
 from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
-from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
-from fleet.sets.hbm0923.refusals import MOST_LINES
-from fleet.sets.hbm0923.softmax import SoftmaxTensors
 from fleet.sets.hbm0923.tasks.operands import FeatureOperand, argument, as_int, feature, known, last_token, refused, same
+from fleet.sets.hbm0923.units.attention import AttentionOperands, F2wMvmTensors, TrpMvmTensors
+from fleet.sets.hbm0923.units.dat2hbm import Dat2HbmOperands
+from fleet.sets.hbm0923.units.pos_emb import HEAD_CHANNELS
+from fleet.sets.hbm0923.units.refusals import MOST_LINES
+from fleet.sets.hbm0923.units.softmax import SoftmaxTensors
 
 POSITIONS = "positions (tokens before and in this step)"
 

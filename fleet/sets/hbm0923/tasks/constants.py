@@ -12,15 +12,15 @@ import numpy as np
 from fleet.sdk import Device, ModelError
 from fleet.sdk.lowering import Options
 from fleet.sdk.tasks import OnChipRoom, Packing, Quantiser, TaskCall, TaskOperand
-from fleet.sets.hbm0923.act import SEGMENTS, TABLE_BYTES
-from fleet.sets.hbm0923.act_tables import act_table
 from fleet.sets.hbm0923.layout import FeatureLayout
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div, channel_bytes
+from fleet.sets.hbm0923.numerics.act_tables import act_table
 from fleet.sets.hbm0923.options import group_of
 from fleet.sets.hbm0923.patterns import LEVELS
 from fleet.sets.hbm0923.tables import pack_act, pack_norm, pack_rotary
 from fleet.sets.hbm0923.tasks.operands import known, refused
 from fleet.sets.hbm0923.tasks.vectors import is_layer_norm
+from fleet.sets.hbm0923.units.act import SEGMENTS, TABLE_BYTES
 from fleet.sets.hbm0923.weights import pack_bn, pack_weights
 
 Banks = Sequence[np.ndarray]

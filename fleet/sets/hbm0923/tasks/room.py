@@ -10,12 +10,12 @@ import numpy as np
 from fleet.sdk import Device, DeviceError, Memory, Write
 from fleet.sdk.symbols import Number, as_expr, dim, upper
 from fleet.sdk.tasks import OnChipRoom, Space, TaskOperand
-from fleet.sets.hbm0923.arithmetic import to_fp16
-from fleet.sets.hbm0923.feature import FeatureTensor
 from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES, ceil_div
-from fleet.sets.hbm0923.pos_emb import HEAD_CHANNELS
-from fleet.sets.hbm0923.refusals import bank_bytes
+from fleet.sets.hbm0923.numerics.mvm import to_fp16
 from fleet.sets.hbm0923.tasks.operands import ONCHIP
+from fleet.sets.hbm0923.units.feature import FeatureTensor
+from fleet.sets.hbm0923.units.pos_emb import HEAD_CHANNELS
+from fleet.sets.hbm0923.units.refusals import bank_bytes
 
 INDEX_DTYPES = {"uint32", "int32"}
 

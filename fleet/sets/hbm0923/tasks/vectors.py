@@ -8,16 +8,16 @@ import numpy as np
 
 from fleet.sdk.symbols import as_expr
 from fleet.sdk.tasks import Task, TaskCall, TaskContext
-from fleet.sets.hbm0923.act import ActTensors
-from fleet.sets.hbm0923.elementwise import ElementwiseTensors
-from fleet.sets.hbm0923.feature import groups_of
-from fleet.sets.hbm0923.float32 import fp20_word
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
-from fleet.sets.hbm0923.norm import NormTensors
+from fleet.sets.hbm0923.numerics.float32 import fp20_word
 from fleet.sets.hbm0923.operands import ElementwiseMode
-from fleet.sets.hbm0923.pos_emb import PosEmbTensors
 from fleet.sets.hbm0923.tasks.attention import head_channels
 from fleet.sets.hbm0923.tasks.operands import FeatureOperand, argument, as_int, constant, feature, known, last_token, refused, same
+from fleet.sets.hbm0923.units.act import ActTensors
+from fleet.sets.hbm0923.units.elementwise import ElementwiseTensors
+from fleet.sets.hbm0923.units.feature import groups_of
+from fleet.sets.hbm0923.units.norm import NormTensors
+from fleet.sets.hbm0923.units.pos_emb import PosEmbTensors
 
 DEFAULT_EPS = 1e-5
 EPS_PARAMETER = "eps"

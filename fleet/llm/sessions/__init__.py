@@ -1,0 +1,1 @@
+"""A language model on one engine, a token at a time."""

@@ -1,0 +1,215 @@
+"""Sessions on an accelerator: its functional model or its simulated hardware, one memory and one open backend through all steps.
+
+Weights, KV cache and, in Aux mode, the binary stand in the device's memory. A step puts the embedded tokens there, patches
+the binary's words that depend on the step, runs the instructions and reads logits and argmax.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from fleet.compare.diverged import Divergence
+from fleet.compare.divergence import StreamEvidence, explain
+from fleet.compare.memory_held import other_memory
+from fleet.engines.backend import Backend
+from fleet.engines.base import RunOptions
+from fleet.engines.rtl import RtlBackend
+from fleet.engines.trace import Commit, Trace
+from fleet.errors import ComparisonFailure, DeviceError, FleetError
+from fleet.isa.description import parameter_values
+from fleet.isa.issue import Binary
+from fleet.isa.memory import MappedMemory
+from fleet.llm.models import ModelGraph
+from fleet.llm.sessions.divergent_step import explain_step
+from fleet.llm.sessions.session import F32, Embedding, GenerationSession, RanStep, TokenStep
+from fleet.sdk import Call
+from fleet.targets.graph.module import Module
+
+__all__ = ["DeviceSession", "Image", "device_memory", "load_images"]
+
+Image = tuple[str, int, int, np.ndarray]
+"""(space, bank, offset, bytes)."""
+
+
+def load_images(module: Module) -> list[Image]:
+    """All images of a module; sessions on several engines share them. Quantises: takes seconds on a large model."""
+    return list(module.images())
+
+
+@runtime_checkable
+class Stoppable(Protocol):
+    """A backend that can end at the first unexpected commit."""
+
+    def expect(self, commits: Sequence[Commit]) -> None:
+        """What the next calls must leave."""
+        ...
+
+
+class DeviceSession(GenerationSession):
+    """See the module.
+
+    Attributes:
+        module: the compiled model. memory: what the device sees. seq: commits so far.
+    """
+
+    def __init__(
+        self, model: ModelGraph, embedding: Embedding, module: Module, backend: Backend, folder: Path, options: RunOptions,
+        images: Iterable[Image] | None = None, *, inside: bool = True,
+        head: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        """Args:
+        model, embedding: see `GenerationSession`.
+        module: `model` compiled. backend: opened here, closed by `close`.
+        folder: for the memory's files and the simulation's; made.
+        options: "memory", "seed" count. images: `load_images`, where another session has them too.
+        head: [channels, vocabulary] where the graph ends before it: the host multiplies.
+        inside: values of nodes can be had: the step then runs node by node, which a clock would notice. Else none are given.
+
+        Raises:
+            FleetError: no room on the disk; whatever opening the backend raises.
+        """
+        super().__init__(model, embedding)
+        self.name = backend.name
+        self.module, self.backend = module, backend
+        self._memory_model = options.memory
+        self.seq = 0
+        self._open, self._inside, self._head = False, inside, head
+        self._expected: Sequence[Commit] = ()
+        loaded = load_images(module) if images is None else images
+        self.memory = device_memory(module, folder / "memory", loaded)
+        run = replace(options, device=module.device.name, workdir=folder, progress=self._tell)
+        try:
+            backend.open(module.instruction_set, module.device, self.memory, run)
+        except BaseException:
+            self.memory.close()
+            raise
+        self._open = True
+
+    def _tell(self, fraction: float, words: str) -> None:
+        if self.progress is not None:
+            self.progress(fraction, words)
+
+    def expect(self, commits: Sequence[Commit]) -> None:
+        """See `GenerationSession`."""
+        self._expected = commits
+
+    def calls(self, tokens: int, position: int) -> Sequence[Call]:
+        """The instructions of a step."""
+        return self.module.calls(token=tokens, last_token=position)
+
+    def _run(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
+        n, module, memory = len(x), self.module, self.memory
+        dims = {"token": n, "last_token": self.position}
+        module.write_input(memory, "x", x[None], **dims)
+        calls = module.calls(**dims)
+        binaries: tuple[Binary, ...] = ()
+        if module.aux:
+            for offset, words in module.patches(**dims):
+                memory.view("ddr", offset, words.nbytes)[:] = np.ascontiguousarray(words).view(np.uint8)
+            binaries = module.binaries(**dims)
+        before = dict(self.backend.counters())
+        start = time.perf_counter()
+        if tensors and self._inside:
+            commits, kept = self._watched(calls, dims, set(tensors))
+        else:
+            if isinstance(self.backend, Stoppable):
+                self.backend.expect(self._expected)
+            commits, kept = list(self.backend.execute(calls, self.seq, binaries)), {}
+        stopped = 0 < len(commits) < len(calls) and len(self._expected) == len(calls)
+        if len(commits) != len(calls) and not stopped:
+            raise DeviceError(f"{len(calls)} instructions, {len(commits)} commits", where=f"engine {self.name}")
+        self.seq += len(calls)
+        after = self.backend.counters()
+        if isinstance(self.backend, RtlBackend) and (why := other_memory(self._memory_model, after)):
+            raise ComparisonFailure(why, where=f"engine {self.name}")
+        counters = {k: v - before.get(k, 0.0) for k, v in after.items() if not k.endswith(("_rate", "_share", "per_second"))}
+        counters |= {"instructions": float(len(calls)), "execute_seconds": time.perf_counter() - start}
+        cycles = counters.get("cycles")
+        clock = None if cycles is None else int(cycles)
+        if self._head is not None:
+            start = time.perf_counter()
+            logits = module.read_output(memory, "output", **dims)[0, -1].astype(np.float32) @ self._head
+            counters["host_head_seconds"] = time.perf_counter() - start
+            return RanStep(logits, int(np.argmax(logits)), clock, tuple(commits), kept, counters)
+        logits = module.read_output(memory, "output0", **dims)[0, -1].astype(np.float32)
+        result = commits[-1].result
+        if stopped:  # what stands there is of no use, and nobody reads it
+            return RanStep(np.zeros_like(logits), -1, clock, tuple(commits), kept, counters)
+        if result is None:
+            raise DeviceError("the last instruction has no argmax", where=f"model '{module.name}'")
+        return RanStep(logits, int(result), clock, tuple(commits), kept, counters)
+
+    def _watched(self, calls: Sequence[Call], dims: dict[str, int], wanted: set[str]) -> tuple[list[Commit], dict[str, np.ndarray]]:
+        """Node by node, so that a result can be read before its memory is used again."""
+        commits: list[Commit] = []
+        kept: dict[str, np.ndarray] = {}
+        at = 0
+        for node in self.module.nodes(**dims):
+            if node.name not in wanted:
+                continue
+            end = node.first + node.count
+            commits += self.backend.execute(calls[at:end], self.seq + at)
+            at = end
+            value = self.module.tasks.load(self.module.device, node.results[0], self.memory)
+            kept[node.name] = np.asarray(value, np.float32) if value.shape[0] > 1 else np.asarray(value[0], np.float32)
+        commits += self.backend.execute(calls[at:], self.seq + at) if at < len(calls) else []
+        return commits, kept
+
+    def explain(
+        self, divergence: Divergence, reference: TokenStep, other: TokenStep, beside: GenerationSession | None = None
+    ) -> Divergence:
+        """Instruction, registers, addresses and values, as far as memory still holds them."""
+        if divergence.seq is None or not other.ran.commits:
+            return divergence
+        first = other.ran.commits[0].seq
+        calls = self.calls(len(other.tokens), other.position)
+        expected, found_trace = (
+            Trace(engine, "", commits=[replace(c, seq=c.seq - step.ran.commits[0].seq) for c in step.ran.commits])
+            for engine, step in (("iss", reference), (self.name, other))
+        )
+        local = replace(divergence, seq=divergence.seq - first)
+        found = None
+        if isinstance(self.backend, RtlBackend) and isinstance(beside, DeviceSession):
+            found = explain_step(self, beside, self.backend, local, other, (expected, found_trace))
+        if found is None:
+            evidence = StreamEvidence(self.module.instruction_set, self.module.device, calls, self.memory)
+            found = explain(local, expected, found_trace, evidence)
+        return replace(found, seq=divergence.seq)
+
+    def prepare(self, memory: MappedMemory, step: TokenStep) -> None:
+        """Puts the inputs of a step into memory, as `step` does before it executes."""
+        module, dims = self.module, {"token": len(step.tokens), "last_token": step.position}
+        module.write_input(memory, "x", self._embedding(step.tokens, step.position)[None], **dims)
+
+    def close(self) -> None:
+        """See `GenerationSession`."""
+        if self._open:
+            self._open = False
+            self.backend.close()
+            self.memory.close()
+
+
+def device_memory(module: Module, folder: Path, images: Iterable[Image]) -> MappedMemory:
+    """Zeroed images with the constants, and the parameter registers."""
+    try:
+        if folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir(parents=True)
+        memory = MappedMemory(module.device, folder)
+        memory.set_registers(parameter_values(module.description, module.parameters))
+        free = shutil.disk_usage(folder).free
+        for space, bank, offset, data in images:
+            free -= data.size
+            if free < 1 << 20:
+                raise FleetError("no room for memory images", where=str(folder), hint="make room")
+            memory.view(space, offset, data.size, bank)[:] = data
+    except OSError as error:
+        raise FleetError(f"cannot make the memory images ({error.strerror})", where=str(folder)) from error
+    return memory

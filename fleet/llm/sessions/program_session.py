@@ -1,0 +1,148 @@
+"""Sessions on engines that run a program: the NumPy VM (the golden, and the rounded golden), and RISC-V.
+
+Keys and values stand here, [kv_heads, capacity, D] a cache, and are inputs of every step's program; weights are shared by
+all programs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fleet.core.blas_threads import one_thread
+from fleet.engines.base import RunOptions
+from fleet.llm.models import ModelGraph
+from fleet.llm.sessions.session import F32, Embedding, GenerationSession, RanStep
+from fleet.transforms.graph.emitter import MASK, StepProgram
+from fleet.transforms.graph.to_program import mask_of, to_program
+from fleet.transforms.graph.weights import GraphWeights
+
+if TYPE_CHECKING:
+    from fleet.engines.riscv import LoadedImage
+    from fleet.targets.bytecode.vm import VM
+
+__all__ = ["ProgramSession", "RiscvSession", "VmSession"]
+
+
+class ProgramSession(GenerationSession):
+    """What both share: caches, inputs and results of a step."""
+
+    def __init__(self, model: ModelGraph, embedding: Embedding, weights: GraphWeights) -> None:
+        super().__init__(model, embedding)
+        self.weights = weights
+        self._caches: dict[str, F32] = {}
+
+    def _inputs(self, step: StepProgram, x: F32, slots: int) -> dict[str, np.ndarray]:
+        """slots: of the caches that the program takes; those from `position` on hold zeros or what was forgotten."""
+        first, n = self.position, step.tokens
+        inputs: dict[str, np.ndarray] = {"x": x}
+        for cache in step.caches:
+            if cache.node not in self._caches:
+                room = max(self.capacity, -(-self.capacity // 64) * 64)
+                self._caches[cache.node] = np.zeros((cache.heads, room, cache.channels), np.float32)
+            inputs[cache.argument] = self._caches[cache.node][:, :slots]
+        for table in step.tables:
+            inputs[table.cos], inputs[table.sin] = table.cosines[first : first + n], table.sines[first : first + n]
+        if step.masked:
+            inputs[MASK] = mask_of(n, first, slots)
+        return inputs
+
+    def _append(self, step: StepProgram, outputs: dict[str, np.ndarray]) -> None:
+        for cache in step.caches:
+            self._caches[cache.node][:, self.position : self.position + step.tokens] = outputs[cache.result]
+
+
+class VmSession(ProgramSession):
+    """The golden: float32 in NumPy. One program for a step of n tokens serves every position.
+
+    name: "vm", or "vm-rounded" where `weights` are those that a device stores.
+    """
+
+    def __init__(self, model: ModelGraph, embedding: Embedding, weights: GraphWeights, name: str = "vm") -> None:
+        self.name = name
+        super().__init__(model, embedding, weights)
+        self._machines: dict[int, tuple[StepProgram, VM]] = {}
+
+    def _machine(self, n: int) -> tuple[StepProgram, VM]:
+        from fleet.targets.bytecode.convert import ByteCodeConverter
+        from fleet.targets.bytecode.vm import VM
+
+        if n not in self._machines:
+            step = to_program(self.model.root, n, masked=n > 1, weights=self.weights, name=self.model.config.architecture)
+            self._machines[n] = step, VM(ByteCodeConverter(step.program).convert())
+        return self._machines[n]
+
+    def _run(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
+        step, machine = self._machine(len(x))
+        kept: dict[str, np.ndarray] | None = {} if tensors else None
+        with one_thread():
+            outputs = machine.run(self._inputs(step, x, self.position), tensors=kept, keep=set(tensors))
+        self._append(step, outputs)
+        logits = outputs[step.outputs[0]][-1]
+        return RanStep(logits, int(np.argmax(logits)), tensors=kept or {})
+
+
+@dataclass
+class _Machine:
+    step: StepProgram
+    image: LoadedImage
+    tensors: bool
+
+
+class RiscvSession(ProgramSession):
+    """Compiled for RISC-V, run by an emulator; slots of the caches in steps, the mask hides those that hold nothing.
+
+    One image is kept in the emulator: a step of another number of tokens or slots loads another.
+    """
+
+    name = "riscv"
+    SLOTS = 64
+
+    def __init__(self, model: ModelGraph, embedding: Embedding, weights: GraphWeights, options: RunOptions | None = None) -> None:
+        """options: `riscv` ("isa", "emulator") is honoured."""
+        super().__init__(model, embedding, weights)
+        self._options = options or RunOptions()
+        self._machine: _Machine | None = None
+        self.compile_seconds = 0.0
+
+    def _loaded(self, n: int, slots: int, tensors: bool) -> _Machine:
+        import time
+
+        from fleet.engines.riscv import LoadedImage
+        from fleet.engines.riscv_emulators.registry import default_emulator, find_emulator
+        from fleet.targets.riscv.compile import compile_riscv
+        from fleet.targets.riscv.isa import find_isa
+
+        found = self._machine
+        if found is not None and (found.step.tokens, found.step.past) == (n, slots) and found.tensors >= tensors:
+            return found
+        self.close()
+        start = time.perf_counter()
+        chosen = self._options.riscv
+        isa = find_isa(chosen.get("isa", "rv64gc"))
+        name = chosen.get("emulator")
+        step = to_program(self.model.root, n, slots, weights=self.weights, name=self.model.config.architecture)
+        compiled = compile_riscv(step.program, isa=isa, keep_tensors=tensors)
+        image = LoadedImage(compiled, emulator=(find_emulator(name) if name else default_emulator(isa)).make(isa))
+        self._machine = _Machine(step, image, tensors)
+        self.compile_seconds += time.perf_counter() - start
+        return self._machine
+
+    def _run(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
+        slots = -(-self.position // self.SLOTS) * self.SLOTS
+        machine = self._loaded(len(x), slots, bool(tensors))
+        step = machine.step
+        options = RunOptions(keep_tensors=bool(tensors), progress=self.progress)
+        trace = machine.image.run(self._inputs(step, x, slots), options)
+        self._append(step, trace.outputs)
+        logits = trace.outputs[step.outputs[0]][-1]
+        kept = {name: trace.tensors[name] for name in tensors if name in trace.tensors}
+        return RanStep(logits, int(np.argmax(logits)), tensors=kept, counters={"instructions": trace.counters["instructions"]})
+
+    def close(self) -> None:
+        """See `GenerationSession`."""
+        if self._machine is not None:
+            self._machine.image.close()
+            self._machine = None

@@ -1,0 +1,199 @@
+"""A language model on one engine, step by step: new tokens in, logits of the last one out; the KV cache lives between steps.
+
+`program_session` has the engines that run a program (vm, riscv), `device_session` those that run instructions (iss, rtl).
+A session that has read all positions refuses one more token and stays as it was.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from fleet.compare.diverged import Divergence
+from fleet.engines.trace import Commit
+from fleet.errors import ModelError
+from fleet.llm.models import ModelGraph
+
+__all__ = ["Embedding", "GenerationSession", "RanStep", "StepProgress", "TokenStep"]
+
+F32 = npt.NDArray[np.float32]
+
+StepProgress = Callable[[float, str], None]
+"""Called with the finished fraction of a step and a few words."""
+
+
+@dataclass(frozen=True)
+class RanStep:
+    """What an engine made of a step: logits [vocabulary] float32 of the last token, the engine's own argmax, and figures.
+
+    tensors: node -> array, features as [tokens, channels] or [heads, tokens, channels] float32.
+    """
+
+    logits: F32
+    argmax: int
+    cycles: int | None = None
+    commits: tuple[Commit, ...] = ()
+    tensors: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
+    counters: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass(frozen=True)
+class TokenStep:
+    """One step.
+
+    Attributes:
+        position: tokens that were in the cache before it. tokens: those that it read.
+        ran: what came out.
+        seconds: wall time, the host's part included; host_seconds: of that, embedding and packing.
+    """
+
+    position: int
+    tokens: tuple[int, ...]
+    ran: RanStep
+    seconds: float
+    host_seconds: float
+
+    @property
+    def logits(self) -> F32:
+        """Of the last token, [vocabulary]."""
+        return self.ran.logits
+
+    @property
+    def argmax(self) -> int:
+        """The likeliest next token, as the engine says it."""
+        return self.ran.argmax
+
+
+class Embedding:
+    """Looks up tokens (and learned positions) on the host, for all engines."""
+
+    def __init__(self, weights: Mapping[str, np.ndarray]) -> None:
+        """weights: by the names of `fleet.llm.weights`; kept in memory once."""
+        self._rows = weights["embedding"]
+        self._positions = weights.get("position_embedding")
+
+    @property
+    def positions(self) -> int | None:
+        """How many positions have an embedding; None where they are not learned."""
+        return None if self._positions is None else len(self._positions)
+
+    def __call__(self, tokens: Sequence[int], position: int) -> F32:
+        """[tokens, channels] float32. Raises ModelError for a number that is no token, or a position without an embedding."""
+        count = len(self._rows)
+        for token in tokens:
+            if not 0 <= token < count:
+                raise ModelError(f"token {token}, expected 0 to {count - 1}", where="embedding")
+        rows = self._rows[list(tokens)]
+        if self._positions is None:
+            return rows
+        if position + len(tokens) > len(self._positions):
+            raise ModelError(
+                f"position {position + len(tokens) - 1}, the model has embeddings for {len(self._positions)}", where="embedding"
+            )
+        return rows + self._positions[position : position + len(tokens)]
+
+
+class GenerationSession(ABC):
+    """See the module.
+
+    Attributes:
+        name: the engine's ("vm", "iss").
+        position: tokens in the cache.
+        capacity: most that it takes, by the plan and by learned positions; chunk: most new tokens a step.
+    """
+
+    name: str
+
+    def __init__(self, model: ModelGraph, embedding: Embedding) -> None:
+        self.model, self._embedding = model, embedding
+        self.position = 0
+        planned, learned = model.options.positions, embedding.positions
+        self.capacity, self.chunk = planned if learned is None else min(planned, learned), model.options.tokens
+        self.progress: StepProgress | None = None
+
+    def step(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> TokenStep:
+        """Reads tokens behind those it has.
+
+        Args:
+            tokens: at least one, at most `chunk`.
+            tensors: names of nodes whose values are wanted.
+
+        Raises:
+            ModelError: no token, too many for a step or for the cache (nothing was read then), or a number that is no token.
+        """
+        n = len(tokens)
+        if not 1 <= n <= self.chunk:
+            raise ModelError(f"{n} tokens, the plan takes 1 to {self.chunk} a step", where=f"engine {self.name}")
+        self.check_room(n)
+        start = time.perf_counter()
+        x = self._embedding(tokens, self.position)
+        looked_up = time.perf_counter()
+        ran = self._run(x, tuple(tensors))
+        done = time.perf_counter()
+        step = TokenStep(self.position, tuple(tokens), ran, done - start, looked_up - start)
+        self.position += n
+        return step
+
+    def check_room(self, count: int) -> None:
+        """Raises ModelError when so many more tokens do not fit."""
+        if self.position + count > self.capacity:
+            raise ModelError(
+                f"the KV cache holds {self.position} of {self.capacity} positions; {count} more token{'s' * (count > 1)} "
+                "do not fit" if count > 1 else
+                f"the KV cache is full: {self.position} of {self.capacity} positions; one more token does not fit",
+                where=f"engine {self.name}",
+                hint="plan for more with --positions" if self.capacity == self.model.options.positions else
+                "the model has no embedding for more",
+            )  # fmt: skip
+
+    def prefill(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> Iterator[TokenStep]:
+        """A prompt in chunks of the plan's most tokens; tensors only of the last one.
+
+        Raises ModelError before anything is read when the prompt is empty or longer than the room.
+        """
+        if not tokens:
+            raise ModelError("an empty prompt", where=f"engine {self.name}")
+        self.check_room(len(tokens))
+        for first in range(0, len(tokens), self.chunk):
+            part = tokens[first : first + self.chunk]
+            yield self.step(part, tensors if first + len(part) == len(tokens) else ())
+
+    def rewind(self, position: int) -> None:
+        """Forgets all tokens from `position` on: the next step overwrites their cache slots. Raises ModelError."""
+        if not 0 <= position <= self.position:
+            raise ModelError(f"rewound to {position}, it has read {self.position}", where=f"engine {self.name}")
+        self.position = position
+
+    def reset(self) -> None:
+        """Forgets all tokens."""
+        self.rewind(0)
+
+    def expect(self, commits: Sequence[Commit]) -> None:  # noqa: B027  # not every engine commits instructions
+        """What the next step must leave: an engine that can ends it at the first commit that is another one."""
+
+    def explain(
+        self, divergence: Divergence, reference: TokenStep, other: TokenStep, beside: GenerationSession | None = None
+    ) -> Divergence:
+        """The divergence of a commit of `other`, the last step of this engine, with what it knows of it.
+
+        beside: the session that made `reference`; it may be used, and can go on afterwards.
+        """
+        return divergence
+
+    @abstractmethod
+    def _run(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
+        """One step of embedded tokens [n, channels], behind `position` others."""
+
+    def close(self) -> None:  # noqa: B027  # not every engine holds something
+        """Frees what the engine holds; may be called twice."""
+
+    def __enter__(self) -> GenerationSession:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

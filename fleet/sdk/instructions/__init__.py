@@ -1,0 +1,1 @@
+"""Instructions, their typed operands, and the modules that hold them."""

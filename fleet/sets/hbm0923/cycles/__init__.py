@@ -1,0 +1,1 @@
+"""Cost models: cycles of every instruction, with ideal and with timed memory."""

@@ -1,0 +1,1 @@
+"""The device's arithmetic to the bit (docs/arithmetic.md)."""

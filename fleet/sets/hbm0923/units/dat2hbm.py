@@ -1,0 +1,96 @@
+"""`dat2hbm`: appends K or V of new tokens to the cache in HBM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from fleet.sdk import Device, Memory, Range, Write
+from fleet.sets.hbm0923 import operands
+from fleet.sets.hbm0923.cycles.caches import store_cycles
+from fleet.sets.hbm0923.cycles.units import Memory as Timing
+from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
+from fleet.sets.hbm0923.units import refusals as check
+from fleet.sets.hbm0923.units.feature import Bits, FeatureTensor
+from fleet.sets.hbm0923.units.kv_cache import KvCache
+from fleet.sets.hbm0923.units.refusals import MOST_LINES, Refusal
+from fleet.sets.hbm0923.units.unit import UnitInstruction
+
+
+class Dat2HbmOperands(operands.Dat2hbmOperands):
+    """Operands of a cache write, and the tensors that they stand for; lines are key/value heads."""
+
+    @property
+    def source(self) -> FeatureTensor:
+        """The input tensor; lines are heads."""
+        surfaces = self.channels // PIXEL_LANES
+        return FeatureTensor(self.in_addr, self.in_surface, self.in_line, surfaces, self.heads, self.tokens)
+
+    @property
+    def vectors(self) -> KvCache:
+        """The cache as far as it is filled then."""
+        total = self.last + self.tokens
+        vectors, length = (total, self.channels) if self.keys else (self.channels, total)
+        return KvCache(self.out_addr, self.wt_head, self.wt_line, self.heads, vectors, length)
+
+    def blocks(self, device: Device) -> Iterator[tuple[int, int, int, int]]:
+        """Every contiguous piece that is written: (port, offset, head, position or channel)."""
+        ports = device.parameters["HbmPorts"]
+        first, count, at = (self.last, self.tokens, 0) if self.keys else (0, self.channels, 2 * self.last)
+        for h in range(self.heads):
+            for i in range(first, first + count):
+                yield i % ports, self.out_addr + h * self.wt_head + i // ports * self.wt_line + at, h, i
+
+    def reads(self, device: Device) -> list[Range]:
+        """Features."""
+        return self.source.ranges()
+
+    def writes(self, device: Device) -> list[Range]:
+        """Elements of K or V, nothing beside them."""
+        size = 2 * (self.channels if self.keys else self.tokens)
+        return [Range("hbm", at, size, port) for port, at, _, _ in self.blocks(device)]
+
+    def cycles(self, device: Device, memory: Timing = "ideal") -> int:
+        """A pixel goes to one port (K) or to all of them (V)."""
+        return store_cycles(device, self.source, keys=bool(self.keys), last=self.last, memory=memory)
+
+
+class Dat2Hbm(UnitInstruction[Dat2HbmOperands]):
+    """A write into the KV cache."""
+
+    name = "dat2hbm"
+    executes_in = "attention"
+    operands = Dat2HbmOperands
+
+    @classmethod
+    def compute(cls, device: Device, o: Dat2HbmOperands, memory: Memory) -> Sequence[Write]:
+        """Bits as they are: NaN keeps its payload."""
+        x: Bits = o.source.load(memory).transpose(0, 2, 1, 3).reshape(o.heads, o.tokens, -1)[..., : o.channels]
+        rows = np.ascontiguousarray(x if o.keys else x.transpose(0, 2, 1))
+        first = o.last if o.keys else 0
+        return [Write("hbm", at, rows[h, i - first].view(np.uint8), port) for port, at, h, i in o.blocks(device)]
+
+    @classmethod
+    def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
+        """See `UnitInstruction`."""
+        f, p = fields, device.parameters
+        tokens, heads = f["dat2hbm_tokens"], f["dat2hbm_heads"]
+        yield from check.described(Dat2HbmOperands, f)
+        sizes = [
+            *check.between("dat2hbm_tokens", tokens, 1, p["MaxToken"], "MaxToken"),
+            *check.between("dat2hbm_heads", heads, 1, MOST_LINES, "heads"),
+            *check.between("dat2hbm_last", f["dat2hbm_last"], 0, p["MaxToken"] - tokens, "MaxToken - dat2hbm_tokens"),
+        ]
+        yield from sizes
+        o = cls.decode(fields)
+        yield from check.pixel_stride("dat2hbm_in_surface", o.in_surface, o.source.surfaces, tokens)
+        yield from check.pixel_stride("dat2hbm_in_line", o.in_line, heads, tokens)
+        if not sizes:
+            yield from o.vectors.strides(device, ("dat2hbm_wt_head", "dat2hbm_wt_line"))
+
+    @classmethod
+    def places(cls, device: Device, o: Dat2HbmOperands) -> Iterator[Refusal]:
+        """See `UnitInstruction`."""
+        source = check.feature_hull("dat2hbm_in_addr", o.source)
+        yield from check.in_memory(device, (source, o.vectors.hull(device, "dat2hbm_out_addr")))

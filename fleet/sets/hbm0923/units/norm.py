@@ -1,0 +1,136 @@
+"""`norm`: RMS norm and layer norm over the channels of every token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from fleet.sdk import Device, Memory, Range, Write
+from fleet.sets.hbm0923 import operands
+from fleet.sets.hbm0923.cycles.units import Memory as Timing
+from fleet.sets.hbm0923.cycles.units import UnitPlan, plan_cycles
+from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES
+from fleet.sets.hbm0923.numerics.float32 import F32, fp20_value, sum_beats
+from fleet.sets.hbm0923.numerics.functions import rsqrt
+from fleet.sets.hbm0923.numerics.mvm import to_fp16
+from fleet.sets.hbm0923.units import refusals as check
+from fleet.sets.hbm0923.units.feature import LANES_LSB, FeatureTensor, blank, channels_of
+from fleet.sets.hbm0923.units.refusals import Hull, Refusal
+from fleet.sets.hbm0923.units.unit import UnitInstruction
+
+EPS_REGISTER = 4 * 224
+"""Byte address of the parameter register with epsilon (binary32)."""
+_BLOCK_LANES = 1 << 16
+"""Lanes that are normalised together: 256 KiB of binary32, which stay in the second cache."""
+
+
+class NormTensors(operands.NormOperands):
+    """Operands of a norm, and the tensors that they stand for."""
+
+    @property
+    def channels(self) -> int:
+        """Of input and output, exact."""
+        return channels_of(self.surfaces, self.lanes)
+
+    @property
+    def source(self) -> FeatureTensor:
+        """The input tensor."""
+        return FeatureTensor(self.in_addr, self.in_surface, self.in_line, self.surfaces, self.lines, self.tokens, self.in_onchip)
+
+    @property
+    def destination(self) -> FeatureTensor:
+        """The output tensor."""
+        return FeatureTensor(
+            self.out_addr, self.out_surface, self.out_line, self.surfaces, self.lines, self.tokens, self.out_onchip
+        )
+
+    @property
+    def weight_bytes(self) -> int:
+        """Bytes of the coefficients."""
+        return 4 * PIXEL_LANES * self.surfaces
+
+    def reads(self, device: Device) -> list[Range]:
+        """Features and coefficients."""
+        return [*self.source.ranges(), Range("ddr", self.wt_addr, self.weight_bytes)]
+
+    def writes(self, device: Device) -> list[Range]:
+        """Features."""
+        return self.destination.ranges()
+
+    def cycles(self, device: Device, memory: Timing = "ideal") -> int:
+        """RMS norm goes twice over every row, layer norm three times."""
+        coefficients = FeatureTensor(self.wt_addr, 0, 0, 1, 1, 1)
+        kind = "layer norm" if self.layer else "norm"
+        return plan_cycles(device, UnitPlan(kind, self.source, self.destination, coefficients, 2 * self.surfaces), memory)
+
+
+def normalise(x: F32, gamma: F32, beta: F32, inv: np.float32, eps: np.float32, *, layer: bool) -> F32:
+    """y before it is rounded to FP16.
+
+    Args:
+        x: [surfaces, tokens, 32], +0 in absent lanes; overwritten.
+        gamma, beta: [surfaces, 1, 32].
+        inv: 1 / channels. eps: added to the mean of the squares.
+        layer: subtract the mean.
+    """
+    if layer:
+        mean = sum_beats(x) * inv
+        x -= mean[:, None]
+    r = rsqrt(sum_beats(x * x) * inv + eps)
+    x *= r[:, None]
+    x *= gamma
+    x += beta
+    return x
+
+
+class Norm(UnitInstruction[NormTensors]):
+    """RMS norm or layer norm."""
+
+    name = "norm"
+    operands = NormTensors
+
+    @classmethod
+    def compute(cls, device: Device, o: NormTensors, memory: Memory) -> Sequence[Write]:
+        """Blocks of tokens, so that what is summed twice stays in the cache."""
+        words = np.asarray(memory.view("ddr", o.wt_addr, o.weight_bytes)).view("<f2").reshape(o.surfaces, 1, PIXEL_LANES, 2)
+        gamma, beta = words[..., 1].astype(np.float32), words[..., 0].astype(np.float32)
+        eps = np.asarray(memory.view("reg", EPS_REGISTER, 4)).view("<f4")[0]
+        x = o.source.load(memory).view("<f2")
+        y = np.empty(x.shape, np.uint16)
+        step = max(1, _BLOCK_LANES // (o.surfaces * PIXEL_LANES))
+        with np.errstate(all="ignore"):
+            for h in range(o.lines):
+                for w in range(0, o.tokens, step):
+                    block = x[h, :, w : w + step].astype(np.float32)
+                    blank(block, o.channels)
+                    y[h, :, w : w + step] = to_fp16(normalise(block, gamma, beta, fp20_value(o.recip), eps, layer=bool(o.layer)))
+        blank(y, o.channels)
+        return o.destination.writes(y)
+
+    @classmethod
+    def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
+        """See `UnitInstruction`."""
+        f = fields
+        yield from check.described(NormTensors, f)
+        yield from check.surfaces("norm_surfaces", f["norm_surfaces"], device.parameters["MaxChannels"], "MaxChannels")
+        if f["norm_layer"] == 1 and f["norm_surfaces"] >> LANES_LSB:
+            line = f"norm_surfaces: {f['norm_surfaces']:#x} in a layer norm, expected whole groups of 32 channels"
+            yield Refusal(check.RefusalCause.BAD_SIZE, line)
+        yield from check.between("norm_win", f["norm_win"], 1, device.parameters["MaxToken"], "MaxToken")
+        yield from check.between("norm_hin", f["norm_hin"], 1, check.MOST_LINES, "lines")
+        count = f["norm_surfaces"] & 0xFFFF
+        for side in ("in", "out"):
+            yield from check.pixel_stride(f"norm_{side}_surface", f[f"norm_{side}_surface"], count, f["norm_win"])
+            yield from check.pixel_stride(f"norm_{side}_line", f[f"norm_{side}_line"], f["norm_hin"], f["norm_win"])
+        names = "norm_out_surface", "norm_out_line"
+        yield from check.rows_apart(names, (f[names[0]], f[names[1]]), (count, f["norm_hin"]), f["norm_win"])
+
+    @classmethod
+    def places(cls, device: Device, o: NormTensors) -> Iterator[Refusal]:
+        """See `UnitInstruction`."""
+        coefficients = Hull("norm_wt_addr", "ddr", o.wt_addr, o.wt_addr + o.weight_bytes)
+        source = check.feature_hull("norm_in_addr", o.source)
+        output = check.feature_hull("norm_out_addr", o.destination)
+        yield from check.in_memory(device, (source, coefficients, output))
+        yield from check.apart(device, (source, coefficients), (output,), in_place=True)

@@ -1,0 +1,110 @@
+"""`softmax`: over positions, of every head and token, with or without the causal mask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from fleet.sdk import Device, Memory, Range, Write
+from fleet.sets.hbm0923 import operands
+from fleet.sets.hbm0923.cycles.units import Memory as Timing
+from fleet.sets.hbm0923.cycles.units import UnitPlan, plan_cycles
+from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
+from fleet.sets.hbm0923.numerics.float32 import F32, sum_beats
+from fleet.sets.hbm0923.numerics.functions import exp32, recip
+from fleet.sets.hbm0923.numerics.mvm import to_fp16
+from fleet.sets.hbm0923.units import refusals as check
+from fleet.sets.hbm0923.units.feature import FeatureTensor
+from fleet.sets.hbm0923.units.refusals import Refusal
+from fleet.sets.hbm0923.units.unit import UnitInstruction
+
+_BLOCK_LANES = 1 << 15
+"""Lanes that are worked on together: a few arrays of 128 KiB stay in the second cache."""
+
+
+class SoftmaxTensors(operands.SoftmaxOperands):
+    """Operands of a softmax, and the tensors that they stand for; lines are heads, channels positions."""
+
+    @property
+    def source(self) -> FeatureTensor:
+        """The input tensor; lines are heads."""
+        return FeatureTensor(self.in_addr, self.in_surface, self.in_line, self.surfaces, self.heads, self.tokens, self.in_onchip)
+
+    @property
+    def destination(self) -> FeatureTensor:
+        """The output tensor."""
+        return FeatureTensor(
+            self.out_addr, self.out_surface, self.out_line, self.surfaces, self.heads, self.tokens, self.out_onchip
+        )
+
+    def reads(self, device: Device) -> list[Range]:
+        """Features, masked ones too."""
+        return self.source.ranges()
+
+    def writes(self, device: Device) -> list[Range]:
+        """Features."""
+        return self.destination.ranges()
+
+    def cycles(self, device: Device, memory: Timing = "ideal") -> int:
+        """Three passes over every row: maximum, sum, scaling."""
+        plan = UnitPlan("softmax", self.source, self.destination, lanes=self.last + 1, causal=bool(self.mask))
+        return plan_cycles(device, plan, memory)
+
+
+def soft_maximum(x: F32, valid: npt.NDArray[np.bool_]) -> F32:
+    """y before it is rounded to FP16, +0 where not valid. Both [surfaces, tokens, 32]."""
+    m = np.fmax.reduce(np.where(valid, x, np.float32(-np.inf)), axis=(0, 2))
+    # Where all are NaN, m is -infinity here and would be NaN: x - m is NaN either way.
+    e = np.where(valid, exp32(x - m[:, None]), np.float32(0))
+    y = e * recip(sum_beats(e))[:, None]
+    return np.where(valid, y, np.float32(0))
+
+
+class Softmax(UnitInstruction[SoftmaxTensors]):
+    """Softmax over positions."""
+
+    name = "softmax"
+    operands = SoftmaxTensors
+
+    @classmethod
+    def compute(cls, device: Device, o: SoftmaxTensors, memory: Memory) -> Sequence[Write]:
+        """Blocks of tokens; surfaces that no token of a block sees are left out."""
+        x = o.source.load(memory).view("<f2")
+        y = np.zeros(x.shape, np.uint16)
+        step = max(1, _BLOCK_LANES // (o.surfaces * PIXEL_LANES))
+        position = np.arange(o.surfaces * PIXEL_LANES).reshape(o.surfaces, 1, PIXEL_LANES)
+        with np.errstate(all="ignore"):
+            for w in range(0, o.tokens, step):
+                end = min(w + step, o.tokens)
+                seen = np.arange(w, end) + (o.last + 1) if o.mask else np.full(end - w, o.positions)
+                groups = ceil_div(int(seen[-1]), PIXEL_LANES)
+                valid = position[:groups] < seen[:, None]
+                for h in range(o.heads):
+                    y[h, :groups, w:end] = to_fp16(soft_maximum(x[h, :groups, w:end].astype(np.float32), valid))
+        return o.destination.writes(y)
+
+    @classmethod
+    def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
+        """See `UnitInstruction`."""
+        f = fields
+        tokens, heads, positions = f["softmax_tokens"], f["softmax_heads"], f["softmax_chin"]
+        yield from check.described(SoftmaxTensors, f)
+        yield from check.between("softmax_chin", positions, 1, device.parameters["MaxToken"], "MaxToken")
+        yield from check.between("softmax_tokens", tokens, 1, device.parameters["MaxToken"], "MaxToken")
+        yield from check.between("softmax_heads", heads, 1, check.MOST_LINES, "heads")
+        surfaces = ceil_div(positions, PIXEL_LANES)
+        for side in ("in", "out"):
+            yield from check.pixel_stride(f"softmax_{side}_surface", f[f"softmax_{side}_surface"], surfaces, tokens)
+            yield from check.pixel_stride(f"softmax_{side}_line", f[f"softmax_{side}_line"], heads, tokens)
+        names = "softmax_out_surface", "softmax_out_line"
+        yield from check.rows_apart(names, (f[names[0]], f[names[1]]), (surfaces, heads), tokens)
+
+    @classmethod
+    def places(cls, device: Device, o: SoftmaxTensors) -> Iterator[Refusal]:
+        """See `UnitInstruction`."""
+        source = check.feature_hull("softmax_in_addr", o.source)
+        output = check.feature_hull("softmax_out_addr", o.destination)
+        yield from check.in_memory(device, (source, output))
+        yield from check.apart(device, (source,), (output,), in_place=True)

@@ -1,0 +1,101 @@
+"""What the instructions beside MVM have in common: operands that know their ranges, and a check with causes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Generic, Protocol, TypeVar, cast
+
+from fleet.sdk import Device, Instruction, Memory, Range, Write
+from fleet.sets.hbm0923.cycles.units import Memory as Timing
+from fleet.sets.hbm0923.units.refusals import Refusal, first_refusal, given
+
+__all__ = ["UnitInstruction", "UnitOperands"]
+
+
+class UnitOperands(Protocol):
+    """What the registers of one instruction say."""
+
+    def reads(self, device: Device) -> list[Range]:
+        """Every range read."""
+        ...
+
+    def writes(self, device: Device) -> list[Range]:
+        """Every range written."""
+        ...
+
+    def cycles(self, device: Device, memory: Timing = "ideal") -> int:
+        """Cycles from start to commit; see `fleet.sets.hbm0923.cycles.units` and `cache_timing`."""
+        ...
+
+
+Record = TypeVar("Record", bound=UnitOperands)
+
+
+class UnitInstruction(Instruction, Generic[Record]):
+    """An instruction whose operands know their ranges."""
+
+    @classmethod
+    def decode(cls, fields: Mapping[str, int]) -> Record:
+        """The operands of legal fields; what others decode to has no meaning."""
+        assert cls.operands is not None
+        return cast("Record", cls.operands.decode(fields))
+
+    @classmethod
+    @abstractmethod
+    def compute(cls, device: Device, o: Record, memory: Memory) -> Sequence[Write]:
+        """`execute` on the operands."""
+
+    @classmethod
+    @abstractmethod
+    def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
+        """What is wrong but for ranges; all registers are there and fit."""
+
+    @classmethod
+    @abstractmethod
+    def places(cls, device: Device, o: Record) -> Iterator[Refusal]:
+        """What is wrong with ranges; asked only when nothing else is."""
+
+    @classmethod
+    def refusals(cls, device: Device, fields: Mapping[str, int]) -> list[Refusal]:
+        """Every violated constraint; those of ranges only when there is no other."""
+        assert cls.operands is not None
+        found = given(fields, [register for register, _ in cls.operands.FIXED]) or list(cls.sizes(device, fields))
+        return found or list(cls.places(device, cls.decode(fields)))
+
+    @classmethod
+    def execute(cls, device: Device, fields: Mapping[str, int], memory: Memory) -> Sequence[Write]:
+        """See docs/arithmetic.md. The fields must be legal."""
+        return cls.compute(device, cls.decode(fields), memory)
+
+    @classmethod
+    def legal(cls, device: Device, fields: Mapping[str, int]) -> Sequence[str]:
+        """Constraints of docs/arithmetic.md and of the device's buffers and memories."""
+        return [r.line for r in cls.refusals(device, fields)]
+
+    @classmethod
+    def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
+        """The cause that counts."""
+        return first_refusal(cls.refusals(device, fields))
+
+    @classmethod
+    def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Every range read."""
+        return cls.decode(fields).reads(device)
+
+    @classmethod
+    def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
+        """Every range written."""
+        return cls.decode(fields).writes(device)
+
+    @classmethod
+    def cost(cls, device: Device, fields: Mapping[str, int]) -> int:
+        """See `fleet.sets.hbm0923.cycles.units` and `cache_timing`."""
+        return cls.decode(fields).cycles(device)
+
+    @classmethod
+    def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
+        """With "timed" the mean over phases of the refresh."""
+        if memory == "timed":
+            return cls.decode(fields).cycles(device, "timed")
+        return super().expected_cycles(device, fields, memory)

@@ -1,0 +1,1 @@
+"""Operations of the IR become instructions: matching, tiles, windows, schedule."""

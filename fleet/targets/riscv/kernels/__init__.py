@@ -1,0 +1,1 @@
+"""LLVM IR of the operations, by family."""

@@ -1,0 +1,139 @@
+"""Multi-head attention of one sequence, head by head: scores in scratch memory, softmax there, product with the values.
+
+Queries, keys and values are read where they lie; nothing is transposed or split. Scores are (q k) scale + mask, each step
+rounded; what `causal` excludes gets the number that the composite's definition gives it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from fleet.ir.expand import MASKED
+from fleet.targets.riscv.isa import Isa
+from fleet.targets.riscv.kernels.composite import ElementRow, lanes_for, softmax_row
+from fleet.targets.riscv.kernels.kernel import (
+    I64,
+    ArrayOperand,
+    Builder,
+    Value,
+    broadcast_strides,
+    index,
+    load,
+    load_spread,
+    number,
+    spread,
+    store,
+    vector,
+)
+from fleet.targets.riscv.kernels.loops import fold, loop, moved, pieces
+from fleet.targets.riscv.kernels.matmul import ProductShape, emit_product
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Sizes of one attention: queries, keys, elements of a head and of a value's head, heads, and how scores are made."""
+
+    out: ArrayOperand
+    q: ArrayOperand
+    k: ArrayOperand
+    v: ArrayOperand
+    heads: int
+    kv_heads: int
+    scale: float
+    causal: bool
+    isa: Isa
+
+    @property
+    def queries(self) -> int:
+        """Rows of q."""
+        return self.q.shape[0]
+
+    @property
+    def keys(self) -> int:
+        """Rows of k and v."""
+        return self.k.shape[0]
+
+    @property
+    def scores(self) -> ProductShape:
+        """q k^T of one head."""
+        depth = self.q.shape[1] // self.heads
+        left, right = (self.q.strides[0], self.q.strides[1]), (self.k.strides[1], self.k.strides[0])
+        return ProductShape(self.queries, depth, self.keys, left, right, self.out.dtype, self.k.dtype, self.isa)
+
+    @property
+    def context(self) -> ProductShape:
+        """scores v of one head."""
+        columns = self.v.shape[1] // self.kv_heads
+        left, right = (self.keys, 1), (self.v.strides[0], self.v.strides[1])
+        return ProductShape(self.queries, self.keys, columns, left, right, self.out.dtype, self.v.dtype, self.isa)
+
+    @property
+    def score_bytes(self) -> int:
+        """Bytes of the scores, rounded up to 64."""
+        return -(-self.queries * self.keys * self.out.dtype.itemsize // 64) * 64
+
+    @property
+    def workspace(self) -> int:
+        """Bytes of scratch."""
+        return self.score_bytes + max(self.scores.workspace, self.context.workspace)
+
+
+def emit_attention(b: Builder, a: Attention, mask: ArrayOperand | None, scratch: Value) -> None:
+    """All heads in a loop."""
+    n, m = a.queries, a.keys
+    dtype = a.out.dtype
+    scores = ArrayOperand(scratch, dtype, (n, m))
+    rest = b.gep(scratch, [index(a.score_bytes)], inbounds=True, source_etype=ir.IntType(8))
+    width, group = a.q.shape[1] // a.heads, a.heads // a.kv_heads
+    out_width = a.v.shape[1] // a.kv_heads
+    steps = broadcast_strides(mask, (n, m)) if mask is not None else None
+
+    def head(h: Value) -> None:
+        shared = h if group == 1 else b.udiv(h, index(group))
+        q = moved(b, index(0), h, width * a.q.strides[1])
+        k = moved(b, index(0), shared, width * a.k.strides[1])
+        v = moved(b, index(0), shared, out_width * a.v.strides[1])
+        emit_product(b, a.scores, (scores, index(0)), (a.q, q), (a.k, k), rest)
+
+        def row(i: Value) -> None:
+            line = ElementRow(b, scores, moved(b, index(0), i, m), 1, m)
+            _finish_scores(b, a, line, i, mask, steps)
+            softmax_row(b, line, line)
+
+        loop(b, n, row)
+        out = moved(b, index(0), h, out_width)
+        emit_product(b, a.context, (a.out, out), (scores, index(0)), (a.v, v), rest)
+
+    loop(b, a.heads, head)
+
+
+def _finish_scores(
+    b: Builder, a: Attention, line: ElementRow, i: Value, mask: ArrayOperand | None, steps: tuple[int, ...] | None
+) -> None:
+    """Scale, mask and the causal limit of one row."""
+    dtype = a.out.dtype
+    if a.scale == 1.0 and mask is None and not a.causal:
+        return
+    rows = [line]
+    if mask is not None and steps is not None:
+        rows.append(ElementRow(b, mask, moved(b, index(0), i, steps[0]), steps[1], a.keys))
+    last = b.add(i, index(a.keys - a.queries))
+    for first, width, times in pieces(a.keys, lanes_for(b, rows, 8), overlap=False):
+
+        def step(t: Value, first: int = first, width: int = width) -> None:
+            j = moved(b, index(first), t, width)
+            value = load(b, line.array, line.place(j), dtype, width)
+            if a.scale != 1.0:
+                value = b.fmul(value, number(dtype, a.scale, width))
+            if len(rows) > 1:
+                value = b.fadd(value, load_spread(b, rows[1].array, rows[1].place(j), dtype, width, rows[1].stride))
+            if a.causal:
+                lanes = ir.Constant(vector(I64, width), list(range(width)) if width > 1 else 0)
+                key = b.add(spread(b, j, width), lanes)
+                seen = b.icmp_signed("<=", key, spread(b, last, width))
+                value = b.select(seen, value, number(dtype, MASKED[dtype.name], width))
+            store(b, line.array, line.place(j), value)
+
+        fold(b, times, [], lambda t, _, step=step: [step(t)][:0], 4 if width == 1 else 1)

@@ -1,0 +1,252 @@
+"""Code of decisions and loops: their bodies inline, results of their operations in scratch.
+
+A tuple's parts lie one behind the other, each aligned as a buffer is. A loop keeps what it carries in its result, and what a round
+gives that still depends on it goes by way of scratch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute, Block, SSAValue
+
+from fleet.ir import dialect as d
+from fleet.ir.constants import constant_value
+from fleet.ir.dialect import FleetOp
+from fleet.ir.operations import regions
+from fleet.ir.types import numpy_dtype, shape_of
+from fleet.targets.liveness import Life, share
+from fleet.targets.riscv.faults import RuntimeFault, emit_fault
+from fleet.targets.riscv.isa import Isa
+from fleet.targets.riscv.kernels.kernel import I64, ArrayOperand, Builder, Value, index, load
+from fleet.targets.riscv.kernels.movement import emit_copy
+from fleet.targets.riscv.plan import ALIGN, dtype_of, part_offsets, refuse
+from fleet.targets.riscv.views import view_of
+
+__all__ = ["Inner", "body_work", "body_workspace", "emit_if", "emit_while"]
+
+Emit: TypeAlias = Callable[[Builder, FleetOp, ArrayOperand, Sequence[ArrayOperand], Value], None]
+BodyWorkspace: TypeAlias = Callable[[FleetOp, Sequence[ArrayOperand], Isa], int]
+Work: TypeAlias = Callable[[FleetOp, Sequence[ArrayOperand]], tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Inner:
+    """What the operations of a body need: their code, and the scratch that it takes."""
+
+    emit: Emit
+    workspace: BodyWorkspace
+    isa: Isa
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a value lies: bytes from the beginning of scratch, or from that of an array from outside (`of`)."""
+
+    array: ArrayOperand
+    offset: int
+    of: int | None = None
+
+
+class _Layout:
+    """The memory of a body: where every value lies, and what runs in which order."""
+
+    def __init__(self, block: Block, arguments: Sequence[ArrayOperand], workspace: BodyWorkspace, isa: Isa) -> None:
+        self.places: dict[SSAValue, _Place] = {
+            v: _Place(a, 0, i) for i, (v, a) in enumerate(zip(block.args, arguments, strict=True))
+        }
+        self.code: list[FleetOp] = []
+        self.given: list[SSAValue] = []
+        roots: dict[SSAValue, tuple[SSAValue, int]] = {}
+        lives: dict[SSAValue, tuple[int, int]] = {}
+        operations = list(block.ops)
+        for n, op in enumerate(operations):
+            for value in op.operands:
+                root = roots.get(value, (value, 0))[0]
+                if root in lives:
+                    lives[root] = lives[root][0], n
+            if isinstance(op, d.YieldOp):
+                self.given = list(op.operands)
+                continue
+            assert isinstance(op, FleetOp)
+            if isinstance(op, d.PrintOp):
+                raise refuse(op, "a print in a part that only the run enters or repeats", "print behind it")
+            result = op.results[0]
+            array = _array(op, result.type)
+            moved = self._view(op, array)
+            if moved is not None:
+                source, offset, array = moved
+                root, before = roots.get(source, (source, 0))
+                roots[result] = root, before + offset
+            else:
+                lives[result] = n, n
+                self.code.append(op)
+            self.places[result] = _Place(array, 0)
+        values = list(lives)
+        offsets = share([Life(_bytes(self.places[v].array), *lives[v]) for v in values], ALIGN)
+        self.size = 0
+        for value, offset in zip(values, offsets, strict=True):
+            self.places[value] = replace(self.places[value], offset=offset)
+            self.size = max(self.size, offset + _bytes(self.places[value].array))
+        for value, (root, offset) in roots.items():
+            at = self.places[root]
+            self.places[value] = replace(self.places[value], offset=at.offset + offset, of=at.of)
+        self.size = _aligned(self.size)
+        self.scratch = _aligned(max((workspace(op, self.arrays(op), isa) for op in self.code), default=0))
+
+    def _view(self, op: FleetOp, array: ArrayOperand) -> tuple[SSAValue, int, ArrayOperand] | None:
+        """The operand that a result is a part of, the bytes from its beginning, and the part."""
+        if isinstance(op, d.ElementOp):
+            offset = part_offsets(op.operand.type)[0][op.index.value.data]
+            return op.operand, offset, array
+        if not op.operands:
+            return None
+        source = self.places[op.operands[0]].array
+        if source.dtype != array.dtype:
+            return None
+        try:
+            view = view_of(op, source.shape, source.strides, array.shape)
+        except ValueError as error:
+            raise refuse(op, str(error)) from error
+        if view is None:
+            return None
+        return op.operands[0], view.offset * array.dtype.itemsize, replace(array, given=view.strides)
+
+    def arrays(self, op: FleetOp) -> list[ArrayOperand]:
+        """The result's and the operands', in no place; numbers of the source are known."""
+        found = [self.places[op.results[0]].array]
+        for value in op.operands:
+            array, owner = self.places[value].array, value.owner
+            known = constant_value(owner) if isinstance(owner, d.ConstantOp) and array.size == 1 else None
+            found.append(replace(array, constant=known))
+        return found
+
+    def pointer(self, b: Builder, value: SSAValue, arguments: Sequence[ArrayOperand], scratch: Value) -> Value:
+        """Where a value lies."""
+        place = self.places[value]
+        return _moved(b, scratch if place.of is None else arguments[place.of].pointer, place.offset)
+
+
+def _moved(b: Builder, pointer: Value, offset: int) -> Value:
+    from llvmlite import ir
+
+    return b.gep(pointer, [ir.Constant(I64, offset)], source_etype=ir.IntType(8)) if offset else pointer
+
+
+def _array(op: FleetOp, type_: Attribute) -> ArrayOperand:
+    if isinstance(type_, TupleType):
+        return ArrayOperand(None, np.dtype(np.uint8), (part_offsets(type_)[1],))
+    dtype, shape = dtype_of(type_), shape_of(type_)
+    if dtype is None or any(n < 0 for n in shape):
+        raise refuse(op, f"result type {type_}")
+    return ArrayOperand(None, dtype, shape)
+
+
+def _bytes(array: ArrayOperand) -> int:
+    return array.size * array.dtype.itemsize
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGN) * ALIGN
+
+
+def _parts(type_: Attribute, pointer: Value, b: Builder) -> list[ArrayOperand]:
+    assert isinstance(type_, TupleType)
+    offsets, _ = part_offsets(type_)
+    return [
+        ArrayOperand(_moved(b, pointer, at), numpy_dtype(t), shape_of(t)) for t, at in zip(type_.types.data, offsets, strict=True)
+    ]
+
+
+def _copy(b: Builder, target: ArrayOperand, source: ArrayOperand) -> None:
+    if target.size:
+        emit_copy(b, target.shape, target, target.strides, index(0), source, source.strides, index(0))
+
+
+def _run(b: Builder, layout: _Layout, arguments: Sequence[ArrayOperand], scratch: Value, emit: Emit) -> list[ArrayOperand]:
+    """A body's code; what it gives."""
+    inner = _moved(b, scratch, layout.size)
+
+    def placed(value: SSAValue, array: ArrayOperand) -> ArrayOperand:
+        return replace(array, pointer=layout.pointer(b, value, arguments, scratch))
+
+    for op in layout.code:
+        out, *operands = [placed(v, a) for v, a in zip((op.results[0], *op.operands), layout.arrays(op), strict=True)]
+        if out.size or d.has_effects(op):
+            emit(b, op, out, operands, inner)
+    return [placed(v, layout.places[v].array) for v in layout.given]
+
+
+def _layouts(op: d.RegionOp, operands: Sequence[ArrayOperand], workspace: BodyWorkspace, isa: Isa) -> list[_Layout]:
+    given = operands[1:] if isinstance(op, d.IfOp) else operands
+    return [_Layout(block, [replace(a, constant=None) for a in given], workspace, isa) for block in op.bodies]
+
+
+def body_workspace(op: d.RegionOp, operands: Sequence[ArrayOperand], workspace: BodyWorkspace, isa: Isa) -> int:
+    """Bytes of scratch."""
+    most = max(layout.size + layout.scratch for layout in _layouts(op, operands, workspace, isa))
+    return most + (_aligned(part_offsets(op.result.type)[1]) if isinstance(op, d.WhileOp) else 0)
+
+
+def body_work(op: d.RegionOp, operands: Sequence[ArrayOperand], work: Work, workspace: BodyWorkspace, isa: Isa) -> tuple[int, int]:
+    """Upper estimate of instructions; multiply-adds of one round."""
+    found = [[work(inner, layout.arrays(inner)) for inner in layout.code] for layout in _layouts(op, operands, workspace, isa)]
+    moved = 400 + 60 * part_offsets(op.result.type)[1]
+    rounds = regions.MAX_ROUNDS if isinstance(op, d.WhileOp) else 1
+    return min(1 << 52, rounds * (moved + sum(w for body in found for w, _ in body))), sum(m for body in found for _, m in body)
+
+
+def emit_if(b: Builder, op: d.IfOp, out: ArrayOperand, operands: Sequence[ArrayOperand], scratch: Value, inner: Inner) -> None:
+    """One of two bodies."""
+    given = [replace(a, constant=None) for a in operands[1:]]
+    layouts = _layouts(op, operands, inner.workspace, inner.isa)
+    holds = load(b, replace(operands[0], constant=None), index(0), np.dtype(np.bool_))
+    ways = [b.append_basic_block(name) for name in ("then", "otherwise")]
+    end = b.append_basic_block("end")
+    b.cbranch(holds, *ways)
+    for way, layout in zip(ways, layouts, strict=True):
+        b.position_at_end(way)
+        for target, source in zip(_parts(op.result.type, out.pointer, b), _run(b, layout, given, scratch, inner.emit), strict=True):
+            _copy(b, target, source)
+        b.branch(end)
+    b.position_at_end(end)
+
+
+def emit_while(
+    b: Builder, op: d.WhileOp, out: ArrayOperand, operands: Sequence[ArrayOperand], scratch: Value, inner: Inner
+) -> None:
+    """A body as long as another says so."""
+    count = len(op.carried)
+    test, body = _layouts(op, operands, inner.workspace, inner.isa)
+    carried = _parts(op.result.type, out.pointer, b)
+    for target, source in zip(carried, operands, strict=False):
+        _copy(b, target, replace(source, constant=None))
+    arguments = [*carried, *(replace(a, constant=None) for a in operands[count:])]
+    before = b.block
+    again, round_, end = (b.append_basic_block(name) for name in ("again", "round", "end"))
+    b.branch(again)
+    b.position_at_end(again)
+    rounds = b.phi(I64)
+    rounds.add_incoming(index(0), before)
+    (holds,) = _run(b, test, arguments, scratch, inner.emit)
+    repeat = load(b, holds, index(0), np.dtype(np.bool_))
+    endless = b.icmp_unsigned(">=", rounds, index(regions.MAX_ROUNDS))
+    b.cbranch(b.and_(repeat, b.not_(endless)), round_, end)
+    b.position_at_end(round_)
+    given = _run(b, body, arguments, scratch, inner.emit)
+    # What is still the round's own argument must not be overwritten before it is copied.
+    held = _parts(op.result.type, _moved(b, scratch, max(layout.size + layout.scratch for layout in (test, body))), b)
+    kept = [body.places[v].of is not None for v in body.given]
+    for waits, source, place in zip(kept, given, held, strict=True):
+        if waits:
+            _copy(b, place, source)
+    for waits, source, place, target in zip(kept, given, held, carried, strict=True):
+        _copy(b, target, place if waits else source)
+    rounds.add_incoming(b.add(rounds, index(1)), b.block)
+    b.branch(again)
+    b.position_at_end(end)
+    emit_fault(b, b.and_(repeat, endless), RuntimeFault.ROUNDS, rounds, index(regions.MAX_ROUNDS))

@@ -1,0 +1,307 @@
+"""Elementwise operations: arithmetic, comparisons, choices and functions of broadcast arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from llvmlite import ir
+
+from fleet.ir import dialect as d
+from fleet.ir.dialect import FleetOp
+from fleet.targets.riscv.faults import RuntimeFault, emit_fault
+from fleet.targets.riscv.kernels.angles import Angles
+from fleet.targets.riscv.kernels.division import floor_divide, modulo
+from fleet.targets.riscv.kernels.kernel import (
+    F32,
+    I1,
+    I64,
+    ArrayOperand,
+    Builder,
+    Value,
+    broadcast_strides,
+    element,
+    index,
+    integer_compare,
+    intrinsic,
+    is_float,
+    is_unsigned,
+    lanes_of,
+    load_spread,
+    number,
+    spread,
+    store,
+    vector,
+)
+from fleet.targets.riscv.kernels.loops import fold, nest
+from fleet.targets.riscv.kernels.math import Functions
+from fleet.targets.riscv.plan import refuse
+
+Kind: TypeAlias = type[FleetOp]
+
+COST: Mapping[Kind, int] = {
+    **dict.fromkeys((d.ExpOp, d.LogOp, d.ErfOp, d.SigmoidOp, d.SiluOp, d.GeluOp), 140),
+    **dict.fromkeys((d.TanhOp, d.Expm1Op, d.SinOp, d.CosOp), 200),
+    **{d.Log1pOp: 320, d.PowOp: 900, d.FloorDivOp: 40, d.ModOp: 40, d.RsqrtOp: 24},
+}
+"""Upper estimate of instructions an element; 20 for what is not listed. `FMOD_STEPS` more for a floating remainder."""
+
+COMPARISONS: Mapping[Kind, str] = {
+    d.LessOp: "<",
+    d.LessEqualOp: "<=",
+    d.GreaterOp: ">",
+    d.GreaterEqualOp: ">=",
+    d.EqualOp: "==",
+    d.NotEqualOp: "!=",
+}
+_LOGICAL = (d.LogicalAndOp, d.LogicalOrOp)
+_BITWISE = (d.BitwiseAndOp, d.BitwiseOrOp, d.BitwiseXorOp)
+BINARY = (
+    *(d.AddOp, d.SubOp, d.MulOp, d.DivOp, d.PowOp, d.MaximumOp, d.MinimumOp, d.FloorDivOp, d.ModOp),
+    *(*COMPARISONS, *_LOGICAL, *_BITWISE),
+)
+_FUNCTIONS: Mapping[Kind, Callable[[Functions, Value], Value]] = {
+    d.ExpOp: Functions.exp,
+    d.LogOp: Functions.log,
+    d.TanhOp: Functions.tanh,
+    d.ErfOp: Functions.erf,
+    d.Log1pOp: Functions.log1p,
+    d.Expm1Op: Functions.expm1,
+    d.RsqrtOp: Functions.rsqrt,
+    d.SigmoidOp: Functions.sigmoid,
+}
+_ANGLES: Mapping[Kind, Callable[[Angles, Value], Value]] = {d.SinOp: Angles.sin, d.CosOp: Angles.cos}
+_ROUNDINGS: Mapping[Kind, str] = {d.FloorOp: "llvm.floor", d.CeilOp: "llvm.ceil", d.RintOp: "llvm.roundeven"}
+UNARY = (*(d.NegOp, d.AbsOp, d.SqrtOp, d.CastOp, d.SignOp, d.LogicalNotOp, d.IsnanOp), *_FUNCTIONS, *_ANGLES, *_ROUNDINGS)
+
+
+def emit_binary(b: Builder, op: FleetOp, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> None:
+    """Operands converted to the result's dtype (comparisons: to their common one), then computed."""
+    kind = type(op)
+    if kind is d.DivOp and not is_float(out.dtype):
+        raise refuse(op, f"division with result {out.dtype}; numpy divides into floating point")
+    dtype = out.dtype
+    if kind in COMPARISONS:
+        dtype, other, _ = op.compute_types([v.type for v in op.operands])
+        if dtype != other:
+            _compare_signs(b, op, kind, out, lhs, rhs)
+            return
+    elif kind in _LOGICAL:
+        dtype = np.dtype(bool)
+    square = kind is d.PowOp and rhs.constant == 2
+    root = isinstance(op, d.PowOp) and op.is_root(rhs.constant)
+    wide = kind is d.PowOp and not square and not root and is_float(dtype)
+    serial = kind is d.PowOp and not square and not root and not wide
+    serial = serial or (kind in (d.FloorDivOp, d.ModOp) and is_float(dtype))
+
+    def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
+        x = load_spread(b, lhs, offsets[1], dtype, lanes, walk[1])
+        if square:
+            value = b.fmul(x, x) if is_float(dtype) else b.mul(x, x)
+        elif root:
+            value = unary(b, op, d.SqrtOp, x, dtype)
+        else:
+            y = load_spread(b, rhs, offsets[2], dtype, lanes, walk[2])
+            value = compute(b, op, kind, x, y, dtype)
+        store(b, out, offsets[0], value)
+
+    _walk(b, op, out, [lhs, rhs], body, size=8 if wide else dtype.itemsize, serial=serial, unroll=1 if wide or serial else 4)
+
+
+def _compare_signs(b: Builder, op: FleetOp, kind: Kind, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> None:
+    """An integer with a sign and uint64: no dtype holds both, so NumPy compares them as the numbers that they are."""
+    sign, left = COMPARISONS[kind], lhs.dtype.kind == "i"
+    below = sign in ("<", "<=", "!=") if left else sign in (">", ">=", "!=")
+
+    def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
+        x, y = (
+            load_spread(b, a, offsets[i], np.dtype(np.int64 if a.dtype.kind == "i" else np.uint64), lanes, walk[i])
+            for i, a in ((1, lhs), (2, rhs))
+        )
+        negative = b.icmp_signed("<", x if left else y, number(np.dtype(np.int64), 0, lanes))
+        store(b, out, offsets[0], b.select(negative, spread(b, ir.Constant(I1, below), lanes), b.icmp_unsigned(sign, x, y)))
+
+    _walk(b, op, out, [lhs, rhs], body, size=8)
+
+
+def emit_where(b: Builder, op: FleetOp, out: ArrayOperand, condition: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> None:
+    """`numpy.where`: a condition that is no truth value counts as one where it is not zero."""
+
+    def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
+        chosen = load_spread(b, condition, offsets[1], np.dtype(bool), lanes, walk[1])
+        x, y = (load_spread(b, a, offsets[i], out.dtype, lanes, walk[i]) for i, a in ((2, lhs), (3, rhs)))
+        store(b, out, offsets[0], b.select(chosen, x, y))
+
+    _walk(b, op, out, [condition, lhs, rhs], body, size=out.dtype.itemsize)
+
+
+def emit_unary(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
+    """One operand of the result's shape."""
+    kind = type(op)
+    if operand.shape != out.shape:
+        raise refuse(op, f"shape {operand.shape} to {out.shape}; expected the same")
+    function = kind in _FUNCTIONS or kind in _ANGLES
+    if (function or kind is d.SqrtOp) and not is_float(out.dtype):
+        raise refuse(op, f"result {out.dtype}; expected float32 or float64")
+    dtype = operand.dtype if kind in (d.IsnanOp, d.LogicalNotOp) else out.dtype
+
+    def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
+        x = load_spread(b, operand, offsets[1], dtype, lanes, walk[1])
+        store(b, out, offsets[0], unary(b, op, kind, x, dtype))
+
+    _walk(b, op, out, [operand], body, size=8 if function else dtype.itemsize, unroll=1 if function else 4)
+
+
+def _walk(
+    b: Builder,
+    op: FleetOp,
+    out: ArrayOperand,
+    operands: Sequence[ArrayOperand],
+    body: Callable[[list[Value], Sequence[int], int], None],
+    *,
+    size: int,
+    serial: bool = False,
+    unroll: int = 4,
+) -> None:
+    strides = [out.strides]
+    for array in operands:
+        steps = broadcast_strides(array, out.shape)
+        if steps is None:
+            raise refuse(op, f"shape {array.shape} does not broadcast to {out.shape}")
+        strides.append(steps)
+    size = max(size, *(a.dtype.itemsize for a in (out, *operands)))
+    if any(is_float(a.dtype) != is_float(out.dtype) for a in operands):
+        size = 8  # conversions between floating point and integers go by way of float64
+    start = [index(0)] * len(strides)
+    if serial:  # loops inside: one element at a time
+        nest(b, out.shape, strides, start, body, size=1 << 20, unroll=1)
+    else:
+        nest(b, out.shape, strides, start, body, size=size, unroll=unroll)
+
+
+def maximum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
+    """`numpy.maximum`: a NaN of either operand, the first one's before the second's."""
+    if dtype.kind == "b":
+        return b.or_(x, y)
+    if not is_float(dtype):
+        return b.select(integer_compare(b, ">=", x, y, dtype), x, y)
+    return b.select(b.or_(b.fcmp_ordered(">=", x, y), b.fcmp_unordered("uno", x, x)), x, y)
+
+
+def minimum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
+    """`numpy.minimum`, with NaN as `maximum`."""
+    if dtype.kind == "b":
+        return b.and_(x, y)
+    if not is_float(dtype):
+        return b.select(integer_compare(b, "<=", x, y, dtype), x, y)
+    return b.select(b.or_(b.fcmp_ordered("<=", x, y), b.fcmp_unordered("uno", x, x)), x, y)
+
+
+def compute(b: Builder, op: FleetOp, kind: Kind, x: Value, y: Value, dtype: np.dtype) -> Value:
+    """Binary operation `kind` of values of one dtype."""
+    floating, truth = is_float(dtype), dtype.kind == "b"
+    if kind in COMPARISONS:
+        sign = COMPARISONS[kind]
+        if floating:
+            return b.fcmp_unordered(sign, x, y) if sign == "!=" else b.fcmp_ordered(sign, x, y)
+        return integer_compare(b, sign, x, y, dtype)
+    match kind:
+        case d.AddOp:
+            return b.fadd(x, y) if floating else b.or_(x, y) if truth else b.add(x, y)
+        case d.SubOp if not truth:
+            return b.fsub(x, y) if floating else b.sub(x, y)
+        case d.MulOp:
+            return b.fmul(x, y) if floating else b.and_(x, y) if truth else b.mul(x, y)
+        case d.DivOp:
+            return b.fdiv(x, y)
+        case d.MaximumOp:
+            return maximum(b, x, y, dtype)
+        case d.MinimumOp:
+            return minimum(b, x, y, dtype)
+        case d.LogicalAndOp:
+            return b.and_(x, y)
+        case d.LogicalOrOp:
+            return b.or_(x, y)
+        case d.BitwiseAndOp if not floating:
+            return b.and_(x, y)
+        case d.BitwiseOrOp if not floating:
+            return b.or_(x, y)
+        case d.BitwiseXorOp if not floating:
+            return b.xor(x, y)
+        case d.FloorDivOp if not truth:
+            return floor_divide(b, x, y, dtype)
+        case d.ModOp if not truth:
+            return modulo(b, x, y, dtype)
+        case d.PowOp if floating:
+            return in_double(b, lambda f, *v: f.pow(*v), x, y)
+        case d.PowOp if not truth:
+            return _integer_pow(b, x, y, dtype)
+        case _:
+            raise refuse(op, f"not supported for {dtype}")
+
+
+def unary(b: Builder, op: FleetOp, kind: Kind, x: Value, dtype: np.dtype) -> Value:
+    """Unary operation `kind` of a value that has its operand's dtype already."""
+    floating, lanes = is_float(dtype), lanes_of(x)
+    zero = number(dtype, 0, lanes)
+    if kind in _FUNCTIONS:
+        return in_double(b, _FUNCTIONS[kind], x)
+    if kind in _ANGLES:
+        angle = _ANGLES[kind]
+        return in_double(b, lambda f, v: angle(Angles(f.b, f.lanes), v), x)
+    if kind in _ROUNDINGS:
+        return intrinsic(b, _ROUNDINGS[kind], x) if floating else x
+    match kind:
+        case d.CastOp:
+            return x
+        case d.NegOp if dtype.kind != "b":
+            return b.fneg(x) if floating else b.neg(x)
+        case d.AbsOp:
+            return intrinsic(b, "llvm.fabs", x) if floating else x if is_unsigned(dtype) else _absolute(b, x, zero)
+        case d.SqrtOp:
+            return intrinsic(b, "llvm.sqrt", x)
+        case d.SignOp if floating:
+            one = intrinsic(b, "llvm.copysign", number(dtype, 1, lanes), x)
+            return b.select(b.fcmp_unordered("==", x, zero), b.fadd(x, zero), one)
+        case d.SignOp if dtype.kind == "u":
+            return b.zext(b.icmp_unsigned("!=", x, zero), x.type)
+        case d.SignOp if dtype.kind != "b":
+            above, below = b.icmp_signed(">", x, zero), b.icmp_signed("<", x, zero)
+            return b.sub(b.zext(above, x.type), b.zext(below, x.type))
+        case d.LogicalNotOp:
+            return b.fcmp_ordered("==", x, zero) if floating else b.icmp_signed("==", x, zero)
+        case d.IsnanOp:
+            return b.fcmp_unordered("uno", x, x) if floating else spread(b, ir.Constant(I1, 0), lanes)
+        case _:
+            raise refuse(op, f"not supported for {dtype}")
+
+
+def _absolute(b: Builder, x: Value, zero: Value) -> Value:
+    return b.select(b.icmp_signed("<", x, zero), b.neg(x), x)
+
+
+def in_double(b: Builder, function: Callable[..., Value], *values: Value) -> Value:
+    """`function(Functions, *values)` in float64, the result rounded to float32 where the values are."""
+    lanes = lanes_of(values[0])
+    single = values[0].type == vector(F32, lanes)
+    wide = [b.fpext(v, element(np.dtype(np.float64), lanes)) for v in values] if single else list(values)
+    result = function(Functions(b, single, lanes), *wide)
+    return b.fptrunc(result, vector(F32, lanes)) if single else result
+
+
+def _integer_pow(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
+    """Square and multiply modulo 2**n; a negative exponent is a fault, as numpy raises ValueError."""
+    assert lanes_of(x) == 1, "done one element at a time"
+    unsigned = is_unsigned(dtype)
+    wide = y if dtype.itemsize == 8 else b.zext(y, I64) if unsigned else b.sext(y, I64)
+    if not unsigned:
+        emit_fault(b, b.icmp_signed("<", wide, index(0)), RuntimeFault.NEGATIVE_POWER, wide, index(0))
+    type_ = element(dtype)
+
+    def step(i: Value, carried: list[Value]) -> list[Value]:
+        result, square = carried
+        bit = b.trunc(b.lshr(wide, i), ir.IntType(1))
+        return [b.select(bit, b.mul(result, square), result), b.mul(square, square)]
+
+    return fold(b, 8 * dtype.itemsize - (not unsigned), [ir.Constant(type_, 1), x], step)[0]

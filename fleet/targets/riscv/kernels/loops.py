@@ -1,0 +1,218 @@
+"""Loops of generated code: counted, with carried values, and nests over strided arrays.
+
+Trip counts are static, so a loop is unrolled here and what is left over is straight code. Where the instruction set has
+vectors and the innermost dimension is walked by single elements, a step computes several lanes; the last step of an
+elementwise loop overlaps the one before it where the length is no multiple, which writes the same values twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from fleet.targets.riscv.kernels.kernel import I64, Builder, Value, index, isa_of
+
+Carried = list[Value]
+UNROLL = 4
+"""Steps of a scalar loop between two branches."""
+
+
+def fold(b: Builder, count: int, init: Carried, body: Callable[[Value, Carried], Carried], unroll: int = 1) -> Carried:
+    """A counted loop with loop-carried values: `body(i, carried) -> carried` for i in 0..count-1; returns the last."""
+    unroll = max(1, min(unroll, count))
+    full, rest = divmod(count, unroll)
+    carried = init
+    if full == 1:
+        full, rest = 0, count
+    if full:
+        carried = _loop(b, full * unroll, unroll, carried, body)
+    for i in range(full * unroll, full * unroll + rest):
+        carried = body(index(i), carried)
+    return carried
+
+
+def _loop(b: Builder, count: int, step: int, init: Carried, body: Callable[[Value, Carried], Carried]) -> Carried:
+    before = b.block
+    head = b.append_basic_block("loop")
+    b.branch(head)
+    b.position_at_end(head)
+    i = b.phi(I64)
+    i.add_incoming(index(0), before)
+    phis: Carried = []
+    for value in init:
+        phi = b.phi(value.type)
+        phi.add_incoming(value, before)
+        phis.append(phi)
+    after: Carried = phis
+    for n in range(step):
+        after = body(shifted(b, i, n), after)
+    following = b.add(i, index(step), flags=("nuw", "nsw"))
+    i.add_incoming(following, b.block)
+    for phi, value in zip(phis, after, strict=True):
+        phi.add_incoming(value, b.block)
+    leave = b.append_basic_block("done")
+    b.cbranch(b.icmp_unsigned("<", following, index(count)), head, leave)
+    b.position_at_end(leave)
+    return after
+
+
+def loop(b: Builder, count: int, body: Callable[[Value], None], unroll: int = 1) -> None:
+    """A counted loop."""
+
+    def step(i: Value, _: Carried) -> Carried:
+        body(i)
+        return []
+
+    fold(b, count, [], step, unroll)
+
+
+def shifted(b: Builder, offset: Value, by: int) -> Value:
+    """offset + by."""
+    return offset if by == 0 else b.add(offset, index(by), flags=("nuw", "nsw") if by > 0 else ())
+
+
+def moved(b: Builder, offset: Value, i: Value, stride: int) -> Value:
+    """offset + i * stride."""
+    if stride == 0:
+        return offset
+    step = i if stride == 1 else b.mul(i, index(stride), flags=("nsw",))
+    if is_zero(offset):
+        return step
+    return b.add(offset, step, flags=("nsw",))
+
+
+def is_zero(value: Value) -> bool:
+    """True for the constant 0."""
+    return getattr(value, "constant", None) == 0
+
+
+def merge(shape: Sequence[int], strides: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
+    """Drops dimensions of size 1 and joins neighbours that all operands walk as one: fewer, longer loops."""
+    keep = [d for d in range(len(shape)) if shape[d] != 1]
+    out: list[int] = []
+    steps: list[list[int]] = [[] for _ in strides]
+    for d in reversed(keep):
+        if out and all(steps[n][0] * out[0] == s[d] for n, s in enumerate(strides)):
+            out[0] *= shape[d]
+            continue
+        out.insert(0, shape[d])
+        for n, s in enumerate(strides):
+            steps[n].insert(0, s[d])
+    return tuple(out), [tuple(s) for s in steps]
+
+
+def nest_fold(
+    b: Builder,
+    shape: Sequence[int],
+    strides: Sequence[Sequence[int]],
+    start: Sequence[Value],
+    init: Carried,
+    body: Callable[[list[Value], Carried], Carried],
+    unroll: int = UNROLL,
+) -> Carried:
+    """Loops over all indices of `shape` in C order, carrying values.
+
+    Args:
+        b: the builder.
+        shape: the iteration space; a dimension of 0 means that `body` never runs.
+        strides: for every operand the elements a step moves it, by dimension.
+        start: for every operand the offset of its first element.
+        init: the carried values before the first step.
+        body: gets the operands' offsets and the carried values, gives the new carried values.
+        unroll: steps of the innermost loop between two branches.
+    """
+    if 0 in shape:
+        return init
+    sizes, steps = merge(shape, strides)
+
+    def level(d: int, offsets: list[Value], carried: Carried) -> Carried:
+        if d == len(sizes):
+            return body(offsets, carried)
+
+        def step(i: Value, inner: Carried) -> Carried:
+            return level(d + 1, [moved(b, o, i, s[d]) for o, s in zip(offsets, steps, strict=True)], inner)
+
+        return fold(b, sizes[d], carried, step, unroll if d == len(sizes) - 1 else 1)
+
+    return level(0, list(start), init)
+
+
+LaneBody = Callable[[list[Value], Sequence[int], int], None]
+"""Gets the operands' offsets, the elements that each moves from one lane to the next (0 or 1), and the number of lanes."""
+
+
+def nest(
+    b: Builder,
+    shape: Sequence[int],
+    strides: Sequence[Sequence[int]],
+    start: Sequence[Value],
+    body: LaneBody,
+    *,
+    size: int = 8,
+    group: int = 4,
+    unroll: int = UNROLL,
+    idempotent: bool = True,
+) -> None:
+    """Loops over all indices of `shape`, in lanes where the instruction set and the strides allow it.
+
+    size is the largest element in bytes that `body` computes with, group the vector registers that a value of it takes.
+    `idempotent` says that a step may run twice.
+    """
+    if 0 in shape:
+        return
+    sizes, steps = merge(shape, strides)
+    walk = [s[-1] if sizes else 0 for s in steps]
+    lanes = isa_of(b).lanes(size, group)
+    if sizes and lanes > 1 and all(w in (0, 1) for w in walk):
+        _in_lanes(b, sizes, steps, start, body, lanes, idempotent=idempotent)
+        return
+
+    def single(offsets: list[Value], _: Carried) -> Carried:
+        body(offsets, [0] * len(offsets), 1)
+        return []
+
+    nest_fold(b, shape, strides, start, [], single, unroll)
+
+
+def _in_lanes(
+    b: Builder,
+    sizes: Sequence[int],
+    steps: Sequence[Sequence[int]],
+    start: Sequence[Value],
+    body: LaneBody,
+    lanes: int,
+    *,
+    idempotent: bool,
+) -> None:
+    walk = [s[-1] for s in steps]
+
+    def inner(offsets: list[Value], _: Carried) -> Carried:
+        for first, width, times in pieces(sizes[-1], lanes, overlap=idempotent):
+
+            def step(i: Value, width: int = width, first: int = first) -> None:
+                places = [moved(b, shifted(b, o, first * w), i, width * w) for o, w in zip(offsets, walk, strict=True)]
+                body(places, walk, width)
+
+            loop(b, times, step)
+        return []
+
+    nest_fold(b, sizes[:-1], [s[:-1] for s in steps], start, [], inner, 1)
+
+
+def pieces(count: int, lanes: int, *, overlap: bool) -> list[tuple[int, int, int]]:
+    """How `count` neighbours are done in lanes: (first element, lanes of a step, steps), powers of two.
+
+    With `overlap` the rest is done by one more full step that ends at the last element.
+    """
+    width = min(lanes, 1 << (count.bit_length() - 1)) if count else 1
+    found: list[tuple[int, int, int]] = []
+    done = 0
+    while done < count:
+        times = (count - done) // width
+        if times:
+            found.append((done, width, times))
+            done += times * width
+        if done < count and overlap:
+            found.append((count - width, width, 1))
+            break
+        width //= 2
+    return found

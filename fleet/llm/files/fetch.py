@@ -70,7 +70,7 @@ def _read_published(table: TomlTable) -> PublishedModel:
     return PublishedModel(**texts, download=table.integer("download", 1), files=tuple(files))
 
 
-_TABLE = read_toml(Path(__file__).parent / "data" / "published.toml")
+_TABLE = read_toml(Path(__file__).parents[1] / "data" / "published.toml")
 PUBLISHED: Mapping[str, PublishedModel] = {name: _read_published(_TABLE.table(name)) for name in _TABLE.values}
 """Name -> model, out of data/published.toml."""
 

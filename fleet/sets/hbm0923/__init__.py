@@ -24,13 +24,6 @@ PARAMETERS: tuple[str, ...] = (
     "SfuInterval", "AttInterval", "ScaleFp20", "MaxChannels",
 )  # fmt: skip
 
-SEMANTICS: tuple[str, ...] = (
-    "act", "arithmetic", "attention", "dat2hbm", "elementwise", "feature", "float32", "functions", "instructions", "kv_cache",
-    "layout", "legality", "mvm_operands", "norm", "operands", "pos_emb", "ranges", "refusals", "softmax", "state", "trees", "unit",
-    "weights", "wt2hbm", "kernel/__init__", "kernel/_lanes", "kernel/_product", "kernel/_sizes", "kernel/_split", "kernel/_trees",
-)  # fmt: skip
-"""The files that decide the bits: semantics, legality, layouts."""
-
 INSTRUCTION_SET = InstructionSet(
     name="hbm0923",
     sdk="2.2",
@@ -42,7 +35,7 @@ INSTRUCTION_SET = InstructionSet(
         _HERE / "devices", "hbm0923", parameters=PARAMETERS, above_zero=set(PARAMETERS) - {"ScaleFp20"}, state=STATE
     ),
     rtl=rtl_files(),
-    sources=tuple(_HERE / f"{name}.py" for name in SEMANTICS),
+    sources=(_HERE / "layout.py", _HERE / "state.py"),
     error_model=error_model,
     issue=IssueRules(ahead=ahead),
     conformance=SOURCES,

@@ -20,7 +20,6 @@ from fleet.sets.vgemm.transfers import Load, Store
 __all__ = ["INSTRUCTION_SET"]
 
 _HERE = Path(__file__).parent
-_SEMANTICS = ("operands", "state", "shapes", "pads", "legality", "transfers", "loops", "layout")
 _DEVICES = load_devices(_HERE / "devices", "vgemm", parameters=("Block",), state=STATE)
 check_device(_DEVICES.values())
 
@@ -33,9 +32,7 @@ INSTRUCTION_SET = InstructionSet(
     layout=VgemmLayout(),
     devices=_DEVICES,
     rtl=rtl_files(),
-    sources=tuple(
-        _HERE / f"{name}.py" for name in ("operands", "state", "shapes", "pads", "legality", "transfers", "loops", "layout")
-    ),
+    sources=(_HERE / "layout.py", _HERE / "state.py"),
     passes=("expand-functions{only=clip}", "split-groups", "fold-weight-views", "turn-products", "integer-products"),
     error_model=error_model,
     issue=IssueRules(joined, ahead, unordered),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -85,3 +87,10 @@ def test_the_table_is_one(capsys: pytest.CaptureFixture[str]) -> None:
         assert f"| {code:d} | {code.meaning.replace('|', chr(92) + '|')} |" in written, code
     readme = (ROOT / "README.md").read_text().partition("Exit codes:")[2].partition("\n\n")[0]
     assert {int(n) for n in re.findall(r"\b(\d{1,3})\b", readme)} == set(ExitCode)
+
+
+def test_the_package_is_the_command() -> None:
+    """`python -m fleet`, where no script is on the path."""
+    by = [sys.executable, "-m", "fleet"]
+    assert subprocess.run([*by, "--version"], cwd=ROOT, capture_output=True, check=True).stdout.startswith(b"fleet, version ")
+    assert subprocess.run([*by, "no-such-command"], cwd=ROOT, capture_output=True, check=False).returncode == 2

@@ -16,7 +16,7 @@ from typing import Any
 
 import mpmath
 
-TARGET = Path(__file__).parents[1] / "fleet" / "targets" / "riscv" / "coefficients.py"
+TARGET = Path(__file__).parents[1] / "fleet" / "targets" / "riscv" / "kernels" / "coefficients.py"
 
 Function = Callable[[Any], Any]
 

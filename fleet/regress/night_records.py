@@ -4,7 +4,7 @@
 
     {"type": "session", "id": ..., "at": ..., ...}   `SessionHead`, by the main process
     {"type": "plan", "nodes": {node: kind}}          `SessionPlan`, by the main process
-    {"type": "start", "node": ..., "at": ...}        `TestStart`, by the process that runs the test
+    {"type": "start", "node": ..., "at": ...}        `StartOfTest`, by the process that runs the test
     {"type": "record", ...}                          `NightRecord`, by the same process
     {"type": "note", "at": ..., "kind": ..., ...}    `Note`, by the main process: what befell workers and nodes
     {"type": "end", "at": ..., "status": ...}        `End`, by the main process; missing if it was killed
@@ -42,7 +42,7 @@ __all__ = [
     "RecordLocation",
     "SessionHead",
     "SessionPlan",
-    "TestStart",
+    "StartOfTest",
     "Writer",
     "latest",
     "new_id",
@@ -177,7 +177,7 @@ class SessionPlan:
 
 
 @dataclass(frozen=True)
-class TestStart:
+class StartOfTest:
     """The start of a test. at: ISO 8601."""
 
     node: str
@@ -205,9 +205,9 @@ class Note:
     text: str
 
 
-Event = SessionHead | SessionPlan | TestStart | NightRecord | Note | End
+Event = SessionHead | SessionPlan | StartOfTest | NightRecord | Note | End
 _EVENTS: Mapping[str, type[Event]] = {
-    "session": SessionHead, "plan": SessionPlan, "start": TestStart, "record": NightRecord, "note": Note, "end": End,
+    "session": SessionHead, "plan": SessionPlan, "start": StartOfTest, "record": NightRecord, "note": Note, "end": End,
 }  # fmt: skip
 _TYPES = {cls: name for name, cls in _EVENTS.items()}
 
@@ -447,7 +447,7 @@ def _interrupted(events: Iterable[tuple[str, Event]]) -> int:
     """The number of starts without a later record of the same process."""
     open_: Counter[tuple[str, str]] = Counter()
     for name, event in events:
-        if isinstance(event, TestStart):
+        if isinstance(event, StartOfTest):
             open_[name, event.node] += 1
         elif isinstance(event, NightRecord) and open_[name, event.node]:
             open_[name, event.node] -= 1
@@ -456,14 +456,14 @@ def _interrupted(events: Iterable[tuple[str, Event]]) -> int:
 
 def _running(events: Iterable[tuple[str, Event]], done: set[str]) -> dict[str, tuple[str, str]]:
     """node -> (file's name, start), of tests that have begun last in their process and have no record anywhere."""
-    last = {name: event for name, event in events if isinstance(event, TestStart | NightRecord)}
-    return {e.node: (name, e.at) for name, e in last.items() if isinstance(e, TestStart) and e.node not in done}
+    last = {name: event for name, event in events if isinstance(event, StartOfTest | NightRecord)}
+    return {e.node: (name, e.at) for name, e in last.items() if isinstance(e, StartOfTest) and e.node not in done}
 
 
 def _processes(events: Iterable[tuple[str, Event]]) -> dict[str, tuple[float, str, str]]:
     found: dict[str, tuple[float, str, str]] = {}
     for name, event in events:
-        if isinstance(event, TestStart | NightRecord) and event.at:
+        if isinstance(event, StartOfTest | NightRecord) and event.at:
             seconds = event.seconds if isinstance(event, NightRecord) else 0.0
             busy, first, last = found.get(name, (0.0, event.at, event.at))
             found[name] = (busy + seconds, min(first, event.at), max(last, event.at))

@@ -33,7 +33,7 @@ from fleet.regress.night_records import (
     RecordLocation,
     SessionHead,
     SessionPlan,
-    TestStart,
+    StartOfTest,
     Writer,
     new_id,
     nights,
@@ -227,7 +227,7 @@ class Recorder:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Writes start and record of a test, in the process that runs it."""
-        self._writer.write(TestStart(item.nodeid, now()))
+        self._writer.write(StartOfTest(item.nodeid, now()))
         before = _processor()
         done = yield
         reports = self._reports.pop(item.nodeid, [])

@@ -9,7 +9,7 @@ from typing import TypedDict, Unpack
 
 from fleet.night import history as h
 from fleet.night.collect import JudgedNight, collect
-from fleet.regress.night_records import Classes, End, NightRecord, SessionHead, SessionPlan, TestStart, Writer
+from fleet.regress.night_records import Classes, End, NightRecord, SessionHead, SessionPlan, StartOfTest, Writer
 
 MEMORIES = ("ideal", "fixed", "stall", "timed")
 
@@ -91,7 +91,7 @@ def write(folder: Path, day: int, records: Iterable[NightRecord], **how: Unpack[
     main.write(SessionPlan({**{r.node: r.kind for r in rows}, **dict.fromkeys(how.get("planned", ()), "case")}))
     worker = Writer(below, "one-gw0")
     for r in rows:
-        worker.write(TestStart(r.node, r.at))
+        worker.write(StartOfTest(r.node, r.at))
         worker.write(r)
     worker.close()
     if how.get("end", True):

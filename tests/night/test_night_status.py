@@ -8,7 +8,7 @@ from pathlib import Path
 from nights_made import at, failed, head, run, write
 
 from fleet.night.status import status_of
-from fleet.regress.night_records import Note, SessionPlan, TestStart, Writer, read_night
+from fleet.regress.night_records import Note, SessionPlan, StartOfTest, Writer, read_night
 
 NOW = datetime.datetime.fromisoformat(at(0, 10))
 
@@ -18,9 +18,9 @@ def test_a_night_that_runs(tmp_path: Path) -> None:
     left = [run(seed=n).node for n in (2, 3, 4)]
     below = write(tmp_path, 0, rows, planned=left, end=False)
     worker = Writer(below, "two-w1")
-    worker.write(TestStart(left[0], at(0, 8)))
+    worker.write(StartOfTest(left[0], at(0, 8)))
     worker = Writer(below, "two-w2")
-    worker.write(TestStart(left[1], at(0, 9)))
+    worker.write(StartOfTest(left[1], at(0, 9)))
     main = Writer(below, "one-main")
     main.write(Note(at(0, 1), "dashboard", "http://here"))
     main.write(Note(at(0, 2), "interrupted", "x went away"))
@@ -37,9 +37,9 @@ def test_a_night_that_runs(tmp_path: Path) -> None:
 def test_a_start_whose_process_died_is_interrupted_and_not_running(tmp_path: Path) -> None:
     below = write(tmp_path, 0, [run(seed=0)], planned=[run(seed=1).node], end=False)
     dead = Writer(below, "two-w1")
-    dead.write(TestStart(run(seed=1).node, at(0, 4)))
+    dead.write(StartOfTest(run(seed=1).node, at(0, 4)))
     again = Writer(below, "two-w2")
-    again.write(TestStart(run(seed=1).node, at(0, 6)))
+    again.write(StartOfTest(run(seed=1).node, at(0, 6)))
     found = status_of(read_night(below), {}, NOW)
     assert [r.seconds for r in found.running] == [240.0]
     assert found.interrupted == 1

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
+from graph_models import block, block_weights
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,10 +17,6 @@ from fleet.dlavm import adr, ne, transform
 from fleet.ir.accel.rows import graph_rows
 from fleet.report.frame.graph_layout import lay_out
 from fleet.report.run.graph_picture import MOST_BOXES, Repeat, graph_picture, repeats
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "ir" / "graph"))
-import numpy as np
-from graph_models import block, block_weights
 
 T = ne.Var("token", max_data=64)
 

@@ -6,8 +6,8 @@ __getattr__ = handing_on(
     __name__,
     {
         "session": "fleet.llm.sessions.session:*",
-        "Runner": "fleet.llm.sessions.run_module",
+        "Runner": "fleet.llm.sessions.run_module:ModuleRunner",
         "generate": "fleet.llm.contestants",
-        "Request": "fleet.llm.contestants",
+        "Request": "fleet.llm.contestants:GenerateRequest",
     },
 )

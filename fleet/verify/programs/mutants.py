@@ -61,7 +61,8 @@ FILES = (
         f"fleet/frontend/arrays/functions/{n}.py"
         for n in ("composed", "create", "elementwise", "order", "products", "reductions", "shapes", "shifts")
     ),
-    *(f"fleet/ir/{n}.py" for n in ("operation", "promotion", "elementwise", "movement", "reductions", "shapes", "einsum", "types")),
+    *(f"fleet/ir/operations/{n}.py" for n in ("operation", "promotion", "elementwise", "movement", "reductions", "einsum")),
+    *(f"fleet/ir/{n}.py" for n in ("shapes", "types")),
 )
 """What the programs are about: statements, expressions, NumPy's functions, shapes and dtypes. Left out: classes, text, random
 generators, `@jit`, the interpreter, sizes that only the run knows."""

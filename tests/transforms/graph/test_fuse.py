@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from graph_models import C, block, block_weights
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.func import FuncOp
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "ir" / "graph"))
-from graph_models import C, block, block_weights
 
 from fleet.dlavm import adr, ne
 from fleet.ir.accel.errors import GraphError

@@ -37,7 +37,7 @@ FAULTS = (
         (r"1 of 3 commits differ", r"instruction 0 mvm_bn", r"element \[0, \d+\] at ddr 0x\w+: .*"),
         choices=(
             Choice(
-                f"{ISA}/arithmetic.py",
+                f"{ISA}/numerics/mvm.py",
                 "v.astype(np.float16)",
                 "(lambda h: np.where(np.abs(h.astype(v.dtype)) > np.abs(v), np.nextafter(h, np.float16(0)), h))"
                 "(v.astype(np.float16))",

@@ -79,7 +79,7 @@ FAULTS = (
             Edit(
                 "fleet/engines/rtl_sim/segment.py",
                 '(script or self._script).save(stem.with_suffix(".script"))',
-                'short = Script()\n        short.read(0x394)\n        short.save(stem.with_suffix(".script"))',
+                'short = JobScript()\n        short.read(0x394)\n        short.save(stem.with_suffix(".script"))',
             ),
         ),
         at="the register reads of engine rtl",

@@ -5,8 +5,11 @@ The table is printed at the end, and written with its page to <--fleet-report>/f
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -81,6 +84,21 @@ def test_all_edits_fit_the_sources() -> None:
             source.edited(edit)
         for choice in fault.choices:
             place_of((PROJECT / choice.file).read_text(encoding="utf-8"), choice)
+
+
+def test_planted_python_knows_its_names(tmp_path: Path) -> None:
+    """A fault that ends as a NameError is found for the wrong reason. Whoever renames a class learns of it at once."""
+    for number, fault in enumerate(FAULTS):
+        for file in {e.file for e in fault.edits if e.file.endswith(".py")}:
+            text = (PROJECT / file).read_text(encoding="utf-8")
+            for edit in fault.edits:
+                if edit.file == file:
+                    text = text.replace(edit.old, edit.new)
+            (tmp_path / f"fault{number}_{Path(file).name}").write_text(f"# {fault.name}: {file}\n{text}", encoding="utf-8")
+    ruff = shutil.which("ruff", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+    assert ruff is not None
+    told = subprocess.run([ruff, "check", "--isolated", "--select", "F821", "--no-cache", tmp_path], capture_output=True, text=True)
+    assert told.returncode == 0, told.stdout
 
 
 def test_an_edit_must_match_once(tmp_path: Path) -> None:

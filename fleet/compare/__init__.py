@@ -1,1 +1,1 @@
-"""Two traces compared: metrics, derived bounds, verdicts, and the first place at which what must agree does not."""
+"""Compare two traces: metrics, derived bounds, verdicts, and the first place at which the traces must agree and do not."""

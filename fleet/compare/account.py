@@ -1,4 +1,4 @@
-"""The account of a divergence: what a replay of its neighbourhood showed beside what the run itself left. Plain data."""
+"""The account of a divergence, as plain data: what a replay of the instructions around it showed, and what the run itself left."""
 
 from __future__ import annotations
 
@@ -9,13 +9,17 @@ __all__ = ["CommitSpan", "DivergenceAccount", "FirstBeat", "OperandLink", "Repla
 
 @dataclass(frozen=True)
 class Replayed:
-    """The instructions that ran again on the hardware, from memory that both engines agreed on.
+    """The instructions that ran again on the hardware, from memory that both engines agreed on (the replayed window).
 
-    first: of the window, that ended at the divergent one; calls: of the whole run up to there. tries: lengths of the windows that
-    were tried, in order. filled: earlier instructions that ran once more, because they left what the window reads in memories on
-    the chip. issue: how the window was issued. same: whether it differed in the same way (the same bytes).
-    cycles: of the window; seconds: of all tries; start, end: cycles of the divergent instruction within the window.
-    younger: instructions behind the divergent one that were started too; None where there were none.
+    first: number of the window's first instruction; the window ends at the divergent one.
+    calls: number of instructions of the whole run, up to the divergent one.
+    tries: lengths of the windows that were tried, in order.
+    filled: number of earlier instructions that were replayed too, because the window reads what they left in on-chip memories.
+    issue: how the window was issued.
+    same: whether the replay differed in the same way (the same bytes).
+    cycles: of the window. seconds: of all tries together.
+    start, end: cycles of the divergent instruction within the window.
+    younger: number of instructions after the divergent one that were started too, or None.
     """
 
     first: int
@@ -35,8 +39,8 @@ class Replayed:
 class Tiles:
     """The destination in blocks, in the order in which the instruction writes them.
 
-    first: number of the first block that differs; count: of all; wrong: how many differ. place, size: of that block, as text and in
-    bytes.
+    first: number of the first block that differs. count: number of all blocks. wrong: number of blocks that differ.
+    place: of the first block that differs, as text. size: of that block, in bytes.
     """
 
     first: int
@@ -48,9 +52,10 @@ class Tiles:
 
 @dataclass(frozen=True)
 class FirstBeat:
-    """The write that went wrong first in time. cycle: of the replayed window; number: of the instruction's beats, from 0.
+    """The first write, in time, that is wrong.
 
-    what: "wrong value", "outside the destination", "too early" or "missing"; place, expected, found: as text.
+    cycle: within the replayed window. number: of the write among the instruction's beats, from 0. count: number of beats.
+    what: "wrong value", "outside the destination", "too early" or "missing". place, expected, found: as text.
     """
 
     cycle: int | None
@@ -64,13 +69,14 @@ class FirstBeat:
 
 @dataclass(frozen=True)
 class OperandLink:
-    """Where an operand of an instruction came from.
+    """Where an operand of an instruction comes from.
 
-    depth: 0 for the divergent instruction's own operands, 1 for those of the one that wrote them, ...
-    reader: number of the instruction that read. field: of its address, empty where none is that address. place: as text.
-    writer: number of the instruction that wrote it last, None for what the host put there. words: its name and operation, or what
-    it is.
-    digest: that both engines agreed on, 16 hex digits; empty for the host's.
+    depth: 0 for the divergent instruction's own operands, 1 for the operands of the instruction that wrote those, and so on.
+    reader: number of the instruction that reads the operand.
+    field: instruction field that holds its address; empty if none does. place: as text. size: in bytes.
+    writer: number of the instruction that wrote it last; None if the host wrote it.
+    words: name and operation of the writer, or what the data is.
+    digest: on which both engines agreed, 16 hex digits; empty for data of the host.
     """
 
     depth: int
@@ -85,7 +91,7 @@ class OperandLink:
 
 @dataclass(frozen=True)
 class CommitSpan:
-    """A commit near the divergence, for the time line. equal: None where it was not compared."""
+    """A commit near the divergence, for the time line. equal: None if it was not compared."""
 
     seq: int
     instruction: str
@@ -97,11 +103,13 @@ class CommitSpan:
 
 @dataclass(frozen=True)
 class DivergenceAccount:
-    """What the page shows beside the divergence itself.
+    """What the divergence page shows beside the divergence itself.
 
-    source: of the model's operation, "model.py:12: h = x @ w"; empty without one. pattern: of the bits that differ, a line each.
-    address: the field that the failing address comes from, a line each. supposed: values of single fields that would explain
-    what was found, a line each. chain: inputs, down to what the host put there. near: commits around it.
+    source: source line of the model's operation ("model.py:12: h = x @ w"), or empty.
+    pattern: pattern of the bits that differ, as text lines.
+    address: the instruction field that the failing address comes from, as text lines.
+    supposed: values of single fields that would explain what was found, as text lines.
+    chain: inputs, followed back to what the host wrote. near: commits around the divergence.
     """
 
     source: str = ""
@@ -114,6 +122,6 @@ class DivergenceAccount:
     chain: tuple[OperandLink, ...] = ()
     near: tuple[CommitSpan, ...] = ()
     cut: bool = False
-    """Whether the run ended at the divergence, so that nothing behind it was compared."""
+    """Whether the run ended at the divergence, so that no later commit was compared."""
     counted_by: int | None = field(default=None, metadata={"may_be_missing": True})
-    """The commit that counts what the divergent instruction wrote before its turn; None where it is its own."""
+    """The commit that accounts for a write which the divergent instruction made before its turn; None if that is its own commit."""

@@ -1,4 +1,4 @@
-"""The compiled stream as comparisons need it: groups, figures of every call, where an element stands in memory."""
+"""The compiled stream as comparisons need it: groups, figures of each call, the element at a memory address."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["CompiledStream", "open_stream"]
 
 @dataclass(frozen=True)
 class CompiledStream:
-    """An `AccelProgram` and what can be read off it."""
+    """A compiled program (`AccelProgram`) and what comparisons derive from it."""
 
     compiled: AccelProgram
 
@@ -45,12 +45,12 @@ class CompiledStream:
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Operation ids of every device group."""
+        """Operation ids of each device group."""
         return tuple(g.ops for g in self.compiled.groups)
 
     @cached_property
     def absorbed(self) -> dict[str, str]:
-        """Operations of the model that the compiled program does not have, and why that is."""
+        """Operations of the model that the compiled program lacks, each with the reason."""
         compiled = self.compiled.program
         found = {op_id(op): "not in the compiled program" for op in self.compiled.model.operations()}
         found |= compiled.fates
@@ -66,7 +66,7 @@ class CompiledStream:
 
     @cached_property
     def inner(self) -> dict[str, str]:
-        """Operations whose value never stands in memory, and why that is."""
+        """Operations whose value is never written to memory, each with the reason."""
         return self.absorbed | {
             op: "fused on the device: its value never leaves the unit, its error shows in the value that its group leaves"
             for g in self.compiled.groups
@@ -75,11 +75,11 @@ class CompiledStream:
         }
 
     def figures(self, memory: str = "ideal") -> tuple[CallFigures, ...]:
-        """What the instructions' classes say of each call. memory: the model that ran, as `RunOptions` names it."""
+        """Return the instruction classes' figures for each call. memory: memory model of the run, as `RunOptions` names it."""
         return tuple(_figures(self.compiled.instruction_set, self.compiled.device, call, memory) for call in self.calls)
 
     def evidence(self, folder: Path | None, operands: Operands | None = None) -> StreamEvidence:
-        """For `divergence.explain`; folder: where the engine left its memory images (searched for `ddr.bin`)."""
+        """Return the evidence for `divergence.explain`. folder: searched for the newest `ddr.bin` that the engine left, or None."""
         memory = None
         if folder is not None and folder.is_dir():
             images = sorted(folder.rglob("ddr.bin"), key=lambda p: p.stat().st_mtime)
@@ -92,7 +92,7 @@ class CompiledStream:
         )
 
     def _damage(self, memory: MappedMemory) -> Iterator[str]:
-        """Constants of the plan that `memory` does not hold, each with its first wrong byte."""
+        """Yield a line for each constant of the plan that `memory` does not hold, with its first wrong byte."""
         for name, constant in self.compiled.plan.constants.items():
             for bank, data in enumerate(constant.data):
                 packed = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
@@ -105,7 +105,7 @@ class CompiledStream:
                     yield f"{place}: packed {int(packed[at]):#04x}, found {int(found[at]):#04x}{more}"
 
     def _locate(self, ops: tuple[str, ...], space: str, bank: int, address: int) -> tuple[int, ...] | None:
-        """Coordinates of the element at a DDR address within a tensor that the group leaves there."""
+        """Return the coordinates of the element at a DDR address, within a tensor that the group leaves there, or None."""
         if space != "ddr":
             return None
         for op in ops:
@@ -120,7 +120,7 @@ class CompiledStream:
 
 
 def open_stream(program: Program, device: str, lowering: Mapping[str, Any]) -> CompiledStream:
-    """Compiles for a device (cached by content). Raises FleetError like the compiler."""
+    """Compile the program for a device (cached by content). Raises FleetError if it does not compile."""
     from fleet.isa.registry import find_device
     from fleet.targets.accel.compile import compile_accel
 
@@ -142,9 +142,9 @@ def _figures(instruction_set: InstructionSet, device: Device, call: Call, memory
 
 
 def _elements_by_halfword(instruction_set: InstructionSet, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray | None:
-    """For every 16-bit word of a packed tensor the flat index of its element, -1 for padding; None for other layouts.
+    """Return the flat element index for each 16-bit word of a packed tensor, -1 for padding; None if the layout cannot be derived.
 
-    Found out by packing: the index in two digits of base 1000, each plus one, are exact in float16.
+    The layout is derived by packing the indices: three digits of base 1000, each plus one, are exact in float16.
     """
     pack: Callable[[np.ndarray], np.ndarray] = instruction_set.layout.pack
     index = np.arange(int(np.prod(shape)), dtype=np.int64).reshape(shape)
@@ -162,7 +162,7 @@ def _elements_by_halfword(instruction_set: InstructionSet, shape: tuple[int, ...
 
 
 def _elements_of_words(pack: Callable[[np.ndarray], np.ndarray], index: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
-    """The same for integers, where they are packed as words of 32 bits."""
+    """Return the flat element index for each 16-bit word of a packed integer tensor; None unless it is packed as 32-bit words."""
     try:
         packed = np.ascontiguousarray(pack((index + 1).astype(dtype))).view("<u4").astype(np.int64)
     except (FleetError, ValueError):

@@ -1,4 +1,4 @@
-"""Commits of two engines side by side, and the first place at which what must agree does not."""
+"""Commits of two engines side by side, and the first place at which they must agree and do not."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ __all__ = ["CommitRow", "Divergence", "ElementDifference"]
 
 @dataclass(frozen=True)
 class CommitRow:
-    """One instruction commit of two engines. Digests are 16 hex digits; cycles and macs are empty / None without a source.
+    """One commit of two engines.
 
-    equal: instruction, digest, bytes, result and operations agree. macs: useful; macs_issued: with padding waste.
-    least_bytes: the bytes that its operands hold, each once, as "<space>_read" and "<space>_write" ("hbm_read"): what it
-    must move at least (`Instruction.reads` and `writes`); empty when unknown. unit: of the hardware; empty when unknown.
+    reference_digest, other_digest: 16 hex digits; empty if that side lacks the commit.
+    cycles: empty without a source. macs: useful multiply-accumulates; macs_issued: those and padding; both None without a source.
+    least_bytes: size of its operands, each counted once, by "<space>_read" and "<space>_write" ("hbm_read"): the least traffic
+    that it needs (`Instruction.reads` and `writes`); empty if unknown.
+    equal: whether instruction, digest, bytes, result and operations agree. unit: hardware unit; empty if unknown.
     """
 
     seq: int
@@ -40,9 +42,12 @@ class CommitRow:
 
 @dataclass(frozen=True)
 class ElementDifference:
-    """One byte range of a destination that differs. address: byte offset in the space; element: coordinates in the operation's
-    tensor where the layout is known, else None; expected and found: as text ("0x3c01 = 1.00097656"). place: row and column of an
-    on-chip memory, or the state register; None for what has an address."""
+    """One element of a destination that differs.
+
+    address: byte offset in the space. element: coordinates in the operation's tensor; None if the layout is unknown.
+    expected, found: as text ("0x3c01 = 1.00097656").
+    place: row and column of an on-chip memory, or the state register; None if the space is byte-addressed.
+    """
 
     space: str
     bank: int
@@ -54,19 +59,22 @@ class ElementDifference:
 
     @property
     def where(self) -> str:
-        """The place in words: "hbm port 3 0x40", "acc row 7, column 3"."""
+        """The place as text: "hbm port 3 0x40", "acc row 7, column 3"."""
         return self.place or f"{self.space}{f' port {self.bank}' if self.space == 'hbm' else ''} {self.address:#x}"
 
 
 @dataclass(frozen=True)
 class Divergence:
-    """The first place at which two things that must agree do not.
+    """The first place at which two traces must agree and do not.
 
-    For "bits" seq and instruction are the commit's; for "bound" op and element of the first operation beyond its bound.
-    registers: (byte address, value) of the writes that start the instruction, in order; registers_named: the operand
-    fields by name. inputs: what the place computed from, as text lines. disassembly: the instruction in one line, then
-    a line a register with its meaning; empty when unknown. total_differences: elements that differ there,
-    None where the bytes could not be had. account: what a replay showed, None where none was made.
+    For comparisons of kind "bits", seq and instruction are those of the commit. For kind "bound", ops holds the first operation
+    beyond its bound.
+    registers: (byte address, value) of the register writes that start the instruction, in order.
+    registers_named: the operand fields by name.
+    inputs: what the value was computed from, as text lines.
+    disassembly: the instruction in one line, then one line per register with its meaning; empty if unknown.
+    total_differences: number of elements that differ there; None if the bytes are not available.
+    account: what a replay showed; None if nothing was replayed.
     """
 
     comparison: str
@@ -84,6 +92,6 @@ class Divergence:
 
     @property
     def commit(self) -> int | None:
-        """The commit that differs: the instruction's own, or an older one that counts what it wrote before its turn."""
+        """The number of the commit that differs: the instruction's own, or an older one that accounts for an early write."""
         counted_by = None if self.account is None else self.account.counted_by
         return self.seq if counted_by is None else counted_by

@@ -1,9 +1,8 @@
 """From the first divergent commit to the place: operation, instruction, address, element, values, register writes.
 
-Everything before the first divergent commit agreed, so its inputs were the same on both sides. What it should have
-written is therefore what its semantics gives on the other engine's own memory, and what it did write stands there, unless
-a later instruction wrote over either. The digests of the commit decide that: evidence whose digest is not the one in the
-trace is not shown.
+Everything before the first divergent commit agreed, so its inputs were the same on both sides. What it should have written
+follows from its semantics on the other engine's memory. What it did write is still in that memory, unless a later instruction
+overwrote it. The digests of the commit decide: bytes whose digest differs from the trace's are not shown.
 """
 
 from __future__ import annotations
@@ -26,19 +25,19 @@ Locate = Callable[[tuple[str, ...], str, int, int], tuple[int, ...] | None]
 """(operation ids of the commit, space, bank, byte offset) -> coordinates in the tensor that the commit leaves there, or None."""
 
 Operands = Callable[[tuple[str, ...], tuple[int, ...]], tuple[str, ...]]
-"""(operation ids of the commit, coordinates of an element) -> text lines: the values that it was computed from."""
+"""(operation ids of the commit, coordinates of an element) -> the values that it was computed from, as text lines."""
 
 _SHOWN = 16
 
 
 @dataclass(frozen=True)
 class StreamEvidence:
-    """What can be had of a stream after a run.
+    """What is available of a stream after a run.
 
-    calls: the instructions in commit order; memory: the other engine's memory as its run left it.
-    before: memory as the instruction in question found it; None: as `memory` holds it (nothing was overwritten since).
+    calls: the instructions in commit order. memory: the other engine's memory at the end of its run.
+    before: memory as the instruction in question found it; None if `memory` still holds that (nothing was overwritten since).
     locate, operands: see `Locate`, `Operands`.
-    damage: constants that are not in that memory as they were loaded, a line each.
+    damage: constants whose bytes in that memory are not the ones that were loaded, as text lines.
     """
 
     instruction_set: InstructionSet
@@ -52,11 +51,11 @@ class StreamEvidence:
 
 
 def explain(divergence: Divergence, reference: Trace, other: Trace, evidence: StreamEvidence) -> Divergence:
-    """The divergence with registers, bytes and elements, as far as the evidence goes; never raises for missing evidence."""
+    """Return the divergence with registers, bytes and elements, as far as the evidence goes. Missing evidence never raises."""
     if divergence.seq is None or not 0 <= divergence.seq < len(evidence.calls):
         return divergence
     call = evidence.calls[divergence.seq]
-    # What an illegal call would read or write has no meaning, and asking for it may fail.
+    # What an illegal call reads or writes is undefined, and asking for it may fail.
     illegal = bool(evidence.instruction_set.instructions[call.instruction].legal(evidence.device, call.fields))
     divergence = replace(
         divergence,
@@ -110,7 +109,7 @@ def _disassembly(instruction_set: InstructionSet, call: Call) -> tuple[str, ...]
 
 
 def _inputs(evidence: StreamEvidence, call: Call) -> tuple[str, ...]:
-    """The ranges that it read; of a memory with several banks the first one's."""
+    """Describe the ranges that the call reads; of a memory with several banks, only the first bank's."""
     unit = evidence.instruction_set.instructions[call.instruction]
     ranges = unit.reads(evidence.device, call.fields)
     banks = {r.space: max(q.bank for q in ranges if q.space == r.space) for r in ranges}
@@ -125,7 +124,7 @@ def _inputs(evidence: StreamEvidence, call: Call) -> tuple[str, ...]:
 def _differences(
     device: Device, writes: Sequence[Write], found: Sequence[np.ndarray], ops: tuple[str, ...], locate: Locate | None
 ) -> tuple[tuple[ElementDifference, ...], int]:
-    """Differing elements, in order of address; all counted, the first few described."""
+    """Describe the first differing elements, in order of address, and count all of them."""
     shown: list[ElementDifference] = []
     total = 0
     for w, f in zip(writes, found, strict=True):
@@ -147,13 +146,13 @@ def _inside(device: Device, space: str, address: int) -> str | None:
 
 
 def _kind(w: Write) -> np.dtype:
-    """Of a write's elements: its own, else 16-bit words taken for FP16, bytes where its bounds are odd."""
+    """Return the dtype of a write's elements: its own or float16; bytes if offset or size is not a multiple of the element size."""
     kind = np.dtype(w.dtype or "<f2")
     return kind if w.offset % kind.itemsize == 0 and w.data.size % kind.itemsize == 0 else np.dtype("u1")
 
 
 def spelling(value: np.ndarray) -> str:
-    """One element (an array of one) as text: its bits, and its number where these do not say it ("0x3c01 = 1.00097656")."""
+    """Return one element (an array of size 1) as text: its bits, and its number if needed ("0x3c01 = 1.00097656")."""
     width = value.dtype.itemsize
     bits = int(value.view(f"<u{width}")[0])
     if value.dtype.kind == "f":

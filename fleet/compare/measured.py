@@ -1,4 +1,4 @@
-"""What was measured of one operation in one comparison: errors, bounds, special values, and what decided."""
+"""Measurements of one operation in one comparison: errors, bounds, special values, and the verdict."""
 
 from __future__ import annotations
 
@@ -13,17 +13,19 @@ __all__ = ["BoundStats", "ErrorStats", "OperationRow", "ValueCounts", "Worst"]
 
 @dataclass(frozen=True)
 class ErrorStats:
-    """Error of one array against its reference (`fleet.compare.metrics` defines every figure).
+    """Error of one array against its reference (`fleet.compare.metrics` defines each figure).
 
     Attributes:
-        elements: compared; max_abs, mean_abs, rms; max_rel: over elements with a non-zero finite reference.
+        elements: number of elements compared.
+        max_abs, mean_abs, rms: of the absolute error. max_rel: over elements with a non-zero finite reference.
         ulp_dtype: dtype in which ULPs are counted (the coarser of both); "" for integers and booleans (difference in units).
-        ulp_max, ulp_p50, ulp_p99: distance in ULPs; inf where NaN or infinity stands on one side only.
-        ulp_upper: inclusive upper edges of the histogram (0, 1, 2, 4, ...); ulp_counts has one count more: beyond the last edge.
+        ulp_max, ulp_p50, ulp_p99: distance in ULPs; inf if only one side is NaN or infinite.
+        ulp_upper: inclusive upper edges of the histogram (0, 1, 2, 4, ...).
+        ulp_counts: counts by bin; the additional last count is of distances beyond the last edge.
         sqnr_db: 10 log10(sum ref^2 / sum err^2); inf for no error, nan for no signal.
-        cosine: of both as vectors, nan if one is zero.
-        mismatches: elements that are not equal (NaN equals NaN, +0 equals -0).
-        channel_max_abs: largest error by index of the last dimension, at most 4096 entries (empty for scalars and beyond).
+        cosine: cosine of both arrays as vectors; nan if one is zero.
+        mismatches: number of elements that are not equal (NaN equals NaN, +0 equals -0).
+        channel_max_abs: largest error by index of the last dimension; empty for scalars and for more than 4096 indices.
     """
 
     elements: int
@@ -47,10 +49,10 @@ class ErrorStats:
 class BoundStats:
     """Error against its derived bound.
 
-    bound_max, bound_median: of the elementwise bound; ulp_max, ulp_median: the bound in ULPs of the reference element.
+    bound_max, bound_median: of the elementwise bound. ulp_max, ulp_median: the bound in ULPs of the reference element.
     worst_ratio: largest error / bound (0 / 0 counts as 0); above 1 is a violation. violations: elements with error > bound.
-    unbounded: elements whose bound is infinite: it says nothing of them (`Ways` says what does).
-    undecided: argmax rows whose class differs while the top-2 margin lies within the bound.
+    unbounded: elements with an infinite bound, which proves nothing (`Ways` says what does).
+    undecided: argmax rows whose class differs while the top-2 margin is within the bound.
     rule: one clause that says what the bound was derived from.
     """
 
@@ -78,7 +80,10 @@ class Worst:
 
 @dataclass(frozen=True)
 class ValueCounts:
-    """Counts in one array; saturated: finite values at the dtype's largest magnitude (float16: also infinities)."""
+    """Counts of special values in one array.
+
+    saturated: finite values at the dtype's largest magnitude (float16: infinities too).
+    """
 
     elements: int
     saturated: int
@@ -93,22 +98,23 @@ class OperationRow:
     """One operation in one comparison.
 
     Attributes:
-        op: operation id; name: of the operation ("matmul"); var, at: of the source, "" where unknown.
+        op: operation id. name: of the operation ("matmul"). var, at: variable and line of the source; "" if unknown.
         index: position in program order, from 0 (the x axis of pictures against depth).
         place: "device" or "host" on the accelerator, "" elsewhere.
-        cumulative: error from the model's inputs to here. local: the operation (or its group) alone, both sides on the same
-            inputs (the reference's own; off the accelerator the other side's), None where it was not measured.
-        bound, local_bound: likewise; None for kind "info" and "bits".
-        own_bound: of the operation (or its group) on the other side's own operands, where that was measured. It stays finite
-            where errors that gather on the way have no bound, and decides there.
+        cumulative: error from the model's inputs to this operation.
+        local: error of the operation (or its group) alone, both sides on the same inputs (the reference's own; off the
+            accelerator, the other side's). None if it was not measured.
+        bound, local_bound: bounds of these two errors; None for kind "info" and "bits".
+        own_bound: bound of the operation (or its group) on the other side's own operands; None if it was not measured. It stays
+            finite where accumulated errors have no bound, and decides there.
         reference_counts, other_counts: special values of both sides.
-        verdict: "pass", "fail", "not proved", or "info" where nothing is required; reason: one clause, "" when it passes.
-        ways: how many elements were held in which way; None for kind "info" and "bits". higher: what the third judge found, None
-            where it was not asked.
-        waiver: "owner: reason (until date)" when a waiver turned a failure into a pass, else None.
-        parts: of a device group's local error, as RMS: what "operands" stored by the device cost, what storing the "result"
-            does, what the "unit" computes differently; empty where it was not measured.
-        causes: what these are on this device, in words ("weights", "unit"), as its instruction set states them.
+        verdict: "pass", "fail", "not proved", or "info" if nothing is required. reason: one clause, "" if it passes.
+        ways: number of elements decided in each way; None for kind "info" and "bits".
+        higher: what the third judge found; None if it was not asked.
+        waiver: "owner: reason (until date)" if a waiver turned a failure into a pass, else None.
+        parts: RMS of the parts of a device group's local error: "operands" (stored by the device), "result" (stored by the
+            device) and "unit" (computed differently). Empty if it was not measured.
+        causes: causes of these parts on this device, in words ("weights", "unit"), as its instruction set states them.
     """
 
     op: str
@@ -146,5 +152,5 @@ class OperationRow:
 
     @property
     def held(self) -> BoundStats | None:
-        """The bound that decides: the accumulated one, or that of the step by itself."""
+        """The bound that decides: the accumulated one, or the bound of the step alone."""
         return self.own_bound if self.by_step else self.bound

@@ -1,4 +1,4 @@
-"""Evidence that the memory that answered is of the model that was asked for."""
+"""Evidence that the run used the memory model that was asked for."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _ROWS = "row_hits"
 
 
 def other_memory(asked: str, counted: Iterable[str]) -> str | None:
-    """Why hardware cannot have run on the memory that was asked for, by the names of what was counted; None when it can.
+    """Return why the hardware cannot have run on the requested memory model, or None if it can.
 
-    Rows of a DRAM are counted by the timed memory and by no other.
+    asked: the requested memory model. counted: names of the run's counters. Only timed memory counts rows of a DRAM.
     """
     timed = asked.partition(":")[0] == "timed"
     rows = any(name.endswith(_ROWS) for name in counted)

@@ -1,14 +1,14 @@
-"""Error metrics of one array against its reference, vectorised; what each figure means, to the last special value.
+"""Error metrics of one array against its reference, vectorised, with their meaning for special values.
 
-Equality: NaN equals NaN (any payload), +0 equals -0, infinities of one sign are equal. Everything else is as IEEE 754 has it.
+Equality: NaN equals NaN (any payload), +0 equals -0, infinities of one sign are equal. Everything else follows IEEE 754.
 Absolute error: |other - reference| in float64 (of integers: the exact distance); 0 for equal elements (so NaN and NaN: 0);
-    inf where NaN or infinity stands on one side only, or infinities of both signs.
+    inf if only one side is NaN or infinite, or if the infinities differ in sign.
 Relative error: absolute error / |reference| over elements with a finite, non-zero reference.
 ULP distance: the number of representable values of the compared dtype between both, counted on the real line without the
     double zero: 0 for +0 and -0, 1 for neighbours, also across powers of two and from the largest subnormal to the smallest
     normal. inf as for absolute error. The compared dtype is the coarser of both; values are rounded to it first.
 SQNR: 10 log10(sum ref^2 / sum err^2) over elements that are not both NaN or both infinite; inf when nothing differs; nan when the
-    reference is no signal: zero, or no larger than what rounding leaves of a zero (`signal.Floors`).
+    reference is no signal: zero, or not above the rounding error of a zero (`signal.Floors`).
 Cosine: of both arrays as vectors, over elements finite on both sides; nan when one of them is zero.
 """
 
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 ULP_EDGES: tuple[int, ...] = (0, *(1 << k for k in range(25)))
-"""Inclusive upper edges of the ULP histogram: 0, 1, 2, 4, ... 2^24; one more bin counts what lies beyond."""
+"""Inclusive upper edges of the ULP histogram: 0, 1, 2, 4, ... 2^24. One more bin counts larger distances."""
 
 _CHANNELS = 4096
 
@@ -50,7 +50,7 @@ def coarser_dtype(reference: np.dtype, other: np.dtype) -> np.dtype | None:
 
 
 def equal_elements(reference: Array, other: Array) -> Array:
-    """Boolean array: equal in the sense of the module."""
+    """Return a boolean array: whether elements are equal as the module defines it."""
     equal = np.asarray(reference == other)
     if reference.dtype.kind in "fc" and other.dtype.kind in "fc":
         equal |= np.isnan(reference) & np.isnan(other)
@@ -58,7 +58,7 @@ def equal_elements(reference: Array, other: Array) -> Array:
 
 
 def absolute_error(reference: Array, other: Array) -> Array:
-    """float64 array of absolute errors."""
+    """Return the absolute errors, as float64."""
     _check(reference, other)
     if reference.dtype.kind in "iub" and other.dtype.kind in "iub":
         return _integer_distance(reference.astype(np.int64), other.astype(np.int64))
@@ -72,7 +72,7 @@ def absolute_error(reference: Array, other: Array) -> Array:
 
 
 def ulp_distance(reference: Array, other: Array, dtype: np.dtype | None = None) -> Array:
-    """float64 array of ULP distances in `dtype` (default: the coarser of both; of integers: the distance in units)."""
+    """Return the ULP distances in `dtype`, as float64 (default: the coarser of both dtypes; of integers: the distance in units)."""
     _check(reference, other)
     if "c" in (reference.dtype.kind, other.dtype.kind):
         return np.asarray(ulp_distance(_parts(reference), _parts(other), dtype).max(axis=-1))
@@ -90,7 +90,7 @@ def ulp_distance(reference: Array, other: Array, dtype: np.dtype | None = None) 
 
 
 def spacing_of(values: Array, dtype: np.dtype) -> Array:
-    """float64 array: the distance from |value| to the next larger value of `dtype`; nan for NaN and infinities."""
+    """Return the distance from |value| to the next larger value of `dtype`, as float64; nan for NaN and infinities."""
     with np.errstate(over="ignore", invalid="ignore"):
         return np.spacing(np.abs(values.astype(dtype))).astype(np.float64)
 
@@ -98,10 +98,10 @@ def spacing_of(values: Array, dtype: np.dtype) -> Array:
 def error_stats(
     reference: Array, other: Array, ulp_dtype: np.dtype | None = None, floor: float = 0.0, *, error: Array | None = None
 ) -> ErrorStats:
-    """All figures. Arrays have one shape (ComparisonFailure otherwise); zero elements give a row with `elements` 0.
+    """Return all error figures; for empty arrays, a row with `elements` 0. Raises ComparisonFailure if the shapes differ.
 
-    floor: root mean square up to which the reference is zero but for rounding, and no signal (`signal.Floors`).
-    error: what `absolute_error` gave of both, where that is known.
+    floor: root mean square up to which the reference is a rounded zero and no signal (`signal.Floors`).
+    error: result of `absolute_error` for both arrays, if it is known already.
     """
     _check(reference, other)
     if "c" in (reference.dtype.kind, other.dtype.kind):
@@ -141,7 +141,7 @@ def error_stats(
 
 
 def root_mean_square(values: Array) -> float:
-    """Of the finite elements; 0 without any."""
+    """Return the root mean square of the finite elements; 0 if none is finite."""
     values = _parts(values) if values.dtype.kind == "c" else values
     finite = values[np.isfinite(values)].astype(np.float64) if values.dtype.kind == "f" else np.zeros(0)
     size = _norm(finite) / math.sqrt(finite.size) if finite.size else 0.0
@@ -149,7 +149,7 @@ def root_mean_square(values: Array) -> float:
 
 
 def value_counts(array: Array, dtype: np.dtype | None = None) -> ValueCounts:
-    """Special values of an array, judged by `dtype` (default: its own; float16 for float16 values held in float32)."""
+    """Count special values of an array by `dtype` (default: its own; float16 for float16 values held in float32)."""
     if array.dtype.kind == "c":
         return value_counts(_parts(array))
     dtype = dtype or array.dtype
@@ -171,7 +171,7 @@ def value_counts(array: Array, dtype: np.dtype | None = None) -> ValueCounts:
 
 
 def _parts(array: Array) -> Array:
-    """Complex numbers as pairs of floats, along a last axis of two; a real array's imaginary parts are zeros."""
+    """Split complex numbers into (real, imaginary) floats along a new last axis; the imaginary parts of a real array are zeros."""
     whole = array if array.dtype.kind == "c" else array.astype(np.complex128)
     return np.stack([np.real(whole), np.imag(whole)], axis=-1)
 
@@ -185,7 +185,7 @@ def _check(reference: Array, other: Array) -> None:
 
 
 def _ordered(values: Array) -> Array:
-    """int64 that orders as the floats do, both zeros at 0."""
+    """Map floats to int64 in the same order, both zeros to 0."""
     size = values.dtype.itemsize
     bits = np.ascontiguousarray(values).view(f"i{size}").astype(np.int64).reshape(values.shape)
     lowest = np.int64(-(1 << (8 * size - 1)))
@@ -193,14 +193,14 @@ def _ordered(values: Array) -> Array:
 
 
 def _integer_distance(a: Array, b: Array) -> Array:
-    """|a - b| of int64 arrays as float64: the distance itself is exact (it may need 64 bits), its float64 is rounded."""
+    """Return |a - b| of int64 arrays as float64. The distance is exact in uint64 and rounded once, to float64."""
     low, high = np.minimum(a, b).astype(np.uint64), np.maximum(a, b).astype(np.uint64)
     with np.errstate(over="ignore"):
         return np.asarray((high - low).astype(np.float64))
 
 
 def _norm(values: Array) -> float:
-    """Euclidean norm without overflow."""
+    """Return the Euclidean norm without overflow."""
     flat = values.reshape(-1)
     with np.errstate(over="ignore"):
         square = float(np.einsum("i,i", flat, flat))
@@ -213,7 +213,7 @@ def _norm(values: Array) -> float:
 
 
 _SAFE = 1e-200
-"""Squares above it, and below its reciprocal, have lost nothing that shows to underflow or overflow."""
+"""Squares between this and its reciprocal have lost nothing significant to underflow or overflow."""
 
 
 def _sqnr_db(ref: Array, error: Array, floor: float) -> float:
@@ -241,7 +241,7 @@ def _cosine(a: Array, b: Array) -> float:
 
 
 def _where(values: Array, chosen: Array) -> Array:
-    """The chosen elements; all of them without a copy."""
+    """Return the chosen elements, without a copy if all are chosen."""
     return values if chosen.all() else values[chosen]
 
 

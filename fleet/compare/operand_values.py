@@ -1,4 +1,4 @@
-"""What one element of a fused group was computed from: the operands' values, and what they give in binary64."""
+"""What one element of a fused group was computed from: the values of the operands, and their result in binary64."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _BINARY: Mapping[type[FleetOp], Callable[[float, float], float]] = {
 
 @dataclass
 class _Walk:
-    """From an element back to the group's operands. lines: one an operand, in the order in which they are met."""
+    """A walk from an element back to the group's operands. lines: one per operand, in the order of the walk."""
 
     values: Values
     inside: Mapping[str, FleetOp]
     lines: list[str] = field(default_factory=list[str])
 
     def of(self, value: SSAValue, index: Index) -> np.ndarray | None:
-        """The value at `index` in binary64, told in a line or computed from those that are; None where that is not known."""
+        """Return the value at `index` in binary64, or None if unknown. Adds operands from outside the group to `lines`."""
         owner = value.owner
         if isinstance(owner, FleetOp) and not isinstance(owner, d.ConstantOp) and op_id(owner) in self.inside:
             return self._computed(owner, index)
@@ -61,7 +61,7 @@ class _Walk:
                 parts = [self.of(v, _within(index, shape_of(v.type))) for v in op.operands]
                 a, b = parts
                 return None if a is None or b is None else np.asarray(compute(float(a), float(b)))
-        for value in op.operands:  # another operation: its operands are named, its arithmetic is not repeated
+        for value in op.operands:  # other operations: name the operands, do not repeat the arithmetic
             line = f"{self._name(value)}, by {kind_of(op)}"
             if line not in self.lines:
                 self.lines.append(line)
@@ -80,15 +80,15 @@ class _Walk:
 
 
 def operand_lines(values: Values, ops: Sequence[str], element: tuple[int, ...]) -> tuple[str, ...]:
-    """One line an operand of the group that `element` depends on, then what they give without any rounding on the way.
+    """Return one line per operand of the group that `element` depends on, then their result without intermediate rounding.
 
     Args:
-        values: what the group saw (weights as the device stores them).
+        values: what the group read (weights as the device stores them).
         ops: ids of the group in program order.
         element: coordinates in the value of the last operation of the group that has them.
 
     Returns:
-        No line when the values are not to be had; never raises for that.
+        The lines; none if the values are not available. Missing values never raise.
     """
     inside = {op_id(op): op for op in values.program.operations() if op.results and op_id(op) in set(ops)}
     for name in reversed(ops):
@@ -108,7 +108,7 @@ def operand_lines(values: Values, ops: Sequence[str], element: tuple[int, ...]) 
 
 
 def _within(index: Index, shape: tuple[int, ...]) -> Index:
-    """The index in an operand that is broadcast to the result."""
+    """Return the index in an operand that is broadcast to the result."""
     tail = index[len(index) - len(shape) :] if shape else ()
     return tuple(0 if n == 1 else i for i, n in zip(tail, shape, strict=True))
 

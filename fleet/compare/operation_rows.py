@@ -1,4 +1,4 @@
-"""One operation in one comparison: error figures, the bound held against every element, the worst element."""
+"""Judge one operation in one comparison: error figures, the bound checked for each element, the worst element."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Basis", "Judgement", "Measured", "measured", "operation_row", "text_
 
 @dataclass(frozen=True)
 class Basis:
-    """The operation and what its values are held against; see `compare.ValueComparison` for the fields."""
+    """The operation and the bounds of its values; `ValueComparison` explains the fields."""
 
     op: FleetOp
     index: int
@@ -33,14 +33,14 @@ class Basis:
     floor: float = 0.0
     """Root mean square up to which the reference is no signal (`signal.Floors`)."""
     unbounded_rows: Array | None = None
-    """Of an argmax whose classes must agree: where its operand has no finite bound, so that no margin is known."""
+    """For an argmax whose classes must agree: rows whose operand has no finite bound, so that no margin is known."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What somebody else found of the elements of a row that no bound decides: masks in the row's shape, which share no element.
+    """What a judge found of the elements of a row that no bound decides.
 
-    reason: of what is beyond, one clause.
+    held, beyond: boolean masks in the row's shape, disjoint. reason: why elements are beyond, one clause.
     """
 
     held: Array
@@ -51,13 +51,13 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Measured:
-    """A row before its last word. undecided: boolean, in the row's shape: elements that differ, of which no bound says anything."""
+    """A row before its final verdict. undecided: boolean, in the row's shape: differing elements that no bound decides."""
 
     row: OperationRow
     undecided: Array
 
     def decided(self, judgement: Judgement | None) -> OperationRow:
-        """The row with its verdict: the judgement counts for what is undecided; what it leaves is not proved."""
+        """Return the row with its verdict. The judgement decides undecided elements; those that it leaves are not proved."""
         row, ways = self.row, self.row.ways
         if ways is None or not self.undecided.any():
             return row
@@ -78,7 +78,7 @@ class Measured:
         return replace(row, ways=ways, higher=higher, verdict=verdict, reason="; ".join(reasons))
 
     def _why(self, judgement: Judgement | None) -> str:
-        """Why no way decides what is left."""
+        """Return why no way decides the elements that are left."""
         none = self.row.bound is None
         causes = ["no bound was derived for it" if none else "their accumulated bound is infinite or wider than they are"]
         if self.row.own_bound is not None:
@@ -97,7 +97,7 @@ def operation_row(
     own: tuple[Array, Array] | None = None,
     kind: str,
 ) -> OperationRow:
-    """The row, its verdict included; see `measured`. What its bounds leave undecided is not proved."""
+    """Return the row with its verdict (see `measured`). Elements that its bounds leave undecided are not proved."""
     return measured(basis, reference, other, local=local, own=own, kind=kind).decided(None)
 
 
@@ -110,11 +110,12 @@ def measured(
     own: tuple[Array, Array] | None = None,
     kind: str,
 ) -> Measured:
-    """The row, and what its bounds leave undecided.
+    """Measure the operation; return its row and the elements that its bounds leave undecided.
 
-    local, own: (reference, other) of the operation alone on the same operands; own: on the other side's. kind: "bound" demands that
-    elements are equal or within a finite bound, "info" nothing but the shape. Equal elements pass before any bound is asked. Where
-    an element's accumulated bound is infinite, or so wide that it says nothing, that of `own` decides.
+    local, own: (reference, other) of the operation alone on the same operands; for own, on the other side's operands.
+    kind: "bound" requires elements to be equal or within a finite bound; "info" requires the same shape only.
+    Equal elements pass before any bound applies. Where an element's accumulated bound is infinite, or too wide to say anything, the
+    bound of `own` decides.
     """
     op = basis.op
     reasons: list[str] = []
@@ -142,7 +143,7 @@ def measured(
                 own_bound = step.stats
                 if own is not local:
                     reasons += _violations(own_bound, "on its own operands: ", size, classes)
-                # That a class is right for its own operands does not make it the golden's.
+                # A class that is right for its own operands may still differ from the golden's.
                 decided = step.violating if classes and basis.classes_must_agree else step.decided
             none = Bound(np.full(shape, np.inf), None, "none")
             within = _held(basis, basis.bound or none, reference, other, error=error, unbounded_fails=False)
@@ -197,7 +198,7 @@ def measured(
 
 @dataclass(frozen=True)
 class _Held:
-    """A bound held against every element: figures, and by element whether it is violated, and whether the bound is finite."""
+    """A bound checked against each element: figures, masks of the elements that violate it and of those whose bound is finite."""
 
     stats: BoundStats
     violating: Array
@@ -205,7 +206,7 @@ class _Held:
 
     @property
     def decided(self) -> Array:
-        """Elements of which this bound says whether they are right."""
+        """Elements that this bound decides."""
         return self.bounded | self.violating
 
 
@@ -219,12 +220,12 @@ def _held(
     error: Array | None = None,
     unbounded_fails: bool = True,
 ) -> _Held:
-    """The bound held against every element.
+    """Check the bound against each element.
 
-    Where the reference is NaN or infinite, or the other side is while the reference is finite and bounded, both must be the
-    same special value. An argmax is held against its candidates instead of a distance. equal: elements of which it is known
-    otherwise that they are right. unbounded_fails: False where somebody else decides of an element without a finite bound, of
-    special values too. error: what `absolute_error` gave of both, where that is known.
+    Where the reference is NaN or infinite, or where only the other side is while the bound is finite, both must be the same special
+    value. An argmax is checked against its candidates instead of a distance.
+    equal: elements that are known to be right. error: result of `absolute_error` for both arrays, if it is known already.
+    unbounded_fails: False if something else decides elements without a finite bound, special values included.
     """
     error = absolute_error(reference, other) if error is None else error
     if equal is not None:
@@ -271,7 +272,7 @@ def _held(
 
 
 def _says_nothing(limit: Array, reference: Array) -> Array:
-    """Whether the bound of a float is wider than it and the operation's root mean square: a wrong sign is within it."""
+    """Whether the bound of a float exceeds both its magnitude and the operation's RMS: even a wrong sign is within it."""
     if reference.dtype.kind != "f":
         return np.zeros(limit.shape, bool)
     size = root_mean_square(reference)
@@ -280,7 +281,7 @@ def _says_nothing(limit: Array, reference: Array) -> Array:
 
 
 def _argmax_violations(basis: Basis, candidates: Array, reference: Array, other: Array) -> tuple[Array, int]:
-    """(violating rows, undecided rows). A class out of range is a violation."""
+    """Return (violating rows, number of undecided rows). A class out of range is a violation."""
     assert isinstance(basis.op, d.ArgmaxOp | d.ArgminOp)
     axis = int(basis.op.axis.value.data)
     classes = candidates.shape[axis]
@@ -302,7 +303,7 @@ def _violations(stats: BoundStats, prefix: str, size: int, is_argmax: bool) -> l
 
 
 def _number(value: np.generic) -> float:
-    """The element; of a complex number its size."""
+    """Return the element; its magnitude if it is complex."""
     return float(np.abs(value) if np.iscomplexobj(value) else value)
 
 
@@ -311,7 +312,7 @@ def _worst(reference: Array, other: Array, bound: Bound | None, error: Array) ->
     if bound is not None and bound.candidates is None:
         with np.errstate(divide="ignore", invalid="ignore"):
             key = np.where(error == 0, 0.0, np.where(bound.array == 0, np.inf, error / bound.array))
-            # inf / inf: a special value on one side only, where nothing is proved
+            # inf / inf: a special value on one side only, so nothing is proved
             key = np.where(np.isnan(key), np.inf, key)
     at = np.unravel_index(int(np.argmax(key)), reference.shape) if reference.ndim else ()
     index = tuple(int(i) for i in at)
@@ -320,6 +321,6 @@ def _worst(reference: Array, other: Array, bound: Bound | None, error: Array) ->
 
 
 def text_of(op: FleetOp, name: str) -> str:
-    """A text property of an operation ("at", "var"), empty where it has none."""
+    """Return a text property of an operation ("at", "var"), or ""."""
     attr = op.properties.get(name)
     return str(getattr(attr, "data", "")) if attr is not None else ""

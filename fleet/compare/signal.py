@@ -1,9 +1,9 @@
-"""Where a value is no signal: zero but for rounding.
+"""Where a value is no signal: zero except for rounding.
 
-The high frequencies of a constant block are zero. A transform leaves there what cancelling large numbers rounds: 1e-15, where the
-numbers were 100. In decibels that is the ratio of two roundings, and says nothing of either engine (-283.5 dB of a codec whose
-pictures agree). So each operation has a floor, the size that rounding alone may leave of a zero, and a reference whose root mean
-square does not rise above it has no SQNR.
+The high frequencies of a constant block are zero. A transform leaves there the rounding error of large numbers that cancel: 1e-15
+where the numbers were 100. In decibels this is a ratio of two rounding errors and says nothing of either engine (-283.5 dB for a
+codec whose pictures agree). So each operation has a floor, the magnitude that rounding alone may leave of a zero. A reference
+whose root mean square is not above the floor has no SQNR.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _MOVES = (
     d.SliceOp, d.ReshapeOp, d.TransposeOp, d.BroadcastToOp, d.ConcatOp, d.PadOp, d.GatherOp, d.CastOp, d.NegOp, d.AbsOp, d.WhereOp,
     d.DynamicReshapeOp, d.DynamicBroadcastOp, d.DynamicSliceOp, d.AddOp, d.SubOp, d.ReduceMaxOp, d.ReduceMinOp, d.MeanOp,
 )  # fmt: skip
-"""What takes a floor to its result as it is."""
+"""Operations that pass a floor on to their result unchanged."""
 
 _SUMS = (d.AddOp, d.SubOp, d.MatmulOp, d.EinsumOp, d.ReduceSumOp, d.MeanOp)
-"""Where large numbers may cancel."""
+"""Operations in which large numbers may cancel."""
 
 
 @dataclass
 class Floors:
-    """The floors of a trace's operations, asked for in program order.
+    """The floors of a trace's operations; ask in program order.
 
-    program: with its weights; inputs: as far as they are known; tensors: of the reference, by operation id.
+    program: with its weights. inputs: as far as they are known. tensors: of the reference, by operation id.
     """
 
     program: Program
@@ -47,7 +47,7 @@ class Floors:
     _size: dict[SSAValue, float | None] = field(default_factory=dict[SSAValue, float | None])
 
     def of(self, op: FleetOp) -> float:
-        """The root mean square that rounding alone may leave in its result; 0 where nothing is known of it."""
+        """Return the root mean square that rounding alone may leave in the operation's result; 0 if unknown."""
         if not op.results or (dtype := numpy_dtype(op.results[0].type)).kind != "f":
             return 0.0
         known = [self._sized(v) for v in op.operands]
@@ -66,13 +66,13 @@ class Floors:
             taken = floors[0] * self._terms(op) ** 0.5
         if isinstance(op, _SUMS):
             size = float(np.prod(sizes)) if isinstance(op, d.MatmulOp | d.EinsumOp) else max(sizes, default=0.0)
-            # Of n terms of one size: the roundings of a sum that cancels, of either sign.
+            # n terms of one size, cancelling: rounding errors of random sign add up by the square root of n.
             taken += float(np.finfo(dtype).eps) * size * self._terms(op) ** 0.5
         self._floor[op.results[0]] = taken
         return taken
 
     def _sized(self, value: SSAValue) -> float | None:
-        """The root mean square of a value; None where nobody shows it."""
+        """Return the root mean square of a value; None if the trace lacks it."""
         if value not in self._size:
             owner = value.owner
             if isinstance(owner, d.ConstantOp):
@@ -91,7 +91,7 @@ class Floors:
 
     @staticmethod
     def _terms(op: FleetOp) -> float:
-        """How many terms a sum has."""
+        """Return the number of terms of a sum."""
         if isinstance(op, d.MatmulOp):
             return float(shape_of(op.lhs.type)[-1])
         if isinstance(op, d.EinsumOp | d.ReduceSumOp | d.MeanOp):

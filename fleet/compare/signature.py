@@ -30,8 +30,8 @@ _NUMBER = re.compile(r"0x[0-9a-fA-F]+|\b[0-9a-fA-F]{8,}\b|\d+(?:\.\d+)?(?:e[+-]?
 class FailureSignature:
     """How something fails.
 
-    comparison: "rtl-vs-iss"; instruction: of the first divergent commit, of an operation its kind ("matmul"), empty where none is
-    named; difference: see the module's table.
+    comparison: "rtl-vs-iss". difference: see the module's table.
+    instruction: of the first divergent commit; for an operation its kind ("matmul"); empty if none is named.
     """
 
     comparison: str
@@ -45,7 +45,7 @@ class FailureSignature:
 
 
 def of_failure(comparison: str, message: str) -> tuple[int | None, FailureSignature]:
-    """Of a run that ended in an error, from its one line: the instruction's number where it names one, and the signature."""
+    """Derive (instruction number or None, signature) of a run that ended in an error, from its message."""
     place = _PLACE.match(message)
     seq, name = (int(place["seq"]), place["name"]) if place else (None, "")
     text = (message[place.end() :] if place else message).split("; the log is in ")[0].splitlines()[0]
@@ -57,9 +57,9 @@ def of_failure(comparison: str, message: str) -> tuple[int | None, FailureSignat
 def other_than_expected(
     expect: str, wanted: FailureSignature | None, found: FailureSignature | None, reasons: Sequence[str]
 ) -> str:
-    """What a stored failure that ran again has against what it expects ("passes" or "diverges" by `wanted`), in one line.
+    """Return in one line how a rerun of a stored failure differs from what it expects; empty if it is as expected.
 
-    found, reasons: of the run; None where it passed. Returns: empty where it is as expected.
+    expect: "passes" or "diverges". wanted: the signature by which it should diverge. found, reasons: of the run; None if it passed.
     """
     if expect == "passes":
         return "" if found is None else f"expected to pass: {reasons[0] if reasons else found}"
@@ -69,5 +69,5 @@ def other_than_expected(
 
 
 def without_numbers(text: str) -> str:
-    """The text in one line, # for every number."""
+    """Return the text in one line, with # for each number."""
     return " ".join(_NUMBER.sub("#", text).split())

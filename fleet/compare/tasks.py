@@ -26,7 +26,7 @@ METRICS: tuple[str, ...] = ("accuracy",)
 
 
 def wilson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Wilson's interval of a proportion; (0, 1) without trials."""
+    """Return Wilson's interval of a proportion; (0, 1) without trials."""
     if trials == 0:
         return 0.0, 1.0
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
@@ -37,7 +37,7 @@ def wilson(successes: int, trials: int, confidence: float = CONFIDENCE) -> tuple
 
 
 def paired_difference(only_first: int, only_second: int, pairs: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """Interval of p_first - p_second out of discordant counts of paired trials (Bonett and Price 2012)."""
+    """Return the interval of p_first - p_second from the discordant counts of paired trials (Bonett and Price 2012)."""
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
     p, q = (only_first + 1) / (pairs + 2), (only_second + 1) / (pairs + 2)
     half = z * math.sqrt((p + q - (p - q) ** 2) / (pairs + 2))
@@ -45,7 +45,7 @@ def paired_difference(only_first: int, only_second: int, pairs: int, confidence:
 
 
 def class_output(program: Program) -> tuple[str, str] | None:
-    """(output name, operation id) of the last returned argmax; None for a model that predicts no class."""
+    """Return (output name, operation id) of the last returned argmax; None if the model predicts no class."""
     found: tuple[str, str] | None = None
     for name, value in zip(program.outputs, program.returned(), strict=True):
         op = _through_movement(value)
@@ -55,7 +55,7 @@ def class_output(program: Program) -> tuple[str, str] | None:
 
 
 def class_scores(program: Program) -> str | None:
-    """Id of the operation whose [samples, classes] result the predicted class is the argmax of, or None."""
+    """Return the id of the operation whose [samples, classes] result the predicted class is the argmax of, or None."""
     output = class_output(program)
     if output is None:
         return None
@@ -67,7 +67,7 @@ def class_scores(program: Program) -> str | None:
 
 
 def _through_movement(value: SSAValue) -> object:
-    """The operation that made a value, behind reshapes and casts."""
+    """Return the operation that made a value, behind reshapes and casts."""
     owner = value.owner
     while isinstance(owner, d.ReshapeOp | d.CastOp):
         owner = owner.operand.owner
@@ -75,7 +75,7 @@ def _through_movement(value: SSAValue) -> object:
 
 
 def check_labels(program: Program, labels: np.ndarray, where: str = "labels") -> None:
-    """ModelError unless there is one integer label, of a class that the model knows, a predicted class. where: their file."""
+    """Raise ModelError unless each predicted class has one integer label that is a class of the model. where: the labels' file."""
     output = class_output(program)
     if output is None:
         raise ModelError(
@@ -96,7 +96,7 @@ def check_labels(program: Program, labels: np.ndarray, where: str = "labels") ->
 def task_metric(
     program: Program, golden: Trace, trace: Trace, name: str, labels: np.ndarray | None, *, must_agree: bool
 ) -> TaskMetric | None:
-    """The figure of one engine; None when the model predicts no class or the trace lacks the output."""
+    """Return the figure of one engine; None if the model predicts no class or the trace lacks the output."""
     output = class_output(program)
     if output is None or output[0] not in trace.outputs or output[0] not in golden.outputs:
         return None

@@ -1,7 +1,7 @@
-"""Two traces compared: bit for bit by commit, or value by value by operation against derived bounds.
+"""Compare two traces: bit by bit for each commit, or value by value for each operation against derived bounds.
 
-A comparison passes only when it has compared something. Traces that are not complete, that ran different programs or
-different descriptions, and comparisons of zero elements are failures that say why; they never pass and never raise.
+A comparison passes only if it has compared something. Traces that are incomplete, or that ran different programs or different
+descriptions, and comparisons of zero elements never pass. They fail with a reason and never raise.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["CallFigures", "Doubt", "Judge", "ValueComparison", "compare_bits", "
 
 @dataclass(frozen=True)
 class CallFigures:
-    """What the set says of one call: useful and issued MACs, cycles of the cost model, least traffic, the hardware's unit."""
+    """The instruction set's figures of one call: useful and issued MACs, model cycles, least traffic, hardware unit."""
 
     macs: int | None = None
     macs_issued: int | None = None
@@ -40,12 +40,12 @@ class CallFigures:
 
 
 def quiet(_fraction: float, _words: str) -> None:
-    """Progress that nobody watches."""
+    """Ignore the progress."""
 
 
 @dataclass(frozen=True)
 class Doubt:
-    """An operation's values of which no bound decides everything. undecided: boolean, in their shape."""
+    """Values of an operation that no bound decides completely. undecided: boolean, in the shape of the values."""
 
     reference: Array
     other: Array
@@ -53,7 +53,7 @@ class Doubt:
 
 
 Judge: TypeAlias = Callable[[Mapping[str, Doubt]], Mapping[str, Judgement]]
-"""Asked once a comparison, with all of its doubts by operation id; what it does not answer is not proved."""
+"""Called once per comparison with all of its doubts by operation id. What it does not answer is not proved."""
 
 
 @dataclass(frozen=True)
@@ -61,21 +61,23 @@ class ValueComparison:
     """What `compare_values` compares.
 
     Attributes:
-        name: "<other>-vs-<reference>"; kind: "bound" or "info"; question: in words.
+        name: "<other>-vs-<reference>". kind: "bound" or "info". question: what the comparison answers, in words.
         bounds, local_bounds: operation id -> bound (kind "bound").
-        local: operation id -> (reference, other) of the operation alone, both on the same operands, where it was measured.
-        own, own_bounds: likewise, on the other side's own operands (`own_step`); the same objects as `local` where that is so.
-        classes_must_agree: argmax must be equal without exception (one arithmetic on both sides).
-        parts: operation id -> part -> RMS of what its local error is made of (`local.local_parts`).
-        causes: operation id -> what is behind its error on the device, in words.
-        ulp_dtype: dtype in which ULPs are counted, by operation id ("float16" where the device stores float16).
+        local: operation id -> (reference, other) of the operation alone, both on the same operands, if measured.
+        own, own_bounds: likewise, on the other side's own operands (`own_step`); the same objects as `local` if those operands
+            are the same.
+        classes_must_agree: whether argmax must be equal without exception (both sides have the same arithmetic).
+        parts: operation id -> part -> RMS of that part of its local error (`local.local_parts`).
+        causes: operation id -> part -> cause of the error on the device, in words.
+        ulp_dtype: operation id -> dtype in which ULPs are counted ("float16" if the device stores float16).
         waivers: operation id -> text of the waiver.
-        inner: operation id -> why no value of it can be had (inside a device group).
-        missing_is_failure: whether an operation without a value on the other side, and without an entry in `inner`, fails.
-        progress: told of each operation before it is compared.
-        steps: asked for what the accumulated bound leaves undecided where `own` has nothing: (own, own_bounds) of these operations.
+        inner: operation id -> why its value is not available (it is inside a device group).
+        missing_is_failure: whether an operation fails that has neither a value on the other side nor an entry in `inner`.
+        progress: called before each operation is compared.
+        steps: returns (own, own_bounds) of the given operations; called for elements that the accumulated bound leaves undecided
+            if `own` lacks the operation.
         inputs: of the model, by name, as far as they are known.
-        judge: asked for what all bounds leave undecided; None: that is not proved.
+        judge: called for what all bounds leave undecided. If None, that is not proved.
     """
 
     name: str
@@ -100,9 +102,9 @@ class ValueComparison:
 
 
 def refusals(reference: Trace, other: Trace, *, same_program: bool, ended_early: bool = False) -> list[str]:
-    """Why these traces cannot be compared; empty when they can.
+    """Return why these traces cannot be compared; empty if they can.
 
-    ended_early: one that was ended at its first unexpected commit can be, as far as it goes.
+    ended_early: accept another trace that was stopped at its first unexpected commit; it is compared up to there.
     """
     unfinished = [t for t in (reference, other) if not t.complete and not (t is other and ended_early and t.stopped is not None)]
     reasons = [f"the trace of {t.engine} is not complete: its run did not end" for t in unfinished]
@@ -119,7 +121,7 @@ def refusals(reference: Trace, other: Trace, *, same_program: bool, ended_early:
 
 
 def compare_bits(name: str, reference: Trace, other: Trace, program: Program, figures: Sequence[CallFigures] = ()) -> Comparison:
-    """Commits and, where both kept them, tensors and outputs: every bit. figures: one a commit, for the rows."""
+    """Compare every bit of commits and, if both traces kept them, of tensors and outputs. figures: one per commit, for the rows."""
     reasons = refusals(reference, other, same_program=True, ended_early=True)
     rows = () if reasons else _commit_rows(reference, other, figures)
     if other.stopped is not None:
@@ -148,7 +150,7 @@ def compare_bits(name: str, reference: Trace, other: Trace, program: Program, fi
 
 
 def _commit_rows(reference: Trace, other: Trace, figures: Sequence[CallFigures]) -> tuple[CommitRow, ...]:
-    """One row a commit of either side; a commit that only one side has is unequal."""
+    """Return one row per commit of either side. A commit that only one side has is unequal."""
     rows: list[CommitRow] = []
     for i in range(max(len(reference.commits), len(other.commits))):
         a = reference.commits[i] if i < len(reference.commits) else None
@@ -182,13 +184,13 @@ def _commit_rows(reference: Trace, other: Trace, figures: Sequence[CallFigures])
 
 
 def _architectural(commit: Commit) -> tuple[object, ...]:
-    """What must agree: everything but the clock."""
+    """Return what must agree: everything except the clock."""
     c = commit
     return (c.seq, c.instruction, c.ops, c.digest, c.bytes_written, c.result, c.token_range)
 
 
 def _difference(reference: Trace, other: Trace, seq: int) -> str:
-    """What differs at a commit, in one clause."""
+    """Describe what differs at a commit, in one clause."""
     a = next((c for c in reference.commits if c.seq == seq), None)
     b = next((c for c in other.commits if c.seq == seq), None)
     if a is None or b is None:
@@ -223,7 +225,7 @@ def _commit_reasons(reference: Trace, other: Trace, rows: Sequence[CommitRow]) -
 
 
 def _bit_rows(reference: Trace, other: Trace, program: Program) -> tuple[list[OperationRow], list[str]]:
-    """Tensors that both kept, and outputs, compared as bytes (so NaN payloads and signs of zero count)."""
+    """Compare the tensors that both kept, and the outputs, as bytes (so NaN payloads and signs of zero count)."""
     rows: list[OperationRow] = []
     reasons: list[str] = []
     for index, op in enumerate(program.operations()):
@@ -241,7 +243,7 @@ def _bit_rows(reference: Trace, other: Trace, program: Program) -> tuple[list[Op
             row = replace(row, verdict="pass")
         rows.append(row)
     if other.stopped is not None:
-        return rows, []  # its end is no more than that of the last operation that it left
+        return rows, []  # a stopped run has no outputs of the whole program
     if reference.outputs.keys() != other.outputs.keys():
         reasons.append(f"outputs {sorted(reference.outputs)} against {sorted(other.outputs)}")
     for name in reference.outputs.keys() & other.outputs.keys():
@@ -257,7 +259,7 @@ def _same_bits(a: Array, b: Array) -> bool:
 def compare_values(
     spec: ValueComparison, reference: Trace, other: Trace, program: Program, *, same_program: bool
 ) -> tuple[Comparison, dict[str, np.ndarray]]:
-    """Operations aligned by id. Returns the comparison and the arrays for pictures (`CosimResult.arrays`)."""
+    """Compare operations, aligned by id. Returns the comparison and the arrays for pictures (`CosimResult.arrays`)."""
     reasons = refusals(reference, other, same_program=same_program)
     rows: tuple[OperationRow, ...] = ()
     skipped: list[NotCompared] = []
@@ -315,13 +317,13 @@ def _why_not(spec: ValueComparison, reference: Trace, other: Trace, name: str) -
 
 
 def _ordered(spec: ValueComparison, operations: Sequence[FleetOp]) -> set[str]:
-    """Operations whose largest element is asked for, where it must be the same one on both sides."""
+    """Return the operations whose argmax must be the same on both sides."""
     argmax = [op for op in operations if isinstance(op, d.ArgmaxOp | d.ArgminOp)] if spec.classes_must_agree else []
     return {op_id(owner) for op in argmax if isinstance(owner := op.operands[0].owner, FleetOp)}
 
 
 def _decided(spec: ValueComparison, reference: Trace, other: Trace, found: Sequence[Measured]) -> tuple[OperationRow, ...]:
-    """The rows with their verdicts; what their bounds leave undecided goes to the judge."""
+    """Return the rows with their verdicts; the judge decides what their bounds leave undecided."""
     doubts = {
         m.row.op: Doubt(np.asarray(reference.tensors[m.row.op]), np.asarray(other.tensors[m.row.op]), m.undecided)
         for m in found
@@ -342,7 +344,7 @@ def _waived(spec: ValueComparison, row: OperationRow) -> OperationRow:
 def _measured(
     spec: ValueComparison, reference: Trace, other: Trace, op: FleetOp, index: int, finite: Mapping[str, Array], floor: float
 ) -> Measured:
-    """The row of one operation. finite: by operation whose largest element is asked for, where its bounds are."""
+    """Measure one operation. finite: whether bounds are finite, by operations whose argmax must be the same on both sides."""
     name = op_id(op)
     a, b = np.asarray(reference.tensors[name]), np.asarray(other.tensors[name])
     local, own = spec.local.get(name), spec.own.get(name)
@@ -362,7 +364,7 @@ def _measured(
 
 
 def _unbounded_rows(op: FleetOp, finite: Mapping[str, Array]) -> Array | None:
-    """Of an argmax whose classes must agree: where its operand has no finite bound; None elsewhere."""
+    """Return the rows of an argmax whose operand has no finite bound; None unless its class must agree."""
     if not isinstance(op, d.ArgmaxOp | d.ArgminOp):
         return None
     owner = op.operands[0].owner
@@ -371,13 +373,13 @@ def _unbounded_rows(op: FleetOp, finite: Mapping[str, Array]) -> Array | None:
 
 
 def _samples(spec: ValueComparison, reference: Trace, other: Trace, name: str) -> dict[str, np.ndarray]:
-    """What pictures need of an operation (`CosimResult.arrays`)."""
+    """Return the arrays that pictures of an operation need (`CosimResult.arrays`)."""
     a, b = np.asarray(reference.tensors[name]), np.asarray(other.tensors[name])
     if a.shape != b.shape or not a.size:
         return {}
     bound = spec.bounds.get(name)
     pick = np.linspace(0, a.size - 1, min(a.size, 4096)).astype(np.int64)
-    a, b = (np.abs(v) if v.dtype.kind == "c" else v for v in (a, b))  # a picture shows sizes
+    a, b = (np.abs(v) if v.dtype.kind == "c" else v for v in (a, b))  # pictures show magnitudes
     flat = a.reshape(-1)[pick].astype(np.float64)
     arrays = {f"{spec.name}/{name}/reference": flat, f"{spec.name}/{name}/other": b.reshape(-1)[pick].astype(np.float64)}
     if bound is not None:

@@ -1,4 +1,4 @@
-"""What a comparison found, and what a task's figure is: plain data, of which a result is made."""
+"""What a comparison found, and the figure of a task, as plain data; results consist of it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from fleet.compare.ways import Ways
 __all__ = ["Comparison", "Flip", "Kind", "NotCompared", "TaskMetric", "Verdict"]
 
 Verdict = Literal["pass", "fail", "not proved", "nothing compared"]
-"""fail: something differs. not proved: nothing differs for certain, and of something nobody can say."""
+"""fail: something differs. not proved: nothing differs for certain, but something could not be decided."""
 Kind = Literal["bits", "bound", "info"]
 
 
 @dataclass(frozen=True)
 class NotCompared:
-    """Something that was not compared, and why: the reader must not think it was.
+    """Something that was not compared, and why, so that the reader does not take it for compared.
 
     what: an engine (`CosimResult.not_compared`, the run as a whole) or an operation (`Comparison.not_compared`).
     """
@@ -29,10 +29,10 @@ class NotCompared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two engines compared.
+    """The comparison of two engines.
 
-    kind: "bits" (must be identical), "bound" (must lie within the derived bound), "info" (measured, nothing required).
-    elements: tensor elements compared; bytes: bytes covered by digests ("bits").
+    kind: "bits" (must be identical), "bound" (must be within the derived bound), "info" (measured, nothing required).
+    elements: number of tensor elements compared. bytes: number of bytes covered by digests ("bits").
     question: what it answers, in words.
     """
 
@@ -52,13 +52,13 @@ class Comparison:
 
     @property
     def ways(self) -> Ways:
-        """How many elements of all operations were held in which way."""
+        """The number of elements of all operations by the way in which they were decided."""
         return Ways.total(row.ways for row in self.operations)
 
 
 @dataclass(frozen=True)
 class Flip:
-    """A sample whose predicted class is not the golden's."""
+    """A sample whose predicted class differs from the golden's."""
 
     index: int
     label: int | None
@@ -71,11 +71,11 @@ class TaskMetric:
     """The task's own figure for one engine.
 
     Attributes:
-        metric: "accuracy". value, low, high: with the Wilson interval at `confidence`. None where there are no labels.
-        lost, lost_low, lost_high: golden's value minus this one, paired interval (Bonett and Price 2012); None likewise.
-        agreement: fraction of samples with the golden's class. flips: the others, in order.
+        metric: "accuracy". value, low, high: the figure and its Wilson interval at `confidence`; None without labels.
+        lost, lost_low, lost_high: golden's value minus this one, paired interval (Bonett and Price 2012); None without labels.
+        agreement: fraction of samples with the golden's class. flips: the other samples, in order.
         must_agree: whether a flip is a failure (vm against cpython, riscv against vm).
-        op: the operation whose value was taken as the predicted class.
+        op: the operation whose value is the predicted class.
     """
 
     engine: str

@@ -1,7 +1,7 @@
-"""The ways in which an element is held: equal, within the accumulated bound, on its own operands, to higher precision.
+"""The ways in which an element passes: equal, within the accumulated bound, on its own operands, in higher precision.
 
-A comparison asks them in this order, element by element, and the first one that can decide does. What none of them can decide is
-*not proved*: neither a pass nor a difference.
+A comparison tries them in this order, element by element, and the first one that can decide does. An element that none of them
+decides is *not proved*: neither a pass nor a difference.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ NORM = "the largest error, in units of one ulp of the element or of what one-ulp
 
 @dataclass(frozen=True)
 class Ways:
-    """Counts of elements, by the way in which each was held.
+    """Counts of elements, by the way in which each was decided.
 
     Attributes:
-        equal: the same value on both sides: a pass whatever the bound.
-        accumulated: within the bound that errors gather from the model's inputs on.
+        equal: the same value on both sides; passes whatever the bound.
+        accumulated: within the bound of errors accumulated from the model's inputs on.
         own: within the bound of the operation (or its group) on the operands that the engine really had.
         higher: as near to the program in higher precision as the golden is (`third_judge`).
-        not_proved: none of these can decide.
+        not_proved: none of these decides.
         beyond: differs more than the way that decides allows.
     """
 
@@ -37,12 +37,12 @@ class Ways:
 
     @classmethod
     def total(cls, ways: Iterable[Ways | None]) -> Ways:
-        """The sums; None (a result that was stored without them) counts as nothing."""
+        """Return the sums; None (a result that was stored without ways) counts as zero."""
         known = [w for w in ways if w is not None]
         return cls(**{f.name: sum(getattr(w, f.name) for w in known) for f in fields(cls)})
 
     def words(self) -> str:
-        """ "held: 500 equal, 12 within the accumulated bound"; empty where nothing was held in any way."""
+        """Return the counts as text ("held: 500 equal, 12 within the accumulated bound"), or ""."""
         named = (
             (self.equal, "equal"),
             (self.accumulated, "within the accumulated bound"),
@@ -60,12 +60,12 @@ class HigherPrecision:
     """What the third judge found of one operation. Distances are in the norm `NORM`.
 
     Attributes:
-        dtype: of the evaluation that both are held against ("float64", "longdouble"); "" where there is none.
-        golden: the golden's distance, over the elements where it can be trusted; other: the engine's, over those that were judged.
+        dtype: of the evaluation that is the reference for both ("float64", "longdouble"); "" without one.
+        golden: the golden's distance, over the elements where it can be trusted. other: the engine's, over those that were judged.
         allowed: max(4 * golden, 2).
-        condition: the most that one-ulp changes of inputs and weights move an element, in ulps of it.
-        draws: evaluations with changed inputs and weights.
-        why: why it could not decide, one clause; "" where it decided everything.
+        condition: the most that one-ulp changes of inputs and weights move an element, in ulps of the element.
+        draws: number of evaluations with changed inputs and weights.
+        why: why it could not decide, one clause; "" if it decided everything.
     """
 
     dtype: str

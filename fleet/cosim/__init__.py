@@ -1,1 +1,1 @@
-"""One co-simulation: what was asked for, the engines side by side, each comparison, and the result that is stored."""
+"""One co-simulation: the request, the engines side by side, each comparison, and the stored result."""

@@ -1,13 +1,13 @@
-"""A co-simulation: the golden first, then one engine after the other, each compared as soon as both sides are there.
+"""A co-simulation: the golden first, then one engine after the other; each is compared as soon as both sides have run.
 
 What is compared with what:
-  vm-vs-cpython     bound   the golden against NumPy itself (every engine that runs the source); classes must agree
-  <float>-vs-vm     bound   riscv and every other engine off the accelerator; classes must agree
-  vm-rounded-vs-vm  info    what the device's weights cost: the quantisation error
-  iss-vs-vm-rounded bound   what the device's arithmetic costs
+  vm-vs-cpython     bound   the golden against NumPy itself (each engine that runs the source); classes must agree
+  <float>-vs-vm     bound   riscv and each other engine off the accelerator; classes must agree
+  vm-rounded-vs-vm  info    the cost of the device's weights: the quantisation error
+  iss-vs-vm-rounded bound   the cost of the device's arithmetic
   iss-vs-vm         info    both together
-  rtl-vs-iss        bits    every bit of every destination at every commit (every other engine on the accelerator)
-An engine that was asked for and did not run, a comparison that compared nothing, a flip where classes must agree: failures.
+  rtl-vs-iss        bits    every bit of every destination at every commit (each other engine on the accelerator)
+These are failures: a requested engine that did not run, a comparison that compared nothing, a flip where classes must agree.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from fleet.transforms.simplify.infer_shapes import bound
 __all__ = ["cosim"]
 
 _FLIPPED = 256
-"""Samples whose scores are kept."""
+"""Number of samples whose scores are kept."""
 _NO_DIFFERENCE = frozenset({"pass", "not proved"})
 
 
@@ -56,21 +56,21 @@ def cosim(
     engines: Sequence[str],
     options: CosimOptions,
 ) -> CosimResult:
-    """Runs, compares, decides.
+    """Run the engines, compare them, decide the verdict.
 
     Args:
         program: the model with its weights.
-        inputs: every input by name, of its shape and dtype.
-        labels: one integer an input row, or None.
-        engines: names of registered engines; the golden (vm) and, for the accelerator, the functional model run too,
-            whether named or not.
+        inputs: all inputs by name, of their shapes and dtypes.
+        labels: one integer per input row, or None.
+        engines: names of registered engines; the golden (vm) and, for the accelerator, the functional model run too, whether named
+            or not.
         options: see `CosimOptions`.
 
     Returns:
-        The whole outcome; an engine that fails does not lose what the others gave.
+        The complete outcome. An engine that fails does not lose the results of the others.
 
     Raises:
-        FleetError: for what makes the whole run senseless (an unknown engine, labels that do not fit, no device).
+        FleetError: the run as a whole makes no sense (an unknown engine, labels that do not fit, no device).
     """
     program = bound(program, inputs)
     known = known_engines(options)
@@ -81,7 +81,7 @@ def cosim(
 
 
 class _Run:
-    """One co-simulation under way."""
+    """One co-simulation in progress."""
 
     def __init__(
         self,
@@ -103,7 +103,7 @@ class _Run:
         self.session: ComparisonSession | None = None
 
     def run(self) -> CosimResult:
-        """Golden, oracles, rounded golden, functional model, the rest; comparisons in between."""
+        """Run golden, source engines, rounded golden, functional model and the rest, with comparisons in between."""
         self._engine("vm", "vm" in self.asked)
         golden = self._trace("vm")
         self.session = ComparisonSession(self.program, self.inputs, golden, self.options.waivers, self.folder) if golden else None
@@ -125,7 +125,7 @@ class _Run:
         return self._result()
 
     def _accelerator(self, accelerated: Sequence[str]) -> None:
-        """Compile, rounded golden, functional model."""
+        """Compile; run and compare the rounded golden and the functional model."""
         assert self.options.device is not None
         try:
             self.stream = open_stream(self.program, self.options.device, self.options.lowering)
@@ -142,7 +142,7 @@ class _Run:
         self._compare("iss", "vm", lambda s, ref, other: s.total(ref, other))
 
     def _engine(self, name: str, required: bool) -> None:
-        """Runs an engine once and tells the caller."""
+        """Run an engine, once only, and record the outcome."""
         if name in self.outcomes:
             return
         kind = "vm" if name == ROUNDED else name
@@ -176,7 +176,7 @@ class _Run:
         self._finished(outcome)
 
     def _expected(self, kind: str, name: str) -> Sequence[Commit]:
-        """What hardware must leave: the functional model's commits of the same stream."""
+        """Return the commits that hardware must reproduce, those of the functional model; () to run to the end."""
         model = self._trace("iss")
         hardware = self.known[kind].target == "accel" and name != "iss"
         return model.commits if self.options.stop and hardware and model is not None and model.complete else ()
@@ -199,7 +199,7 @@ class _Run:
             self.options.on_engine(outcome.run, task)
 
     def _keep_flipped(self, task: TaskMetric) -> None:
-        """The flipped samples' inputs, for the report's pictures."""
+        """Keep the inputs of the flipped samples, for the report's pictures."""
         if not task.flips or not self.program.inputs:
             return
         rows = np.asarray(self.inputs[self.program.inputs[0].name])
@@ -207,7 +207,7 @@ class _Run:
             self.arrays[f"inputs/flipped/{task.engine}"] = rows[[f.index for f in task.flips]]
 
     def _keep_scores(self) -> None:
-        """Every engine's scores of the samples that flipped anywhere, so that a report can show why."""
+        """Keep each engine's scores of the samples that flipped on any engine, so that a report can show why."""
         op = class_scores(self.program)
         indexes = sorted({f.index for task in self.tasks for f in task.flips})[:_FLIPPED]
         if op is None or not indexes:
@@ -264,7 +264,7 @@ class _Run:
         if self.options.metric and not self.tasks:
             reasons.append(f"metric {self.options.metric}: no engine gave a predicted class")
         reasons += [f"{name} was asked for and did not run" for name in self.asked if name not in self.outcomes]
-        # A measurement cannot fail, so it holds nothing against an engine; the golden is what others are held against.
+        # A measurement cannot fail, so it is no check of an engine; the golden is the reference of the others.
         involved = {"vm"} | {side for c in self.comparisons if c.kind != "info" for side in (c.reference, c.other)}
         ran = [run.name for run in runs if run.status == "ran"]
         if self.comparisons:
@@ -280,7 +280,7 @@ class _Run:
         return "pass", []
 
     def _held(self, task: TaskMetric) -> bool:
-        """Whether the comparison of the classes itself did not find them to differ: their values are too near to each other."""
+        """Whether the comparison of the classes itself found no difference, because their values are too near to each other."""
         rows = [row for c in self.comparisons if task.engine in (c.reference, c.other) for row in c.operations if row.op == task.op]
         return any(row.ways is not None and row.ways.higher + row.ways.not_proved >= len(task.flips) for row in rows)
 
@@ -341,7 +341,7 @@ def _arrays_hash(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def _tools(traces: Sequence[Trace]) -> dict[str, str]:
-    """Versions: what runs here, and what the engines state under `meta` ("tools": table; "emulator", "compiler": text)."""
+    """Return tool versions: those used here, and those stated in `meta` ("tools": table; "emulator", "compiler": text)."""
 
     tools = {"fleet": __version__, "python": platform.python_version(), "numpy": np.__version__}
     for trace in traces:

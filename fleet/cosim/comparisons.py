@@ -1,4 +1,4 @@
-"""Which comparison asks what, with which bounds: one method a row of the table in `campaign`."""
+"""The question and the bounds of each comparison: one method per row of the table in `campaign`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Compared = tuple[Comparison, dict[str, np.ndarray]]
 class ComparisonSession:
     """The golden and the stream that comparisons share.
 
-    folder: where engines left their files; options: as they ran; progress: told of each operation that is compared.
+    folder: where engines left their files. options: as the engines ran. progress: called for each operation that is compared.
     """
 
     program: Program
@@ -61,12 +61,12 @@ class ComparisonSession:
         self.program = as_run(self.program, self.golden.tensors)
 
     def against_source(self, reference: Trace, golden: Trace) -> Compared:
-        """The golden against an engine that runs the user's source."""
+        """Compare the golden with an engine that runs the user's source."""
         question = "Is the golden what NumPy computes?"
         return self._float(f"{golden.engine}-vs-{reference.engine}", question, reference, golden, missing_is_failure=False)
 
     def against_golden(self, golden: Trace, other: Trace) -> Compared:
-        """An engine that computes in the program's own dtypes."""
+        """Compare an engine that computes in the program's own dtypes with the golden."""
         question = f"Does {other.engine} compute what the golden computes, within float rounding?"
         return self._float(f"{other.engine}-vs-{golden.engine}", question, golden, other, missing_is_failure=True)
 
@@ -98,23 +98,26 @@ class ComparisonSession:
     def _shown_steps(
         self, shown: Trace, side: FusedArithmetic, names: Sequence[str]
     ) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], dict[str, Bound]]:
-        """Operations of an engine that shows some of its values only, on those that it shows: what lies between counts as one."""
+        """Bound operations of an engine that shows only some values, on those values; hidden steps between them count as one.
+
+        Returns (operation id -> (reference, the engine's value), operation id -> bound).
+        """
         own: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         bounds: dict[str, Bound] = {}
         for name, steps in hidden_steps(self.program, shown.tensors, names).items():
             try:
                 found = alone(self.program, self.inputs, shown.tensors, {name: steps}, side)
             except FleetError:
-                continue  # an operand that nothing shows: not to be had
+                continue  # an operand has no shown value
             own[name], bounds[name] = (found[name][0], np.asarray(shown.tensors[name])), found[name][1]
         return own, bounds
 
     def _alone(self, spec: ValueComparison, other: Trace, side: FusedArithmetic) -> ValueComparison:
-        """Each operation of an engine against the golden's operator on that engine's own operands.
+        """Compare each operation of an engine with the golden's operator on that engine's own operands.
 
-        What an operation adds by itself has a far smaller bound than what has gathered on the way to it, so a wrong operation
-        is seen even where the cumulative bound has grown wide. Operations that the engine fused count as one: the golden's
-        operators on the values that enter them. Left out where the engine did not keep every tensor.
+        The bound of one operation alone is far smaller than that of the accumulated errors, so a wrong operation shows even where
+        the cumulative bound is wide. Operations that the engine fused count as one: the golden's operators on the values that enter
+        them. Returns `spec` unchanged if the engine did not keep all tensors.
         """
         try:
             whole = replace(other, tensors=completed(self.program, self.inputs, other.tensors, spec.inner))
@@ -132,12 +135,12 @@ class ComparisonSession:
                 values = Values(self.program, self.inputs, self.golden.tensors)
                 spec = replace(spec, bounds=cumulative_bounds(values, side, known=found))
         except FleetError:
-            pass  # the chain of single steps is a bound as well
+            pass  # the bounds of single steps remain valid
         own = LocalPairs(self.program, whole, self.inputs, other.tensors, references)
         return replace(spec, local=own, local_bounds=bounds, own=own, own_bounds=bounds)
 
     def quantisation(self, golden: Trace, rounded: Trace) -> Compared:
-        """What the weights cost, as the device stores them."""
+        """Measure the cost of the weights as the device stores them."""
         assert self.stream is not None
         name = f"{rounded.engine}-vs-{golden.engine}"
         stored = self.stream.rounded
@@ -150,7 +153,7 @@ class ComparisonSession:
         return compare_values(spec, golden, rounded, self.program, same_program=False)
 
     def arithmetic(self, rounded: Trace, iss: Trace) -> Compared:
-        """What the device's arithmetic costs: held against the derived bound, on the same weights."""
+        """Compare the device's arithmetic with its derived bound, on the same weights."""
         assert self.stream is not None
         name = f"{iss.engine}-vs-{rounded.engine}"
         question = "What does the device's arithmetic cost, and is that within what its roundings allow? (arithmetic error)"
@@ -181,7 +184,7 @@ class ComparisonSession:
         return compare_values(spec, rounded, iss, self.stream.rounded, same_program=False)
 
     def total(self, golden: Trace, iss: Trace) -> Compared:
-        """Both causes together."""
+        """Measure both causes together."""
         assert self.stream is not None
         name = f"{iss.engine}-vs-{golden.engine}"
         question = "How far is the device from the model? (quantisation and arithmetic error together)"
@@ -196,15 +199,15 @@ class ComparisonSession:
         return compare_values(spec, golden, iss, self.program, same_program=False)
 
     def bits(self, iss: Trace, other: Trace) -> Compared:
-        """Hardware against functional model."""
+        """Compare hardware with the functional model, bit by bit."""
         assert self.stream is not None
         comparison = compare_bits(
             f"{other.engine}-vs-{iss.engine}", iss, other, self.program, self.stream.figures(str(other.meta.get("memory", "ideal")))
         )
-        seen = Values(self.stream.rounded, self.inputs, iss.tensors)  # both sides agree on all that stands before
+        seen = Values(self.stream.rounded, self.inputs, iss.tensors)  # both sides agree on everything before
         evidence = self.stream.evidence(self.folder / other.engine, partial(operand_lines, seen))
         if evidence.damage:
-            # Even where no result shows it: what lies in memory is part of what was asked to be run.
+            # A failure even if no result shows it: the run was requested with that memory.
             reasons = tuple(f"memory of {other.engine} does not hold what was loaded: {line}" for line in evidence.damage)
             comparison = replace(comparison, verdict="fail", reasons=comparison.reasons + reasons)
         if comparison.divergence is not None and comparison.divergence.seq is not None:
@@ -212,7 +215,7 @@ class ComparisonSession:
         return comparison, {}
 
     def _explained(self, divergence: Divergence, iss: Trace, other: Trace, evidence: StreamEvidence) -> Divergence:
-        """By a replay from the last good commit; where none shows it, by what the run itself left."""
+        """Explain a divergence by a replay from the last good commit; if that fails, by what the run itself left."""
         assert self.stream is not None
         folder, options = self.folder / "divergence", self.options or RunOptions()
         if not evidence.damage and other.engine == "rtl":
@@ -225,7 +228,7 @@ class ComparisonSession:
         return explain_on_model(divergence, self.stream, self.inputs, options, (iss, other), evidence, folder)
 
     def _source(self, ops: Sequence[str]) -> str:
-        """ "model.py:12: h = x @ w" of a commit's last operation."""
+        """Return the source line of a commit's last operation: "model.py:12: h = x @ w"."""
         names = {op_id(op): op for op in self.program.operations()}
         at = next((text_of(names[name], "at") for name in reversed(ops) if name in names), "")
         line = at.split(":")[1] if ":" in at else ""
@@ -240,7 +243,7 @@ class ComparisonSession:
         )
 
     def _stored(self, side: GroupArithmetic) -> dict[str, np.dtype]:
-        """Operations that device memory holds in a dtype of its own."""
+        """Return the operations that device memory holds in a dtype of its own."""
         assert self.stream is not None
         found: dict[str, np.dtype] = {}
         for op in self.stream.rounded.operations():
@@ -254,13 +257,13 @@ class ComparisonSession:
 
 
 def _stated(trace: Trace, key: str) -> dict[str, float]:
-    """What an engine states of its functions under `meta[key]`: "function_ulp" where it is not NumPy's, "function_absolute"."""
+    """Return an engine's statement in `meta[key]`: "function_ulp" (if it differs from NumPy's) or "function_absolute"."""
     stated: Any = trace.meta.get(key)
     return {str(k): float(v) for k, v in cast("Mapping[Any, Any]", stated).items()} if isinstance(stated, Mapping) else {}
 
 
 def _with_outputs(trace: Trace, program: Program) -> Trace:
-    """The trace with its outputs as tensors of the operations that made them, where it kept no such tensor."""
+    """Return the trace with its outputs as tensors of the operations that made them, unless it has those tensors."""
     tensors = dict(trace.tensors)
     for name, value in zip(program.outputs, program.returned(), strict=True):
         owner = value.owner
@@ -270,6 +273,6 @@ def _with_outputs(trace: Trace, program: Program) -> Trace:
 
 
 def _impossible(spec: ValueComparison, reference: Trace, other: Trace, why: str) -> Comparison:
-    """A comparison that could not be made: a failure that says why."""
+    """Return the failure of a comparison that could not be made, with the reason."""
     kind: Literal["bound", "info"] = "bound" if spec.kind == "bound" else "info"
     return Comparison(spec.name, kind, reference.engine, other.engine, spec.question, "fail", (why,), 0, 0)

@@ -17,19 +17,19 @@ __all__ = ["device_figures", "device_hash", "hardware_hash"]
 
 
 def device_figures(name: str) -> DeviceFigures:
-    """Clock, sizes and limits of a device. Raises FleetError for an unknown name."""
+    """Return clock, sizes and limits of a device. Raises FleetError if the name is unknown."""
     instruction_set, device = find_device(name)
     limits = {k: float(v) for k, v in device.limits.items()}
     return DeviceFigures(device.name, instruction_set.name, float(device.clock_mhz), dict(device.parameters), limits)
 
 
 def device_hash(device: Device) -> str:
-    """SHA-256 (hex) of a device's parameters, wherever its file lies."""
+    """Return the SHA-256 (hex) of a device's parameters; the path of its file does not count."""
     return text_hash(replace(device, path=Path()))
 
 
 def hardware_hash(instruction_set: InstructionSet, device: Device) -> str | None:
-    """SHA-256 (hex) over the hardware's sources, top and parameters; None for a set without hardware."""
+    """Return the SHA-256 (hex) of the hardware's sources, top and parameters; None if the set has no hardware."""
     rtl = instruction_set.rtl
     if rtl is None:
         return None

@@ -1,4 +1,4 @@
-"""Whether a trace is that of the hardware which it names: held to what the launcher of its simulation read, not to its own word."""
+"""Check that a trace comes from the hardware that it names, by the records of the simulation's launcher."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from fleet.engines.trace import CYCLE_CLASSES, Commit, Trace
 __all__ = ["HARDWARE", "without_evidence"]
 
 HARDWARE = frozenset({"board", "fpga", "rtl"})
-"""Names that say hardware: an engine of such a name is never a model."""
+"""Engine names that mean hardware: an engine with such a name is never a model."""
 
 
 def without_evidence(engine: Engine, trace: Trace, before: int) -> str | None:
-    """Why a trace does not show that its engine made it; None when nothing is missing.
+    """Return why a trace does not prove that its engine made it, or None if nothing is missing.
 
-    before: `fleet.engines.evidence.issued` before the run.
+    before: value of `fleet.engines.evidence.issued` before the run.
     """
     kind = trace.evidence.kind
     if engine.target == "riscv" and not trace.counters.get("instructions"):
@@ -73,7 +73,7 @@ def _bench(trace: Trace, before: int) -> str | None:
 
 
 def _facts(row: np.void, base: int, commit: Commit) -> Iterator[tuple[str, object, object]]:
-    """What a commit says and what the record says, in words of the trace."""
+    """Yield (what, value of the commit, value of the record) for each fact, in the trace's terms."""
     error = int(row["error"])
     yield "digest", f"{commit.digest:016x}", f"{int(row['digest']):016x}"
     yield "bytes written", commit.bytes_written, int(row["bytes_written"])

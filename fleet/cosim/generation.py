@@ -1,10 +1,10 @@
-"""What a generation leaves: a language model's tokens on several engines, compared, with everything that its page shows.
+"""The outcome of a generation: a language model's tokens on several engines, compared, with everything that its page shows.
 
-`GenerationResult` is frozen and complete: verdict and reasons are decided where it is made (`fleet.llm.generate`), never by who
-prints it. On disk it is `generation.json` (strict, versioned) and an `.npz` beside it.
+`GenerationResult` is frozen and complete: `fleet.llm.generate` decides verdict and reasons, never the code that prints it. On disk
+it is `generation.json` (strict, versioned) and an `.npz` beside it.
 
-All engines read the same tokens, those that the reference chose, so that logits of one position can be compared; what an engine
-would have chosen itself stands beside them (`TokenRow.own`), and what it says when it is left alone in `EngineFigures.own_text`.
+All engines read the same tokens, those that the reference chose, so that logits of one position can be compared. The token that an
+engine would have chosen itself is in `TokenRow.own`, and its free-running text in `EngineFigures.own_text`.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class ModelFigures:
     """The model and its plan.
 
     Attributes:
-        name: as the user gave it; architecture: "llama".
-        parameters: of all weights, a tied head counted once. weight_bytes: as the device stores them; host_bytes: of what stays on
-            the host.
+        name: as the user gave it. architecture: "llama".
+        parameters: number of all weights, a tied head counted once. weight_bytes: as the device stores them. host_bytes: of what
+            stays on the host.
         shape: "blocks", "channels", ... -> size. sequence: "fuse_qkv", ... -> what was chosen.
-        instructions: kind -> how many a decode step has.
-        tokens, positions: most new tokens of a step, and most in the cache.
+        instructions: kind -> number of instructions in a decode step.
+        tokens: most new tokens of a step. positions: most positions in the cache.
     """
 
     name: str
@@ -74,13 +74,13 @@ class ModelFigures:
 
 @dataclass(frozen=True)
 class GenerationIdentity:
-    """What ran, so that it can be told apart and run again; hashes are SHA-256 hex.
+    """What ran, so that runs can be distinguished and repeated. Hashes are SHA-256 hex.
 
     Attributes:
-        prompt: what the user asked; prompt_tokens: with the chat template; prompt_text: these as text.
-        weights_hash: of the weights; description_hash: of the device's description, None without one.
+        prompt: what the user asked. prompt_tokens: with the chat template. prompt_text: these tokens as text.
+        weights_hash: of the weights. description_hash: of the device's description; None without one.
         sampling: "temperature", "top_k", "top_p", "seed". quantisation: as the compiler got it.
-        tools: name -> version. memory, seed: as asked for. date: ISO 8601. command: makes the same run again.
+        tools: name -> version. memory, seed: as requested. date: ISO 8601. command: makes the same run again.
     """
 
     prompt: str
@@ -100,10 +100,11 @@ class GenerationIdentity:
 
 @dataclass(frozen=True)
 class StepFigures:
-    """One step of one engine: `tokens` read behind `position` others.
+    """One step of one engine: it reads `tokens` tokens after `position` others.
 
-    seconds: wall time; host_seconds: of that, embedding and packing. cycles: None without a clock; estimate: what the cost model
-    expects, None without one. argmax: its own next token. instructions: retired (RISC-V) or committed.
+    seconds: wall time. host_seconds: the part of it for embedding and packing. cycles: None without a clock.
+    estimate: cycles that the cost model expects; None without one. argmax: the engine's own next token.
+    instructions: retired (RISC-V) or committed.
     """
 
     position: int
@@ -123,9 +124,9 @@ class EngineFigures:
     Attributes:
         name: "vm", "vm-rounded" (the golden with the weights as the device stores them), "iss", "rtl", "riscv".
         required: whether the user named it. error: why it failed.
-        prefill: steps that read the prompt; decode: one a generated token that was read.
-        own_tokens, own_text: what it says when it is left alone (greedy); empty where it was not.
-        own_note: a sentence where that was not run but follows from something else.
+        prefill: steps that read the prompt. decode: one step per generated token that was read.
+        own_tokens, own_text: its free-running answer (greedy); empty if it did not run alone.
+        own_note: a sentence if that answer was not run but follows from another run.
         counters: totals by the names of `Trace.counters`.
     """
 
@@ -143,7 +144,7 @@ class EngineFigures:
 
 @dataclass(frozen=True)
 class TokenRow:
-    """A generated token: the reference's choice, and engine -> (its own choice, its text, its two best logits' distance)."""
+    """A generated token: the reference's choice, and by engine its own choice, its text and the margin of its two best logits."""
 
     index: int
     position: int
@@ -156,7 +157,10 @@ class TokenRow:
 
 @dataclass(frozen=True)
 class LogitsError:
-    """Logits of one step, other against reference, both around their mean. least_db: what the SQNR must be; None: only measured."""
+    """Error of one step's logits, other against reference, both centred on their mean.
+
+    least_db: SQNR that is required; None if it is only measured.
+    """
 
     index: int
     position: int
@@ -169,7 +173,7 @@ class LogitsError:
 
 @dataclass(frozen=True)
 class GenerationComparison:
-    """Two engines compared, all steps: kind "bits" counts commits and bytes, the others elements of logits."""
+    """Two engines compared over all steps. Kind "bits" counts commits and bytes, the other kinds count elements of logits."""
 
     name: str
     kind: Kind
@@ -187,10 +191,10 @@ class GenerationComparison:
 
 @dataclass(frozen=True)
 class LayerError:
-    """A node's result on the device, in the last step of the prompt or the first of decoding.
+    """Error of a node's result on the device, in the last step of the prompt or the first of decoding.
 
-    node: its name; block: -1 behind the blocks; kind: "down". rounded_db: SQNR against the rounded golden (the arithmetic's error);
-    golden_db: against the golden; quantisation_db: of the rounded golden against the golden.
+    node: its name. block: -1 after the blocks. kind: "down". rounded_db: SQNR against the rounded golden (the arithmetic's error).
+    golden_db: SQNR against the golden. quantisation_db: SQNR of the rounded golden against the golden.
     """
 
     node: str
@@ -206,9 +210,9 @@ class KindCost:
     """All instructions of one kind of node ("down") in one decode step.
 
     Attributes:
-        kind: last part of the nodes' names. instruction: what it is.
-        commits: how many. own: cycles from the commit before to their commits, so that all kinds sum to the step's.
-        cycles: from their starts, which overlap. classes: class -> cycles, of `cycles`.
+        kind: last part of the nodes' names. instruction: name of the instruction. commits: how many.
+        own: cycles from the previous commit to each of their commits, so that all kinds sum to the step's cycles.
+        cycles: from their starts, which overlap. classes: class -> cycles, parts of `cycles`.
         macs: useful. bytes: memory -> least bytes moved.
     """
 
@@ -224,7 +228,7 @@ class KindCost:
 
 @dataclass(frozen=True)
 class CommitTime:
-    """An instruction of one decode step on the clock, from the step's first cycle."""
+    """An instruction of one decode step on the clock, in cycles from the step's first one."""
 
     node: str
     instruction: str
@@ -238,8 +242,8 @@ class CommitTime:
 class TrafficRow:
     """Bytes of one decode step.
 
-    moved: measured, None without RTL; least: every operand once; unpadded: weights and cache without what fills groups and beats,
-    0 where it was not counted.
+    moved: measured; None without RTL. least: each operand once. unpadded: weights and cache without padding of groups and beats;
+    0 if it was not counted.
     """
 
     memory: str
@@ -250,7 +254,7 @@ class TrafficRow:
 
 @dataclass(frozen=True)
 class QuantisationChoiceRow:
-    """What one choice costs: perplexity on a text, of the golden with rounded weights; on iss of a part, None where not run."""
+    """Cost of one choice: perplexity on a text, of the golden with rounded weights; on iss for a part, None if not run."""
 
     choice: str
     chosen: bool
@@ -263,13 +267,13 @@ class QuantisationChoiceRow:
 
 @dataclass(frozen=True)
 class GenerationResult:
-    """The whole outcome. `arrays` (in the .npz) holds "logits/<engine>", float32 [steps, vocabulary], of every compared step.
+    """The complete outcome. `arrays` (in the .npz) holds "logits/<engine>", float32 [steps, vocabulary], for all compared steps.
 
     Attributes:
-        reference: the engine whose tokens all others read. text: what it said.
+        reference: the engine whose tokens all others read. text: its answer.
         stop: why it ended: "end of answer", "as many as asked for", "the cache is full".
         costs, timeline, traffic: of the decode step at `costs_position` on the engine with a clock; empty without one.
-        memory_plan: what the address map's picture needs, as the compiler gives it; {} off the device.
+        memory_plan: data for the address map's picture, as the compiler gives it; {} off the device.
     """
 
     identity: GenerationIdentity
@@ -293,22 +297,22 @@ class GenerationResult:
     arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray], compare=False, repr=False)
 
     def engine(self, name: str) -> EngineFigures | None:
-        """An engine's run; None when it was not asked for."""
+        """Return an engine's run; None if it was not requested."""
         return next((e for e in self.engines if e.name == name), None)
 
     def comparison(self, name: str) -> GenerationComparison | None:
-        """A comparison by name ("rtl-vs-iss")."""
+        """Return a comparison by name ("rtl-vs-iss"), or None."""
         return next((c for c in self.comparisons if c.name == name), None)
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values without the arrays; `schema` is the version."""
+        """Return JSON values without the arrays; `schema` is the version."""
         table = cast("dict[str, Any]", encode(replace(self, arrays={})))
         del table["arrays"]
         return {"schema": SCHEMA, **table}
 
     @classmethod
     def from_json(cls, value: Any, where: str = "<result>", arrays: Mapping[str, np.ndarray] | None = None) -> GenerationResult:
-        """The inverse of `to_json`. Raises ModelError for another version or anything that does not fit."""
+        """Invert `to_json`. Raises ModelError if the version or a field does not fit."""
         if not isinstance(value, dict):
             raise ModelError("expected a table, the result of a generation", where=where)
         table = dict(cast("dict[str, Any]", value))
@@ -318,13 +322,16 @@ class GenerationResult:
         return replace(decode(cls, table, where, "generation"), arrays=dict(arrays or {}))
 
     def save(self, folder: Path, beside: Mapping[Path, str] | None = None) -> Path:
-        """Writes `folder/generation.json` and its `.npz`; returns the JSON's path. What was there stays whole until the end."""
+        """Write `folder/generation.json` and its `.npz`; return the JSON's path. An old result stays whole until the end.
+
+        beside: path -> text of files that are replaced together with the JSON, or not at all.
+        """
         table = self.to_json()
         return save_pair(folder, FILE, {"schema": table.pop("schema")}, table, self.arrays, beside)
 
     @classmethod
     def load(cls, path: Path) -> GenerationResult:
-        """Reads `generation.json` (or the folder that holds it). Raises ModelError for anything that is not a whole result."""
+        """Read `generation.json` (or the folder that holds it). Raises ModelError if it is not a complete result."""
         path = path / FILE if path.is_dir() else path
         table, arrays = load_pair(path)
         return cls.from_json(table, str(path), arrays)

@@ -1,7 +1,7 @@
-"""Who a run is, in two parts: its content, which decides every figure, and its provenance, which decides none.
+"""The identity of a run, in two parts: its content, which decides every figure, and its provenance, which decides none.
 
-Two runs of the same content give the same bits and, in simulated time, the same cycles. What is in no hash here and moves a figure
-is a hole. A change of documentation, of reports or of the command line changes no content.
+Two runs of the same content give the same bits and, in simulated time, the same cycles. Anything that changes a figure and is in no
+hash here is a bug. A change of documentation, of reports or of the command line changes no content.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ NOT_CONTENT: Mapping[str, str] = {
     "fleet.core.toml_places": "the line of a key in a file, for messages",
     "fleet.regress.pytest_plugin": "how a session of pytest is run and what it says",
 }
-"""Modules that are left out of the closure of fleet's own code, and why. Reports and commands import it and are not in it."""
+"""Modules that are left out of the closure of fleet's own code, and why. Reports and commands are outside: they import it."""
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _BENCH = ("axi", "bench", "memory")
-"""Folders of rtl_models that every simulation is built from; the hardware's own sources have a hash of their own."""
+"""Folders of rtl_models that every simulation is built from; the hardware's own sources have a separate hash."""
 
 
 @dataclass(frozen=True)
 class ContentHashes:
-    """Hashes (SHA-256 hex) of everything that can move a figure; None where a run has no such part.
+    """Hashes (SHA-256 hex) of everything that can change a figure; None if a run has no such part.
 
     Attributes:
-        model: of the source and of the compiled program, also with rounded weights; data: of weights and inputs.
-        description: of the instruction set and its semantics; hardware: of the RTL's sources, top and parameters.
+        model: of the source and of the compiled program, also with rounded weights. data: of weights, inputs and labels.
+        description: of the instruction set and its semantics. hardware: of the RTL's sources, top and parameters.
         device: of the device's parameters, memory, clock, limits and timing.
         bench: of the bench and the memory models that the hardware runs in.
         software: of fleet's own code that compiles, runs and compares, with every plug-in's.
@@ -75,14 +75,14 @@ class ContentHashes:
 
     @property
     def hash(self) -> str:
-        """SHA-256 (hex) of all of it."""
+        """SHA-256 (hex) of all fields."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return hashlib.sha256(json.dumps(values, sort_keys=True, default=dict).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where and when a run was made. revision: of fleet's checkout, "" outside of one; changed: whether files differ from it."""
+    """Where and when a run was made. revision: of fleet's checkout, "" outside of one. changed: whether files differ from it."""
 
     revision: str
     changed: bool
@@ -94,15 +94,15 @@ class Provenance:
 
 
 def text_hash(*parts: object) -> str:
-    """SHA-256 (hex) of values that `repr` tells apart."""
+    """Return the SHA-256 (hex) of values that `repr` distinguishes."""
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def software_members() -> tuple[Path, ...]:
-    """The files of fleet's own code that compiles, runs and compares, and of every installed plug-in's, ascending by module."""
+    """Return the files of all code that compiles, runs and compares (fleet's and installed plug-ins'), ascending by module."""
     points = [point for group in ("fleet.engines", "fleet.instruction_sets", "fleet.passes") for point in entry_points(group=group)]
     roots = [_PACKAGE / "cosim" / "campaign.py", _PACKAGE / "regress" / "case_runs.py"]
-    roots += sorted((_PACKAGE / "frontend").glob("*.py"))  # commands choose among them
+    roots += sorted((_PACKAGE / "frontend").glob("*.py"))  # commands choose among these
     roots += [path for point in points if (path := _file_of(point.module)) is not None]
     known = _Known()
     found = closure(roots, NOT_CONTENT.keys(), imports=known.imports)
@@ -112,13 +112,13 @@ def software_members() -> tuple[Path, ...]:
 
 @cache
 def software_hash() -> str:
-    """SHA-256 (hex) over `software_members` and the files beside fleet's code that it reads (descriptions, devices, runtime)."""
+    """Return the SHA-256 (hex) of `software_members` and of the data files that fleet's code reads."""
     return _files_hash([*software_members(), *_beside()])
 
 
 @cache
 def bench_hash() -> str:
-    """SHA-256 (hex) over the bench and the memory models."""
+    """Return the SHA-256 (hex) of the bench and the memory models."""
     from fleet.engines.rtl_sim.build import rtl_models
 
     models = rtl_models()
@@ -140,7 +140,7 @@ def _checkout() -> tuple[str, bool]:
 
 
 def provenance(date: str) -> Provenance:
-    """Of a run that is made now; date: as the caller has it."""
+    """Return the provenance of a run that is made now. date: ISO 8601, from the caller."""
     revision, changed = _checkout()
     return Provenance(revision, changed, platform.node(), _processor(), platform.platform(), __version__, date)
 
@@ -155,7 +155,7 @@ def _processor() -> str:
 
 
 def _file_of(module: str) -> Path | None:
-    """Of a module of fleet, or of a plug-in that is loaded or can be found without importing its package."""
+    """Return the file of a module of fleet, or of a plug-in's module that is loaded; else None."""
     parts = module.split(".")
     if parts[0] == "fleet":
         base = _PACKAGE.joinpath(*parts[1:])
@@ -165,8 +165,8 @@ def _file_of(module: str) -> Path | None:
 
 
 def _beside() -> list[Path]:
-    """Files of the package that are no Python and that its code reads; pages, templates of workspaces and commands are not."""
-    of_the_wheel = (_PACKAGE / name for name in ("_rtl_models", "_docs", "_examples"))  # a checkout has them elsewhere
+    """Return the package's data files that its code reads, without pages, templates of workspaces and commands."""
+    of_the_wheel = (_PACKAGE / name for name in ("_rtl_models", "_docs", "_examples"))  # a checkout has these elsewhere
     not_read = {_PACKAGE / "report", _PACKAGE / "cli", _PACKAGE / "isa" / "templates", *of_the_wheel}
     return [
         p
@@ -185,7 +185,7 @@ def _files_hash(files: list[Path]) -> str:
 
 
 class _Known:
-    """Imports by the hash of a file's text and of what reads them, kept between processes: reading takes a second."""
+    """Imports by the hash of a file's text and its reader's code, kept between processes: parsing them all takes a second."""
 
     def __init__(self) -> None:
         self._path = cache_root() / "imports.json"
@@ -203,7 +203,7 @@ class _Known:
         return self._used[key]
 
     def keep(self) -> None:
-        """Of texts that are no more nothing is kept."""
+        """Store the imports of the texts that were asked for, and drop all others."""
         if not self._used.keys() <= self._found.keys():
             with suppress(OSError, FleetError):  # a cache that cannot be written is no error
                 write_atomically(self._path, json.dumps(self._used).encode())

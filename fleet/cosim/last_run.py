@@ -1,6 +1,6 @@
-"""The last co-simulation or answer of a working folder, kept without being asked for: `fleet why`, `fleet report --last`.
+"""The last co-simulation or answer of a working folder, kept automatically for `fleet why` and `fleet report --last`.
 
-One result a working folder, below the cache: runs in another folder, or in a test's, do not replace it.
+The cache holds one result per working folder: runs in another folder, or in a test's, do not replace it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _NAMES = ("result.json", "generation.json")
 
 
 def kept_folder() -> Path:
-    """Where this working folder's last result is, or would be."""
+    """Return the folder of this working folder's last result, whether it exists or not."""
     return cache_root() / "last" / hashlib.sha256(str(Path.cwd()).encode(errors="surrogateescape")).hexdigest()[:16]
 
 
 def keep(result: CosimResult | GenerationResult) -> None:
-    """Keeps a result in place of the one before. A cache that cannot be written loses it: a run does not fail for that."""
+    """Store a result in place of the previous one. If the cache cannot be written, the result is lost and the run does not fail."""
     with contextlib.suppress(OSError, FleetError, RuntimeError):
         folder = kept_folder()
         written = result.save(folder)
@@ -44,7 +44,7 @@ def keep(result: CosimResult | GenerationResult) -> None:
 
 
 def kept() -> Path:
-    """The folder with the last result. Raises ModelError where nothing ran in this working folder."""
+    """Return the folder with the last result. Raises ModelError if nothing ran in this working folder."""
     folder = kept_folder()
     if not any((folder / name).is_file() for name in _NAMES):
         raise ModelError("nothing ran in this folder yet", where=str(Path.cwd()), hint="run `fleet cosim` or `fleet try`")

@@ -1,4 +1,4 @@
-"""How a co-simulation is made: everything but the model, its data and the names of the engines."""
+"""Options of a co-simulation: everything except the model, its data and the names of the engines."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ __all__ = ["CosimOptions"]
 
 @dataclass(frozen=True)
 class CosimOptions:
-    """How a co-simulation is made.
+    """Options of a co-simulation.
 
     Attributes:
-        model: as the user gave it, for the record; case: its case's name, None by hand.
+        model: as the user gave it, for the record. case: name of its case; None for a run by hand.
         device, memory, seed: as `RunOptions`.
         metric: "accuracy" or None. Labels without a metric mean accuracy.
         data: provenance of inputs and labels.
-        date: ISO 8601; command: one line that makes the same run again.
+        date: ISO 8601. command: one line that makes the same run again.
         waivers: comparison name -> operation id -> text; turns a failing row into a pass that says so.
-        workdir: where engines leave images, logs and waves (a folder an engine); a temporary one when None.
+        workdir: where engines leave images, logs and waves (one folder per engine); None: a temporary one.
         progress: called with (engine, fraction, words).
-        on_engine: called after each engine with its row and its task figure, on_comparison after each comparison.
+        on_engine: called after each engine with its row and its task figure. on_comparison: called after each comparison.
         on_trace: called with the name and the trace of each engine that ran (goldens are taken from these).
         engines: name -> engine, instead of the registered ones (tests).
         lowering: options of the accelerator's compile ("issue", "load", "group" and others), as `RunOptions`.
         riscv: instruction set and emulator of the engine `riscv`, as `RunOptions`.
-        stop: hardware runs no further than to its first commit that is not the functional model's.
+        stop: end the hardware's run at its first commit that differs from the functional model's.
     """
 
     model: str

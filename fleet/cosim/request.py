@@ -1,4 +1,4 @@
-"""What can be said against a co-simulation before anything runs: a wrong name, a missing tool, a device that is too small."""
+"""Checks of a co-simulation before anything runs: a wrong name, a missing tool, a device that is too small."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ __all__ = ["bounded_comparisons", "check_ready", "check_request", "installed_eng
 
 
 def known_engines(options: CosimOptions) -> Mapping[str, Engine]:
-    """Name -> engine: those of the options, else the installed ones."""
+    """Return name -> engine: those of the options, else the installed ones."""
     return options.engines if options.engines is not None else installed_engines()
 
 
 def installed_engines() -> Mapping[str, Engine]:
-    """Name -> engine, of all that are installed; each is loaded when it is looked up, so that a broken one hurts nobody else."""
+    """Return name -> engine for all installed engines. Each is loaded when read, so a broken one does not affect the others."""
     return _Installed()
 
 
@@ -59,9 +59,9 @@ def check_request(
     program: Program, labels: np.ndarray | None, engines: Sequence[str], options: CosimOptions, known: Mapping[str, Engine],
     at: Callable[[str, str], str] = _option,
 ) -> None:  # fmt: skip
-    """Raises FleetError for what makes the whole run senseless: names, no device, labels or a metric that do not fit.
+    """Raise FleetError if the run as a whole makes no sense: unknown names, no device, labels or a metric that do not fit.
 
-    at: where an option's name was given, for messages: the option itself, or a line of a case.
+    at: (option, name) -> where the name was given, for messages: the option itself, or a line of a case.
     """
     hint = f"choose among {', '.join(sorted(known))}"
     if unknown := [e for e in engines if e not in known]:
@@ -90,11 +90,10 @@ def check_request(
 
 
 def check_ready(program: Program, engines: Sequence[str], options: CosimOptions) -> None:
-    """Raises FleetError for what would make an engine of a checked request fail at its start.
+    """Raise FleetError if an engine of a checked request would fail at its start.
 
-    A missing tool (SetupError, naming the engine), an unknown device or memory model, a model that the device cannot hold or of
-    which it computes nothing.
-    Compiles for the device; the stream is kept, so the run does not compile again.
+    Reasons: a missing tool (SetupError, naming the engine), an unknown device or memory model, a model that does not fit the device
+    or of which it computes nothing. Compiles for the device; the cached stream is used by the run.
     """
     known = known_engines(options)
     for name in dict.fromkeys(engines):
@@ -124,7 +123,7 @@ def _accelerated(engines: Sequence[str], known: Mapping[str, Engine]) -> list[st
 
 
 def bounded_comparisons(engines: Sequence[str], known: Mapping[str, Engine]) -> tuple[str, ...]:
-    """Names of the comparisons with a bound that `cosim` makes of these engines; an unknown engine makes none."""
+    """Return the names of the comparisons with a bound that `cosim` makes of these engines; an unknown engine makes none."""
     made: list[str] = []
     for name in dict.fromkeys(engines):
         target = known[name].target if name in known else None

@@ -1,8 +1,8 @@
-"""The outcome of a co-simulation: everything that a report shows, and nothing that has to be computed again.
+"""The outcome of a co-simulation: everything that a report shows, so that nothing has to be computed again.
 
-`CosimResult` is frozen and complete: verdict and reasons are decided here, never by who prints it. On disk it is
-`result.json` (strict, versioned) and one `.npz` beside it for the arrays that pictures need; the JSON names the `.npz`
-and its SHA-256 and is renamed into place last, so a reader sees the old pair or the new one, never a mixture.
+`CosimResult` is frozen and complete: verdict and reasons are decided when it is made, never by the code that prints it. On disk it
+is `result.json` (strict, versioned) and one `.npz` beside it for the arrays that pictures need. The JSON names the `.npz` and its
+SHA-256 and is renamed into place last, so a reader sees the old pair or the new one, never a mixture.
 
 Names of comparisons are "<other>-vs-<reference>" ("rtl-vs-iss"). Names of engines are those of `fleet.engines`, plus
 "vm-rounded": the golden run with the weights as the device stores them.
@@ -47,7 +47,7 @@ _EXIT_CODES: Mapping[Verdict, ExitCode] = {
 
 @dataclass(frozen=True)
 class CosimResult:
-    """The whole outcome. `arrays` (not in the JSON, in the .npz) holds what pictures need:
+    """The complete outcome. `arrays` (in the .npz, not in the JSON) holds the data of pictures:
 
     "inputs/flipped/<engine>"      input rows of the flipped samples, in the order of `TaskMetric.flips` (first model input)
     "flipped/index"                samples that flipped on some engine, at most 256, ascending, int64
@@ -70,9 +70,9 @@ class CosimResult:
 
     @property
     def exit_code(self) -> ExitCode:
-        """What a command leaves with that was asked for this comparison: that of a difference, else that of what failed.
+        """Exit code for a command: that of the verdict, or of the heaviest engine failure if nothing differs.
 
-        Where the golden failed its own counts: nobody can say of the others whether they had to.
+        If the golden failed, only its failure counts, because the others may have failed for lack of it.
         """
         differs = any(c.verdict == "fail" for c in self.comparisons) or any(t.must_agree and t.flips for t in self.tasks)
         failed = {e.name: e.exit_code for e in self.engines if e.exit_code is not None}
@@ -82,32 +82,32 @@ class CosimResult:
         return _EXIT_CODES[self.verdict]
 
     def engine(self, name: str) -> EngineRun | None:
-        """The run of an engine, None when the result knows nothing of it."""
+        """Return the run of an engine, or None if the result has none."""
         return next((e for e in self.engines if e.name == name), None)
 
     def comparison(self, name: str) -> Comparison | None:
-        """A comparison by name ("rtl-vs-iss"), None when it was not made."""
+        """Return a comparison by name ("rtl-vs-iss"), or None if it was not made."""
         return next((c for c in self.comparisons if c.name == name), None)
 
     @property
     def evidence(self) -> str:
-        """What shows that each engine ran, the strongest first: "bench: rtl; model: vm, iss"."""
+        """What proves that each engine ran, the strongest kind first: "bench: rtl; model: vm, iss"."""
         kinds = {kind: [e.name for e in self.engines if e.evidence == kind] for kind in ("board", "bench", "model")}
         return "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names)
 
     def task(self, engine: str) -> TaskMetric | None:
-        """The task figure of an engine, None when there is none."""
+        """Return the task figure of an engine, or None."""
         return next((t for t in self.tasks if t.engine == engine), None)
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values without the arrays; `schema` is the version."""
+        """Return JSON values without the arrays; `schema` is the version."""
         table = cast("dict[str, Any]", encode(replace(self, arrays={})))
         del table["arrays"]
         return {"schema": SCHEMA, **table}
 
     @classmethod
     def from_json(cls, value: Any, where: str = "<result>", arrays: Mapping[str, np.ndarray] | None = None) -> CosimResult:
-        """The inverse of `to_json`. Raises ModelError for another version or anything that does not fit."""
+        """Invert `to_json`. Raises ModelError if the version or a field does not fit."""
         if not isinstance(value, dict):
             raise ModelError("expected a table, the result of a co-simulation", where=where)
         table = dict(cast("dict[str, Any]", value))
@@ -119,21 +119,21 @@ class CosimResult:
         return replace(decode(cls, table, where, "result"), arrays=dict(arrays or {}))
 
     def save(self, folder: Path, beside: Mapping[Path, str] | None = None) -> Path:
-        """Writes `folder/result.json` and its `.npz`; returns the JSON's path. A previous result stays whole until the end.
+        """Write `folder/result.json` and its `.npz`; return the JSON's path. An old result stays whole until the end.
 
-        beside: path -> text of files (a report's) that replace theirs together with the JSON, or not at all.
+        beside: path -> text of files (a report's) that are replaced together with the JSON, or not at all.
         """
         table = self.to_json()
         return save_pair(folder, "result.json", {"schema": table.pop("schema")}, table, self.arrays, beside)
 
     @classmethod
     def load(cls, path: Path) -> CosimResult:
-        """Reads `result.json` (or the folder that holds it). Raises ModelError for anything that is not a whole result."""
+        """Read `result.json` (or the folder that holds it). Raises ModelError if it is not a complete result."""
         path = path / "result.json" if path.is_dir() else path
         table, arrays = load_pair(path)
         return cls.from_json(table, str(path), arrays)
 
 
 def load_result(source: CosimResult | Path | str) -> CosimResult:
-    """The result itself, or what is stored at a path. Raises ModelError."""
+    """Return the result itself, or the one that is stored at a path. Raises ModelError if that is not a complete result."""
     return source if isinstance(source, CosimResult) else CosimResult.load(Path(source))

@@ -1,4 +1,4 @@
-"""The signature of a model's co-simulation that fails."""
+"""The signature of a failed co-simulation of a model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WHAT = re.compile(r"digest expected|bytes written expected (?P<expected>\d+), f
 
 
 def of_result(result: CosimResult) -> FailureSignature | None:
-    """Of a co-simulation of a model: its first divergence, else its first reason; None where it passed."""
+    """Return the signature of a model's co-simulation, from its first divergence, else its first reason; None if it passed."""
     if result.verdict == "pass":
         return None
     d = result.divergence
@@ -32,7 +32,7 @@ def of_result(result: CosimResult) -> FailureSignature | None:
 
 
 def _described(d: Divergence) -> tuple[Kind, str, str]:
-    """From the words of a divergence of commits."""
+    """Return (kind, instruction, class of difference) from the words of a commit's divergence."""
     name = d.instruction or ""
     found = _WHAT.search(d.what)
     if found is None:
@@ -43,7 +43,7 @@ def _described(d: Divergence) -> tuple[Kind, str, str]:
 
 
 def _kind(op: str) -> str:
-    """ "matmul" of "matmul.3"; a name that the user gave says nothing of the kind, and stays."""
+    """Return "matmul" for "matmul.3"; a name that the user gave stays as it is."""
     return op.rpartition(".")[0] if op.rpartition(".")[2].isdecimal() else op
 
 

@@ -1,4 +1,4 @@
-"""One engine run that cannot hurt the others: a trace, or one line that says why there is none."""
+"""Run one engine without affecting the others: the outcome is a trace, or one line that says why there is none."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __all__ = ["EngineOutcome", "failed", "run_engine"]
 
 @dataclass(frozen=True)
 class EngineOutcome:
-    """The row of the result, and the trace where there is one."""
+    """The engine's row of the result, and its trace or None."""
 
     run: EngineRun
     trace: Trace | None
 
 
 def failed(name: str, required: bool, why: str, code: ExitCode) -> EngineOutcome:
-    """An engine that gave nothing. code: what that means for the command."""
+    """Return the outcome of an engine without a trace. code: exit code of the failure."""
     return EngineOutcome(EngineRun(name, "failed", required, why, exit_code=int(code)), None)
 
 
@@ -46,13 +46,13 @@ def run_engine(
     accepted: frozenset[str],
     golden: Trace | None,
 ) -> EngineOutcome:
-    """Runs one engine.
+    """Run one engine.
 
     Args:
-        engine: what runs; name: under which the result knows it ("vm-rounded" is engine vm).
-        required: whether the user asked for it.
+        engine: the engine. name: its name in the result ("vm-rounded" is engine vm).
+        required: whether the user requested it.
         accepted: program hashes that its trace may have (the program's, or with rounded weights).
-        golden: whose dtypes its own are compared with, for the note.
+        golden: trace whose dtypes are compared with this engine's, for the note.
     """
     try:
         missing = engine.available()
@@ -79,9 +79,9 @@ def run_engine(
 
 
 def _implausible(trace: Trace, engine: Engine, program: Program, accepted: frozenset[str], memory: str, before: int) -> str | None:
-    """Why a trace cannot be that of a run of this program; None when nothing speaks against it.
+    """Return why a trace cannot come from a run of this program, or None.
 
-    before: how many jobs of simulations had been launched before the run.
+    before: number of simulation jobs that had been launched before the run.
     """
     if trace.engine != engine.name:
         return f"gave back a trace of engine '{trace.engine}'"
@@ -111,7 +111,7 @@ def _implausible(trace: Trace, engine: Engine, program: Program, accepted: froze
 
 
 def _same_values(output: np.ndarray, tensor: np.ndarray) -> bool:
-    """Equal, where the output may have been widened from the engine's own dtype."""
+    """Whether the values are equal; the output may have been widened from the engine's own dtype."""
     floats = output.dtype.kind == "f" and tensor.dtype.kind == "f"
     return output.shape == tensor.shape and np.array_equal(output, tensor.astype(output.dtype), equal_nan=floats)
 
@@ -144,7 +144,7 @@ def _row(trace: Trace, name: str, required: bool, golden: Trace | None) -> Engin
 
 
 def _plain(value: Any) -> Any:
-    """JSON values of what an engine put into `meta`: NumPy scalars become numbers, anything else its text."""
+    """Convert what an engine put into `meta` to JSON values: NumPy scalars become numbers, other objects their text."""
     if isinstance(value, Mapping):
         return {str(k): _plain(v) for k, v in cast("Mapping[Any, Any]", value).items()}
     if isinstance(value, list | tuple):

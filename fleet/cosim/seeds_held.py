@@ -10,9 +10,10 @@ __all__ = ["ignored_seeds"]
 
 
 def ignored_seeds(results: Sequence[CosimResult]) -> list[str]:
-    """A line for every pair of runs that differ in nothing but the seed, where it changed nothing that it should.
+    """Return a line for each pair of runs that differ only in the seed, if the seed did not change what it should.
 
-    Of random data that is the inputs, or the weights where inputs were given; of stalling memory the cycles of an engine.
+    With random data, the seed must change the inputs (the weights if inputs were given). With stalling memory, it must change the
+    cycles.
     """
     found: list[str] = []
     for i, one in enumerate(results):
@@ -22,7 +23,7 @@ def ignored_seeds(results: Sequence[CosimResult]) -> list[str]:
                 continue
             seeds = f"{a.model}: seeds {a.seed} and {b.seed}"
             if one.data.kind == other.data.kind == "random":
-                what = "inputs" if one.data.inputs is None else "weights"  # of a run with inputs of its own weights were drawn
+                what = "inputs" if one.data.inputs is None else "weights"  # if inputs were given, only weights were drawn
                 same = a.inputs_hash == b.inputs_hash if what == "inputs" else a.weights_hash == b.weights_hash
                 found += [f"{seeds} drew the same {what}: the seed is ignored"] if same else []
             if a.memory == "stall":
@@ -33,7 +34,7 @@ def ignored_seeds(results: Sequence[CosimResult]) -> list[str]:
 
 
 def _setting(result: CosimResult) -> tuple[object, ...]:
-    """All that may not differ between two runs for their seeds to be compared."""
+    """Return what must be equal in two runs for their seeds to be compared."""
     i = result.identity
     device = i.device.name if i.device else None
     return (i.model, (i.case or "").partition("[")[0], i.source_hash, device, i.memory, result.data.samples)

@@ -26,20 +26,20 @@ class DeviceFigures:
 
 @dataclass(frozen=True)
 class RunIdentity:
-    """What ran, so that two results can be told apart and the run can be made again. Hashes are SHA-256 hex.
+    """What ran, so that results can be distinguished and the run repeated. Hashes are SHA-256 hex.
 
     Attributes:
         model: as the user gave it ("examples/digits/model.py:forward").
-        case: name of the case, None for a run by hand.
-        source_hash: of the model's source text; weights_hash: of all weights; inputs_hash: of all inputs.
-        program_hash: `Program.hash`; rounded_program_hash: the same of the rounded golden, None without it.
-        description_hash: hash of description, semantics and device file; None without a device.
-        rtl_hash: hash of RTL sources and parameters, None where the RTL did not run.
+        case: name of the case; None for a run by hand.
+        source_hash: of the model's source text. weights_hash: of all weights. inputs_hash: of all inputs.
+        program_hash: `Program.hash`. rounded_program_hash: `Program.hash` of the rounded golden; None without it.
+        description_hash: of description, semantics and device file; None without a device.
+        rtl_hash: of RTL sources and parameters; None if the RTL did not run.
         tools: name -> version ("numpy", "verilator", "fleet", ...).
-        memory, seed: as asked for.
-        date: ISO 8601, given by the caller (nothing here reads a clock).
+        memory, seed: as requested.
+        date: ISO 8601, from the caller (nothing here reads a clock).
         command: one line that makes the same run again.
-        content, provenance: what decides the figures, and what does not (`fleet.cosim.identity`); None in older results.
+        content: what decides the figures. provenance: what does not (`fleet.cosim.identity`). None in older results.
     """
 
     model: str
@@ -65,9 +65,9 @@ class RunIdentity:
 class DataProvenance:
     """Where inputs and labels came from.
 
-    kind: "real" or "random" (seeded); banner: what a reader must be told first (random data), else None.
-    samples: rows of the batch. inputs and labels: file names as given, None where there is none.
-    image_shape: (height, width) of an input row that is a picture, so that a report can show it; None when unknown.
+    kind: "real" or "random" (seeded). banner: what a reader must be told first (random data), else None.
+    samples: rows of the batch. inputs, labels: file names as given, or None.
+    image_shape: (height, width) of an input row that is a picture, so that a report can show it; None if unknown.
     """
 
     kind: Literal["real", "random"]
@@ -83,15 +83,15 @@ class EngineRun:
     """One engine's run.
 
     Attributes:
-        name: see the module; status: "ran", "failed" (error says why) or "not asked".
-        required: whether the user named it (the rounded golden and a golden run for others' sake are not).
-        evidence: what shows that it ran (`fleet.engines.evidence`): "model", "bench", "board"; None where it did not run.
+        name: of the engine, or "vm-rounded". status: "ran", "failed" (error says why) or "not asked".
+        required: whether the user named it (the rounded golden, and a golden that others need, may run without that).
+        evidence: what proves that it ran (`fleet.engines.evidence`): "model", "bench", "board"; None if it did not run.
         elapsed_s: wall time of the run itself.
-        cycles: total cycles, None without a clock; counters: as `Trace.counters` documents.
-        dtypes: operation id -> dtype name; dtype_note: a sentence where dtypes differ from the golden's, else "".
-        placement: operation id -> "device" or "host"; empty where everything runs in one place.
+        cycles: total cycles; None without a clock. counters: as `Trace.counters` documents.
+        dtypes: operation id -> dtype name. dtype_note: a sentence if dtypes differ from the golden's, else "".
+        placement: operation id -> "device" or "host"; empty if everything runs in one place.
         meta: JSON values of the trace (tool versions, host steps, quantisation).
-        exit_code: what its failure means for a command (`fleet.errors.ExitCode`); None where it did not fail.
+        exit_code: exit code of its failure (`fleet.errors.ExitCode`); None if it did not fail.
     """
 
     name: str

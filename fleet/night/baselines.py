@@ -34,7 +34,7 @@ _TEXTS = ("key", "figure", "night")
 
 @dataclass(frozen=True)
 class Accepted:
-    """An accepted figure. key: of the run or group; before: the value before, None if there was none; night: id of the night."""
+    """An accepted figure. key: of the run or group. before: the value before; None if there was none. night: id of the night."""
 
     key: str
     figure: str
@@ -45,7 +45,7 @@ class Accepted:
 
 
 def load_baselines(path: Path) -> Mapping[tuple[str, str], Accepted]:
-    """Reads the accepted figures by (key, figure); none if the file is missing. Raises ModelError naming file, line and key."""
+    """Read the accepted figures by (key, figure); none if the file is missing. Raises ModelError with file, line and key."""
     if not path.exists():
         return {}
     file = read_toml(path)
@@ -72,7 +72,7 @@ def _accepted(entry: TomlTable) -> Accepted:
 
 
 def accept(path: Path, made: Sequence[Accepted]) -> None:
-    """Adds figures to the file; an entry of the same figure is replaced. Raises FleetError if the file cannot be written."""
+    """Add figures to the file; an entry of the same figure is replaced. Raises FleetError if the file cannot be written."""
     entries = {**load_baselines(path), **{(one.key, one.figure): one for one in made}}
     lines = ["# Figures that were accepted, and why (`fleet help nights`). Written by `fleet night accept`."]
     for one in sorted(entries.values(), key=lambda a: (a.key, a.figure)):
@@ -84,5 +84,5 @@ def accept(path: Path, made: Sequence[Accepted]) -> None:
 
 
 def _text(value: str) -> str:
-    """A TOML basic string; JSON's strings have the same syntax."""
+    """Return a TOML basic string; JSON's strings have the same syntax."""
     return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Bisection: finds the commit since which a run fails, or a figure moved. Each commit runs in its own worktree, with cached builds.
+"""Bisection: find the commit since which a run fails, or a figure moved. Each commit runs in its own worktree, with cached builds.
 
 A commit that cannot be built or run is skipped, as `git bisect run` does for exit code 125; the search goes on with a neighbour.
 """
@@ -30,14 +30,17 @@ _TIMEOUT_S = 4 * 3600
 
 @dataclass(frozen=True)
 class Found:
-    """Result of a bisection. culprits: candidates for the first bad commit, one if it is certain; probes: verdicts in order."""
+    """Result of a bisection.
+
+    culprits: candidates for the first bad commit; one if it is certain. probes: verdicts in order.
+    """
 
     culprits: tuple[str, ...]
     probes: tuple[tuple[str, Verdict], ...]
 
 
 def bisect(commits: Sequence[str], probe: Probe) -> Found:
-    """Finds the first bad one of `commits`, oldest first. The last is known to be bad, and the one before the first to be good."""
+    """Find the first bad one of `commits`, oldest first. The last must be bad, and the commit before the first must be good."""
     low, high = -1, len(commits) - 1
     seen: dict[int, Verdict] = {}
     while True:
@@ -61,14 +64,14 @@ class Metric:
     bad: float
 
     def judge(self, value: float) -> Verdict:
-        """ "bad" if `value` is nearer to the bad value: by ratio if all are positive, else by difference."""
+        """Return "bad" if `value` is nearer to the bad than to the good value: by ratio if all are positive, else by difference."""
         if min(self.good, self.bad, value) > 0:
             return "bad" if abs(math.log(value / self.bad)) < abs(math.log(value / self.good)) else "good"
         return "bad" if abs(value - self.bad) < abs(value - self.good) else "good"
 
 
 def commits_between(good: str, bad: str, folder: Path) -> tuple[str, ...]:
-    """Commits after `good` up to `bad`, oldest first, along first parents. Raises ModelError if git finds none."""
+    """Return the commits after `good` up to `bad`, oldest first, along first parents. Raises ModelError if git finds none."""
     done = run(["git", "-C", str(folder), "rev-list", "--reverse", "--first-parent", f"{good}..{bad}", "--"])
     if done.returncode:
         raise ModelError(f"git rev-list: {' '.join(done.stderr.split())}", where=f"{good}..{bad}")
@@ -79,9 +82,9 @@ def commits_between(good: str, bad: str, folder: Path) -> tuple[str, ...]:
 
 
 def probe_in_worktrees(replay: str, folder: Path, metric: Metric | None, tell: Callable[[str], None]) -> Probe:
-    """A probe that runs the command `replay` of a record in a temporary worktree.
+    """Return a probe that runs the command `replay` of a record in a temporary worktree.
 
-    folder: in the checkout; metric: judge by this figure, None: by the exit code; tell: called with a line for each commit.
+    folder: in the checkout. metric: judge by this figure; None: by the exit code. tell: called with a line for each commit.
     """
     words = shlex.split(replay)
 
@@ -102,7 +105,7 @@ def probe_in_worktrees(replay: str, folder: Path, metric: Metric | None, tell: C
 
 
 def _command(words: Sequence[str], reports: Path) -> list[str]:
-    """The replay command, run by this interpreter. Raises ModelError if it is not a run of a case or test."""
+    """Return the replay command, run by this interpreter. Raises ModelError if it is not a run of a case or test."""
     if words[:3] == ["fleet", "case", "run"]:
         return [sys.executable, "-m", "fleet.cli.main", *words[1:], "--report", str(reports)]
     if words[:3] == ["python", "-m", "pytest"]:

@@ -1,4 +1,4 @@
-"""Which tests a night runs that has no time for all of them."""
+"""Choose the tests of a night that has no time for all of them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from fleet.night.history import LastRun
 __all__ = ["UNKNOWN_S", "BudgetChoice", "Candidate", "choose"]
 
 UNKNOWN_S = 10.0
-"""What a test is taken to need if no test has run before."""
+"""Seconds that a test is taken to need if no test has run before."""
 _ORDER = ("failed last time", "its identity changed", "never ran", "not run longest", "another seed of a run")
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A test. node: pytest's id; group: the run without its seed, "" for others; last: its last run, or None.
+    """A test.
 
-    identity: its content now: parts by name, or under "" the hash of the whole; parts that only a run can tell are absent.
+    node: pytest's id. group: the run without its seed; "" for others. last: its last run, or None.
+    identity: its current content: parts by name, or the hash of the whole under "". Parts that only a run can tell are absent.
     """
 
     node: str
@@ -38,7 +39,10 @@ class Candidate:
 
 @dataclass(frozen=True)
 class BudgetChoice:
-    """nodes: in the order in which to run them; left_out: node -> reason; seconds: expected, of one worker after the other."""
+    """The chosen tests.
+
+    nodes: in the order in which to run them. left_out: node -> reason. seconds: expected time on one worker.
+    """
 
     nodes: tuple[str, ...]
     left_out: Mapping[str, str]
@@ -46,11 +50,11 @@ class BudgetChoice:
 
 
 def choose(candidates: Sequence[Candidate], seconds: float, workers: int) -> BudgetChoice:
-    """The tests that fit into a budget of `seconds` on `workers` workers, by their last times.
+    """Choose the tests that fit into a budget of `seconds` on `workers` workers, by their last times.
 
-    First what failed last time, then what the change touches, what never ran, and what was not run longest; of runs that differ
-    only in their seed one counts, and the others come last. A test that does not fit is left out, and shorter ones behind it may
-    still fit.
+    First come tests that failed last time, then those that the change touches, those that never ran, and those that did not run for
+    longest. Of runs that differ only in their seed one counts, and the others come last. A test that does not fit is left out, and
+    shorter ones after it may still fit.
     """
     known = [c.last.seconds for c in candidates if c.last is not None and c.last.outcome == "passed"]
     usual = mean(known) if known else UNKNOWN_S

@@ -19,10 +19,10 @@ class FailureCause:
     """Failures with the same signature.
 
     Attributes:
-        signature: of all of them; state: "new" if none of them failed when it last ran; records: ascending by key.
-        since: id of the night of the oldest failure; nights: number of nights since then, inclusive.
-        passed: last night before `since` in which that key passed, None if it never did.
-        suspects: commits after `passed`, as text; changed: parts of the content that differ from the baseline run.
+        signature: of all of them. state: "new" if none of them failed when it last ran. records: ascending by key.
+        since: id of the night of the oldest failure. nights: number of nights since then, inclusive.
+        passed: last night before `since` in which that key passed; None if it never did.
+        suspects: commits after `passed`, as text. changed: parts of the content that differ from the baseline run.
     """
 
     signature: str
@@ -41,7 +41,7 @@ class FailureCause:
 
 
 def find_flaky(reading: Reading, last: Mapping[str, RunRow]) -> dict[str, str]:
-    """Key -> explanation, for runs that passed and failed with the same content, in one night or since their last run."""
+    """Return key -> explanation, for runs that passed and failed with the same content, in one night or since their last run."""
     found: dict[str, str] = {}
     for key, attempts in reading.attempts.items():
         outcomes = {(a.content, a.outcome) for a in attempts if a.outcome in ("passed", "failed") and a.content}
@@ -56,7 +56,7 @@ def find_flaky(reading: Reading, last: Mapping[str, RunRow]) -> dict[str, str]:
 
 
 def find_fixed(records: Sequence[NightRecord], last: Mapping[str, RunRow], flaky: Mapping[str, str]) -> tuple[str, ...]:
-    """Keys that failed in their last run and pass now."""
+    """Return the keys that failed in their last run and pass now."""
     passed = [r.key for r in records if r.outcome == "passed" and r.key not in flaky]
     return tuple(key for key in passed if key in last and last[key].outcome == "failed")
 
@@ -65,9 +65,9 @@ def find_causes(
     records: Sequence[NightRecord], flaky: Mapping[str, str], since: Mapping[str, tuple[str, str | None]], night: str,
     nights: Sequence[str],
 ) -> tuple[FailureCause, ...]:  # fmt: skip
-    """Groups the failures by signature; new causes first, then descending by number of failures.
+    """Group the failures by signature; new causes first, then descending by number of failures.
 
-    since: as `History.failing_since`; night: id of this night; nights: ids of all nights up to this one.
+    since: as `NightHistory.failing_since`. night: id of this night. nights: ids of all nights up to this one.
     """
     by: dict[str, list[NightRecord]] = {}
     for record in records:

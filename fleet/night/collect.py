@@ -1,4 +1,4 @@
-"""Collects a night: compares its records with the nights before and with accepted figures, and writes the history.
+"""Collect a night: compare its records with earlier nights and with accepted figures, and write the history.
 
 A night can be collected at any time and repeatedly, also while it runs or after it was killed. The same records and the same
 history give the same result.
@@ -32,12 +32,12 @@ class JudgedNight:
     """A collected night.
 
     Attributes:
-        night: its row of the history; before: row of the previous night with the same scope, or None.
-        reading: its files; records: its records, with one of outcome "not run" for each planned test without a record.
-        causes: of failures; moves: of figures; means: a line for each test of a mean.
-        flaky: key -> explanation; fixed: keys; gone: keys of the previous night that were not planned.
-        commits: since the previous night; lines: key with a move -> cycles in the last nights.
-        cells: title -> id of night -> (tests that ran, failed, moved); nights: ids in `lines` and `cells`, oldest first.
+        night: its row of the history. before: row of the previous night with the same scope, or None.
+        reading: its files. records: its records, with one of outcome "not run" for each planned test without a record.
+        causes: of failures. moves: of figures. means: a line for each test of a mean.
+        flaky: key -> explanation. fixed: keys. gone: keys of the previous night that were not planned.
+        commits: since the previous night. lines: key with a move -> cycles in the last nights.
+        cells: title -> id of night -> (tests that ran, failed, moved). nights: ids in `lines` and `cells`, oldest first.
     """
 
     night: h.NightRow
@@ -57,17 +57,17 @@ class JudgedNight:
 
     @property
     def red(self) -> tuple[Move, ...]:
-        """Moves that make the night red."""
+        """The moves that make the night red."""
         return tuple(move for move in self.moves if move.red)
 
     @property
     def not_run(self) -> tuple[NightRecord, ...]:
-        """Records of planned tests that did not run, or did not end."""
+        """The records of planned tests that did not run, or did not end."""
         return tuple(record for record in self.records if record.not_run)
 
     @property
     def incomplete(self) -> bool:
-        """A planned test did not run, the session did not end, or records are damaged."""
+        """Whether a planned test did not run, the session did not end, or records are damaged."""
         return bool(self.not_run) or self.reading.partial or self.reading.damaged
 
     @property
@@ -80,7 +80,7 @@ class JudgedNight:
 
     @property
     def verdict(self) -> str:
-        """ "pass", "fail" or "incomplete"."""
+        """ "pass", "fail" or "incomplete", from the exit code."""
         return {ExitCode.AGREED: "pass", ExitCode.INCOMPLETE: "incomplete"}.get(self.exit_code, "fail")
 
     @property
@@ -131,16 +131,16 @@ def _many(count: int, word: str) -> str:
 
 
 def _clock(seconds: float) -> str:
-    """Hours and minutes; below a minute in seconds."""
+    """Return hours and minutes; below a minute, seconds."""
     minutes = round(seconds / 60)
     return f"{minutes // 60:02}:{minutes % 60:02}" if seconds >= 60 else f"{seconds:.0f} s"
 
 
 def collect(folder: Path, night: Path, baselines: Path) -> JudgedNight:
-    """Collects a night and writes it into the history in `folder`.
+    """Collect a night and write it into the history in `folder`.
 
     Args:
-        folder: of the nights and the history; night: folder of this night's records.
+        folder: of the nights and the history. night: folder of this night's records.
         baselines: file of accepted figures; may be missing.
 
     Raises:
@@ -179,7 +179,7 @@ def collect(folder: Path, night: Path, baselines: Path) -> JudgedNight:
 
 
 def _with_missing(reading: Reading) -> tuple[NightRecord, ...]:
-    """The records, with one of outcome "not run" for each planned test without a record."""
+    """Return the records, with one of outcome "not run" for each planned test without a record."""
     why, code = "was planned and did not run", int(ExitCode.INCOMPLETE)
     missing = [without_result(node, reading.planned[node], why, code) for node in reading.missing]
     return tuple(sorted((*reading.records, *missing), key=lambda r: (r.kind != "case", r.kind, r.key)))
@@ -203,10 +203,10 @@ def _moves(
 
 
 class _Anchors:
-    """Group -> the runs that stood after the first of the last nights, or after the night in which the group was accepted last."""
+    """Maps a group to its baseline runs: those after the first of the last nights, or after the group was last accepted."""
 
     def __init__(self, store: h.NightHistory, number: int, accepted: Mapping[tuple[str, str], Accepted]) -> None:
-        """number: of the night that is collected."""
+        """number: of the collected night."""
         self._store = store
         earlier = [night.number for night in store.nights() if night.number < number]
         self._first = earlier[-SHOWN:][0] if earlier else number
@@ -217,7 +217,7 @@ class _Anchors:
         self._known: dict[int, Mapping[str, Before]] = {}
 
     def __call__(self, group: str) -> Mapping[str, Before]:
-        """The runs by key."""
+        """Return the baseline runs of a group, by key."""
         night = max(self._first, self._since.get(group, 0))
         if night not in self._known:
             self._known[night] = self._store.before(night + 1)[0]
@@ -252,7 +252,7 @@ def _digest(records: Sequence[NightRecord], moves: Sequence[Move], row: h.NightR
 
 
 def _with_suspects(cause: FailureCause, stood: Mapping[str, Before], revisions: Mapping[str, str], revision: str) -> FailureCause:
-    """The cause with its suspects and the changed parts of its content."""
+    """Return the cause with its suspects and the changed parts of its content."""
     first = revisions.get(cause.since, revision)
     suspects = commits(revisions.get(cause.passed, ""), first) if cause.passed else ()
     record = cause.first

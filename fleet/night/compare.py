@@ -1,4 +1,4 @@
-"""Comparison of two nights, branches or folders of reports, as Markdown for a pull request."""
+"""Compare two nights, branches or folders of reports, as Markdown for a pull request."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ROWS = 50
 
 @dataclass(frozen=True)
 class NightSide:
-    """One side of a comparison. label: its name; runs: key -> run."""
+    """One side of a comparison. label: its name. runs: key -> run."""
 
     label: str
     runs: Mapping[str, h.RunRow]
@@ -28,7 +28,7 @@ class NightSide:
 
 @dataclass(frozen=True)
 class FigureMove:
-    """A figure that differs. better: None if unknown; same: the contents are equal, None if unknown."""
+    """A figure that differs. better: None if unknown. same: whether the contents are equal; None if unknown."""
 
     key: str
     figure: str
@@ -47,8 +47,9 @@ class FigureMove:
 class NightComparison:
     """Differences between two sides; keys ascend.
 
-    failing, fixed, still: runs that fail only after, only before, on both sides; missing: did not run after; added: new runs.
-    errors: key -> error after; both: number of runs on both sides.
+    failing, fixed, still: runs that fail only after, only before, on both sides. missing: runs that did not run after. added: new
+    runs.
+    errors: key -> error after. both: number of runs on both sides.
     """
 
     before: str
@@ -64,11 +65,11 @@ class NightComparison:
 
     @property
     def worse(self) -> bool:
-        """A run fails that did not, did not run, takes more cycles, or is less accurate."""
+        """Whether a run newly fails, did not run, takes more cycles, or is less accurate."""
         return bool(self.failing or self.missing) or any(m.better is False for m in self.moves)
 
     def markdown(self) -> str:
-        """Markdown: a headline, lists of runs, a table of figures."""
+        """Return Markdown: a headline, lists of runs, a table of figures."""
         cycles = [m for m in self.moves if m.figure.startswith("cycles ")]
         counts = (
             (len(self.failing), "fail now"), (len(self.fixed), "fixed"), (len(self.still), "fail on both sides"),
@@ -101,7 +102,7 @@ class NightComparison:
         return "\n".join(lines) + "\n"
 
     def to_json(self) -> dict[str, Json]:
-        """JSON values."""
+        """Return the comparison as JSON values."""
         names = ("before", "after", "failing", "fixed", "still", "missing", "added")
         moves = [
             {"key": m.key, "figure": m.figure, "before": str(m.before), "after": str(m.after), "better": m.better}
@@ -111,7 +112,7 @@ class NightComparison:
 
 
 def find_side(text: str, folder: Path) -> NightSide:
-    """Finds a side: a night, branch or revision of the history in `folder`, or a folder of reports. Raises ModelError."""
+    """Find a side: a night, branch or revision of the history in `folder`, or a folder of reports. Raises ModelError."""
     path = Path(text)
     if not path.is_dir():
         with h.NightHistory(folder / h.FILE) as store:
@@ -126,7 +127,7 @@ def find_side(text: str, folder: Path) -> NightSide:
 
 
 class _CampaignRow(TypedDict):
-    """A run of campaign.json, as far as it is compared."""
+    """The fields of a run in campaign.json that are compared."""
 
     name: str
     kind: str
@@ -138,7 +139,7 @@ class _CampaignRow(TypedDict):
 
 
 def _campaign(path: Path) -> dict[str, h.RunRow]:
-    """The runs of a campaign.json, with verdict and cycles only."""
+    """Return the runs of a campaign.json, with verdict and cycles only."""
     try:
         rows = cast("list[_CampaignRow]", json.loads(path.read_text(encoding="utf-8"))["runs"])
         outcomes = {"pass": "passed", "skipped": "skipped"}
@@ -159,7 +160,7 @@ def _campaign(path: Path) -> dict[str, h.RunRow]:
 
 
 def compare(a: NightSide, b: NightSide) -> NightComparison:
-    """Compares side `a` (before) with side `b` (after)."""
+    """Compare side `a` (before) with side `b` (after)."""
     both = a.runs.keys() & b.runs.keys()
     ran = {k for k in both if b.runs[k].outcome != "not run"}
     moves: list[FigureMove] = []
@@ -191,7 +192,7 @@ def compare(a: NightSide, b: NightSide) -> NightComparison:
 
 
 def _moved(x: Mapping[str, float], y: Mapping[str, float]) -> Sequence[str]:
-    """Figures that differ, without cycles and bounds of single operations; SQNR by more than 0.1 dB."""
+    """Return the figures that differ, without cycles and bounds of single operations; SQNR if by more than 0.1 dB."""
     names = [n for n in x if n in y and x[n] != y[n] and (n.count(" ") == 1 or n.startswith("sqnr "))]
     return [n for n in names if not n.startswith("sqnr ") or not abs(x[n] - y[n]) <= 0.1]
 

@@ -1,4 +1,4 @@
-"""The history as Parquet, for notebooks and dashboards: three tables, one row group a night."""
+"""Export the history as Parquet, for notebooks and dashboards: three tables, one row group per night."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TABLES = ("nights", "runs", "figures")
 
 
 def export(history: Path, folder: Path) -> tuple[Path, ...]:
-    """Writes nights.parquet, runs.parquet (a row a run) and figures.parquet (a row a figure of a run) into a folder.
+    """Write nights.parquet, runs.parquet (one row per run) and figures.parquet (one row per figure of a run) into a folder.
 
     Raises:
         SetupError: pyarrow is not installed, or the folder cannot be written.

@@ -43,9 +43,9 @@ _SLOW_LEAST_S = 2.0
 
 @dataclass(frozen=True)
 class Before:
-    """The run with which a figure is compared: the last one of its key that passed without a red figure.
+    """The run that a figure is compared with: the last one of its key that passed without a red figure.
 
-    night: id of its night; the others as in `NightRecord`.
+    night: id of its night. The others are as in `NightRecord`.
     """
 
     night: str
@@ -60,8 +60,8 @@ class Move:
     """A figure that moved.
 
     Attributes:
-        key: of the run or group; before, after: values, before None if there is none; said: one clause about the move.
-        better: True for an improvement, None if unknown; place: file:line of the accepted figure, or "".
+        key: of the run or group. before, after: values; before is None without an earlier one. said: one clause about the move.
+        better: True for an improvement; None if unknown. place: file:line of the accepted figure, or "".
     """
 
     key: str
@@ -75,7 +75,7 @@ class Move:
 
     @property
     def red(self) -> bool:
-        """The move makes the night red."""
+        """Whether the move makes the night red."""
         return self.state in ("moved", "unexplained", "expired")
 
 
@@ -83,7 +83,10 @@ def judge(
     record: NightRecord, before: Before | None, accepted: Mapping[str, Accepted], day: datetime.date,
     processor: Sequence[float] = (),
 ) -> tuple[Move, ...]:  # fmt: skip
-    """The moves of a run's figures. accepted: figure -> entry, of this key; day: today; processor: seconds in the last nights."""
+    """Return the moves of a run's figures.
+
+    accepted: figure -> entry, of this key. day: today. processor: seconds in the last nights.
+    """
     found = [*_cycles(record, before, accepted), *_accuracy(record, before), *_sqnr(record, before), *_over(record, before)]
     found += _coverage(record, before)
     made = [_settled(move, record, before, accepted.get(move.figure)) for move in found]
@@ -110,7 +113,7 @@ def _expired(move: Move, entry: Accepted) -> Move:
 
 
 def _settled(move: Move, record: NightRecord, before: Before | None, entry: Accepted | None) -> Move:
-    """The move with its state: accepted, unexplained or moved."""
+    """Return the move with its state: accepted, unexplained or moved."""
     if entry is not None and _agrees(move, entry):
         return _accepted(move, entry)
     if before is not None and record.content and record.content == before.content and entry is None:
@@ -141,7 +144,7 @@ def _value(record: NightRecord, figure: str) -> float | None:
 
 
 def _totals(figures: Mapping[str, float], kind: str) -> Iterable[tuple[str, float]]:
-    """Figures of a kind, without those of single operations, which have a third word."""
+    """Yield the figures of a kind, without those of single operations, which have a third word."""
     return ((name, value) for name, value in figures.items() if name.startswith(f"{kind} ") and name.count(" ") == 1)
 
 
@@ -160,7 +163,7 @@ def _cycles(record: NightRecord, before: Before | None, accepted: Mapping[str, A
 
 
 def _most(figure: str, before: Before | None, record: NightRecord) -> str:
-    """A clause that names the operation whose cycles moved most; "" if unknown."""
+    """Return a clause that names the operation whose cycles moved most; "" if unknown."""
     if before is None:
         return ""
     rows = {n: record.figures[n] - v for n, v in before.figures.items() if n.startswith(f"{figure} ") and n in record.figures}
@@ -187,7 +190,10 @@ def _accuracy(record: NightRecord, before: Before | None) -> Iterable[Move]:
 
 
 def _paired(then: Classes, now: Classes) -> tuple[float, float]:
-    """Interval of the accuracy then - now, from the rows that only one of the nights predicts correctly, with the same golden."""
+    """Return the interval of the accuracy then - now, from the rows that only one night predicts correctly.
+
+    Both nights have the same golden.
+    """
     lost, won, lost_now, won_now = set(then.lost), set(then.won), set(now.lost), set(now.won)
     only_now = len(lost - lost_now) + len(won_now - won)
     only_then = len(lost_now - lost) + len(won - won_now)
@@ -195,7 +201,7 @@ def _paired(then: Classes, now: Classes) -> tuple[float, float]:
 
 
 def _unpaired(then: Classes, now: Classes) -> tuple[float, float]:
-    """Newcombe's interval (1998) of the accuracy then - now, for different rows."""
+    """Return Newcombe's interval (1998) of the accuracy then - now, for different rows."""
     p, q = then.correct / then.samples, now.correct / now.samples
     (p_low, p_high), (q_low, q_high) = wilson(then.correct, then.samples), wilson(now.correct, now.samples)
     return p - q - math.hypot(p - p_low, q_high - q), p - q + math.hypot(p_high - p, q - q_low)
@@ -240,12 +246,12 @@ def judge_groups(
     records: Sequence[NightRecord], before: Mapping[str, Before], accepted: Mapping[tuple[str, str], Accepted], day: datetime.date,
     anchor: Callable[[str], Mapping[str, Before]] | None = None,
 ) -> tuple[tuple[Move, ...], tuple[str, ...]]:  # fmt: skip
-    """Compares means over phases, for runs with changed content and a memory whose cycles depend on the phase.
+    """Compare means over phases, for runs with changed content and a memory whose cycles depend on the phase.
 
-    anchor: group -> the runs that stood some time ago, with which its drift is compared; a group that moved since the night before
-        is not tested for drift.
+    anchor: group -> the earlier runs that its drift is compared with. A group that moved since the previous night is not tested for
+    drift.
 
-    Returns: (moves, one line a tested group).
+    Returns (moves, one line per tested group).
     """
     groups = _phases(records, lambda _: before)
     drifts = {} if anchor is None else _phases(records, anchor, unlike=before)
@@ -286,9 +292,9 @@ _Phases = dict[tuple[str, str], tuple[dict[int, float], dict[int, float]]]
 def _phases(
     records: Sequence[NightRecord], stood: Callable[[str], Mapping[str, Before]], unlike: Mapping[str, Before] | None = None
 ) -> _Phases:  # fmt: skip
-    """(group, figure) -> (seed -> cycles then, seed -> cycles now). stood: group -> the runs to compare with, by key.
+    """Return (group, figure) -> (seed -> cycles then, seed -> cycles now). stood: group -> the runs to compare with, by key.
 
-    unlike: runs by key; those of the same night are left out.
+    unlike: runs by key; runs of the same night are left out.
     """
     groups: _Phases = {}
     for record in records:

@@ -1,7 +1,7 @@
 """The history of nights: one SQLite file, written by `fleet night collect`.
 
-A night is a row, and so is each of its runs. Equal figures, contents and signatures are stored once: most figures do
-not change from night to night. Nights are numbered by the time in their ids, so that they can be collected in any order.
+A night is a row, and so is each of its runs. Equal figures, contents and signatures are stored once: most figures do not change
+from night to night. Nights are numbered by the time in their ids, so that they can be collected in any order.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ class NightRow:
     """A night in the history.
 
     Attributes:
-        number: ascends with time; id, at, until, revision, branch, changed, scope, hosts, tools: as in the records.
+        number: ascends with time. id, at, until, revision, branch, changed, scope, hosts, tools: as in the records.
         authors: of the commits since the previous night of the same scope.
-        planned, finished, failed: numbers of tests; red: number of red figures.
-        partial: planned tests have no record, or the session did not end.
-        seconds: of all runs; wall: of the sessions; digest: SHA-256 of the row, the records and the moves.
+        planned, finished, failed: numbers of tests. red: number of red figures.
+        partial: whether planned tests have no record, or the session did not end.
+        seconds: of all runs. wall: of the sessions. digest: SHA-256 of the row, the records and the moves.
     """
 
     number: int
@@ -81,13 +81,13 @@ class NightRow:
 
     @property
     def good(self) -> bool:
-        """Every planned test ran, none failed and no figure moved."""
+        """Whether all planned tests ran, none failed and no figure moved."""
         return not (self.failed or self.red or self.partial or self.finished < self.planned)
 
 
 @dataclass(frozen=True)
 class RunRow:
-    """A run in the history. Attributes as in `NightRecord`; red: a figure of it is red."""
+    """A run in the history. Attributes as in `NightRecord`. red: whether one of its figures is red."""
 
     key: str
     kind: str
@@ -105,7 +105,7 @@ class RunRow:
 
 @dataclass(frozen=True)
 class LastRun:
-    """The last run of a test. night: its number; others as in `NightRecord`."""
+    """The last run of a test. night: its number. Others as in `NightRecord`."""
 
     night: int
     outcome: str
@@ -115,19 +115,19 @@ class LastRun:
 
 
 def number_of(night: str) -> int:
-    """The number of a night, from its id."""
+    """Return the number of a night, from its id."""
     day, _, rest = night.partition("T")
     time, _, drawn = rest.partition("Z-")
     return int(day + time) * 4096 + int(drawn[:3], 16)
 
 
 def title_of(record: NightRecord) -> str:
-    """The row of the heat map: the case of a run, or the kind of another test."""
+    """Return the row of the heat map: the case of a run, or the kind of another test."""
     return record.case or record.kind
 
 
 class NightHistory:
-    """An open history. path: the file; write: open for writing, and create it if it is missing.
+    """An open history. path: the file. write: open it for writing, and create it if it is missing.
 
     Raises ModelError if the file is missing, is not a history, or has another version.
     """
@@ -160,7 +160,7 @@ class NightHistory:
     def add(
         self, night: NightRow, records: Sequence[NightRecord], moves: Sequence[Move] = (), accepted: Iterable[Accepted] = ()
     ) -> None:
-        """Writes or replaces a night, in one transaction. Raises FleetError if the file cannot be written."""
+        """Write or replace a night, in one transaction. Raises FleetError if the file cannot be written."""
         red = {move.key for move in moves if move.red}
         try:
             with self._db:
@@ -219,13 +219,13 @@ class NightHistory:
     # -- reading
 
     def nights(self) -> tuple[NightRow, ...]:
-        """All nights, oldest first."""
+        """Return all nights, oldest first."""
         rows = self._db.execute("SELECT * FROM nights ORDER BY number")
         names = [column[0] for column in rows.description]
         return tuple(_night(dict(zip(names, row, strict=True))) for row in rows)
 
     def before(self, night: int) -> tuple[dict[str, Before], dict[str, RunRow]]:
-        """By key, of the nights before: (last run that passed without a red figure, last run of any outcome but "not run")."""
+        """Return by key, from earlier nights: (last run that passed without a red figure, last run unless "not run")."""
         stood = {
             row[0]: Before(row[1], *_figures(row[2]), row[3] or "", json.loads(row[4]) if row[4] else {})
             for row in self._db.execute(
@@ -241,11 +241,11 @@ class NightHistory:
         return stood, {row.key: row for row in self._runs(f"JOIN ({last}) l ON l.key = r.key AND l.night = r.night", (night,))}
 
     def runs(self, night: int) -> dict[str, RunRow]:
-        """Key -> run, of a night."""
+        """Return key -> run, for a night."""
         return {row.key: row for row in self._runs("WHERE r.night = ?", (night,))}
 
     def run(self, key: str, night: int) -> RunRow | None:
-        """The run of a key in a night, or None."""
+        """Return the run of a key in a night, or None."""
         return next(self._runs("WHERE r.night = ? AND k.key = ?", (night, key)), None)
 
     def _runs(self, which: str, values: tuple[str | int, ...]) -> Iterator[RunRow]:
@@ -262,7 +262,7 @@ class NightHistory:
             yield RunRow(key, kind, outcome, seconds, *known[text], content or "", signature or "", error, bool(red), replay, node)
 
     def last_runs(self) -> dict[str, LastRun]:
-        """pytest's id -> last run of the test in any night."""
+        """Return pytest's id -> last run of the test in any night."""
         rows = self._db.execute(
             """SELECT k.node, r.night, r.outcome, r.seconds, c.hash, c.parts FROM (
                  SELECT key, MAX(night) AS night FROM runs WHERE outcome != 'not run' GROUP BY key) l
@@ -275,7 +275,7 @@ class NightHistory:
         }
 
     def processor(self, night: int, nights: int = 7) -> dict[str, list[float]]:
-        """Key -> processor time in seconds of its passing runs in the last `nights` nights before `night`, oldest first."""
+        """Return key -> processor times in seconds of its passing runs in the last `nights` nights before `night`, oldest first."""
         found: dict[str, list[float]] = {}
         for key, seconds in self._db.execute(
             """SELECT k.key, r.processor FROM runs r JOIN keys k ON k.number = r.key WHERE r.outcome = 'passed' AND r.night IN (
@@ -286,7 +286,10 @@ class NightHistory:
         return found
 
     def failing_since(self, keys: Iterable[str], night: int) -> dict[str, tuple[str, str | None]]:
-        """Key -> (first night of its current series of failures, or ""; last night before that in which it passed, or None)."""
+        """Return the failures of each key before a night.
+
+        Returns key -> (first night of its current series of failures, or ""; last night before that in which it passed, or None).
+        """
         found: dict[str, tuple[str, str | None]] = {}
         for key in keys:
             first, passed = "", None
@@ -304,7 +307,7 @@ class NightHistory:
         return found
 
     def cycles(self, key: str, night: int, nights: int = 60) -> tuple[float | None, ...]:
-        """Cycles of a key in the last `nights` nights up to `night`, oldest first; None if it did not run."""
+        """Return the cycles of a key in the last `nights` nights up to `night`, oldest first; None if it did not run."""
         rows = self._db.execute(
             """SELECT r.cycles FROM (SELECT number FROM nights WHERE number <= ? ORDER BY number DESC LIMIT ?) n
                LEFT JOIN runs r ON r.night = n.number AND r.key = (SELECT number FROM keys WHERE key = ?) ORDER BY n.number""",
@@ -313,7 +316,7 @@ class NightHistory:
         return tuple(row[0] for row in rows)
 
     def cells(self, night: int, nights: int = 60) -> dict[str, dict[str, tuple[int, int, int]]]:
-        """Title -> id of night -> (tests that ran, failed, moved), for the last `nights` nights up to `night`."""
+        """Return title -> id of night -> (tests that ran, failed, moved), for the last `nights` nights up to `night`."""
         found: dict[str, dict[str, tuple[int, int, int]]] = {}
         for title, name, *counts in self._db.execute(
             """SELECT c.title, n.id, c.runs, c.failed, c.moved FROM cells c JOIN (
@@ -325,7 +328,7 @@ class NightHistory:
         return found
 
     def find(self, name: str) -> NightRow:
-        """The newest night with this id or prefix of an id, branch or revision; "last" and "last~N" count from the end.
+        """Return the newest night with this id or prefix of an id, branch or revision; "last" and "last~N" count from the end.
 
         Raises ModelError if there is none.
         """
@@ -345,7 +348,7 @@ class NightHistory:
 
 
 def headline_cycles(figures: Mapping[str, float]) -> float | None:
-    """Cycles of rtl, else of the first engine with a clock, else None."""
+    """Return the cycles of rtl, else of the first engine with a clock, else None."""
     found = {name: value for name, value in figures.items() if name.startswith("cycles ") and name.count(" ") == 1}
     return found.get("cycles rtl", next(iter(found.values()), None))
 

@@ -1,4 +1,4 @@
-"""Garbage collection of nights: removes old records and keeps the figures in the history."""
+"""Garbage collection of nights: remove old records and keep the figures in the history."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Removed", "collect_garbage"]
 
 @dataclass(frozen=True)
 class Removed:
-    """Result of a garbage collection. nights: removed ids; bytes: freed; kept: lines about nights that were never collected."""
+    """Result of a garbage collection. nights: removed ids. bytes: freed. kept: lines about nights that were never collected."""
 
     nights: tuple[str, ...]
     bytes: int
@@ -24,9 +24,9 @@ class Removed:
 
 
 def collect_garbage(folder: Path, now: datetime.datetime, keep: float, keep_failing: float, *, dry_run: bool = False) -> Removed:
-    """Removes the folders of old nights, except the last night and nights that were never collected.
+    """Remove the folders of old nights, except the last night and nights that were never collected.
 
-    keep, keep_failing: age in seconds at which a good night (`NightRow.good`) or another one is removed; dry_run: remove nothing.
+    keep, keep_failing: age in seconds at which a good night (`NightRow.good`) or another one is removed. dry_run: remove nothing.
     """
     try:
         with h.NightHistory(folder / h.FILE) as store:
@@ -36,7 +36,7 @@ def collect_garbage(folder: Path, now: datetime.datetime, keep: float, keep_fail
     removed: list[str] = []
     kept: list[str] = []
     size = 0
-    for path in nights(folder)[:-1]:  # the last one is what people look at
+    for path in nights(folder)[:-1]:  # people look at the last one
         night = known.get(path.name)
         if night is None:
             kept.append(f"{path.name}: was never collected")

@@ -31,8 +31,8 @@ class MeanMove:
     """Two means over the same phases.
 
     Attributes:
-        phases: number of pairs; before, after: mean cycles; ratio: geometric mean of after / before; low, high: its interval.
-        finds: smallest relative loss that this test finds with probability `POWER`; needs: phases needed to find `LOSS`.
+        phases: number of pairs. before, after: mean cycles. ratio: geometric mean of after / before. low, high: its interval.
+        finds: smallest relative loss that this test finds with probability `POWER`. needs: phases needed to find `LOSS`.
     """
 
     phases: int
@@ -46,7 +46,7 @@ class MeanMove:
 
     @property
     def moved(self) -> bool:
-        """The interval excludes 1."""
+        """Whether the interval excludes 1."""
         return not self.low <= 1.0 <= self.high
 
     def __str__(self) -> str:
@@ -58,10 +58,10 @@ class MeanMove:
 
 
 def compare_means(before: Mapping[int, float], after: Mapping[int, float], groups: int = 1) -> MeanMove | None:
-    """Tests the means over the seeds in both nights.
+    """Test the means over the seeds in both nights.
 
-    before, after: seed -> cycles, above 0; groups: number of tests in the night, which share `FALSE_ALARMS`.
-    Returns: None with fewer than `LEAST` common seeds.
+    before, after: seed -> cycles, above 0. groups: number of tests in the night, which share `FALSE_ALARMS`.
+    Returns None with fewer than `LEAST` common seeds.
     """
     seeds = sorted(before.keys() & after.keys())
     if len(seeds) < LEAST:
@@ -86,7 +86,7 @@ def _needed(scatter: float, alpha: float) -> int:
 
 
 def _student(p: float, freedom: int) -> float:
-    """Quantile of Student's t, p >= 0.5, by bisection of its distribution function."""
+    """Return the quantile of Student's t, p >= 0.5, by bisection of its distribution function."""
     low, high = 0.0, 1.0
     while _below(high, freedom) < p:
         high *= 2
@@ -97,7 +97,7 @@ def _student(p: float, freedom: int) -> float:
 
 
 def _below(t: float, freedom: int) -> float:
-    """Distribution function of Student's t at t >= 0, by the finite series of Abramowitz and Stegun 26.7.3 and 26.7.4."""
+    """Return the distribution function of Student's t at t >= 0 (finite series of Abramowitz and Stegun 26.7.3 and 26.7.4)."""
     angle = math.atan(t / math.sqrt(freedom))
     sine, cosine = math.sin(angle), math.cos(angle)
     if freedom % 2:

@@ -1,6 +1,6 @@
 """The pytest plug-in of nights: `--executor dask` runs the tests on workers of a cluster, `--budget` chooses among them.
 
-What is collected and recorded is `fleet.regress.pytest_plugin`'s; this plug-in takes over the loop that runs the tests.
+`fleet.regress.pytest_plugin` collects and records; this plug-in replaces the loop that runs the tests.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 _SETTINGS: pytest.StashKey[ClusterSettings] = pytest.StashKey()
 _BUDGET: pytest.StashKey[float] = pytest.StashKey()
 _PASSED_ON = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "XDG_CACHE_HOME", "VIRTUAL_ENV")
-"""Variables of the environment that workers get; those whose names begin with FLEET_ as well."""
+"""Environment variables that workers get, in addition to those with names that begin with FLEET_."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """--executor, --cluster and --budget."""
+    """Add --executor, --cluster and --budget."""
     group = parser.getgroup("fleet", "co-simulation cases")
     group.addoption(
         "--executor", choices=("local", "dask"), default="local",
@@ -46,7 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Reads the cluster's file. Raises UsageError if the options do not fit together."""
+    """Read the cluster's file. Raises UsageError if the options do not fit together."""
     chosen, file = config.getoption("--executor"), config.getoption("--cluster")
     if hasattr(config, "workerinput"):
         return
@@ -85,7 +85,7 @@ def _seconds(budget: str) -> float:
 
 @runtime_checkable
 class _Case(Protocol):
-    """A run of a case, as far as a budget needs it."""
+    """The part of a case's run that a budget needs."""
 
     run_: CaseRun
 
@@ -95,7 +95,7 @@ class _Case(Protocol):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what is beyond the budget, and puts the rest in the budget's order."""
+    """Leave out the tests beyond the budget, and put the others in the budget's order."""
     seconds, gatherer = config.stash.get(_BUDGET, None), config.stash.get(GATHERER, None)
     if seconds is None or gatherer is None:
         return
@@ -123,7 +123,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Runs the tests on the cluster."""
+    """Run the tests on the cluster."""
     config = session.config
     settings = config.stash.get(_SETTINGS, None)
     if settings is None or config.option.collectonly:
@@ -159,7 +159,7 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 
 def _last_runs(config: pytest.Config) -> dict[str, LastRun]:
-    """pytest's id -> last run; empty without a history."""
+    """Return pytest's id -> last run; empty without a history."""
     from fleet.night.history import FILE, NightHistory
 
     file = Path(str(config.getoption("--fleet-report"))) / FOLDER / FILE
@@ -181,20 +181,20 @@ def _tasks(session: pytest.Session, gatherer: Gatherer, times: dict[str, float])
 
 
 class _Told:
-    """Hands what happens on the cluster to the session: records, notes, and reports for other plug-ins."""
+    """Passes events of the cluster to the session: records, notes, and reports for other plug-ins."""
 
     def __init__(self, session: pytest.Session, gatherer: Gatherer, recorder: Recorder, end: float | None) -> None:
-        """end: on the monotonic clock, after which no test begins."""
+        """end: time of the monotonic clock after which no test begins."""
         self._session, self.gatherer, self._recorder, self._end = session, gatherer, recorder, end
         self._begun: set[str] = set()
         self._reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
 
     def begun(self, node: str) -> None:
-        """A test was given to a worker."""
+        """Note that a worker got a test."""
         self._begun.add(node)
 
     def close(self) -> None:
-        """Says which tests the budget's end left out."""
+        """Record the tests that did not begin before the budget ended."""
         late = {node: "the budget's time was up" for node in self.gatherer.planned if node not in self._begun}
         if late and self._over:
             self.gatherer.leave_out(late)
@@ -205,11 +205,11 @@ class _Told:
         return self._end is not None and time.monotonic() > self._end
 
     def recorded(self, line: RecordLocation) -> None:
-        """A test has its record."""
+        """Add a test's record."""
         self._add(read_line(line))
 
     def refused(self, run: RunTask, why: str, code: int) -> None:
-        """A test cannot run."""
+        """Add the record of a test that cannot run."""
         self._add(self._recorder.refuse(run.node, run.kind, why, ExitCode(code)))
 
     def _add(self, record: NightRecord) -> None:
@@ -221,19 +221,19 @@ class _Told:
         hook.pytest_runtest_logfinish(nodeid=record.node, location=(record.file, None, record.key))
 
     def said(self, kind: NoteKind, text: str) -> None:
-        """Something befell a worker, a host or a test."""
+        """Note that something happened to a worker, a host or a test."""
         self._recorder.note(kind, text)
         if self._reporter is not None and " ends: " not in text:
             self._reporter.ensure_newline()
             self._reporter.write_line(f"fleet: {kind}: {text}")
 
     def enough(self) -> bool:
-        """No more tests are to begin."""
+        """Whether no more tests may begin."""
         return self._over or bool(self._session.shouldstop or self._session.shouldfail)
 
 
 def reports_of(record: NightRecord) -> Sequence[pytest.TestReport]:
-    """Reports of a test that ran in another process, for the terminal and other plug-ins."""
+    """Return reports of a test that ran in another process, for the terminal and other plug-ins."""
     end = time.time()
 
     def made(when: Any, outcome: Any, text: Any = None) -> pytest.TestReport:

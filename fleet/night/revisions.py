@@ -22,7 +22,7 @@ class GitCommit:
 
 
 def commits(before: str, after: str, folder: Path | None = None) -> tuple[GitCommit, ...]:
-    """Commits of `after` that are not in `before`, oldest first; empty if git does not know one of the revisions.
+    """Return the commits of `after` that are not in `before`, oldest first; empty if git does not know one of the revisions.
 
     folder: in the checkout; default: the working directory.
     """

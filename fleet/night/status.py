@@ -1,4 +1,4 @@
-"""How far a night is."""
+"""The progress of a night."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from fleet.regress.night_records import Note, Reading
 __all__ = ["NightStatus", "Running", "status_of"]
 
 _FRESH_S = 600.0
-"""A process that neither began nor finished a test for so long does not count for the rest of the time, unless it runs one."""
+"""Seconds without start or end of a test after which a process that runs none does not count for the remaining time."""
 
 
 @dataclass(frozen=True)
 class Running:
-    """A test that runs. process: file of its records; seconds: since its start; usual: last time, None if unknown."""
+    """A running test. process: file of its records. seconds: since its start. usual: duration of its last run; None if unknown."""
 
     node: str
     process: str
@@ -30,11 +30,11 @@ class NightStatus:
     """The state of a night.
 
     Attributes:
-        id: of the night; over: its session has ended; finished, planned, failed: numbers of tests; interrupted: number of starts
-            without a result, apart from tests that run now.
-        running: tests that run, the longest first; processes: number that work.
+        id: of the night. over: whether its session has ended. finished, planned, failed: numbers of tests.
+        interrupted: number of starts without a result, apart from tests that run now.
+        running: running tests, the longest first. processes: number of processes at work.
         left: expected seconds until the end, by the last times; None if no time is known.
-        dashboard: address of Dask's own page, or None; notes: what befell workers and nodes, oldest first.
+        dashboard: address of Dask's own page, or None. notes: events of workers and nodes, oldest first.
     """
 
     id: str
@@ -51,7 +51,7 @@ class NightStatus:
 
     @property
     def headline(self) -> str:
-        """One line."""
+        """The state in one line."""
         parts = [f"{self.finished:,} of {self.planned:,} ran", f"{self.failed:,} failed", f"{len(self.running):,} run now"]
         parts += [f"{self.interrupted:,} starts were interrupted"] if self.interrupted else []
         if self.over:
@@ -62,7 +62,7 @@ class NightStatus:
 
 
 def status_of(reading: Reading, times: Mapping[str, float], now: datetime.datetime) -> NightStatus:
-    """The state of a night at `now`. times: node -> seconds of its last run."""
+    """Return the state of a night at `now`. times: node -> seconds of its last run."""
     running = tuple(
         Running(node, process, max(0.0, (now - datetime.datetime.fromisoformat(since)).total_seconds()), times.get(node))
         for node, (process, since) in reading.running.items()

@@ -14,7 +14,10 @@ __all__ = ["Between", "between"]
 
 @dataclass(frozen=True)
 class Between:
-    """A range. good, bad: revisions; replay: command of the run; metric: the figure, None for the verdict; said: one clause."""
+    """A range of revisions.
+
+    good, bad: revisions. replay: command of the run. metric: the figure; None for the verdict. said: one clause.
+    """
 
     good: str
     bad: str
@@ -24,7 +27,7 @@ class Between:
 
 
 def between(folder: Path, key: str, metric: str | None) -> Between:
-    """The revisions of the last good and the first bad night of a run.
+    """Return the revisions of the last good and the first bad night of a run.
 
     metric: "cycles" or a whole figure ("cycles rtl"); None for the verdict. Raises ModelError if the history lacks one of them.
     """

@@ -1,1 +1,1 @@
-"""The regression: cases, goldens, norms, waivers, the records of a night, and the plug-in of pytest that runs them."""
+"""The regression: cases, goldens, norms, waivers, the records of a night, and the pytest plug-in that runs them."""

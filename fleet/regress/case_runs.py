@@ -1,4 +1,4 @@
-"""Running a case: read, co-simulate, hold against the stored golden and the waivers."""
+"""Run a case: read it, co-simulate, compare with the stored golden, apply waivers and norms."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class CaseOptions:
     """How cases are run.
 
     Attributes:
-        today: against which waivers expire; date: ISO 8601, for the record.
+        today: the date for which waivers are checked. date: ISO 8601, for the record.
         goldens: folder of all goldens; None: found from the case's place (`golden_folder`).
         waivers: the file; None: found from the case's place (`waivers_file`).
         workdir, progress, on_engine, on_comparison, engines: as in `CosimOptions`.
-        norms: whether cycles and bounds are held to the stored norms.
+        norms: whether cycles and bounds are compared with the stored norms.
     """
 
     today: datetime.date
@@ -67,7 +67,10 @@ class CaseOptions:
 
 
 def golden_folder(case: Case, goldens: Path | None = None) -> Path:
-    """Where the case's golden lies: `golden/<case>` beside the first folder above that has one, or is a project's root."""
+    """Return the folder of a case's golden: `golden/<case>` beside the nearest folder above that has a golden.
+
+    The search ends at a project's root (pyproject.toml).
+    """
     if goldens is None:
         above = [p for p in case.path.absolute().parents if (p / "golden").is_dir() or (p / "pyproject.toml").exists()]
         goldens = (above[0] if above else case.path.parent) / "golden"
@@ -77,19 +80,19 @@ def golden_folder(case: Case, goldens: Path | None = None) -> Path:
 
 
 def waivers_file(case: Path) -> Path:
-    """waivers.toml beside a case's file, else in the folder above (which need not exist)."""
+    """Return waivers.toml beside a case's file, else the one in the folder above (which need not exist)."""
     here = case.parent / "waivers.toml"
     return here if here.exists() else case.parent.parent / "waivers.toml"
 
 
 def comparisons_of(case: Case, engines: Mapping[str, Engine] | None = None) -> frozenset[str]:
-    """Names of the comparisons with a bound that the runs of a case make. engines: instead of the installed ones."""
+    """Return the names of the comparisons with a bound that the runs of a case make. engines: instead of the installed ones."""
     known = installed_engines() if engines is None else engines
     return frozenset(name for run in case.runs for name in bounded_comparisons(run.engines, known))
 
 
 def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
-    """One run of a case, its golden and waivers included. Never passes without its golden where the case demands one.
+    """Run a case once, with its golden, waivers and norms. If the case demands a golden, the run does not pass without it.
 
     Raises:
         FleetError: files that are missing or do not fit, a bad waiver, a missing tool, a device that cannot hold the model.
@@ -140,7 +143,7 @@ def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
 
 
 def build_hardware(run: CaseRun) -> None:
-    """Builds the simulation of a run's device, or takes it from the cache. Raises FleetError if that fails."""
+    """Build the simulation of a run's device, or take it from the cache. Raises FleetError if that fails."""
     from fleet.engines.rtl_sim.build import build, design_of
     from fleet.isa.registry import find_device
 
@@ -149,7 +152,7 @@ def build_hardware(run: CaseRun) -> None:
 
 
 def _with_norms(result: CosimResult, run: CaseRun, folder: Path) -> CosimResult:
-    """Cycles and bounds held to the case's norms, where it has any."""
+    """Return the result, failed if cycles or bounds break the case's norms."""
     try:
         norms = load_norms(folder / FILE, [r.id for r in run.case.runs])
     except FleetError as error:
@@ -165,7 +168,7 @@ def _with_norms(result: CosimResult, run: CaseRun, folder: Path) -> CosimResult:
 
 
 def held_by_norms(run: CaseRun, result: CosimResult, goldens: Path | None = None) -> str:
-    """The reason of the norms that accept the cycles of a result; "" without norms, or if the result breaks them."""
+    """Return the reason of the norms that accept a result's cycles; "" without norms, or if the result breaks them."""
     if any(one.what == "norms" for one in result.not_compared) or any(r.startswith("norms: ") for r in result.reasons):
         return ""
     try:
@@ -176,7 +179,7 @@ def held_by_norms(run: CaseRun, result: CosimResult, goldens: Path | None = None
 
 
 def held_hash(case: Case, goldens: Path | None = None) -> str:
-    """SHA-256 (hex) of the files that a case's results are held to: its golden, its norms and the waivers."""
+    """Return the SHA-256 (hex) of the files that a case's results are compared with: its golden, its norms and the waivers."""
     h = hashlib.sha256()
     folder = golden_folder(case, goldens)
     for path in (*sorted(folder.glob("*")), waivers_file(case.path)):
@@ -219,7 +222,7 @@ def _with_golden(
 
 
 def _load(run: CaseRun) -> LoadedModel:
-    """The case's program and data; missing files say how to make them."""
+    """Load the case's program and data; if a file is missing, the error says how to make it."""
     case = run.case
     hint = f"make it with `{case.make}`" if case.make else "check the path in the case"
     for key, path in (("weights", case.weights), ("input", case.input), ("labels", case.labels)):
@@ -229,7 +232,7 @@ def _load(run: CaseRun) -> LoadedModel:
 
 
 def _rows(loaded: LoadedModel) -> int:
-    """Rows of the batch: the leading dimension of the first input, 1 for a model without one."""
+    """Return the rows of the batch: the leading dimension of the first input, 1 for a model without one."""
     shapes = [a.shape for a in loaded.program.inputs]
     return shapes[0][0] if shapes and shapes[0] else 1
 
@@ -241,7 +244,7 @@ def _provenance(case: Case, loaded: LoadedModel, rows: int) -> DataProvenance:
 
 @dataclass(frozen=True)
 class GoldenUpdate:
-    """What an update would do: show `changes` first, then `write`. unchanged: nothing would change but the provenance."""
+    """What an update would do: show `changes` first, then `write`."""
 
     case: Case
     folder: Path
@@ -249,20 +252,20 @@ class GoldenUpdate:
     provenance: GoldenProvenance
     arrays: Mapping[str, np.ndarray] = field(repr=False)
     problem: str | None = None
-    """Why the golden that is there cannot be read, None when it can or there is none."""
+    """Why the existing golden cannot be read; None if it can, or if there is none."""
 
     @property
     def unchanged(self) -> bool:
-        """Whether every stored array stays as it is."""
+        """Whether every stored array stays as it is, so that only the provenance would change."""
         return not self.changes and self.problem is None
 
     def write(self) -> None:
-        """Replaces the golden; whole or not at all."""
+        """Replace the golden, completely or not at all."""
         store_golden(self.folder, self.provenance, self.arrays)
 
 
 def prepare_golden(case: Case, reason: str, options: CaseOptions) -> GoldenUpdate:
-    """Runs the golden and the functional model for every slice and device of the case and compares with what is stored.
+    """Run the golden and the functional model for each slice and device of the case, and compare with the stored golden.
 
     Raises:
         FleetError: no reason, files missing, or an engine that did not run.
@@ -308,10 +311,10 @@ def prepare_golden(case: Case, reason: str, options: CaseOptions) -> GoldenUpdat
 
 
 def accepted_norms(case: Case, runs: Sequence[CaseRun], reason: str, options: CaseOptions) -> tuple[Norms | None, Norms]:
-    """(norms that are stored, norms as these runs of the case give them now; other runs keep theirs).
+    """Return (stored norms or None, norms of these runs as they are now); other runs of the case keep their norms.
 
     Raises:
-        ComparisonFailure: a run fails by something else than its norms.
+        ComparisonFailure: a run fails for another reason than its norms.
         FleetError: as `run_case`.
     """
     path = golden_folder(case, options.goldens) / FILE
@@ -327,7 +330,7 @@ def accepted_norms(case: Case, runs: Sequence[CaseRun], reason: str, options: Ca
 
 
 def result_folder(root: Path, run: CaseRun) -> Path:
-    """Where a campaign stores a run's result: `root/<case>/<id>`, safe as a path."""
+    """Return the folder in which a campaign stores a run's result: `root/<case>/<id>`, safe as a path."""
     safe = "".join(c if c.isalnum() or c in "-_." else "-" for c in run.id)
     tag = hashlib.sha256(run.id.encode()).hexdigest()[:6] if safe != run.id else ""
     return root / run.case.name / (f"{safe}-{tag}" if tag else safe)

@@ -93,7 +93,7 @@ class Custody:
 
 @dataclass(frozen=True)
 class CaseRun:
-    """One co-simulation of a case. id: unique in the case; device: None if no engine needs one."""
+    """One co-simulation of a case. id: unique in the case. device: None if no engine needs one."""
 
     case: Case
     id: str
@@ -106,16 +106,19 @@ class CaseRun:
     issue: str = "regs"
     load: str = "host"
     places: Mapping[str, str] = field(default_factory=dict[str, str], compare=False, repr=False)
-    """What the file names (engine, device) -> file:line."""
+    """Name in the file (engine, device) -> file:line."""
     custody: Custody = Custody()
 
     def at(self, option: str, name: str) -> str:
-        """file:line of what the run asks for. option: of the command line that asks for the same; name: an engine, a device."""
+        """Return the file:line of a request of the run.
+
+        option: the command-line option that requests the same. name: an engine or a device.
+        """
         return self.places.get(name) or self.case.places.get(option.removeprefix("--")) or f"{self.case.path}:1"
 
     @property
     def lowering(self) -> dict[str, Any]:
-        """Options of the accelerator's compile that are not their defaults."""
+        """The options of the accelerator's compile that differ from their defaults."""
         chosen = {"issue": self.issue, "load": self.load}
         return {key: value for key, value in chosen.items() if value != _WAYS[key][0]}
 
@@ -126,13 +129,13 @@ class CaseRun:
 
     @property
     def group(self) -> str:
-        """The name without the seed, shared by runs that differ only in their seed."""
+        """The name without the seed, which runs share that differ in nothing else."""
         ways = "".join(f"-{way}" for way in (self.issue, self.load) if way not in ("regs", "host"))
         rows = f"-{self.samples}" if self.samples else ""
         return f"{self.case.name}[{f'{self.device}-{self.memory}' if self.device else 'host'}{ways}{rows}]"
 
     def replay(self, relative_to: Path | None = None) -> str:
-        """The command that repeats this run."""
+        """Return the command that repeats this run."""
         path = self.case.path
         if relative_to is not None and path.is_relative_to(relative_to):
             path = path.relative_to(relative_to)
@@ -141,7 +144,7 @@ class CaseRun:
 
 @dataclass(frozen=True)
 class RunMatrix:
-    """One table of runs: every device on every memory, in every way, with every seed. places: see `CaseRun`."""
+    """One table of runs: each device with each memory, in each way, with each seed. places: see `CaseRun`."""
 
     engines: tuple[str, ...]
     devices: tuple[str, ...]
@@ -190,7 +193,7 @@ class Case:
 
 
 def load_case(path: Path) -> Case:
-    """Reads a case file. Raises ModelError naming file, line and key."""
+    """Read a case file. Raises ModelError with file, line and key."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -200,7 +203,7 @@ def load_case(path: Path) -> Case:
 
 
 def parse_case(text: str, path: Path) -> Case:
-    """A case out of TOML text. Raises ModelError naming file, line and key."""
+    """Parse a case from TOML text. Raises ModelError with file, line and key."""
     file = parse_toml(text, path)
     file.only(*_TOP)
     name = str(file.get("name", "letters, digits, '_', '-' and '.'", lambda v: isinstance(v, str) and bool(_NAME.fullmatch(v))))
@@ -235,7 +238,7 @@ def parse_case(text: str, path: Path) -> Case:
 
 
 def _runs(file: TomlTable) -> tuple[TomlTable, ...]:
-    """The tables of runs, with the file's own keys as defaults; the file itself where it has none."""
+    """Return the tables of runs, with the file's own keys as defaults; without tables, the file itself."""
     if "runs" not in file:
         return (file,)
     tables = file.tables("runs")
@@ -257,7 +260,7 @@ def _is_size(value: Any) -> bool:
 
 
 def _normal(path: Path) -> str:
-    """Without "..", relative to the working directory where it lies below it: what messages and commands show."""
+    """Return the path without "..", relative to the working directory if below it, as messages and commands show it."""
     absolute = Path(os.path.normpath(Path.cwd() / path))
     return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
 
@@ -295,7 +298,7 @@ def _custody(table: TomlTable) -> Custody:
 
 
 def _known(table: TomlTable, key: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The words of a list, all of them `known`; the first known one if the key is missing."""
+    """Return the words of a list, all of them `known`; the first known one if the key is missing."""
     found = table.texts(key, known[:1])
     if wrong := [word for word in found if word not in known]:
         raise table.wrong(key, f"{_ONE[key]} '{wrong[0]}' is unknown", hint=f"known are {', '.join(known)}", value=wrong[0])
@@ -303,7 +306,7 @@ def _known(table: TomlTable, key: str, known: tuple[str, ...]) -> tuple[str, ...
 
 
 def good_cases(folder: Path) -> tuple[Case, ...]:
-    """The cases of a folder that can be read, by file name."""
+    """Return the cases of a folder that can be read, by file name."""
     found: list[Case] = []
     for path in sorted(folder.glob("*.toml")):
         with suppress(ModelError):
@@ -312,12 +315,12 @@ def good_cases(folder: Path) -> tuple[Case, ...]:
 
 
 def names_of(folder: Path) -> Mapping[Path, str]:
-    """File -> name, of the cases of a folder that can be read."""
+    """Return file -> name, for the cases of a folder that can be read."""
     return {case.path: case.name for case in good_cases(folder)}
 
 
 def find_cases(folder: Path) -> tuple[Case, ...]:
-    """All cases of a folder, by file name. Raises ModelError for a bad one, or for two of one name."""
+    """Return all cases of a folder, by file name. Raises ModelError if one is bad, or if two have the same name."""
     cases = tuple(load_case(p) for p in sorted(folder.glob("*.toml")))
     names = [c.name for c in cases]
     for i, name in enumerate(names):
@@ -327,7 +330,7 @@ def find_cases(folder: Path) -> tuple[Case, ...]:
 
 
 def select(case: Case, only: str | None) -> tuple[CaseRun, ...]:
-    """The runs of a case, or the one with the id `only`. Raises ModelError naming the ids that there are."""
+    """Return the runs of a case, or the one with the id `only`. Raises ModelError that lists the ids if there is none."""
     if only is None:
         return case.runs
     chosen = tuple(run for run in case.runs if run.id == only)
@@ -337,9 +340,9 @@ def select(case: Case, only: str | None) -> tuple[CaseRun, ...]:
 
 
 def add_case(path: Path, keys: Mapping[str, Any]) -> Case:
-    """Writes a new case file. keys: as in the file, paths relative to the working directory. Returns the case.
+    """Write a new case file and return the case. keys: as in the file, paths relative to the working directory.
 
-    Raises ModelError for keys that do not fit, and when the file is already there.
+    Raises ModelError if a key does not fit, or if the file exists.
     """
     if path.exists():
         raise ModelError("is already there", where=str(path), hint="edit it, or choose another name")
@@ -362,7 +365,7 @@ def add_case(path: Path, keys: Mapping[str, Any]) -> Case:
 
 
 def _toml(value: Any) -> str:
-    """A TOML value; JSON's strings are TOML's basic strings."""
+    """Return a value as TOML; JSON's strings are TOML's basic strings."""
     import json
 
     if isinstance(value, list | tuple):

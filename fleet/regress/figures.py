@@ -24,7 +24,7 @@ _SHOWN = 16
 
 
 def figures_of(result: CosimResult) -> Mapping[str, float]:
-    """Name -> value, as in `NightRecord.figures`, without NaN."""
+    """Return name -> value, as in `NightRecord.figures`, without NaN."""
     found: dict[str, float] = {}
     for run in result.engines:
         if run.status == "ran" and run.cycles is not None:
@@ -43,7 +43,7 @@ def figures_of(result: CosimResult) -> Mapping[str, float]:
 
 
 def classes_of(result: CosimResult) -> Mapping[str, Classes]:
-    """Engine -> predicted classes; empty without labels."""
+    """Return engine -> predicted classes; empty without labels."""
     return {task.engine: _classes(task, task.correct) for task in result.tasks if task.correct is not None}
 
 
@@ -54,7 +54,7 @@ def _classes(task: TaskMetric, correct: int) -> Classes:
 
 
 def content_parts(result: CosimResult) -> tuple[str, Mapping[str, str]]:
-    """(hash of the content, its parts by name); ("", {}) if the result has no content."""
+    """Return (hash of the content, its parts by name); ("", {}) if the result has no content."""
     content = result.identity.content
     if content is None:
         return "", {}
@@ -64,7 +64,7 @@ def content_parts(result: CosimResult) -> tuple[str, Mapping[str, str]]:
 
 
 def parts_known(run: CaseRun) -> Mapping[str, str]:
-    """Of the parts that `content_parts` names, those that a case's run does not need to be run for; not model and data."""
+    """Return the parts of a run's content that are known before it runs, by the names of `content_parts`; not model and data."""
     known: dict[str, str | None] = {"software": software_hash()}
     with suppress(FleetError):  # the run will say what is wrong with the device
         if run.device is not None:
@@ -76,5 +76,5 @@ def parts_known(run: CaseRun) -> Mapping[str, str]:
 
 
 def _short(value: float) -> float:
-    """Rounded to six significant digits, so that another order of summation in a library does not move it."""
+    """Round to six significant digits, so that another order of summation in a library does not change the figure."""
     return float(f"{value:.6g}")

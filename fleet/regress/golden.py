@@ -1,13 +1,13 @@
-"""Stored goldens: what a case gave when somebody looked at it, small enough to commit, with its provenance.
+"""Stored goldens: reviewed results of a case, small enough to commit, with their provenance.
 
 `golden/<case>/golden.npz` holds, for every slice of the inputs ("<rows>/..."):
   op/<id>/index, op/<id>/value   up to 64 elements of every operation of the golden (C order, drawn by the id)
   class                          every predicted class
   digests/<device>               the functional model's commit digests, as 16 hex digits, and result registers
-`golden/<case>/provenance.toml` says what made it, why, and the SHA-256 of the .npz.
+`golden/<case>/provenance.toml` states what made it, why, and the SHA-256 of the .npz.
 
-A golden is compared by the derived bound (another NumPy may sum in another order), classes as the margin decides them, digests
-exactly. A missing golden, a wrong checksum and other weights than the golden's are failures that name the file.
+Values are compared by the derived bound (another NumPy may sum in another order), classes where the margin decides them, digests
+exactly. A missing golden, a wrong checksum and weights other than the golden's are failures that name the file.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _HINT = 'look at the differences with `fleet golden update --reason "..."`'
 
 @dataclass(frozen=True)
 class GoldenProvenance:
-    """What made a golden. Hashes are SHA-256 hex; descriptions: device -> description hash; date: ISO 8601, as given."""
+    """What made a golden. Hashes are SHA-256 hex. descriptions: device -> description hash. date: ISO 8601, as given."""
 
     case: str
     reason: str
@@ -64,7 +64,7 @@ class GoldenProvenance:
 
 @dataclass(frozen=True)
 class Golden:
-    """A stored golden, checksum verified."""
+    """A stored golden with verified checksum."""
 
     provenance: GoldenProvenance
     arrays: Mapping[str, np.ndarray]
@@ -73,7 +73,7 @@ class Golden:
 
 @dataclass(frozen=True)
 class GoldenChange:
-    """One line of what an update would change. what: operation id, "class" or "digests/<device>"; max_abs None for those."""
+    """One line of what an update would change. what: operation id, "class" or "digests/<device>". max_abs: None for these two."""
 
     rows: str
     what: str
@@ -84,13 +84,13 @@ class GoldenChange:
 
 
 def picked(op: str, size: int) -> np.ndarray:
-    """Flat indices of the stored elements of an operation: ascending int64, the same for the same id and size."""
+    """Return the flat indices of an operation's stored elements: ascending int64, the same for the same id and size."""
     rng = np.random.default_rng([zlib.crc32(op.encode()), size])
     return np.sort(rng.choice(size, min(size, _SAMPLES), replace=False)).astype(np.int64)
 
 
 def capture(program: Program, rows: int, golden: Trace, models: Mapping[str, Trace]) -> dict[str, np.ndarray]:
-    """What a golden stores of one run. models: device -> trace of the functional model."""
+    """Return the arrays that a golden stores of one run. models: device -> trace of the functional model."""
     arrays: dict[str, np.ndarray] = {}
     for op in program.operations():
         name = op_id(op)
@@ -112,7 +112,7 @@ def _digests(trace: Trace) -> list[str]:
 
 
 def store_golden(folder: Path, provenance: GoldenProvenance, arrays: Mapping[str, np.ndarray]) -> None:
-    """Writes both files, the provenance (which names the checksum) last. Raises FleetError when nothing would be stored."""
+    """Write both files, the provenance (with the checksum) last. Raises FleetError if there is no value or no reason."""
     if not any("/op/" in key for key in arrays):
         raise ComparisonFailure("there is no value to store", where=str(folder))
     if not provenance.reason.strip():
@@ -144,7 +144,7 @@ def _refused(what: str, *, where: str | None = None, hint: str | None = None) ->
 
 
 def load_golden(folder: Path) -> Golden:
-    """Reads a golden. Raises ComparisonFailure when it is missing or its checksum is not the one in the provenance."""
+    """Read a golden. Raises ComparisonFailure if it is missing or its checksum is not the one in the provenance."""
     toml, npz = folder / "provenance.toml", folder / "golden.npz"
     if not toml.exists() or not npz.exists():
         missing = npz if toml.exists() else toml
@@ -172,13 +172,13 @@ def check(
     golden: Golden, program: Program, inputs: Mapping[str, np.ndarray], rows: int, hashes: tuple[str, str], vm: Trace,
     models: Mapping[str, Trace],
 ) -> Comparison:  # fmt: skip
-    """The golden against a run, as the comparison "vm-vs-golden".
+    """Compare a run with the golden, as comparison "vm-vs-golden".
 
     Args:
         golden: the stored one.
-        program, inputs: what ran; rows: of the batch.
+        program, inputs: what ran. rows: of the batch.
         hashes: (source, weights), as the provenance has them.
-        vm: trace of the golden engine; models: device -> trace of the functional model, as far as it ran.
+        vm: trace of the golden engine. models: device -> trace of the functional model, for the devices that ran.
     """
     where = str(golden.path)
     reasons: list[str] = []
@@ -232,7 +232,7 @@ def _operations(golden: Golden, program: Program, inputs: Mapping[str, np.ndarra
             raise ComparisonFailure(f"{name}: its indices do not fit a tensor of {tensor.size} elements", where=str(golden.path))
         bound, array = bounds[name], bounds[name].array.reshape(-1)[index]
         if bound.candidates is not None:
-            # A stored class where the margin does not decide: nothing is held against it; elsewhere it must be equal.
+            # Where the margin does not decide, any class is accepted; elsewhere the stored class must be equal.
             array = np.where(np.isinf(array), float(bound.candidates.shape[-1]), 0.0)
         found.append(
             operation_row(Basis(op, i, "", bound=Bound(array, None, bound.rule)), value, tensor.reshape(-1)[index], kind="bound")
@@ -241,7 +241,7 @@ def _operations(golden: Golden, program: Program, inputs: Mapping[str, np.ndarra
 
 
 def _class_reason(golden: Golden, program: Program, inputs: Mapping[str, np.ndarray], rows: int, vm: Trace) -> list[str]:
-    """All predicted classes; one that differs must be one that the margin does not decide."""
+    """Compare all predicted classes; a class may differ only where the margin does not decide."""
     output = class_output(program)
     stored = golden.arrays.get(f"{rows}/class")
     if output is None:
@@ -260,7 +260,7 @@ def _class_reason(golden: Golden, program: Program, inputs: Mapping[str, np.ndar
 
 
 def _missing(golden: Golden, program: Program, rows: int) -> list[str]:
-    """Operations that the program has and the golden does not, and the other way round."""
+    """Return a reason for each operation that only the program or only the golden has."""
     stored = {k.split("/", 2)[2].rsplit("/", 1)[0] for k in golden.arrays if k.startswith(f"{rows}/op/")}
     now = {op_id(op) for op in program.operations() if not isinstance(op, d.ConstantOp | d.PrintOp | d.RegionOp)}
     where = str(golden.path)
@@ -285,7 +285,7 @@ def _digest_reason(golden: Golden, rows: int, device: str, trace: Trace) -> tupl
 
 
 def changes(old: Golden | None, new: Mapping[str, np.ndarray]) -> tuple[GoldenChange, ...]:
-    """What an update would change, one line an array; unchanged arrays have no line."""
+    """Return what an update would change, one line per array; unchanged arrays have no line."""
     found: list[GoldenChange] = []
     before = dict(old.arrays) if old is not None else {}
     for key in sorted(before.keys() | new.keys()):
@@ -314,5 +314,5 @@ def changes(old: Golden | None, new: Mapping[str, np.ndarray]) -> tuple[GoldenCh
 
 
 def as_table(found: Sequence[GoldenChange]) -> list[dict[str, Any]]:
-    """The changes as JSON values."""
+    """Return the changes as JSON values."""
     return [vars(c).copy() for c in found]

@@ -1,4 +1,4 @@
-"""The records of a night: one JSON line an event, appended at once, one file a process.
+"""The records of a night: one JSON line per event, appended at once, one file per process.
 
     <folder>/nights/<id>/<process>.jsonl
 
@@ -6,7 +6,7 @@
     {"type": "plan", "nodes": {node: kind}}          `SessionPlan`, by the main process
     {"type": "start", "node": ..., "at": ...}        `StartOfTest`, by the process that runs the test
     {"type": "record", ...}                          `NightRecord`, by the same process
-    {"type": "note", "at": ..., "kind": ..., ...}    `Note`, by the main process: what befell workers and nodes
+    {"type": "note", "at": ..., "kind": ..., ...}    `Note`, by the main process: events of workers and nodes
     {"type": "end", "at": ..., "status": ...}        `End`, by the main process; missing if it was killed
 
 Each process has its own file and writes a line in one call, so nothing is locked, also on a network file system. A killed process
@@ -64,8 +64,8 @@ _ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{6}")
 class Classes:
     """Predicted classes of one engine, compared with the golden's and the labels.
 
-    samples: rows; correct: rows whose class is the label; lost: indices of rows that only the golden has right; won: of rows that
-    only the engine has right.
+    samples: number of rows. correct: number of rows whose class is the label. lost: indices of rows that only the golden has right.
+    won: indices of rows that only the engine has right.
     """
 
     samples: int
@@ -80,17 +80,17 @@ class NightRecord:
 
     Attributes:
         key: identifies the run from night to night: "digits[hbm_small-ideal-0]" for a case's run, else the node's id.
-        node: pytest's id; kind, outcome, code, error, replay, file, seconds: as in `CampaignRecord`.
+        node: pytest's id. kind, outcome, code, error, replay, file, seconds: as in `CampaignRecord`.
         processor: processor time in seconds, with ended child processes.
         case, model, device, memory, seed: of a case's run; "" and None for other tests. group: the key without its seed.
         figures: name -> value: "cycles rtl", "cycles rtl logits" (one operation), "sqnr iss-vs-vm logits" (dB),
-            "over iss-vs-vm-rounded" (error over bound), "coverage NAME". `fleet.night.gates` holds them.
+            "over iss-vs-vm-rounded" (error over bound), "coverage NAME". `fleet.night.gates` checks them.
         classes: engine -> predicted classes.
         signature: equal for failures of one cause; "" unless it failed.
-        content: hash of everything that can change a figure or the verdict, "" if unknown; parts: its parts by name.
+        content: hash of everything that can change a figure or the verdict; "" if unknown. parts: its parts by name.
         held: reason for which the norms of the case accept its cycles; "" without norms.
         result: path of the stored result.json, relative to the working directory; None without one.
-        owner, tags, known: from the case file; host: the machine; at: time of the end, ISO 8601.
+        owner, tags, known: from the case file. host: the machine. at: time of the end, ISO 8601.
         properties: what the test added to pytest's `user_properties`, name -> JSON value.
     """
 
@@ -126,23 +126,23 @@ class NightRecord:
 
     @property
     def failed(self) -> bool:
-        """The run failed."""
+        """Whether the run failed."""
         return self.outcome == "failed"
 
     @property
     def not_run(self) -> bool:
-        """The run was planned and did not start, or did not end."""
+        """Whether the run was planned but did not start, or did not end."""
         return self.outcome == "not run"
 
     def to_json(self) -> dict[str, Json]:
-        """JSON values, without those that equal their default. Infinities and NaN become strings."""
+        """Return JSON values, without those that equal their default. Infinities and NaN become strings."""
         values = cast("dict[str, Json]", encode(self))
         usual = _defaults(NightRecord)
         return {k: v for k, v in values.items() if k not in usual or v != usual[k]}
 
     @classmethod
     def from_json(cls, table: Mapping[str, Json], where: str = "<record>") -> NightRecord:
-        """The inverse. Ignores unknown keys, of later versions. Raises ModelError naming `where` and a bad or missing key."""
+        """Invert `to_json`. Ignores unknown keys, of later versions. Raises ModelError with `where` and the bad or missing key."""
         return _read(cls, table, where)
 
 
@@ -151,9 +151,9 @@ class SessionHead:
     """The beginning of a session.
 
     Attributes:
-        id: of the night; at: ISO 8601; command: the command line; scope: the selection of tests, as text.
+        id: of the night. at: ISO 8601. command: the command line. scope: the selection of tests, as text.
         state: hash of the working tree with its changes; "" outside a checkout, where no session resumes another.
-        revision, branch: of the checkout; changed: it has uncommitted changes; host: the machine; tools: name -> version.
+        revision, branch: of the checkout. changed: whether it has uncommitted changes. host: the machine. tools: name -> version.
     """
 
     id: str
@@ -170,7 +170,10 @@ class SessionHead:
 
 @dataclass(frozen=True)
 class SessionPlan:
-    """The tests that a session will run. nodes: pytest's id -> kind; left_out: pytest's id -> reason, of tests beyond a budget."""
+    """The tests that a session will run.
+
+    nodes: pytest's id -> kind. left_out: pytest's id -> reason, for tests beyond a budget.
+    """
 
     nodes: Mapping[str, str]
     left_out: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -186,7 +189,7 @@ class StartOfTest:
 
 @dataclass(frozen=True)
 class End:
-    """The end of a session. at: ISO 8601; status: "ended", or the name of a signal; seconds: duration of the session."""
+    """The end of a session. at: ISO 8601. status: "ended", or the name of a signal. seconds: duration of the session."""
 
     at: str
     status: str
@@ -198,7 +201,7 @@ NoteKind = Literal["dashboard", "node", "worker", "interrupted", "not run"]
 
 @dataclass(frozen=True)
 class Note:
-    """An event beside the tests. at: ISO 8601; kind: what it is about; text: one line."""
+    """An event beside the tests. at: ISO 8601. kind: what it concerns. text: one line."""
 
     at: str
     kind: NoteKind
@@ -214,7 +217,7 @@ _TYPES = {cls: name for name, cls in _EVENTS.items()}
 
 @cache
 def _defaults(cls: type) -> Mapping[str, Json]:
-    """JSON values of the defaults of a dataclass, by field."""
+    """Return the JSON values of a dataclass's defaults, by field."""
     found: dict[str, Json] = {}
     for f in fields(cls):
         if f.default is not MISSING:
@@ -230,25 +233,25 @@ def _read(cls: type[T], table: Mapping[str, Json], where: str) -> T:
 
 
 def now() -> str:
-    """The current time, ISO 8601 in UTC."""
+    """Return the current time, ISO 8601 in UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def new_id(at: str) -> str:
-    """An id for a night that begins at `at` (ISO 8601). Ids sort by time and carry random digits."""
+    """Return an id for a night that begins at `at` (ISO 8601). Ids sort by time and carry random digits."""
     return f"{datetime.fromisoformat(at).strftime('%Y%m%dT%H%M%SZ')}-{uuid.uuid4().hex[:6]}"
 
 
 @dataclass(frozen=True)
 class RecordLocation:
-    """Where an event was written. file: absolute path; offset: of its line, in bytes."""
+    """The place of an event. file: absolute path. offset: of its line, in bytes."""
 
     file: str
     offset: int
 
 
 def read_line(line: RecordLocation) -> NightRecord:
-    """The record that stands there. Raises FleetError if it cannot be read."""
+    """Read the record at a place. Raises FleetError if it cannot be read."""
     try:
         with open(line.file, "rb") as file:
             file.seek(line.offset)
@@ -259,7 +262,7 @@ def read_line(line: RecordLocation) -> NightRecord:
 
 
 def without_result(node: str, kind: str, why: str, code: int) -> NightRecord:
-    """The record of a planned test that did not end by itself, with outcome "not run"; node, kind: as planned."""
+    """Return the record of a planned test that did not end by itself, with outcome "not run". node, kind: as planned."""
     name = node.partition("::")[2] if kind == "case" else node
     return NightRecord(
         name, node, kind, "not run", code, why, f"python -m pytest {shlex.quote(node)}", node.partition("::")[0],
@@ -271,7 +274,7 @@ class Writer:
     """Appends events to the file of one process."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        """folder: of the night; name: of the process. Raises FleetError if the file cannot be created."""
+        """Create the file. folder: of the night. name: of the process. Raises FleetError if the file cannot be created."""
         self.path = folder / f"{re.sub(r'[^A-Za-z0-9._-]', '-', name)}-{os.getpid()}-{uuid.uuid4().hex[:6]}.jsonl"
         self._size = 0
         try:
@@ -281,7 +284,7 @@ class Writer:
             raise FleetError(f"records cannot be written ({error.strerror})", where=str(folder)) from error
 
     def write(self, event: Event) -> RecordLocation:
-        """Appends one line, flushes it to the disk, and returns its place. Raises FleetError if the disk is full."""
+        """Append one line, flush it to the disk, and return its place. Raises FleetError if it cannot be written."""
         values = event.to_json() if isinstance(event, NightRecord) else encode(event)
         line = json.dumps({"type": _TYPES[type(event)], **values}, separators=(",", ":"), allow_nan=False) + "\n"
         data = line.encode(errors="replace")
@@ -296,7 +299,7 @@ class Writer:
         return place
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         os.close(self._file)
 
 
@@ -305,15 +308,15 @@ class Reading:
     """The contents of a night's files.
 
     Attributes:
-        id, folder: of the night; sessions: their heads, ascending by time; ended: the last session has an `End` of status "ended".
+        id, folder: of the night. sessions: their heads, ascending by time. ended: the last session has an `End` of status "ended".
         records: the last record of each key, cases first, then ascending by kind and key.
         attempts: key -> all its records, for keys with several.
-        planned: node -> kind; missing: planned nodes without a record; interrupted: number of starts without a record.
-        said: defects of the files, one line each; damaged: a line other than a torn last one cannot be read.
+        planned: node -> kind. missing: planned nodes without a record. interrupted: number of starts without a record.
+        said: defects of the files, one line each. damaged: whether a line other than a torn last one cannot be read.
         processes: file's name -> (seconds of its records, first start, last end), times in ISO 8601.
         wall: duration of all sessions together in seconds, without those that have no `End`.
-        left_out: node -> reason, of tests beyond the budget that did not run; notes: of all sessions, ascending by time.
-        running: node -> (file's name, start in ISO 8601), of starts without a record in files whose session has not ended.
+        left_out: node -> reason, for tests beyond the budget that did not run. notes: of all sessions, ascending by time.
+        running: node -> (file's name, start in ISO 8601), for starts without a record in files whose session has not ended.
     """
 
     id: str
@@ -335,7 +338,7 @@ class Reading:
 
     @property
     def partial(self) -> bool:
-        """A planned node has no record, or the last session did not end."""
+        """Whether a planned node has no record, or the last session did not end."""
         return bool(self.missing) or not self.ended
 
     @property
@@ -350,13 +353,13 @@ class Reading:
 
 
 def nights(folder: Path) -> tuple[Path, ...]:
-    """The folders of all nights under `folder`, oldest first."""
+    """Return the folders of all nights under `folder`, oldest first."""
     below = folder / "nights"
     return tuple(sorted(p for p in below.iterdir() if _ID.fullmatch(p.name))) if below.is_dir() else ()
 
 
 def latest(folder: Path) -> Path:
-    """The folder of the last night. Raises ModelError if there is no night."""
+    """Return the folder of the last night. Raises ModelError if there is no night."""
     found = nights(folder)
     if not found:
         raise ModelError(
@@ -366,7 +369,7 @@ def latest(folder: Path) -> Path:
 
 
 def read_night(folder: Path) -> Reading:
-    """Reads all files of a night. Raises ModelError if no session head can be read."""
+    """Read all files of a night. Raises ModelError if no session head can be read."""
     events: list[tuple[str, Event]] = []
     said: list[str] = []
     damaged = False
@@ -382,7 +385,7 @@ def read_night(folder: Path) -> Reading:
     plans = [(order.index(name), event) for name, event in events if isinstance(event, SessionPlan) and name in order]
     planned: dict[str, str] = {}
     left_out: dict[str, str] = {}
-    for _, plan in sorted(plans, key=lambda pair: pair[0]):  # stable: of a session in the order of its file
+    for _, plan in sorted(plans, key=lambda pair: pair[0]):  # stable: plans of one session stay in the order of its file
         planned |= plan.nodes
         left_out = {node: why for node, why in left_out.items() if node not in plan.nodes} | dict(plan.left_out)
     planned = {node: kind for node, kind in planned.items() if node not in left_out}
@@ -417,7 +420,7 @@ def read_night(folder: Path) -> Reading:
 
 
 def _events(path: Path) -> tuple[list[Event], list[str], list[str]]:
-    """(events, defects of the last line, defects of other lines). Ignores types of later versions."""
+    """Return (events, defects of the last line, defects of other lines). Types of later versions are ignored."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -444,7 +447,7 @@ def _events(path: Path) -> tuple[list[Event], list[str], list[str]]:
 
 
 def _interrupted(events: Iterable[tuple[str, Event]]) -> int:
-    """The number of starts without a later record of the same process."""
+    """Return the number of starts without a later record of the same process."""
     open_: Counter[tuple[str, str]] = Counter()
     for name, event in events:
         if isinstance(event, StartOfTest):
@@ -455,7 +458,7 @@ def _interrupted(events: Iterable[tuple[str, Event]]) -> int:
 
 
 def _running(events: Iterable[tuple[str, Event]], done: set[str]) -> dict[str, tuple[str, str]]:
-    """node -> (file's name, start), of tests that have begun last in their process and have no record anywhere."""
+    """Return node -> (file's name, start), for tests that are the last of their process and have no record anywhere."""
     last = {name: event for name, event in events if isinstance(event, StartOfTest | NightRecord)}
     return {e.node: (name, e.at) for name, e in last.items() if isinstance(e, StartOfTest) and e.node not in done}
 

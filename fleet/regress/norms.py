@@ -1,10 +1,11 @@
-"""Stored norms: how many cycles the runs of a case take and how wide the bounds are that they are held to.
+"""Stored norms: the cycles of a case's runs, and the widths of the bounds that they are checked against.
 
 `golden/<case>/norms.toml`, written by `fleet case accept`, holds for every run
   cycles   engine -> total cycles. Simulated time is deterministic, so another number is a change of hardware, memory or bench.
-  bounds   comparison and operation -> median of the bound's elements. A bound that widens lets more through: it regresses.
+  bounds   comparison and operation -> median of the bound's elements. A wider bound accepts larger errors: that is a regression.
 
-A name in the file that is no run of the case fails its runs. A run that the file does not have says that it is held to nothing.
+If the file names a run that the case does not have, the case's runs fail. A run that is not in the file states that it has no
+norms.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ __all__ = ["FILE", "Norms", "RunNorms", "differences", "held", "load_norms", "no
 FILE = "norms.toml"
 FORMAT = 1
 WIDER = 1.01
-"""How much wider a bound may be than its norm: libraries that sum in another order move the values that bounds are derived from."""
+"""Factor by which a bound may exceed its norm: another order of summation in a library changes the values behind bounds."""
 
 
 @dataclass(frozen=True)
 class RunNorms:
-    """Of one run. cycles: engine -> cycles; bounds: comparison -> operation -> median of the bound, inf where none is finite."""
+    """Norms of one run. cycles: engine -> cycles. bounds: comparison -> operation -> median of the bound, inf if none is finite."""
 
     cycles: Mapping[str, int] = field(default_factory=dict[str, int])
     bounds: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
@@ -38,7 +39,7 @@ class RunNorms:
 
 @dataclass(frozen=True)
 class Norms:
-    """Of a case: run id -> norms. reason: why they were accepted; date: ISO 8601; path: the file."""
+    """Norms of a case. runs: run id -> norms. reason: why they were accepted. date: ISO 8601. path: the file."""
 
     case: str
     reason: str
@@ -48,7 +49,7 @@ class Norms:
 
 
 def norms_of(result: CosimResult) -> RunNorms:
-    """What a result gives to be stored: cycles of every engine with a clock, bounds of every comparison that has them."""
+    """Return the norms of a result: cycles of each engine with a clock, bounds of each comparison that has them."""
     cycles = {run.name: run.cycles for run in result.engines if run.status == "ran" and run.cycles is not None}
     bounds = {
         c.name: {
@@ -63,7 +64,7 @@ def norms_of(result: CosimResult) -> RunNorms:
 
 
 def held(norms: Norms, run: str, result: CosimResult) -> tuple[str, ...]:
-    """Differences of a run from its norms, one line each. run: an id that the norms have."""
+    """Return the differences of a run from its norms, one line each. run: an id in the norms."""
     where = str(norms.path)
     then, now = norms.runs[run], norms_of(result)
     wrong: list[str] = []
@@ -93,7 +94,7 @@ def held(norms: Norms, run: str, result: CosimResult) -> tuple[str, ...]:
 
 
 def differences(old: Norms | None, new: Norms) -> tuple[str, ...]:
-    """What changes from stored norms to new ones, one line a run and figure; empty where nothing does."""
+    """Return the changes from stored norms to new ones, one line per run and figure; empty if there are none."""
     lines: list[str] = []
     before = {} if old is None else old.runs
     lines += [f"{run}: gone" for run in before if run not in new.runs]
@@ -113,14 +114,14 @@ def differences(old: Norms | None, new: Norms) -> tuple[str, ...]:
 
 
 def _shown(bound: float | None) -> str:
-    """As it is stored."""
+    """Return a bound as it is stored."""
     return "-" if bound is None else f"{bound:.6g}"
 
 
 def load_norms(path: Path, runs: Sequence[str] | None = None) -> Norms | None:
-    """Reads a file of norms; None if it is missing. runs: ids of the case's runs, among which all names must be.
+    """Read a file of norms; None if it is missing. runs: ids of the case's runs, which all names must be among.
 
-    Raises ComparisonFailure naming file, line and key.
+    Raises ComparisonFailure with file, line and key.
     """
     if not path.exists():
         return None
@@ -156,7 +157,7 @@ def _bounds(table: TomlTable) -> dict[str, float]:
 
 
 def store_norms(norms: Norms) -> None:
-    """Writes the file, whole or not at all. Raises FleetError without a reason."""
+    """Write the file, completely or not at all. Raises FleetError without a reason."""
     if not norms.reason.strip():
         raise FleetError("norms need a reason", where=str(norms.path), hint='give one with --reason "..."')
     lines = [

@@ -1,6 +1,6 @@
-"""Stored streams and models below a folder `bundles` as tests: each says whether its engines must agree or must differ, and how.
+"""Run stored streams and models below a folder `bundles` as tests: each states whether its engines agree, or how they differ.
 
-Part of the plug-in (`fleet.regress.pytest_plugin`). One simulation a device serves all bundles of a session.
+Part of the plug-in (`fleet.regress.pytest_plugin`). One simulation per device serves all bundles of a session.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ def is_bundle(path: Path) -> bool:
 
 
 def close_runners(config: pytest.Config) -> None:
-    """Ends the simulations of a session."""
+    """End the simulations of a session."""
     for runner in config.stash.get(_RUNNERS, {}).values():
         runner.close()
     config.stash[_RUNNERS] = {}
 
 
 class BundleFailure(Exception):
-    """A bundle that does not do what it expects."""
+    """A bundle whose outcome is not the expected one."""
 
 
 class BundleFile(pytest.File):
-    """A bundle: one test."""
+    """The file of a bundle, which is one test."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """The test, under the folder's name; what is wrong with the file is the test's failure."""
+        """Yield the test, under the folder's name. A bad file makes the test fail."""
         yield BundleItem.from_parent(self, name=self.path.parent.name)
 
 
 class BundleItem(pytest.Item):
-    """Runs the stream, or the model, under the setting that it failed with."""
+    """A test that runs the stream, or the model, under the setting that it failed with."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.add_marker(pytest.mark.quick)
 
     def runtest(self) -> None:
-        """Raises BundleFailure; FleetError for a file that is no bundle, or one of another description."""
+        """Raises BundleFailure if the outcome is not as expected; FleetError if the file is bad or has another description."""
         from fleet.streams.bundle import load_bundle
         from fleet.streams.renew import moved, unexpected
         from fleet.streams.run import StreamRunner
@@ -69,13 +69,13 @@ class BundleItem(pytest.Item):
         if key not in runners:
             runners[key] = StreamRunner(case.device, power_on=bundle.power_on)
         if bundle.expect == "diverges":
-            runners[key].restart()  # what others left in memories inside the design could hide the difference
+            runners[key].restart()  # contents of memories inside the design, left by other streams, could hide the difference
         (outcome,) = runners[key].run(case, [bundle.setting])
         if wrong := unexpected(bundle, outcome) or moved(bundle, outcome, str(path)):
             raise BundleFailure(f"{bundle.name} {bundle.setting.name}: {wrong}\n  {bundle.story}")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The reason and the command; a traceback only for a bug."""
+        """Return the reason and the command; a traceback only for a bug."""
         from fleet.errors import FleetError
 
         again = f"replay: fleet {'cosim' if self.path.name == MODEL else 'stream run'} {self._stated()}"
@@ -84,9 +84,9 @@ class BundleItem(pytest.Item):
         return f"{super().repr_failure(excinfo)}\n{again}"
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """For the summary."""
+        """Return path and name for the summary."""
         return self.path, None, self.name
 
     def _stated(self) -> Path:
-        """The file as a command would name it."""
+        """Return the file as a command would name it."""
         return self.path.relative_to(Path.cwd()) if self.path.is_relative_to(Path.cwd()) else self.path

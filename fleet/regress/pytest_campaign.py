@@ -1,7 +1,7 @@
-"""What a session of the regression left: a record of everything that was collected, and the exit code in fleet's table.
+"""Records of everything that a session of the regression collected, and its exit code in fleet's table.
 
-Part of the plug-in (`fleet.regress.pytest_plugin`). A session is one of the regression where an argument lies in a folder that has
-a folder `cases`; other sessions keep pytest's own exit codes and leave no records.
+Part of the plug-in (`fleet.regress.pytest_plugin`). A session belongs to the regression if an argument is in a folder that has a
+folder `cases`; other sessions keep pytest's own exit codes and leave no records.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _PHASES = ("setup", "call", "teardown")
 
 @dataclass(frozen=True)
 class CampaignRecord:
-    """One row of the campaign: a run of a case, a test, or what went wrong beside them.
+    """One row of the campaign: a run of a case, a test, or a failure outside of them.
 
     Attributes:
-        name: "digits[hbm_small-ideal-0]"; of other tests the node's id.
-        result: the stored result.json of a case's run, or None; error: why it failed or did not run, one line.
-        replay: the one command that runs it again.
-        model, device, memory: of a case's run, for the matrix where there is no result.
-        kind: "case", or the folder of the test beside the cases ("conformance", "faults", "bundles"), "tests" without one; "cases"
+        name: "digits[hbm_small-ideal-0]"; for other tests the node's id.
+        result: the stored result.json of a case's run, or None. error: why it failed or did not run, one line.
+        replay: the command that runs it again.
+        model, device, memory: of a case's run, for the matrix if there is no result.
+        kind: "case", or the folder of the test beside the cases ("conformance", "faults", "bundles"), "tests" without one. "cases"
             for a check of a file, "seeds" for runs that compare the same, "collection" for a file that cannot be collected, and
             "session" for the session as a whole.
-        outcome: "passed", "failed", "skipped", "known failure" or "not run"; seconds: of set-up, test and tear-down.
+        outcome: "passed", "failed", "skipped", "known failure" or "not run". seconds: of set-up, test and tear-down.
         file: relative to the root.
-        code: with which a failure ends the session (`ExitCode`), 0 for a pass; node: pytest's id.
+        code: exit code of the session for this failure (`ExitCode`), 0 for a pass. node: pytest's id.
     """
 
     name: str
@@ -56,15 +56,15 @@ class CampaignRecord:
 
     @property
     def failed(self) -> bool:
-        """The record makes the campaign red."""
+        """Whether the record makes the campaign fail."""
         return self.outcome in ("failed", "not run")
 
 
 class Gatherer:
-    """Gathers the records of all tests, also of other processes, in the main one."""
+    """Gathers the records of all tests in the main process, those of other processes included."""
 
     def __init__(self, root: Path, home: Path) -> None:
-        """root: what the nodes' ids are relative to; home: the folder of the regression."""
+        """root: folder that the nodes' ids are relative to. home: the folder of the regression."""
         self._root, self._home = root, home.absolute()
         self._reports: dict[str, list[pytest.TestReport]] = {}
         self._collected: dict[str, None] = {}
@@ -72,14 +72,14 @@ class Gatherer:
         self._added: list[CampaignRecord] = []
         self.by_user = False
         self.left_out: dict[str, str] = {}
-        """node -> why a test that was asked for is left out of the plan."""
+        """node -> why a requested test is left out of the plan."""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A phase of a test; also the failure that xdist reports of a test whose process died."""
+        """Keep the report of a test's phase, or of the failure that xdist reports if a test's process died."""
         self._reports.setdefault(report.nodeid, []).append(report)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """A file that cannot be collected."""
+        """Record a file that cannot be collected."""
         if report.failed:
             file = report.nodeid.partition("::")[0]
             where = report.nodeid or "the session"
@@ -95,25 +95,25 @@ class Gatherer:
             )
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """What this process will run."""
+        """Record what this process will run."""
         self._collected |= dict.fromkeys(item.nodeid for item in session.items)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: object, ids: Sequence[str]) -> None:
-        """What xdist's processes will run."""
+        """Record what xdist's processes will run."""
         del node
         self._collected |= dict.fromkeys(ids)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        """Tells Ctrl-C from pytest's own end after errors of the collection, which is a subclass of it."""
+        """Distinguish Ctrl-C from pytest's own end after errors of the collection, whose exception is a subclass."""
         self.by_user = excinfo.type is KeyboardInterrupt
 
     def add(self, record: CampaignRecord) -> None:
-        """Adds a record that belongs to no test, or to a test that another session ran."""
+        """Add a record that belongs to no test, or to a test that another session ran."""
         self._added.append(record)
 
     def leave_out(self, reasons: Mapping[str, str]) -> None:
-        """Removes tests from the plan. reasons: node -> why."""
+        """Remove tests from the plan. reasons: node -> why."""
         self.left_out |= reasons
         for node in reasons:
             self._collected.pop(node, None)
@@ -124,9 +124,9 @@ class Gatherer:
         return (*self._broken.values(), *self._added)
 
     def records(self, status: int) -> list[CampaignRecord]:
-        """Everything that was collected, ascending by kind and name; cases first.
+        """Return the records of everything that was collected, cases first, then ascending by kind and name.
 
-        A session that failed (`status`: pytest's own code) while all rows pass gets a row of its own.
+        A session that failed (`status`: pytest's own code) although all rows pass gets a row of its own.
         """
         made = [*self._broken.values(), *self._added]
         elsewhere = {record.node for record in self._added if record.node}
@@ -139,7 +139,7 @@ class Gatherer:
         return sorted(made, key=lambda r: (r.kind != "case", r.kind, r.name))
 
     def record_of(self, nodeid: str, reports: Sequence[pytest.TestReport]) -> CampaignRecord:
-        """The record of a test, from the reports of its phases."""
+        """Return the record of a test, from the reports of its phases."""
         stated = {k.removeprefix("fleet_"): v for r in reports for k, v in r.user_properties if k.startswith("fleet_")}
         bad = next((r for r in reports if r.failed), None)
         skipped = next((r for r in reports if r.skipped), None)
@@ -160,7 +160,7 @@ class Gatherer:
         return base if done else replace(base, outcome="not run", error="did not end", code=int(ExitCode.INCOMPLETE))
 
     def _not_run(self, nodeid: str) -> CampaignRecord:
-        """The record of a test that nobody ran."""
+        """Return the record of a test that did not run."""
         file, _, name = nodeid.partition("::")
         kind = self._kind(file)
         return CampaignRecord(
@@ -174,7 +174,7 @@ class Gatherer:
         return {node: self._kind(node.partition("::")[0]) for node in self._collected}
 
     def _kind(self, file: str) -> str:
-        """The folder of a test, below the folder of the regression."""
+        """Return the folder of a test, below the folder of the regression."""
         path = self._root / file
         if path.suffix == ".toml" and path.parent.name == CASES:
             return "case"
@@ -183,11 +183,11 @@ class Gatherer:
 
 
 GATHERER = pytest.StashKey[Gatherer]()
-"""Of pytest's configuration in the main process of a session of the regression."""
+"""Key of pytest's configuration in the main process of a regression session."""
 
 
 def exit_code(status: int, records: Sequence[CampaignRecord], by_user: bool) -> int:
-    """Fleet's exit code for pytest's."""
+    """Return fleet's exit code for pytest's."""
     match status:
         case pytest.ExitCode.TESTS_FAILED:
             return heaviest(r.code for r in records if r.failed) or ExitCode.DIFFERS
@@ -204,9 +204,9 @@ def exit_code(status: int, records: Sequence[CampaignRecord], by_user: bool) -> 
 
 
 def home_of(arguments: Iterable[str], root: Path) -> Path | None:
-    """The folder of the regression that the arguments lie in, one with a folder `cases`; None for other arguments.
+    """Return the folder of the regression (one with a folder `cases`) that the arguments are in, or None.
 
-    Looked for above an argument as far as `root`, which itself counts only as an argument.
+    The folders above an argument are searched up to `root`, which itself counts only as an argument.
     """
     for argument in arguments:
         path = Path(argument.split("::", 1)[0])
@@ -223,7 +223,7 @@ def home_of(arguments: Iterable[str], root: Path) -> Path | None:
 
 
 def refused_arguments(parser: pytest.Parser, arguments: Sequence[str]) -> str | None:
-    """What pytest would refuse of the arguments, None for nothing."""
+    """Return why pytest would refuse the arguments, or None."""
     try:
         _, unknown = parser.parse_known_and_unknown_args(list(arguments))
     except pytest.UsageError as error:
@@ -237,9 +237,9 @@ def _pytest(nodeid: str) -> str:
 
 
 def _line(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """Why a test failed or was skipped, in one line: pytest's own crash line, else the last line of its text."""
+    """Return in one line why a test failed or was skipped: pytest's own crash line, else the first error line of its text."""
     representation: Any = report.longrepr
-    if isinstance(representation, tuple):  # of a skip: file, line, reason
+    if isinstance(representation, tuple):  # for a skip: file, line, reason
         return str(cast("tuple[object, ...]", representation)[-1])
     crash = getattr(representation, "reprcrash", None)
     if crash is not None:
@@ -251,6 +251,6 @@ def _line(report: pytest.TestReport | pytest.CollectReport) -> str:
 
 
 def say_and_end(what: str) -> NoReturn:
-    """Ends the process as bad input does, with one line."""
+    """Print one line and end the process with the exit code of bad input."""
     print(f"ERROR: {what}", file=sys.stderr)
     raise SystemExit(int(ExitCode.BAD_INPUT))

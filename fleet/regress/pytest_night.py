@@ -1,7 +1,7 @@
-"""Records a session of pytest as it runs, and resumes an interrupted one.
+"""Record a pytest session as it runs, and resume an interrupted one.
 
 Part of the plug-in (`fleet.regress.pytest_plugin`). Each process writes its own file (`fleet.regress.night_records`): a process
-that runs tests their starts and records, the main process the head, the plan, records that belong to no test, and the end.
+that runs tests writes their starts and records; the main process writes the head, the plan, records of no test, and the end.
 """
 
 from __future__ import annotations
@@ -87,7 +87,10 @@ _PHASES = ("setup", "call", "teardown")
 
 @dataclass(frozen=True)
 class RecordedSession:
-    """A recorded session. folder: of its night; carried: node -> record, of tests that an earlier session of the night finished."""
+    """A recorded session.
+
+    folder: of its night. carried: node -> record, for tests that an earlier session of the night finished.
+    """
 
     folder: Path
     head: SessionHead
@@ -104,15 +107,15 @@ class RecordedSession:
 
 
 NIGHT = pytest.StashKey[RecordedSession]()
-"""Of pytest's configuration in the main process."""
+"""Key of pytest's configuration in the main process."""
 RECORDER = pytest.StashKey["Recorder"]()
-"""Of pytest's configuration in every process."""
+"""Key of pytest's configuration in every process."""
 
 
 def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None, resume: bool = False) -> RecordedSession:
-    """Begins a session. It resumes the last night if that was interrupted and has the same selection, files and host.
+    """Begin a session. It resumes the last night if that was interrupted and has the same selection, files and host.
 
-    fresh: always begin a new night; into: id of a night to add to, running all selected tests; resume: begin none.
+    fresh: always begin a new night. into: id of a night to add to, running all selected tests. resume: never begin a new night.
 
     Raises ModelError with `resume` if the last night cannot be resumed.
     """
@@ -135,7 +138,7 @@ def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None
 
 
 def _interrupted(folder: Path, head: SessionHead) -> tuple[Reading | None, str]:
-    """(the last night, or None if this run cannot resume it; the reason)."""
+    """Return (the last night, or None if this run cannot resume it; the reason)."""
     if not head.state:
         return None, "outside a checkout nothing says whether the files are the same"
     found = nights(folder)
@@ -164,7 +167,7 @@ def _scope(config: pytest.Config) -> str:
 
 
 def _checkout(root: Path, *left_out: str) -> tuple[str, str, str, bool]:
-    """(hash of all files, revision, branch, whether tracked files differ from the revision); empty strings outside a checkout.
+    """Return (hash of all files, revision, branch, whether tracked files differ from it); empty strings outside a checkout.
 
     left_out: folders whose untracked files are not hashed.
     """
@@ -189,7 +192,7 @@ def _checkout(root: Path, *left_out: str) -> tuple[str, str, str, bool]:
 
 
 def carried_row(record: NightRecord) -> CampaignRecord:
-    """The row of the pytest session's campaign for a record of an earlier session."""
+    """Return the campaign row of this session for a record of an earlier session."""
     return CampaignRecord(
         record.key, None if record.result is None else Path(record.result), record.error or None, record.replay, record.model,
         record.device, record.memory, record.kind, record.outcome, record.seconds, record.file, record.code, record.node,
@@ -200,33 +203,33 @@ class Recorder:
     """Writes the events of one process."""
 
     def __init__(self, folder: Path, gatherer: Gatherer, *, runs: bool, name: str) -> None:
-        """folder: of the night; gatherer: makes records from reports; runs: tests run in this process; name: of the process."""
+        """folder: of the night. gatherer: makes records from reports. runs: whether tests run here. name: of the process."""
         self._gatherer, self._runs = gatherer, runs
         self._writer = Writer(folder, f"{platform.node()}-{name}")
         self._reports: dict[str, list[pytest.TestReport]] = {}
         self._began = time.monotonic()
         self._planned = False
         self.last: RecordLocation | None = None
-        """Where the last record was written."""
+        """Place of the last record."""
 
     def note(self, kind: NoteKind, text: str) -> None:
-        """Writes an event beside the tests; called in the main process."""
+        """Write an event beside the tests; called in the main process."""
         self._writer.write(Note(now(), kind, text))
 
     def refuse(self, node: str, kind: str, why: str, code: ExitCode) -> NightRecord:
-        """Writes and returns the record of a planned test that cannot run; called in the main process."""
+        """Write and return the record of a planned test that cannot run; called in the main process."""
         base = replace(without_result(node, kind, why, int(code)), outcome="failed", host=platform.node(), at=now())
         made = replace(base, signature=_signature(base))
         self._writer.write(made)
         return made
 
     def head(self, head: SessionHead) -> None:
-        """Writes the head; called in the main process."""
+        """Write the head; called in the main process."""
         self._writer.write(head)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Writes start and record of a test, in the process that runs it."""
+        """Write start and record of a test, in the process that runs it."""
         self._writer.write(StartOfTest(item.nodeid, now()))
         before = _processor()
         done = yield
@@ -242,7 +245,7 @@ class Recorder:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keeps the report of a phase. Without tests of its own, the process writes the record of a test whose process died."""
+        """Keep the report of a phase. A process without tests of its own writes the record of a test whose process died."""
         if self._runs:
             self._reports.setdefault(report.nodeid, []).append(report)
         elif report.when not in _PHASES:
@@ -250,13 +253,13 @@ class Recorder:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Writes the plan if the tests run in the main process."""
+        """Write the plan if the tests run in the main process."""
         if self._runs and not hasattr(session.config, "workerinput"):
             self._plan()
 
     @pytest.hookimpl(optionalhook=True, trylast=True)
     def pytest_xdist_node_collection_finished(self, node: object, ids: Sequence[str]) -> None:
-        """Writes the plan when the first process has collected; all collect the same."""
+        """Write the plan when the first process has collected; all collect the same."""
         del node, ids
         self._plan()
 
@@ -266,11 +269,11 @@ class Recorder:
             self.plan()
 
     def plan(self) -> None:
-        """Writes the plan, again if it has changed; called in the main process."""
+        """Write the plan, or write it again if it has changed; called in the main process."""
         self._writer.write(SessionPlan(self._gatherer.planned, self._gatherer.left_out))
 
     def end(self, status: str) -> None:
-        """Writes records that belong to no test, and the end ("ended", or the name of a signal); called in the main process."""
+        """Write records that belong to no test, and the end ("ended", or the name of a signal); called in the main process."""
         for record in self._gatherer.beside:
             if not record.node:
                 self._append(record, {}, 0.0)
@@ -290,7 +293,7 @@ class Recorder:
 
 
 def _properties(reports: Sequence[pytest.TestReport]) -> dict[str, Any]:
-    """The user properties of a test that are JSON values, without fleet's own."""
+    """Return the user properties of a test that are JSON values, without fleet's own."""
     found = {str(key): value for r in reports for key, value in r.user_properties if not str(key).startswith("fleet_")}
     return {key: value for key, value in found.items() if _is_json(value)}
 
@@ -304,7 +307,7 @@ def _is_json(value: object) -> bool:
 
 
 def _signature(record: NightRecord) -> str:
-    """The signature of a failure without a stored result: kind of test and message, without numbers and paths."""
+    """Return the signature of a failure without a stored result: kind of test and message, without numbers and paths."""
     from fleet.compare.signature import of_failure
 
     told = record.error.splitlines()[0] if record.error else "?"
@@ -314,7 +317,7 @@ def _signature(record: NightRecord) -> str:
 
 
 def _processor() -> float:
-    """Processor time in seconds, of this process and its ended children."""
+    """Return the processor time in seconds of this process and its ended children."""
     t = os.times()
     return t.user + t.system + t.children_user + t.children_system
 
@@ -328,7 +331,7 @@ def _base() -> str:
 
 @cache
 def content_of_test(path: Path) -> str:
-    """The content of a test without a case: hash of fleet's code, the bench, and the files in the test's folder."""
+    """Return the content of a test without a case: hash of fleet's code, the bench, and the files in the test's folder."""
     h = hashlib.sha256(_base().encode())
     for p in sorted(path.parent.rglob("*")) if path.suffix == ".py" else (path,):
         if p.is_file() and "__pycache__" not in p.parts:

@@ -1,11 +1,10 @@
-"""The pytest plugin: case files become test items, one a run; stored streams too (`fleet.regress.pytest_bundles`).
+"""The pytest plug-in: case files become test items, one per run; so do stored streams (`fleet.regress.pytest_bundles`).
 
-A file is a case when it is a `.toml` in a folder named `cases`. `pytest sim/` collects sim/cases and the cases that
-installed instruction sets bring; quick runs by default, all with --nightly. Every run stores its result under
-`<--fleet-report>/<case>/<run id>/result.json`. At the end hook `pytest_fleet_campaign` gets a record of everything that was
-collected (sim/conftest.py makes the report out of it), and the session ends with an exit code of fleet's table
-(`fleet.regress.pytest_campaign`). Tests are recorded as they run, under `<--fleet-report>/night`, and the next session resumes an
-interrupted one (`fleet.regress.pytest_night`).
+A `.toml` file in a folder named `cases` is a case. `pytest sim/` collects sim/cases and the cases that installed instruction sets
+bring; quick runs by default, all with --nightly. Each run stores its result as `<--fleet-report>/<case>/<run id>/result.json`. At
+the end the hook `pytest_fleet_campaign` gets a record of everything that was collected (sim/conftest.py makes the report from it),
+and the session ends with an exit code of fleet's table (`fleet.regress.pytest_campaign`). Tests are recorded as they run, under
+`<--fleet-report>/night`, and the next session resumes an interrupted one (`fleet.regress.pytest_night`).
 """
 
 from __future__ import annotations
@@ -38,19 +37,19 @@ class PluginHooks:
 
     @pytest.hookspec
     def pytest_fleet_campaign(self, config: pytest.Config, records: Sequence[CampaignRecord], folder: Path) -> int | None:
-        """Makes the report under `folder`, in the main process at the end of a session with cases.
+        """Make the report under `folder`, in the main process at the end of a session with cases.
 
-        Returns: an exit code (`ExitCode`) for findings that no record has, or None. A session whose tests pass ends with it.
+        Returns an exit code (`ExitCode`) for findings that no record has, or None. A session whose tests pass ends with it.
         """
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    """Registers `PluginHooks`."""
+    """Register `PluginHooks`."""
     pluginmanager.add_hookspecs(PluginHooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """--nightly, --fleet-report, --fresh, --resume and --night."""
+    """Add --nightly, --fleet-report, --fresh, --resume and --night."""
     group = parser.getgroup("fleet", "co-simulation cases")
     group.addoption("--nightly", action="store_true", help="run the nightly tier of the cases too")
     group.addoption(
@@ -62,7 +61,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Adds the installed instruction sets' cases where a folder with cases is asked for."""
+    """Add the installed instruction sets' cases if a folder with cases is requested."""
     config.addinivalue_line("markers", "quick: a run of the quick tier of the cases")
     config.addinivalue_line("markers", "nightly: left out without --nightly")
     asked = _asked(config)
@@ -90,7 +89,7 @@ _FOUND = pytest.StashKey[int]()
 
 
 def _asked(config: pytest.Config) -> list[Path]:
-    """Folders among the arguments that have cases below, and are not a whole project."""
+    """Return the folders among the arguments that are a folder `cases` or have one."""
     found: list[Path] = []
     for argument in config.args:
         path = Path(argument.split("::", 1)[0])
@@ -100,7 +99,7 @@ def _asked(config: pytest.Config) -> list[Path]:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A case file, a bundle, or None."""
+    """Return the collector of a case file or a bundle, or None."""
     if is_bundle(file_path):
         return BundleFile.from_parent(parent, path=file_path)  # pyright: ignore[reportUnknownVariableType]
     if file_path.suffix == ".toml" and file_path.parent.name == "cases":
@@ -109,10 +108,10 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class CaseFile(pytest.File):
-    """A case: its waivers' check, then its runs."""
+    """A case: the check of its waivers, then its runs."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One item a run. A bad file is one item that fails: the other cases run."""
+        """Yield one item per run. A bad file gives one item that fails, and the other cases run."""
         from fleet.regress.case_runs import waivers_file
         from fleet.regress.cases import load_case
 
@@ -129,7 +128,7 @@ class CaseFile(pytest.File):
 
 
 def _hold_name(name: str, path: Path) -> None:
-    """Raises ModelError where a file before this one has the name; a file that cannot be read has none."""
+    """Raise ModelError if an earlier file of the folder has the same name; unreadable files do not count."""
     from fleet.core.toml_places import place
     from fleet.errors import ModelError
     from fleet.regress.cases import names_of
@@ -146,25 +145,25 @@ class _FileItem(pytest.Item):
 
     @property
     def replay(self) -> str:
-        """The one command that makes it again."""
+        """The command that repeats it."""
         return f"python -m pytest {shlex.quote(self.nodeid)}"
 
     def note(self, name: str, **more: object) -> None:
-        """What the campaign is told of it."""
+        """Tell the campaign about the check."""
         record = {"name": name, "replay": self.replay, "model": "", "device": "", "memory": "", "kind": self.kind, **more}
         self.user_properties.extend((f"fleet_{k}", v) for k, v in record.items())
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """One line; a traceback only for a bug."""
+        """Return one line; a traceback only for a bug."""
         return str(excinfo.value) if isinstance(excinfo.value, FleetError) else super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """For the summary."""
+        """Return path and name for the summary."""
         return self.path, None, self.name
 
 
 class BadCaseItem(_FileItem):
-    """A case file that cannot be read: fails with what is wrong in it."""
+    """A case file that cannot be read; fails with the error."""
 
     def __init__(self, *, error: FleetError, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -172,16 +171,16 @@ class BadCaseItem(_FileItem):
         self.add_marker(pytest.mark.quick)
 
     def runtest(self) -> None:
-        """Raises the error."""
+        """Raise the error."""
         self.note(f"{self.path.name}", error=str(self._error), code=int(self._error.exit_code))
         raise self._error
 
 
 class WaiverItem(_FileItem):
-    """No waiver is expired, ends too late, or names a case or a comparison that does not exist."""
+    """Checks that no waiver is expired, ends too late, or names a case or a comparison that does not exist."""
 
     def runtest(self) -> None:
-        """Raises ComparisonFailure; ModelError for a bad file of waivers."""
+        """Raises ComparisonFailure for a bad waiver; ModelError for a bad file of waivers."""
         from fleet.regress.case_runs import comparisons_of, waivers_file
         from fleet.regress.cases import good_cases
         from fleet.regress.waivers import check_waivers, load_waivers
@@ -197,11 +196,11 @@ class WaiverItem(_FileItem):
 
 
 class CaseFailure(Exception):
-    """A run whose verdict is not "pass"; with another one than "fail" nothing differs, and something was not compared or proved."""
+    """A run whose verdict is not "pass". Unless it is "fail", nothing differs, but something was not compared or proved."""
 
 
 class CaseItem(pytest.Item):
-    """One run of a case. `run_`: what it runs."""
+    """One run of a case. `run_`: the run."""
 
     def __init__(self, *, run: CaseRun, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -209,7 +208,7 @@ class CaseItem(pytest.Item):
         self.add_marker(pytest.mark.nightly if run.tier == "nightly" else pytest.mark.quick)
 
     def runtest(self) -> None:
-        """Runs the case, stores its result and raises its reasons. A known failure that passes is a failure."""
+        """Run the case and store its result. Raises CaseFailure with its reasons, also if a known failure passes."""
         known = self.run_.custody.known_failure
         if known is not None:
             known.check(f"the known failure of {known.owner}", datetime.datetime.now(datetime.UTC).date())
@@ -265,29 +264,29 @@ class CaseItem(pytest.Item):
         return (f"rtl {self.run_.device}",) if self.run_.device and "rtl" in self.run_.engines else ()
 
     def build(self) -> None:
-        """Builds them, or takes them from the cache. Raises FleetError if the hardware does not compile or a tool is missing."""
+        """Build the simulations, or take them from the cache. Raises FleetError if one does not build or a tool is missing."""
         from fleet.regress.case_runs import build_hardware
 
         build_hardware(self.run_)
 
     @property
     def replay(self) -> str:
-        """The one command that runs it again."""
+        """The command that repeats the run."""
         return self.run_.replay(Path.cwd())
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The reasons and the command; a traceback only for a bug."""
+        """Return the reasons and the command; a traceback only for a bug."""
         if isinstance(excinfo.value, FleetError | CaseFailure):
             return f"{excinfo.value}\nreplay: {self.replay}"
         return f"{super().repr_failure(excinfo)}\nreplay: {self.replay}"
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """For the summary."""
+        """Return path and name for the summary."""
         return self.path, None, self.name
 
 
 def row_of(run: CaseRun) -> RowFields:
-    """The fields of a run's record that its case states."""
+    """Return the fields of a run's record that its case states."""
     custody = run.custody
     known = "" if custody.known_failure is None else str(custody.known_failure)
     return {
@@ -296,14 +295,14 @@ def row_of(run: CaseRun) -> RowFields:
 
 
 def row_of_result(run: CaseRun, result: CosimResult) -> RowFields:
-    """The fields of a run's record that its result states."""
+    """Return the fields of a run's record that its result states."""
     from fleet.cosim.result_signature import of_result
     from fleet.regress.case_runs import held_by_norms, held_hash
     from fleet.regress.figures import classes_of, content_parts, figures_of
 
     content, parts = content_parts(result)
     held = held_hash(run.case)
-    if content:  # what decides the verdict beside the figures is part of what was run
+    if content:  # what else decides the verdict is part of the content
         content, parts = hashlib.sha256(f"{content} {held}".encode()).hexdigest()[:32], {**parts, "held to": held[:16]}
     return {
         "figures": figures_of(result), "classes": classes_of(result), "signature": str(of_result(result) or ""),
@@ -313,13 +312,13 @@ def row_of_result(run: CaseRun, result: CosimResult) -> RowFields:
 
 @pytest.fixture
 def night_row(request: pytest.FixtureRequest) -> RowFields:
-    """Fields that the test adds to its record: "seed", "device", "memory", "figures" ("cycles rtl", "coverage NAME" -> value)."""
+    """Return the fields that the test adds to its record: "seed", "device", "memory", "figures" ("cycles rtl" -> value), ..."""
     return request.node.stash.setdefault(ROW, RowFields())
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves the nightly tier out by default; no case where cases were asked for is an error."""
+    """Leave out the nightly tier by default. Raises UsageError if cases were requested and none was found."""
     asked = config.stash.get(_ASKED, [])
     cases = [item for item in items if isinstance(item, CaseItem)]
     bad = any(isinstance(item, BadCaseItem) for item in items)
@@ -344,7 +343,7 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Registers the gatherer in the main process and a recorder in every process."""
+    """Register the gatherer in the main process and a recorder in every process."""
     config = session.config
     home = home_of(config.args, config.rootpath)
     if home is None:
@@ -383,14 +382,14 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Passes the night's folder and the finished nodes to xdist's processes."""
+    """Pass the night's folder and the finished nodes to xdist's processes."""
     if NIGHT in node.config.stash:
         night = node.config.stash[NIGHT]
         node.workerinput["fleet_night"] = {"folder": str(night.folder.absolute()), "carried": list(night.carried)}
 
 
 def _hold_seeds(session: pytest.Session, gatherer: Gatherer) -> None:
-    """Runs of a case whose seeds changed nothing fail the session: it would have compared the same thing twice."""
+    """Fail the session if seeds of a case's runs changed nothing: it would have compared the same thing twice."""
     from fleet.cosim.result import CosimResult
     from fleet.cosim.seeds_held import ignored_seeds
 
@@ -411,7 +410,7 @@ def _hold_seeds(session: pytest.Session, gatherer: Gatherer) -> None:
 
 
 def _hold_carried(session: pytest.Session) -> None:
-    """Sets the session's status as if the tests that an earlier session finished had run in this one."""
+    """Set the session's status as if the tests that an earlier session finished had run in this one."""
     carried = session.config.stash[NIGHT].carried
     if carried and session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
         session.exitstatus = pytest.ExitCode.OK
@@ -421,7 +420,7 @@ def _hold_carried(session: pytest.Session) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Ends simulations, hands the records over."""
+    """End simulations and pass the records on."""
     config = session.config
     close_runners(config)
     gatherer = config.stash.get(GATHERER, None)
@@ -446,13 +445,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Generator[None, object, object]:  # fmt: skip
-    """Refuses what pytest would refuse with its code 4, with fleet's 2, in a session of the regression."""
+    """Refuse with fleet's code 2 what pytest would refuse with its code 4, in a regression session."""
     arguments: Sequence[str] = early_config.known_args_namespace.file_or_dir or early_config.getini("testpaths")
     if home_of(arguments, early_config.rootpath) is None:
         return (yield)
     try:
         done = yield
-    except Exception as error:  # of a conftest.py: anything
+    except Exception as error:  # a conftest.py may raise anything
         cause, path = getattr(error, "cause", error), getattr(error, "path", None)
         say_and_end(f"{path}: {type(cause).__name__}: {cause}" if path else f"{type(cause).__name__}: {cause}")
     if wrong := refused_arguments(parser, args):
@@ -462,7 +461,7 @@ def pytest_load_initial_conftests(
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> Generator[None, int | None, int | None]:
-    """The session's exit code, in fleet's table where it is one of the regression."""
+    """Return the session's exit code, from fleet's table if it is a regression session."""
     if hasattr(config, "workerinput") or home_of(config.args, config.rootpath) is None:
         return (yield)
     try:

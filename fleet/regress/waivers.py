@@ -8,8 +8,9 @@
     reason = "why this may be beyond its bound for now"
     expires = 2026-01-31
 
-An expired waiver fails the regression, and so does one for more than a year, or one that names no case, no comparison with a bound
-that the case has, or no operation: it would hide what comes next.
+The regression fails if a waiver has expired, ends more than a year ahead, or names a case, an operation or a comparison with a
+bound
+that does not exist: such a waiver would hide later failures.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Waiver:
 
 
 def load_waivers(path: Path) -> tuple[Waiver, ...]:
-    """Reads the file; a missing file holds no waiver. Raises ModelError naming file, line and key."""
+    """Read the file; a missing file holds no waiver. Raises ModelError with file, line and key."""
     if not path.exists():
         return ()
     file = read_toml(path)
@@ -57,7 +58,7 @@ def load_waivers(path: Path) -> tuple[Waiver, ...]:
 def check_waivers(
     waivers: Sequence[Waiver], today: datetime.date, comparisons: Mapping[str, Collection[str]] | None = None
 ) -> None:  # fmt: skip
-    """Raises ComparisonFailure for a waiver that is expired, ends too late, or names what does not exist.
+    """Raise ComparisonFailure if a waiver has expired, ends too late, or names something that does not exist.
 
     comparisons: case -> names of the comparisons with a bound that its runs make; None: not checked.
     """
@@ -77,10 +78,10 @@ def check_waivers(
 def waivers_of(
     waivers: Sequence[Waiver], case: str, comparisons: Collection[str], operations: Collection[str], today: datetime.date
 ) -> Mapping[str, Mapping[str, str]]:
-    """comparison -> operation id -> text, for one case.
+    """Return comparison -> operation id -> text, for one case.
 
-    comparisons: names of those of the case that have a bound, in any of its runs. Raises ComparisonFailure as `check_waivers`, and
-    for an operation that is not among `operations`.
+    comparisons: names of the case's comparisons that have a bound in any run. Raises ComparisonFailure as `check_waivers`, and if
+    an operation is not among `operations`.
     """
     table: dict[str, dict[str, str]] = {}
     mine = [w for w in waivers if w.case == case]

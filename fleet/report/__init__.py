@@ -1,1 +1,1 @@
-"""Pictures and pages out of stored results; never runs anything."""
+"""Pictures and pages of stored results; never runs anything."""

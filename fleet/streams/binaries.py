@@ -1,4 +1,4 @@
-"""How a stream is issued: as binaries, put where no instruction reads or writes, or in groups that are waited for together."""
+"""How a stream is issued: as binaries in memory that no instruction uses, or in groups that run together."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ _STEP = 1 << 16
 
 @dataclass(frozen=True)
 class BinaryPlan:
-    """binaries, together: as `Segment` takes them; blocks: the binaries' bytes."""
+    """How a stream is issued.
+
+    binaries, together: as `Segment` takes them. blocks: the binaries' bytes.
+    """
 
     binaries: tuple[Binary, ...] = ()
     blocks: tuple[Write, ...] = ()
@@ -33,11 +36,10 @@ class BinaryPlan:
 
 
 def binaries(instruction_set: InstructionSet, device: Device, case: StreamCase, issue: Issue) -> BinaryPlan:
-    """The plan of a way of issue. What is refused is written to the registers: an illegal task would end its binary.
+    """Return the plan for a way of issue. Raises DeviceError if memory has no room for a binary.
 
-    So is a legal call that leaves in a register that it does not use what no assembler writes there.
-
-    Raises DeviceError where memory has no room.
+    Some calls are written to the registers in any case: refused ones, because an illegal task would end its binary, and legal ones
+    with a value that no assembler writes in an unused register.
     """
     if issue == "ahead":
         return BinaryPlan(together=_together(instruction_set, device, case.calls))
@@ -61,7 +63,7 @@ def binaries(instruction_set: InstructionSet, device: Device, case: StreamCase, 
 
 
 def _together(instruction_set: InstructionSet, device: Device, calls: Sequence[Call]) -> dict[int, int]:
-    """As many as the set allows, again and again."""
+    """Return first call -> number of calls of each group, each as large as the set allows."""
     ahead = instruction_set.issue.ahead
     found: dict[int, int] = {}
     first = 0
@@ -83,7 +85,7 @@ def _encodes(description: Description, call: Call) -> bool:
 
 
 def _stretches(fetchable: Sequence[bool]) -> list[tuple[int, int]]:
-    """[first, behind last) of the calls that follow each other and can be fetched."""
+    """Return the ranges [first, after last) of consecutive calls that can be fetched."""
     cuts = [-1, *(i for i, ok in enumerate(fetchable) if not ok), len(fetchable)]
     return [(a + 1, b) for a, b in pairwise(cuts) if b > a + 1]
 

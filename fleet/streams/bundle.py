@@ -1,6 +1,6 @@
-"""A stream on disk: `stream.json` and its memory as compressed arrays, whole or absent; nothing in it is executed or unpickled.
+"""A stream on disk: `stream.json` and its memory as compressed arrays, complete or absent. Nothing in it is executed or unpickled.
 
-A bundle that says what is expected of it is a test wherever it lies below a folder `bundles` (`fleet.regress.pytest_plugin`).
+A bundle that states what is expected of it is a test if it is stored below a folder `bundles` (`fleet.regress.pytest_plugin`).
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ NAME = "stream.json"
 SCHEMA = 2
 _LONGEST = 160  # characters of a folder's name that says which case it is
 _MOST_JSON, _MOST_BYTES = 64 << 20, 1 << 30
-"""Of a bundle: its JSON text; its memory as it unfolds. More than any failing program needs."""
+"""Limits of a bundle: size of its JSON text, and of its memory when unpacked. No failing program needs more."""
 
 Expect = Literal["passes", "diverges"]
-"""passes: engines must agree in every bit (a bug that is mended, or has to be); diverges: they must differ as `signature` says."""
+"""passes: engines must agree in every bit (a bug that is fixed, or has to be). diverges: they must differ as `signature` says."""
 
 
 @dataclass(frozen=True)
 class _Call:
-    """`Call` as it travels."""
+    """The stored form of `Call`."""
 
     instruction: str
     fields: Mapping[str, int]
@@ -51,7 +51,7 @@ class _Call:
 
 @dataclass(frozen=True)
 class _Block:
-    """Place of array "block<n>". constant: the value of all its bytes, which then have no array."""
+    """The place of array "block<n>". constant: the value of all its bytes (then there is no array), or None."""
 
     space: str
     bank: int
@@ -62,13 +62,13 @@ class _Block:
 
 @dataclass(frozen=True)
 class Bundle:
-    """What a bundle holds. command: plays it again.
+    """A stored stream and its outcome.
 
-    description_hash: of the set and device that it was made for. A test (`expect`) has their `interface_hash`: its stored commits
-    are compared at every run (`fleet.streams.renew.moved`), so other semantics that give the same commits do no harm.
-
-    verdict: "pass" or "fail"; power_on: seed of the design's state at power-on. signature: how it failed, None where it passed.
-    expect: what it must do as a test, None for a stream that is none. story: where it comes from, a line for people.
+    description_hash: of the set and device that it was made for. For a test (`expect`) it is their `interface_hash`: each run
+    compares the stored commits (`fleet.streams.renew.moved`), so semantics may change as long as they give the same commits.
+    verdict: "pass" or "fail". power_on: seed of the design's state at power-on. signature: how it failed; None if it passed.
+    expect: expected outcome as a test; None if the stream is no test. story: where it comes from, one line for people.
+    command: command line that runs it again.
     """
 
     name: str
@@ -95,8 +95,11 @@ class Bundle:
     classes: Mapping[str, str]
 
     def case(self, arrays: Mapping[str, np.ndarray], where: str, *, any_description: bool = False) -> StreamCase:
-        """The stream. Raises DeviceError when the installed description is not the one that it was made for (unless any will do),
-        and for a block that leaves its space."""
+        """Return the stream.
+
+        Raises DeviceError if the installed description is not the one that it was made for (unless `any_description`), or if a
+        block is outside its space.
+        """
         instruction_set, device = find_device(self.device)
         now = _hash(instruction_set, device, self.expect)
         if now != self.description_hash and not any_description:
@@ -129,7 +132,7 @@ def _bytes(block: _Block, arrays: Mapping[str, np.ndarray], number: int) -> np.n
 
 
 def _stated(where: str) -> str:
-    """file:line of the hash in a stored stream; the place alone where there is no such file."""
+    """Return the file:line of the hash in a stored stream, or `where` if the file cannot be read."""
     path = Path(where) / NAME if Path(where).is_dir() else Path(where)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -139,7 +142,7 @@ def _stated(where: str) -> str:
 
 
 def _folder_name(text: str) -> str:
-    """A name that a file system takes: of a long one its beginning and a digest of all of it."""
+    """Return a valid file name; a long one is shortened to its beginning and a digest of the whole."""
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", text)
     return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}-{sha256(text.encode()).hexdigest()[:12]}"
 
@@ -148,9 +151,9 @@ def save_bundle(
     outcome: StreamOutcome, folder: Path, *, power_on: int = 0, expect: Expect | None = None, story: str = "",
     folder_name: str | None = None,
 ) -> Path:  # fmt: skip
-    """Writes `folder/<name and setting>/stream.json` and its arrays; returns the JSON's path. Raises FleetError.
+    """Write `folder/<name and setting>/stream.json` and its arrays; return the JSON's path. Raises FleetError.
 
-    folder_name: in place of the name and setting.
+    folder_name: replaces the name and setting.
     """
     case = outcome.case
     instruction_set, device = find_device(case.device)
@@ -176,7 +179,7 @@ def save_bundle(
 
 
 def load_bundle(path: Path) -> tuple[Bundle, dict[str, np.ndarray]]:
-    """Reads `stream.json` (or the folder that holds it). Raises ModelError for anything that is not a whole bundle."""
+    """Read `stream.json` (or the folder that holds it). Raises ModelError if it is not a complete bundle."""
     path = path / NAME if path.is_dir() else path
     check_extent(path)
     table, arrays = load_pair(path)
@@ -196,7 +199,7 @@ def load_bundle(path: Path) -> tuple[Bundle, dict[str, np.ndarray]]:
 
 
 def check_extent(path: Path) -> None:
-    """Refuses what would take all memory before it is read; what cannot be read at all is told by who reads it."""
+    """Raise ModelError if the bundle would take too much memory. Unreadable files pass: their reader reports them."""
     try:
         if path.stat().st_size > _MOST_JSON:
             raise ModelError(f"more than {_MOST_JSON:,} bytes of JSON", where=str(path))

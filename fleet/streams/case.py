@@ -1,4 +1,4 @@
-"""What a stream is and what came of it: plain data."""
+"""A stream and its outcome, as plain data."""
 
 from __future__ import annotations
 
@@ -12,28 +12,33 @@ from fleet.sdk import Call, Write
 __all__ = ["ISSUES", "Issue", "Setting", "StreamCase", "StreamCommit", "StreamOutcome", "Unwritten"]
 
 Issue = Literal["regs", "aux", "ahead"]
-"""Written to the registers and waited for one by one; fetched as binaries; written to the registers while others are under way."""
+"""regs: written to the registers, each awaited before the next. aux: fetched as binaries. ahead: written to the registers while
+others run.
+"""
 ISSUES: tuple[Issue, ...] = get_args(Issue)
 
 
 Unwritten = Literal["zeros", "undefined", "left out"]
-"""Bytes of DDR and HBM that no block of a stream fills: zeros; undefined, so that depending on them is a failure; undefined,
-and instructions from the first on that depends on them (or on undefined memory inside the hardware) are not compared."""
+"""Bytes of DDR and HBM that no block of a stream fills. zeros: they are 0. undefined: a result that depends on them is a failure.
+left out: undefined, but instructions from the first one on that depends on them (or on undefined memory inside the hardware) are
+not compared.
+"""
 
 
 @dataclass(frozen=True)
 class StreamCase:
-    """Instructions in order, and what device memory holds when they start.
+    """Instructions in order, and the contents of device memory when they start.
 
     Attributes:
-        name: for people and file names; device: of an installed instruction set.
-        calls: may be illegal: then the same refusal is expected of both engines.
-        blocks: what memory holds (space "reg" has no place here); what else is there says `unwritten`. Blocks of on-chip memory
-            and of space "state" (state registers) let a stream begin in the middle of a program; the rest is as after reset.
-        causes: the cause of every call, 0 for an instruction that is executed; None: whatever the functional model says.
+        name: for people and file names. device: of an installed instruction set.
+        calls: may be illegal; then both engines must refuse them alike.
+        blocks: contents of memory (not of space "reg"); `unwritten` defines all other bytes of DDR and HBM. Blocks of on-chip
+            memory and of space "state" (state registers) let a stream begin in the middle of a program; the rest is as after
+            reset.
+        causes: the cause of each call, 0 for an instruction that is executed; None: whatever the functional model says.
         parameters: byte address -> value of parameter registers, written before the first instruction.
-        seed: that the case was drawn with; replay: the one command that makes and runs it again, empty when there is none.
-        classes: what the case is about, for the account of coverage ("tokens" -> "maximum").
+        seed: seed that the case was drawn with. replay: the command that makes and runs it again, or empty.
+        classes: what the case covers, for the coverage account ("tokens" -> "maximum").
     """
 
     name: str
@@ -57,15 +62,15 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """ "stall:7/regs"."""
+        """Memory model and way of issue: "stall:7/regs"."""
         return f"{self.memory}/{self.issue}"
 
 
 @dataclass(frozen=True)
 class StreamCommit:
-    """One commit as an engine left it; what two engines must agree on but for the cycles.
+    """One commit as an engine left it. Two engines must agree on everything except the cycles.
 
-    cause: 0, or why the instruction was refused; start, end: cycles since reset, None without a clock.
+    cause: 0, or why the instruction was refused. start, end: cycles since reset; None without a clock.
     """
 
     instruction: str
@@ -79,7 +84,7 @@ class StreamCommit:
 
     @property
     def architectural(self) -> tuple[object, ...]:
-        """Everything but the clock."""
+        """Everything except the clock."""
         return (self.instruction, self.cause, self.digest, self.bytes_written, self.result)
 
 
@@ -88,13 +93,13 @@ class StreamOutcome:
     """A stream under one setting, compared.
 
     Attributes:
-        expected: commits of `iss`; found: of `rtl` (as many as there were).
-        passed: every commit and every byte of memory agreed, and something was compared.
-        reasons: why not, a line each; divergence: the first difference, None where the run itself failed.
-        bytes_compared: of destinations, by digest; image_bytes: of memory images, one by one.
-        cycles: of the whole job, register port included; seconds: wall time of the simulation of it.
+        expected: commits of `iss`. found: commits of `rtl` (as many as there were).
+        passed: whether all commits and bytes of memory agreed, and something was compared.
+        reasons: why it did not pass, a line each. divergence: the first difference; None if the run itself failed.
+        bytes_compared: bytes of destinations, compared by digest. image_bytes: bytes of memory images, compared one by one.
+        cycles: of the whole job, register port included. seconds: wall time of its simulation.
         traffic: "ddr.read_bytes", "hbm.3.row_hits", ... -> number, as the bench counted it (`fleet.engines.rtl_sim.job.Status`).
-        left_out: instructions that were not compared, because they depend on what nothing defined, or stand behind one that does.
+        left_out: number of instructions that were not compared: the first that depends on undefined memory, and all after it.
     """
 
     case: StreamCase

@@ -16,7 +16,7 @@ __all__ = ["rules_of", "wrong_classes"]
 
 
 def rules_of(instruction_set: InstructionSet, device: Device, call: Call) -> CycleRules:
-    """What the set says of a legal call; an instruction without a source may have every class."""
+    """Return the set's rules for a legal call; an instruction without a source may have every class."""
     source = sources(instruction_set).get(call.instruction)
     return ANY_CYCLES if source is None else source.cycles(device, call)
 
@@ -29,7 +29,7 @@ def wrong_classes(
     found: Sequence[StreamCommit],
     issue: Issue,
 ) -> Iterator[str]:
-    """A line for every commit of the hardware whose classes of cycles cannot be, of one run with any memory."""
+    """Yield a line for each commit of the hardware whose cycle classes are impossible, whatever the memory."""
     for i, (call, right, commit) in enumerate(zip(calls, expected, found, strict=False)):
         if commit.cycles and bool(right.cause) == bool(commit.cause):
             why = _refused(commit) if commit.cause else _executed(rules_of(instruction_set, device, call), commit, issue)

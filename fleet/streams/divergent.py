@@ -1,4 +1,4 @@
-"""A stream's first divergent commit explained: replayed from the last good one, then put into words."""
+"""Explain a stream's first divergent commit: replay from the last good commit, then describe what it showed."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class Bench(Protocol):
     found: Images
 
     def hardware(self, case: StreamCase, setting: Setting, count: int | None = None) -> object:
-        """Runs the first `count` instructions; memory stands in `found` afterwards."""
+        """Run the first `count` instructions; `found` holds the memory afterwards."""
         ...
 
     def replayed(self, case: StreamCase, setting: Setting) -> Hardware:
-        """The hardware as replays drive it, in the running simulation."""
+        """Return the hardware as replays drive it, in the running simulation."""
         ...
 
 
 def history_of(runner: Bench, case: StreamCase) -> MemoryHistory:
-    """The functional model before the stream's first instruction, on the runner's memory."""
+    """Return the functional model before the stream's first instruction, on the runner's memory."""
 
     def fill() -> None:
         runner.expected.fill(case.blocks, case.parameters)
@@ -54,7 +54,7 @@ def history_of(runner: Bench, case: StreamCase) -> MemoryHistory:
 
 
 def fetch_of(runner: Bench, case: StreamCase, setting: Setting) -> Fetch | None:
-    """How the instructions of a window are fetched; None where the setting writes them to the registers."""
+    """Return how the instructions of a window are fetched; None if the setting writes them to the registers."""
 
     def fetch(calls: Sequence[Call]) -> tuple[Sequence[Write], Sequence[Binary]]:
         plan = binaries(runner.set, runner.device, replace(case, calls=tuple(calls), causes=None), "aux")
@@ -67,7 +67,7 @@ def explained(
     runner: Bench, case: StreamCase, setting: Setting, expected: Sequence[StreamCommit], found: Sequence[StreamCommit],
     first: int,
 ) -> Divergence:  # fmt: skip
-    """The divergence at instruction `first`; both memories of the runner are overwritten."""
+    """Return the explained divergence at instruction `first`. Overwrites both memories of the runner."""
     call = case.calls[first]
     why = disagreement(expected[first], found[first])
     divergence = Divergence(NAME, first, call.instruction, call.ops, why or "memory outside its destination changed")
@@ -93,6 +93,6 @@ def explained(
 
 
 def _commit(seq: int, c: StreamCommit) -> Commit:
-    """As engines leave it."""
+    """Convert to the commit of an engine's trace."""
     cause = 0 if c.cause == UNKNOWN_CAUSE else c.cause
     return Commit(seq, c.instruction, (), c.digest, c.bytes_written, c.result, c.start, c.end, c.cycles, error=cause)

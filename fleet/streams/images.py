@@ -1,4 +1,4 @@
-"""Device memory that thousands of streams take turns in: filled, compared and emptied in proportion to what they use."""
+"""Device memory that thousands of streams reuse: fill, compare and clear it in time proportional to what they use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fleet.sdk import Device, Write
 __all__ = ["MOST", "ByteDifference", "ImageHolder", "Images", "differences", "images_home", "touched"]
 
 MOST = 4096
-"""Bytes that differ, of which the places are kept."""
+"""Largest number of differing bytes whose places are kept."""
 _CHUNK = 1 << 24
 _IN_MEMORY = Path("/dev/shm")
 
@@ -36,9 +36,11 @@ class ByteDifference:
 
 
 def images_home(device: Device) -> Path | None:
-    """Where temporary images go: a file system in memory that holds both engines' twice; None: wherever temporary files go.
+    """Return the folder of temporary images: a file system in memory with room for both engines; None: the default temporary
+    folder.
 
-    On a disk, giving pages back for every stream takes several times as long as all else. A TMPDIR of the user's counts first.
+    On a disk, giving pages back for each stream takes several times as long as everything else. A TMPDIR of the user takes
+    precedence.
     """
     ports = device.parameters.get("HbmPorts", 1)
     whole = 2 * sum(size * (ports if space == "hbm" else 1) for space, size in device.memory.items())
@@ -51,25 +53,25 @@ def images_home(device: Device) -> Path | None:
 
 
 class ImageHolder(Protocol):
-    """Whatever has device memory."""
+    """An object with device memory."""
 
     @property
     def memory(self) -> MappedMemory:
-        """It."""
+        """The device memory."""
         ...
 
 
 class Images:
-    """The files of one engine's memory. `memory` stays mapped from first to last stream."""
+    """The files of one engine's memory. `memory` stays mapped from the first to the last stream."""
 
     def __init__(self, device: Device, folder: Path) -> None:
-        """folder: made when it is not there."""
+        """folder: is created if it does not exist."""
         self.memory = MappedMemory(device, folder)
 
     def fill(self, blocks: Sequence[Write], parameters: Mapping[int, int] | None = None, seed: int | None = 0) -> None:
-        """Empties memory and puts blocks and parameter registers in. Raises DeviceError for one that leaves its space.
+        """Clear memory and write blocks and parameter registers. Raises DeviceError if a block is outside its space.
 
-        seed: names the bytes of what reset leaves undefined; None: zeros.
+        seed: determines the bytes that reset leaves undefined; None: zeros.
         """
         self.clear(seed)
         for address, value in (parameters or {}).items():
@@ -78,16 +80,19 @@ class Images:
             self.memory.view(b.space, b.offset, b.data.size, b.bank)[:] = b.data.reshape(-1).view(np.uint8)
 
     def clear(self, seed: int | None = 0) -> None:
-        """Every byte is 0 and takes no room; on-chip memory and state registers are as after reset."""
+        """Set all bytes to 0 without taking room; on-chip memory and state registers are as after reset."""
         for path in self.memory.paths.values():
             size = path.stat().st_size
-            os.truncate(path, 0)  # gives the pages back, also those of mappings, which stay valid
+            os.truncate(path, 0)  # releases the pages, also those of mappings, which stay valid
             os.truncate(path, size)
         self.memory.clear_arrays(seed)
 
     def blocks(self) -> tuple[Write, ...]:
-        """All that memory holds, so that a stream may begin there: images where they hold something, on-chip memory and state
-        registers where they are those of the hardware (`MappedMemory.known`)."""
+        """Return all contents of memory, so that a stream may begin there.
+
+        Images are included where they hold data; on-chip memory and state registers where they are the hardware's
+        (`MappedMemory.known`).
+        """
         memory = self.memory
         found: list[Write] = []
         for (space, bank), path in memory.paths.items():
@@ -97,15 +102,15 @@ class Images:
         return tuple(found)
 
     def close(self) -> None:
-        """Drops the mappings; the files stay."""
+        """Drop the mappings; the files stay."""
         self.memory.close()
 
 
 def differences(expected: ImageHolder, found: ImageHolder, most: int = MOST) -> tuple[list[ByteDifference], int]:
-    """The first bytes that differ, ascending by space, bank and address, and how many bytes were held against each other.
+    """Return the first bytes that differ, ascending by space, bank and address, and the number of bytes compared.
 
-    Bytes that neither side ever touched are not counted: in images they are 0 on both, inside the hardware what each began with.
-    Inside the hardware only what `found` knows is compared (`MappedMemory.known`).
+    Bytes that neither side ever touched are not counted: in images both are 0, inside the hardware they have their initial values.
+    Inside the hardware, only what `found` knows is compared (`MappedMemory.known`).
     """
     differing: list[ByteDifference] = []
     compared = 0
@@ -134,7 +139,7 @@ def differences(expected: ImageHolder, found: ImageHolder, most: int = MOST) -> 
 
 
 def touched(one: Path, other: Path, size: int) -> Iterator[tuple[int, int]]:
-    """Ranges that may hold something in either file, merged and ascending."""
+    """Yield the ranges that may hold data in either file, merged and ascending."""
     ranges = sorted([*_extents(one, size), *_extents(other, size)])
     merged: list[tuple[int, int]] = []
     for start, end in ranges:
@@ -146,14 +151,14 @@ def touched(one: Path, other: Path, size: int) -> Iterator[tuple[int, int]]:
 
 
 def _extents(path: Path, size: int) -> Iterator[tuple[int, int]]:
-    """Ranges of a sparse file that are not holes; the whole file where the file system does not tell."""
+    """Yield the ranges of a sparse file that are not holes; the whole file if the file system cannot tell."""
     with path.open("rb") as f:
         at = 0
         while at < size:
             try:
                 start = os.lseek(f.fileno(), at, os.SEEK_DATA)
             except OSError as error:
-                if error.errno == errno.ENXIO:  # nothing but a hole follows
+                if error.errno == errno.ENXIO:  # only a hole follows
                     return
                 yield at, size
                 return

@@ -1,4 +1,4 @@
-"""How two commits differ, which bytes lie outside a destination, and the operands that an element depends on."""
+"""Describe how two commits differ, which bytes are outside a destination, and the operands that an element depends on."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from fleet.streams.model_side import UNKNOWN_CAUSE
 __all__ = ["depends_on", "disagreement", "expected_of", "outside"]
 
 _SHOWN = 16
-_BEATS, _SECONDS = 2048, 4.0  # of reads that are tried one by one, and how long
+_BEATS, _SECONDS = 2048, 4.0  # most reads that are tried one by one, and most seconds
 _SPACES = {"hbm": 32}
 
 
 def disagreement(expected: StreamCommit, found: StreamCommit) -> str:
-    """What differs in one clause, empty when nothing does."""
+    """Return what differs, in one clause; empty if nothing does."""
     if expected.cause == UNKNOWN_CAUSE and found.cause:
         expected = replace(expected, cause=found.cause)
     if expected.architectural == found.architectural:
@@ -46,7 +46,7 @@ def disagreement(expected: StreamCommit, found: StreamCommit) -> str:
 
 
 def expected_of(commits: Sequence[StreamCommit]) -> tuple[ExpectedCommit, ...]:
-    """As the bench holds them against what the hardware does."""
+    """Return the commits in the form that the bench compares the hardware with."""
     return tuple(
         ExpectedCommit(c.digest, c.bytes_written, c.result, ANY_CAUSE if c.cause == UNKNOWN_CAUSE else c.cause) for c in commits
     )
@@ -55,7 +55,7 @@ def expected_of(commits: Sequence[StreamCommit]) -> tuple[ExpectedCommit, ...]:
 def outside(
     instruction_set: InstructionSet, device: Device, call: Call, bytes_: Sequence[ByteDifference], *, refused: bool
 ) -> list[ElementDifference]:
-    """Of bytes that differ those that the instruction should not have written."""
+    """Return those of the differing bytes that the instruction should not have written."""
     ranges = () if refused else instruction_set.instructions[call.instruction].writes(device, call.fields)
     found: list[ElementDifference] = []
     for b in bytes_:
@@ -69,10 +69,10 @@ def outside(
 def depends_on(
     instruction_set: InstructionSet, device: Device, call: Call, memory: Memory, place: ElementDifference, seconds: float = _SECONDS
 ) -> tuple[str, ...]:
-    """The beats of its operands that the element at `place` depends on, with what they hold; a line each.
+    """Return the beats of its operands that the element at `place` depends on, with their contents; a line each.
 
-    Found out by experiment: a beat is overwritten, the instruction executed, and the element looked at. So it holds for
-    every instruction, but a beat that cannot show (a factor of zero, a sum that is NaN anyway) is not in the list.
+    Found by experiment: overwrite a beat, execute the instruction, look at the element. This works for every instruction, but
+    misses a beat without visible effect (a factor of zero, a sum that is NaN anyway).
     """
     unit = instruction_set.instructions[call.instruction]
 
@@ -106,7 +106,7 @@ def depends_on(
 
 
 def _shows(view: np.ndarray, kept: np.ndarray, right: bytes, element: Callable[[], bytes | None]) -> bool:
-    """Whether the element changes when every byte of the beat does, in one of a few ways."""
+    """Whether the element changes if all bytes of the beat are changed, in one of a few ways."""
     for other in (0x3C, 0xC0, 0x01):
         view[:] = kept ^ np.uint8(other)
         if element() != right:
@@ -125,7 +125,7 @@ def _beats(instruction_set: InstructionSet, device: Device, call: Call) -> Itera
 
 
 def _words(data: np.ndarray) -> str:
-    """What a beat holds as 16-bit words; runs of one value are told once."""
+    """Return a beat's contents as 16-bit words; a run of one value as its count."""
     if data.size % 2:
         return data.tobytes().hex()
     words = data.view("<f2")

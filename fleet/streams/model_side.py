@@ -12,11 +12,11 @@ from fleet.streams.case import StreamCommit
 __all__ = ["UNKNOWN_CAUSE", "Watch", "execute", "refusal"]
 
 UNKNOWN_CAUSE = -1
-"""The functional model refuses and has no word for it: any cause of the hardware agrees."""
+"""The functional model refuses the call without a cause: any cause of the hardware agrees."""
 
 
 def refusal(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -> int:
-    """The cause for which the functional model refuses a call, 0 where it is legal."""
+    """Return the cause for which the functional model refuses a call; 0 if it is legal."""
     judge = getattr(cls, "refusal", None)
     if judge is not None:
         found = judge(device, fields)
@@ -25,15 +25,15 @@ def refusal(cls: type[Instruction], device: Device, fields: Mapping[str, int]) -
 
 
 Watch = Callable[[int, Call, Sequence[Write]], None]
-"""Told the place, the call and the writes of every instruction that is executed, result registers among them."""
+"""Called with number, call and writes (result registers included) of each executed instruction."""
 
 
 def execute(
     instruction_set: InstructionSet, device: Device, memory: Memory, calls: Sequence[Call], watch: Watch | None = None
 ) -> list[StreamCommit]:
-    """Executes the calls on `memory`, which it changes; a refused one changes nothing and is a commit too.
+    """Execute the calls on `memory`, which changes, and return their commits. A refused call changes nothing and has a commit too.
 
-    Raises DeviceError for an instruction that does not exist or whose semantics write outside their destination.
+    Raises DeviceError if an instruction does not exist or its semantics write outside their destination.
     """
     commits: list[StreamCommit] = []
     for seq, given in enumerate(calls):

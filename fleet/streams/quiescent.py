@@ -1,4 +1,4 @@
-"""Memory that differs when a stream has ended, although every commit agrees: where, both values, and who wrote there last."""
+"""Memory that differs at the end of a stream although all commits agree: where, both values, and the last writer."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def memory_differs(
     instruction_set: InstructionSet, device: Device, calls: Sequence[Call], blocks: Sequence[Write],
     bytes_: Sequence[ByteDifference], expected: MappedMemory, found: MappedMemory, *, agreed: bool,
 ) -> str:  # fmt: skip
-    """Say in one line what differs.
+    """Describe in one line what differs.
 
     Args:
-        calls, blocks: of the stream. bytes_: at least one.
+        calls, blocks: of the stream. bytes_: differing bytes, at least one.
         expected, found: memory at the end.
-        agreed: every commit agrees, so no write that was observed explains the difference.
+        agreed: all commits agree, so no observed write explains the difference.
     """
     inside = [b for b in bytes_ if b.space in device.arrays or b.space == REGISTERS]
     b = next((b for b in inside if agreed), bytes_[0])

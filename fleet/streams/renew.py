@@ -1,4 +1,4 @@
-"""Stored streams as tests: whether one does what it expects, and making it again for another description."""
+"""Stored streams as tests: check that one does what it expects, and make it again for another description."""
 
 from __future__ import annotations
 
@@ -18,14 +18,17 @@ __all__ = ["moved", "renew_bundle", "unexpected"]
 
 
 def unexpected(bundle: Bundle, outcome: StreamOutcome) -> str:
-    """What the outcome of a bundle's stream has against what the bundle expects, in one line; empty where it is as expected."""
+    """Return in one line how the outcome of a bundle's stream differs from the expected one; empty if it does not."""
     if bundle.expect is None:
         return "the bundle does not say what is expected of it"
     return other_than_expected(bundle.expect, bundle.signature, of_outcome(outcome), outcome.reasons)
 
 
 def moved(bundle: Bundle, outcome: StreamOutcome, where: str) -> str:
-    """Where the functional model's commits differ from those that a test stores, in one line; empty if nowhere, or for no test."""
+    """Return in one line where the functional model's commits differ from the stored ones; empty if they agree.
+
+    Empty as well if the bundle is no test.
+    """
     if bundle.expect is None:
         return ""
     now, then = [[c.architectural for c in commits] for commits in (outcome.expected, bundle.expected)]
@@ -41,10 +44,10 @@ def moved(bundle: Bundle, outcome: StreamOutcome, where: str) -> str:
 
 
 def renew_bundle(path: Path) -> str:
-    """Runs a bundle's stream on the installed description and, where it does what it expects, stores it in the bundle's place.
+    """Run a bundle's stream on the installed description and, if the outcome is as expected, store it in place of the bundle.
 
-    Returns what is not as expected, empty where it was written. Raises ModelError for what is no test, CodecError where an
-    instruction or a register of it does not exist any more, DeviceError, SetupError, BuildError.
+    Returns how the outcome differs from the expected one; empty if the bundle was written. Raises ModelError if the bundle is no
+    test, CodecError if one of its instructions or registers no longer exists, DeviceError, SetupError, BuildError.
     """
     bundle, arrays = load_bundle(path)
     if bundle.expect is None:

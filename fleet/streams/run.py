@@ -1,11 +1,11 @@
-"""Runs streams on `iss` and on `rtl` and holds every commit and every byte of memory against each other.
+"""Run streams on `iss` and on `rtl` and compare every commit and every byte of memory.
 
     with StreamRunner("hbm_small") as runner:
         for outcome in runner.run(case, [Setting("ideal"), Setting("stall:1")]):
             assert outcome.passed, outcome.reasons
 
-One process of the simulation serves all streams, one job each. The functional model runs once a stream; the bits of all settings
-are held against it, and so against each other.
+One process of the simulation serves all streams, one job each. The functional model runs once per stream; all settings are compared
+with it bit by bit, and so with each other.
 """
 
 from __future__ import annotations
@@ -46,39 +46,40 @@ __all__ = ["PHASES", "StreamRunner"]
 
 NAME = "rtl-vs-iss"
 _LEAVE_SECONDS: dict[str, float] = {"coverage": 120}
-"""Of a process that has much to write when it ends."""
+"""Timeouts for processes that have much to write when they end."""
 _FILLS = 8
-"""Different bytes that undefined memory begins with on the hardware."""
+"""Number of different initial contents of undefined memory on the hardware."""
 PHASES = ("plan", "model", "fill", "script", "simulation", "clock", "check", "compare")
-"""Where the time of a stream goes (`StreamRunner.spent`): way of issue; functional model; memory images emptied and filled;
-register script and job written; the job in the simulation, of it (clock) in the clock loop; commits checked; images compared."""
+"""Phases of a stream (`StreamRunner.spent`): way of issue; functional model; memory images cleared and filled; register script and
+job written; the job in the simulation, and the part of it in the clock loop; commits checked; images compared.
+"""
 
 
 class StreamRunner:
-    """A running simulation of a device and the functional model beside it. Use it as a context manager."""
+    """A running simulation of a device, and the functional model beside it. Use it as a context manager."""
 
     def __init__(
         self, device: str, folder: Path | None = None, *, power_on: int = 0, flavour: Flavour = "burst",
         design: Design | None = None, arguments: Sequence[str] = (), stop: bool = True,
     ) -> None:  # fmt: skip
-        """Args:
-        device: name; its instruction set must have hardware.
-        folder: for images, jobs and logs; a temporary one that is removed when None.
-        power_on: seed of every flip-flop and memory of the design at power-on.
-        design: another one than the set's own, with the same ports and parameters; arguments: of the simulator (plusargs).
-        stop: a run ends at the first commit that differs; what comes behind it is not run.
+        """Build and open the simulation. Raises SetupError, DeviceError, BuildError or SimulationError.
 
-        Raises SetupError, DeviceError, BuildError or SimulationError.
+        Args:
+            device: name; its instruction set must have hardware.
+            folder: for images, jobs and logs; None: a temporary one that is removed.
+            power_on: seed of every flip-flop and memory of the design at power-on.
+            design: replaces the set's own, with the same ports and parameters. arguments: of the simulator (plusargs).
+            stop: end a run at the first commit that differs, so that later instructions do not run.
         """
-        folder = None if folder is None else folder.absolute()  # the simulation stands elsewhere
+        folder = None if folder is None else folder.absolute()  # the simulation runs in another folder
         self.set, self.device = find_device(device)
         self._scratch = Scratch("streams", images_home(self.device)) if folder is None else None
         self.folder = self._scratch.path if self._scratch is not None else folder or Path()
         self.power_on, self.stop, self._flavour = power_on, stop, flavour
         self.spent: dict[str, float] = {}
-        """Phase -> seconds, of all streams; the caller may clear it."""
+        """Phase -> seconds, summed over all streams; the caller may clear it."""
         self.watch: Watch | None = None
-        """Told what the functional model writes, see `execute`."""
+        """Called with what the functional model writes, see `execute`."""
         self.expected = Images(self.device, self.folder / "iss")
         self.found = Images(self.device, self.folder / "rtl")
         design = design or design_of(self.set, self.device)
@@ -94,7 +95,7 @@ class StreamRunner:
         self.close()
 
     def close(self) -> None:
-        """Ends the simulation and removes what is temporary; may be called twice."""
+        """End the simulation and remove temporary files; may be called twice."""
         if self._simulation is not None:
             self._simulation.close()
             self._simulation = None
@@ -106,13 +107,13 @@ class StreamRunner:
 
     @property
     def simulation_pid(self) -> int | None:
-        """Process id of the simulation, None while there is none."""
+        """Process id of the simulation, or None."""
         return None if self._simulation is None else self._simulation.pid
 
     def run(self, case: StreamCase, settings: Sequence[Setting] = (Setting(),)) -> list[StreamOutcome]:
-        """One outcome a setting. A simulation that hangs or breaks a rule is an outcome that did not pass.
+        """Return one outcome per setting. A simulation that hangs or breaks a rule gives an outcome that did not pass.
 
-        Raises DeviceError where the functional model itself cannot run the stream, or the case is another device's.
+        Raises DeviceError if the functional model itself cannot run the stream, or if the case was made for another device.
         """
         case, left_out = self._defined(case)
         with self._phase("plan"):
@@ -123,7 +124,7 @@ class StreamRunner:
         return [replace(o, left_out=left_out) for o in outcomes] if left_out else outcomes
 
     def _defined(self, case: StreamCase) -> tuple[StreamCase, int]:
-        """The case up to the first instruction that depends on what nothing defined, where such are left out; and how many are."""
+        """Return the case and the number of calls left out: the first that reads undefined memory, and all after it."""
         if case.unwritten != "left out" or not case.calls:
             return case, 0
         read = undefined_read(self.set, self.device, case, self.expected, len(case.calls) - 1)
@@ -135,7 +136,7 @@ class StreamRunner:
         return replace(case, calls=case.calls[: read.seq], causes=causes), len(case.calls) - read.seq
 
     def model(self, case: StreamCase) -> list[StreamCommit]:
-        """The functional model alone; its memory stands in `expected` afterwards."""
+        """Run the functional model alone; `expected` holds its memory afterwards."""
         if case.device != self.device.name:
             raise DeviceError(f"the stream was made for {case.device}", where=self.device.name)
         if not case.calls:
@@ -168,17 +169,16 @@ class StreamRunner:
         expected: Sequence[StreamCommit] = (),
         held: Mapping[int, int] | None = None,
     ) -> tuple[list[StreamCommit], JobStatus]:
-        """The hardware alone; its memory stands in `found` afterwards.
+        """Run the hardware alone; `found` holds its memory afterwards. Raises SimulationError.
 
-        count: the first so many instructions; then by register writes, whatever the setting says.
-        plan: how they are issued; its binaries must stand in the case's blocks. None: written to the registers one by one.
-        expected: the run ends at the first commit that is another one; the status is then "diverged".
+        count: number of instructions to run from the start; they are then written to the registers, whatever the setting says.
+        plan: how they are issued; the case's blocks must hold its binaries. None: written to the registers one by one.
+        expected: end the run at the first commit that differs; the status is then "diverged".
         held: as `Segment` takes it.
-        Raises SimulationError.
         """
         plan = plan or BinaryPlan()
         with self._phase("fill"):
-            # Other bytes than the functional model's: what depends on undefined memory must not agree.
+            # Not the functional model's bytes: a result that depends on undefined memory must not agree by chance.
             self.found.fill(case.blocks, seed=2 + (case.seed + self.power_on) % _FILLS)
         with self._phase("script"):
             segment = Segment(
@@ -207,10 +207,11 @@ class StreamRunner:
         ], status
 
     def cycles(self, case: StreamCase, settings: Sequence[Setting]) -> list[int]:
-        """Cycles of the stream's last instruction from start to commit, one a setting; all are written to the registers.
+        """Return the cycles of the stream's last instruction from start to commit, one per setting; all are written to the
+        registers.
 
-        Nothing is compared (`run` does): memory is filled once, and what one run wrote stands there for the next, which changes
-        data and no cycle. Raises SimulationError, also for an instruction that is refused.
+        Nothing is compared (`run` does that). Memory is filled once, and each run finds what the previous one wrote, which changes
+        data and no cycle. Raises SimulationError, also if an instruction is refused.
         """
         self.found.fill(case.blocks)
         before = begun_state(self.device, case.blocks)
@@ -231,9 +232,9 @@ class StreamRunner:
         return found
 
     def abandon(self, case: StreamCase, setting: Setting, pause: int) -> None:
-        """Starts the stream's first instruction and ends the job before it can have ended: the next job begins with a reset.
+        """Start the stream's first instruction and end the job before it can finish: the next job begins with a reset.
 
-        pause: register reads between start and end, each some cycles. Memory of the hardware is emptied of what it did.
+        pause: number of register reads between start and end, some cycles each. The hardware's memory is cleared afterwards.
         """
         self.found.fill(case.blocks)
         segment = Segment(self.set, self.device, case.calls[:1], refusals=True, parameters=case.parameters)
@@ -248,11 +249,11 @@ class StreamRunner:
             self.found.clear()
 
     def restart(self) -> None:
-        """The next stream meets the design as it is after power-on: memories inside it keep what earlier streams left there."""
+        """Start the next stream on the design as after power-on; otherwise its memories keep the contents of earlier streams."""
         self._stop()
 
     def play(self, script: JobScript, setting: Setting) -> tuple[JobStatus, Job]:
-        """Plays a script of the caller's own on the hardware's memory as it stands. Raises SimulationError."""
+        """Run a script of the caller on the hardware's current memory. Raises SimulationError."""
         segment = Segment(self.set, self.device, [], refusals=True)
         job = segment.job(self.folder / "script", self.found.memory, *self._model(setting, 0), script=script)
         try:
@@ -270,7 +271,7 @@ class StreamRunner:
             self.spent[name] = self.spent.get(name, 0.0) + time.perf_counter() - before
 
     def _model(self, setting: Setting, seed: int) -> tuple[str, None, None, dict[str, str]]:
-        """Memory model, no waves, and what the bench must know of the memories, as `Segment.job` takes them."""
+        """Return memory model, no waves, and the memories' parameters for the bench, as `Segment.job` takes them."""
         model = memory_model(setting.memory, seed)
         return model, None, None, memory_timing(model, self.device)
 
@@ -283,7 +284,7 @@ class StreamRunner:
         return self._simulation
 
     def _stop(self) -> None:
-        """After a failure: the next stream gets a process of its own."""
+        """End the process after a failure, so that the next stream starts a new one."""
         if self._simulation is not None:
             self._simulation.close()
             self._simulation = None
@@ -298,7 +299,7 @@ class StreamRunner:
         if why := other_memory(setting.memory, status.traffic):
             reasons.append(why)
         with self._phase("compare"):
-            # Of a run that ended early memory is not that of the end.
+            # After a run that ended early, memory is not comparable with that of the end.
             bytes_, compared = ([], 0) if stopped else differences(self.expected, self.found)
         if bytes_:
             reasons.append(
@@ -319,9 +320,9 @@ class StreamRunner:
         reasons += wrong_classes(self.set, self.device, case.calls, expected, found, setting.issue)
         if reasons:
             last = divergence.seq if divergence is not None and divergence.seq is not None else len(case.calls) - 1
-            read = undefined_read(self.set, self.device, case, self.expected, last)  # what comes later is not the cause
+            read = undefined_read(self.set, self.device, case, self.expected, last)  # later reads are not the cause
             reasons = [str(read), *reasons] if read is not None else reasons
-            self.model(case)  # the next setting is held against its memory, which the searches have changed
+            self.model(case)  # the searches changed the model's memory, which the next setting is compared with
         passed = not reasons
         written = sum(c.bytes_written for c in expected)
         return StreamOutcome(
@@ -333,7 +334,7 @@ class StreamRunner:
         self, case: StreamCase, setting: Setting, expected: Sequence[StreamCommit], found: Sequence[StreamCommit],
         reasons: Sequence[str],
     ) -> Divergence:  # fmt: skip
-        """Where it began, by a replay of its neighbourhood; the final memories are lost by it."""
+        """Return where the runs diverge, by a replay of the instructions around it. Overwrites the final memories."""
         pairs = enumerate(zip(expected, found, strict=False))
         first = next((i for i, (a, b) in pairs if disagreement(a, b)), None)
         if first is None:  # all commits agree, memory does not: bytes that no commit wrote
@@ -343,7 +344,7 @@ class StreamRunner:
         return explained(self, case, setting, expected, found, first)
 
     def replayed(self, case: StreamCase, setting: Setting) -> Hardware:
-        """The hardware as replays drive it, in the running simulation."""
+        """Return the hardware as replays drive it, in the running simulation."""
         model, _, _, timing = self._model(setting, case.seed)
         return Hardware(
             self.set, self.device, self.found.memory, self._running, self.folder, model, timing, dict(case.parameters),
@@ -351,9 +352,9 @@ class StreamRunner:
         )  # fmt: skip
 
     def first_stray(self, case: StreamCase, setting: Setting) -> int | None:
-        """An instruction after which memory differs and before which it does not, although all commits agree; found by halving.
+        """Return an instruction that makes memory differ although all commits agree, found by bisection.
 
-        The instructions are written to the registers one by one. None where memory then agrees at the end.
+        The instructions are written to the registers one by one. None if memory then agrees at the end.
         """
         low, high = 0, len(case.calls)
         if not self._strays(case, setting, high):
@@ -367,7 +368,7 @@ class StreamRunner:
         return low
 
     def _strays(self, case: StreamCase, setting: Setting, count: int) -> bool:
-        """Whether memory differs after the first `count` instructions, or they do not end."""
+        """Whether memory differs after the first `count` instructions, or they do not finish."""
         try:
             self.hardware(case, setting, count)
         except SimulationError:
@@ -377,7 +378,7 @@ class StreamRunner:
 
 
 def _stated(case: StreamCase, commits: Sequence[StreamCommit]) -> list[str]:
-    """Where the functional model's causes are not those that the case states."""
+    """Return a line for each cause of the functional model that differs from the case's."""
     if case.causes is None:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Signatures of streams that fail: of two lists of commits, and of an outcome."""
+"""Signatures of failing streams: of two lists of commits, and of an outcome."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["of_commits", "of_outcome"]
 def of_commits(
     comparison: str, expected: Sequence[StreamCommit], found: Sequence[StreamCommit]
 ) -> tuple[int, FailureSignature] | None:
-    """The first commit that differs, and how; None where all agree."""
+    """Return the number and the signature of the first commit that differs, or None."""
     for i, (a, b) in enumerate(zip(expected, found, strict=False)):
         if disagreement(a, b):
             return i, FailureSignature(comparison, *_commit(a, b))
@@ -34,7 +34,7 @@ def _commit(a: StreamCommit, b: StreamCommit) -> tuple[Kind, str, str]:
 
 
 def of_outcome(outcome: StreamOutcome, comparison: str = "rtl-vs-iss") -> FailureSignature | None:
-    """The signature of a stored or fresh outcome; None where it passed."""
+    """Return the signature of a stored or fresh outcome; None if it passed."""
     if outcome.passed:
         return None
     if not outcome.found:

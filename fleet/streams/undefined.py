@@ -1,8 +1,7 @@
-"""Reads of what nothing defined: on-chip memory that reset leaves undefined, DDR and HBM that the stream does not fill, and that no
-instruction has written since.
+"""Reads of undefined memory: on-chip memory after reset, and DDR and HBM that the stream does not fill, before any write.
 
-Found by experiment, because instructions may state wider ranges than they use: the functional model runs on two fills, and
-the first commit that is not the same depends on them.
+They are found by experiment, because instructions may state wider ranges than they use: the functional model runs on two fills, and
+the first commit that differs depends on them.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from fleet.streams.unwritten import fill_unwritten, unwritten_reads
 __all__ = ["NothingDefinedError", "UndefinedRead", "undefined_read"]
 
 _ROWS = 4096
-"""Rows that are tried one by one."""
+"""Most rows that are tried one by one."""
 _LINE, _LINES = 64, 256
-"""Bytes of DDR and HBM that are tried at once, and how often."""
+"""Bytes of DDR and HBM that are tried at once, and the most tries."""
 
 
 class NothingDefinedError(DeviceError):
-    """The first instruction of a stream depends on what nothing defined: nothing is left to compare."""
+    """The first instruction of a stream depends on undefined memory: nothing is left to compare."""
 
 
 @dataclass(frozen=True)
 class UndefinedRead:
-    """An instruction whose result depends on undefined memory. places: what it depends on, in words ("acc rows 0 to 7")."""
+    """An instruction whose result depends on undefined memory. places: what it depends on, as text ("acc rows 0 to 7")."""
 
     seq: int
     instruction: str
@@ -57,7 +56,7 @@ def undefined_read(
     if not gaps and not any(True for c in calls for _ in _hidden(instruction_set, device, c)):
         return None
     seen: list[list[StreamCommit]] = []
-    for seed in (None, 1):  # of two arbitrary fills both may give NaN
+    for seed in (None, 1):  # two arbitrary fills might both give NaN
         images.fill(case.blocks, case.parameters, seed)
         fill_unwritten(images.memory, gaps, seed)
         found: list[StreamCommit] = []
@@ -74,7 +73,7 @@ def undefined_read(
 
 
 def _hidden(instruction_set: InstructionSet, device: Device, call: Call) -> Iterator[MemoryArray]:
-    """The undefined memories that a call reads."""
+    """Yield the undefined memories that a call reads."""
     cls = instruction_set.instructions[call.instruction]
     if not refusal(cls, device, call.fields):
         names = {r.space for r in cls.reads(device, call.fields) if r.size}
@@ -84,7 +83,7 @@ def _hidden(instruction_set: InstructionSet, device: Device, call: Call) -> Iter
 def _places(
     instruction_set: InstructionSet, device: Device, case: StreamCase, calls: Sequence[Call], images: Images
 ) -> Iterator[str]:
-    """Of the last call: the rows that it depends on and that no call before has written, a memory each."""
+    """Yield, for each memory, the rows that the last call depends on and that no earlier call has written."""
     *before, last = calls
     cls = instruction_set.instructions[last.instruction]
     images.fill(case.blocks, case.parameters)
@@ -117,7 +116,7 @@ def _outside(
     instruction_set: InstructionSet, device: Device, case: StreamCase, calls: Sequence[Call], images: Images,
     right: list[tuple[str, int, int, bytes]],
 ) -> Iterator[str]:  # fmt: skip
-    """Of the last call: the bytes of DDR and HBM that it depends on and that nothing has written."""
+    """Yield the bytes of DDR and HBM that the last call depends on and that nothing has written."""
     if case.unwritten == "zeros":
         return
     last = calls[-1]
@@ -152,7 +151,7 @@ def _outside(
 def _unwritten(
     instruction_set: InstructionSet, device: Device, case: StreamCase, calls: Iterable[Call], array: MemoryArray
 ) -> np.ndarray:
-    """Bytes of a memory that no block of the case fills and no call has written."""
+    """Return the mask of bytes of a memory that no block of the case fills and no call has written."""
     found = np.ones(array.size, bool)
     for b in case.blocks:
         if b.space == array.name:
@@ -170,7 +169,7 @@ def _bytes(writes: Sequence[Write]) -> list[tuple[str, int, int, bytes]]:
 
 
 def _rows(array: MemoryArray, rows: Sequence[int]) -> str:
-    """ "row 3", "rows 0 to 7 and 12": of all banks, one behind the other."""
+    """Return rows as text: "row 3", "rows 0 to 7 and 12", counted through all banks."""
     cuts = np.flatnonzero(np.diff(rows) != 1) + 1
     spans = [f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in np.split(np.array(rows), cuts)]
     more = f" and {len(spans) - 4} more ranges" if len(spans) > 4 else ""

@@ -1,4 +1,4 @@
-"""Bytes of DDR and HBM that instructions read and nothing has written: neither the stream's blocks nor an earlier instruction."""
+"""Bytes of DDR and HBM that instructions read before the stream's blocks or an earlier instruction have written them."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ __all__ = ["Spans", "fill_unwritten", "still_unwritten", "undefined_of", "unwrit
 
 
 class Spans:
-    """Bytes of one space and bank, as disjoint ranges that do not meet, ascending."""
+    """A set of bytes of one space and bank, as disjoint ranges that do not touch, ascending."""
 
     def __init__(self) -> None:
         self.starts: list[int] = []
         self.ends: list[int] = []
 
     def add(self, start: int, end: int) -> None:
-        """Put bytes in."""
+        """Add the bytes [start, end)."""
         i, j = bisect_left(self.ends, start), bisect_right(self.starts, end)
         if i < j:
             start, end = min(start, self.starts[i]), max(end, self.ends[j - 1])
         self.starts[i:j], self.ends[i:j] = [start], [end]
 
     def missing(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Of a range the parts that are not in."""
+        """Return the parts of [start, end) that are not in the set."""
         i = bisect_right(self.ends, start)
         if i < len(self.starts) and self.starts[i] <= start and end <= self.ends[i]:
             return []
@@ -51,9 +51,9 @@ class Spans:
 def unwritten_reads(
     instruction_set: InstructionSet, device: Device, calls: Sequence[Call], blocks: Iterable[Write], *, until: int | None = None
 ) -> list[Range]:
-    """What calls say that they read of DDR and HBM before anything has written it, without repetition.
+    """Return the ranges of DDR and HBM that calls state to read before anything has written them, without repetition.
 
-    blocks: of the stream. until: number of the call of which alone the reads count; None: of all calls.
+    blocks: of the stream. until: count only the reads of this call; None: of all calls.
     """
     known: dict[tuple[str, int], Spans] = {}
     found: list[Range] = []
@@ -81,7 +81,7 @@ def unwritten_reads(
 
 
 def fill_unwritten(memory: MappedMemory, ranges: Iterable[Range], seed: int | None = 0) -> None:
-    """Put arbitrary bytes there, which the seed names; None: zeros."""
+    """Fill the ranges with arbitrary bytes that the seed determines; None: zeros."""
     for r in ranges:
         view = memory.view(r.space, r.offset, r.size, r.bank)
         if seed is None:
@@ -92,7 +92,7 @@ def fill_unwritten(memory: MappedMemory, ranges: Iterable[Range], seed: int | No
 
 
 def still_unwritten(ranges: Iterable[Range], writes: Iterable[Write]) -> list[Range]:
-    """What is left of the ranges when the writes are done."""
+    """Return the parts of the ranges that the writes leave."""
     known: dict[tuple[str, int], Spans] = {}
     for w in writes:
         known.setdefault((w.space, w.bank), Spans()).add(w.offset, w.offset + w.data.nbytes)
@@ -104,12 +104,12 @@ def still_unwritten(ranges: Iterable[Range], writes: Iterable[Write]) -> list[Ra
 
 
 def undefined_of(case: StreamCase, instruction_set: InstructionSet, device: Device) -> list[Range]:
-    """What the calls of a case read of undefined DDR and HBM; nothing where these are zeros."""
+    """Return the undefined DDR and HBM that the calls of a case read; empty if unwritten memory is zero."""
     if case.unwritten == "zeros":
         return []
     return unwritten_reads(instruction_set, device, case.calls, case.blocks)
 
 
 def zeros_for(ranges: Iterable[Range]) -> tuple[Write, ...]:
-    """Blocks of zeros there."""
+    """Return blocks of zeros for the ranges."""
     return tuple(Write(r.space, r.offset, np.zeros(r.size, np.uint8), r.bank) for r in ranges)

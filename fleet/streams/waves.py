@@ -1,4 +1,4 @@
-"""Waves of a stored stream's divergence: its replay once more, and of that only the divergent instruction's cycles."""
+"""Waves of a stored stream's divergence: replay it once more and record the divergent instruction's cycles only."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ __all__ = ["leave_waves"]
 
 
 def leave_waves(stored: Path, path: Path) -> Waves:
-    """Replays the divergence in `stored` (a `stream.json`) and leaves waves of it in `path`, whose suffix becomes what is written.
+    """Replay the divergence in `stored` (a `stream.json`) and write its waves to `path`, with the suffix of the format written.
 
     Raises:
-        ModelError: no stored stream, or one without a divergence. SimulationError: no replay shows it.
+        ModelError: no stored stream, or one without a divergence.
+        SimulationError: no replay shows the divergence.
     """
     if stored.name != NAME:
         raise ModelError("waves are made from stored streams", where=str(stored), hint=f"name a {NAME}, or run it with --report")

@@ -1,1 +1,1 @@
-"""How far two right implementations of a program may be apart: `sides` says how each computes, `tolerance` chains the rules."""
+"""Bound the difference of two correct implementations: `sides` states how each computes, `tolerance` chains the rules."""

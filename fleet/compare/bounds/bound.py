@@ -1,4 +1,4 @@
-"""A derived bound, and the bounds of a program, each computed when it is asked for."""
+"""A derived bound, and the bounds of a program, each computed on demand."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["Bound", "Bounds"]
 class Bound:
     """A bound on |other - golden|.
 
-    array: float64, in the operation's shape; inf: nothing is proved.
-    candidates: for argmax, a boolean array over the operand: the classes that the other side may rightly choose; else None.
+    array: float64, in the operation's shape; inf means that nothing is proved.
+    candidates: for argmax, a boolean array in the operand's shape: the classes that the other side may choose; else None.
     rule: one clause for the report.
     """
 
@@ -27,15 +27,15 @@ class Bound:
 
 
 class Bounds(Mapping[str, Bound]):
-    """Bounds by operation id, each computed when it is asked for.
+    """Bounds by operation id, each computed on demand.
 
-    In program order every operation is computed once, and of those passed only what later ones read is kept. So the bounds of a
-    program need as much memory as those of its values that are alive at one place (float64, with row norms and floors), and the
-    last two that were given. Asking for one that has been passed begins again; who does so more than once gets all of them kept.
+    Reading in program order computes each operation once and keeps only what later operations read. The bounds then need as much
+    memory as the program's values that are alive at one time (float64, with row norms and floors), plus the last two bounds.
+    Reading an earlier operation restarts from the first one; from the second restart on, all bounds are kept.
     """
 
     def __init__(self, operations: Sequence[FleetOp], steps: Callable[[], Iterator[Bound]]) -> None:
-        """steps: begins at the first of the operations."""
+        """steps: returns an iterator of the bounds, from the first operation on."""
         self._places = {op_id(op): i for i, op in enumerate(operations)}
         self._steps = steps
         self._walk = steps()
@@ -45,7 +45,7 @@ class Bounds(Mapping[str, Bound]):
         self._instead: Mapping[str, Bound] = {}
 
     def but(self, instead: Mapping[str, Bound]) -> Bounds:
-        """The same with other bounds for some operations; what is derived from theirs stays."""
+        """Return the same bounds with others for some operations; what was derived from the old bounds stays."""
         found = copy(self)
         found._walk, found._next, found._kept, found._instead = self._steps(), 0, {}, {**self._instead, **instead}
         return found

@@ -1,7 +1,7 @@
-"""Operations that an engine's passes took out: what became of each, whether that can be true, and how to compare around it.
+"""Operations that an engine's passes removed: what became of each, whether that can be true, and how to compare around it.
 
-A trace says so in `meta["fates"]` (operation id -> words). Words alone excuse nothing: an operation is fused into another only
-if that one is computed of it and has been left in the trace, and it is folded or unused only if the program says so too.
+A trace states it in `meta["fates"]` (operation id -> words). Words alone excuse nothing. An operation counts as fused into another
+only if the other is computed from it and has a tensor in the trace. It counts as folded or unused only if the program agrees.
 Everything else that is missing stays missing.
 """
 
@@ -30,7 +30,7 @@ _SAME = "the same as "
 
 
 def fates_of(program: Program, trace: Trace) -> dict[str, str]:
-    """Operation id -> what became of it, for the operations that the trace rightly does not have."""
+    """Return operation id -> what became of it, for the operations that the trace rightly lacks."""
     stated: Any = trace.meta.get("fates")
     if not isinstance(stated, Mapping):
         return {}
@@ -53,7 +53,7 @@ def _holds(graph: _Graph, trace: Trace, name: str, why: str, words: Mapping[str,
         )
     if why.startswith("folded into"):
         return not graph.depends_on_input(op)
-    # What used it has been rewritten: then that is there, and is compared.
+    # If its users were rewritten, they are in the trace and are compared.
     return why == "not needed" and (graph.unused(op) or graph.users(op) <= trace.tensors.keys() | words.keys())
 
 
@@ -65,7 +65,8 @@ class _Graph:
     def reaches(self, start: FleetOp, end: FleetOp, words: Mapping[str, str]) -> bool:
         """Whether `end` uses the result of `start`, directly or through other operations.
 
-        words: operation -> why it was not compared. An operation merged into its twin ("the same as ...") passes its uses on to it.
+        words: operation id -> why it was not compared. If operations were merged into `x` ("the same as x"), users of x use them
+        too.
         """
         twins: dict[str, list[FleetOp]] = {}
         for name, why in words.items():
@@ -84,7 +85,7 @@ class _Graph:
         return False
 
     def users(self, op: FleetOp) -> set[str]:
-        """The ids of the operations that use its result; "" for an output or a print."""
+        """Return the ids of the operations that use its result; "" stands for an output or a print."""
         users = [use.operation for r in op.results for use in r.uses]
         return {op_id(u) if isinstance(u, FleetOp) and u.results else "" for u in users}
 
@@ -100,7 +101,7 @@ class _Graph:
         return isinstance(value, BlockArgument) and self.program.arguments[value.index].kind == "input"
 
     def depends_on_input(self, op: FleetOp) -> bool:
-        """Whether an input changes its result."""
+        """Whether its result depends on an input."""
         return any(r in self._inputs for r in op.results)
 
     @cached_property
@@ -117,10 +118,10 @@ class _Graph:
 
 
 def fused_groups(program: Program, fates: Mapping[str, str]) -> dict[str, str]:
-    """Operation id -> id of the operation that it was fused into, that one included; nothing for all others."""
+    """Return operation id -> id of the operation that it was fused into, for all operations of fused groups."""
     inner = {name: why.removeprefix(_FUSED) for name, why in fates.items() if why.startswith(_FUSED)}
     known = {op_id(op) for op in program.operations()}
-    for op in program.operations():  # what is the same as an operation of a group belongs to it
+    for op in program.operations():  # a twin of an operation of a group belongs to the group
         why = fates.get(op_id(op), "")
         if why.startswith(_SAME) and why.removeprefix(_SAME) in inner:
             inner[op_id(op)] = inner[why.removeprefix(_SAME)]
@@ -131,7 +132,7 @@ def fused_groups(program: Program, fates: Mapping[str, str]) -> dict[str, str]:
 
 
 def _joined(program: Program, groups: Mapping[str, str], inner: Collection[str]) -> dict[str, str]:
-    """Groups that share an operation without a tensor become one: what such an operation was there, only that group knows.
+    """Merge groups that share an operation without a tensor, because only the group that computed it knows its value.
 
     A node with several results (a recurrent layer's last states beside all of them) has one exposed operation for each.
     """
@@ -156,22 +157,22 @@ def _joined(program: Program, groups: Mapping[str, str], inner: Collection[str])
 
 @dataclass(frozen=True)
 class FusedArithmetic(FloatArithmetic):
-    """As `FloatArithmetic`; a local error is that of a whole fused group on the values that enter it."""
+    """As `FloatArithmetic`, but the local error is that of a whole fused group on the values that enter it."""
 
     groups: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def group(self, op: FleetOp) -> str:
-        """The operation that it was fused into, or its own."""
+        """Return the id of the operation that it was fused into, or its own id."""
         return self.groups.get(op_id(op), op_id(op))
 
 
 def completed(
     program: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray], fates: Mapping[str, str]
 ) -> dict[str, np.ndarray]:
-    """The tensors, and those that fusing took away: computed by the golden's operators on what the trace has.
+    """Return the tensors, completed by those that fusing removed: the golden's operators compute them from the trace's values.
 
-    What is the same as another operation is that one's tensor: computed again it would be the golden's rounding, not the engine's.
-    A fused group's own last operation is left as the trace has it. Raises FleetError where an operand is missing.
+    A twin of another operation gets that operation's tensor; computing it again would give the golden's rounding, not the engine's.
+    The last operation of a fused group keeps the trace's tensor. Raises FleetError if an operand is missing.
     """
     found = {name: np.asarray(t) for name, t in tensors.items()}
     values = Values(program, inputs, found)

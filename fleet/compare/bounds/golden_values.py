@@ -1,4 +1,4 @@
-"""The golden's values: what every bound is derived at."""
+"""The golden's values, at which all bounds are derived."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ __all__ = ["Values", "constant"]
 
 
 class Values:
-    """The golden's values: weights, inputs, constants and every operation's tensor, in the golden's own dtype."""
+    """The golden's values: weights, inputs, constants and the tensor of each operation, in the golden's own dtype."""
 
     def __init__(self, program: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray]) -> None:
         self.program, self.inputs, self.tensors = program, inputs, tensors
         self._bodies: dict[d.RegionOp, tuple[np.ndarray, ...]] = {}
 
     def of(self, value: SSAValue) -> np.ndarray:
-        """The array of a value. ComparisonFailure when the golden kept none.
+        """Return the array of a value. Raises ComparisonFailure if the golden kept none.
 
-        What a decision or loop gives is kept by no trace: it is computed of its operands, a tuple.
+        No trace keeps the results of a decision or loop: they are computed from its operands and returned as a tuple.
         """
         if isinstance(value, BlockArgument):
             argument = self.program.arguments[value.index]
@@ -52,7 +52,7 @@ class Values:
 
 
 def constant(op: d.ConstantOp) -> np.ndarray:
-    """The array that a constant stands for."""
+    """Return the array of a constant."""
     attr = op.value
     number: float | int = attr.value.data
     assert isinstance(attr, IntegerAttr | FloatAttr)

@@ -1,12 +1,12 @@
-"""Cumulative bounds of an engine that computes in the program's own dtypes, by way of the composites that raising finds.
+"""Cumulative bounds of an engine that computes in the program's own dtypes, derived through the composites that raising finds.
 
 With x the golden's operands and x' the other side's, f the operation in real arithmetic:
 
     |other(x') - golden(x)| <= |other(x') - f(x')| + |f(x') - f(x)| + |f(x) - golden(x)|
 
-The outer two are what each side rounds on its own operands: local bounds, which are held against that side as well. The middle one
-is what operand errors do, and that is known far better of a whole layer norm, softmax or attention than of the chain of their
-steps (`fleet.compare.rules.units`): a chain soon proves nothing at all, as a variance within its error of zero is enough.
+The outer two terms are the rounding of each side on its own operands: local bounds, which that side is also checked against. The
+middle term is the effect of operand errors. For a whole layer norm, softmax or attention it is known far better than for the chain
+of its steps (`fleet.compare.rules.units`): a chain soon proves nothing, for instance when a variance is within its error of zero.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ def raised_bounds(
     other: Mapping[str, np.ndarray],
     other_side: FloatArithmetic,
 ) -> Mapping[str, Bound]:
-    """Operation id -> bound, for the operations of the raised program; empty where raising finds nothing.
+    """Return operation id -> bound, for the operations of the raised program; empty if raising finds nothing.
 
     Args:
-        golden, other: tensors of both sides by operation id, of every operation of the program.
+        golden, other: tensors of both sides by operation id, for each operation of the program.
         other_side: how the other side computes.
 
     Raises:
         FleetError: a tensor is missing.
     """
     raised = run_pipeline(program, "raise")
-    # What a pass found to be the same as an operation of a group (x * 1) is of the group too: no error may get lost at it.
+    # A twin of an operation of a group (x * 1) belongs to the group too: otherwise its error would be lost.
     groups = fused_groups(program, raised.fates)
     between = shared(program, entering(raised.operations()), groups)
     if not groups and not between:
@@ -93,13 +93,13 @@ def _own(
     program: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray], between: Mapping[str, Sequence[str]],
     side: FusedArithmetic,
 ) -> Mapping[str, Bound]:  # fmt: skip
-    """What one side rounds in each operation on its own operands; between: composites with steps that others need too."""
+    """Return one side's rounding in each operation on its own operands. between: composites with steps that others need."""
     composites = alone(program, inputs, tensors, between, side)
     return local_bounds(Values(program, inputs, tensors), side).but({name: bound for name, (_, bound) in composites.items()})
 
 
 def _spread(op: FleetOp, values: Values, errors: Mapping[SSAValue, Array], norms: Mapping[SSAValue, Array]) -> tuple[Array, Array]:
-    """(elementwise, by row) what the operands' errors do."""
+    """Return the effect of the operands' errors: (elementwise, norm per row)."""
     x = [values.of(v).astype(np.float64) for v in op.operands]
     e = [errors.get(v, none(a.shape)) for v, a in zip(op.operands, x, strict=True)]
     shape = shape_of(op.results[0].type)
@@ -115,7 +115,7 @@ def _spread(op: FleetOp, values: Values, errors: Mapping[SSAValue, Array], norms
 
 
 def _with_new(raised: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The tensors, and those of operations that raising put in: parts that others are made of."""
+    """Return the tensors, completed by those of operations that raising added as parts of others."""
     found = dict(tensors)
     values = Values(raised, inputs, found)
     for op in raised.operations():

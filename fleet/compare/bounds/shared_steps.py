@@ -1,9 +1,8 @@
-"""A composite whose steps other operations need too: what it adds by itself, on the values that enter it.
+"""A composite whose steps other operations need too: its own rounding, on the values that enter it.
 
-`e / e.sum()` is computed as one softmax although `e` stays for something else. Both stand in the trace then, and `e` is not what
-the softmax was computed of: held against a division of the trace's own `e` it would be wrong by what two exponentials differ in.
-So its steps are computed again, by the golden's operators, from the values that enter the composite, and its bound is that of
-the whole chain.
+`e / e.sum()` is computed as one softmax even if another operation needs `e`. Then the trace holds both, and the softmax was not
+computed from that `e`: a division of the trace's `e` would differ from it by the difference of two exponentials. So the golden's
+operators compute its steps again from the values that enter the composite, and its bound is that of the whole chain.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ __all__ = ["alone", "hidden_steps", "shared", "stated"]
 
 
 def stated(trace: Trace) -> dict[str, tuple[str, ...]]:
-    """What an engine says of its own composites, under `meta["composites"]`: id -> ids of the operations that enter it."""
+    """Return what an engine states of its own composites in `meta["composites"]`: id -> ids of the operations that enter it."""
     found: Any = trace.meta.get("composites")
     if not isinstance(found, Mapping):
         return {}
@@ -36,9 +35,9 @@ def stated(trace: Trace) -> dict[str, tuple[str, ...]]:
 
 
 def shared(program: Program, composites: Mapping[str, Sequence[str]], groups: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Id of a composite -> its steps in the program's order, for those with a step that `groups` does not count to them.
+    """Return composite id -> its steps in program order, for composites with a step that `groups` does not assign to them.
 
-    composites: as `stated`. Steps are what the program itself has between the composite's operands and its result.
+    composites: as returned by `stated`. Steps are the program's operations between the composite's operands and its result.
     """
     operations = {op_id(op): op for op in program.operations()}
     found: dict[str, tuple[str, ...]] = {}
@@ -53,9 +52,9 @@ def shared(program: Program, composites: Mapping[str, Sequence[str]], groups: Ma
 
 
 def hidden_steps(program: Program, shown: Collection[str], names: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Id of an operation of `names` -> the operations without a value in `shown` that it is computed of, in the program's order.
+    """Return id of an operation of `names` -> the operations without a value in `shown` that it is computed from, in program order.
 
-    Left out are those that are computed of arguments by nothing that is shown: they are the model itself, not a step of it.
+    Operations that depend on arguments only, and on nothing in `shown`, are left out: they are the model itself, not a step of it.
     """
     operations = {op_id(op): op for op in program.operations()}
     enters = frozenset(shown)
@@ -63,7 +62,7 @@ def hidden_steps(program: Program, shown: Collection[str], names: Collection[str
     for name in names:
         between = _between(operations[name], enters)
         if any(isinstance(op, RegionOp) for op in between):
-            continue  # what a decision or loop gives is no step's
+            continue  # the result of a decision or loop is not a step's
         seen = (value.owner for op in (*between, operations[name]) for value in op.operands)
         if any(isinstance(op, FleetOp) and op_id(op) in enters for op in seen):
             found[name] = tuple(n for n, op in operations.items() if op in between)
@@ -71,7 +70,7 @@ def hidden_steps(program: Program, shown: Collection[str], names: Collection[str
 
 
 def _between(root: FleetOp, enters: frozenset[str]) -> set[FleetOp]:
-    """The operations that one is computed of, up to those that enter it; constants, arguments and itself left out."""
+    """Return the operations between `enters` and `root`, without constants, arguments and `root` itself."""
     seen: set[FleetOp] = set()
     waiting = [root]
     while waiting:
@@ -87,9 +86,9 @@ def alone(
     program: Program, inputs: Mapping[str, np.ndarray], tensors: Mapping[str, np.ndarray], composites: Mapping[str, Sequence[str]],
     side: FloatArithmetic,
 ) -> dict[str, tuple[np.ndarray, Bound]]:  # fmt: skip
-    """Id of each composite -> (what the golden's operators make of the values that enter it, bound of the whole of it).
+    """Return composite id -> (result of the golden's operators on the values that enter it, bound of the whole composite).
 
-    tensors: of one side, every operation of the program. Raises FleetError where one is missing.
+    tensors: of one side, one for each operation of the program. Raises FleetError if one is missing.
     """
     operations = {op_id(op): op for op in program.operations()}
     found: dict[str, tuple[np.ndarray, Bound]] = {}

@@ -1,7 +1,7 @@
 """How an engine computes: dtypes, sums and functions of a program, or of the groups of an accelerator.
 
 `FloatArithmetic`  the program's dtypes, any order of summation, functions within stated ULPs (vm, cpython, riscv);
-`GroupArithmetic`  an accelerator's groups, out of what the instruction set states (`fleet.sdk.error_model.DeviceArithmetic`).
+`GroupArithmetic`  an accelerator's groups, as the instruction set states them (`fleet.sdk.error_model.DeviceArithmetic`).
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ NUMPY_ULP: Mapping[str, float] = {
     **dict.fromkeys(("exp", "expm1", "log", "log1p", "tanh", "pow", "sin", "cos"), 4.0),
     "erf": ERF_ULP,
 }
-"""NumPy's vectorised functions: its own tests allow 4 ULPs (numpy/_core/tests/test_umath_accuracy.py); erf is our own."""
+"""ULPs of NumPy's functions: NumPy's own tests allow 4 (numpy/_core/tests/test_umath_accuracy.py). erf is fleet's own."""
 
 
 class Side(Protocol):
     """How the other side computes."""
 
     def arithmetic(self, op: FleetOp) -> Arithmetic:
-        """Of one operation."""
+        """Return the arithmetic of one operation."""
         ...
 
     def group(self, op: FleetOp) -> str:
-        """Key of the group that the operation is computed in; local errors treat a group as one."""
+        """Return the key of the group that the operation is computed in; a local error is that of its whole group."""
         ...
 
     def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | FixedPoint | None:
-        """How an operand from outside op's group is rounded on entry; None: it enters as it is."""
+        """Return how an operand from outside op's group is rounded on entry, or None if it is not."""
         ...
 
     def rule(self, op: FleetOp) -> str:
-        """One clause: what the bound was derived from."""
+        """Return what the bound was derived from, as one clause."""
         ...
 
 
@@ -56,8 +56,8 @@ class Side(Protocol):
 class FloatArithmetic:
     """The program's own dtypes in any order of summation; functions within `ulp` ULPs.
 
-    absolute: operation ("sigmoid"), or one operation's id -> absolute error that it may have beside, in float32 and float16.
-    unrounded: dtypes whose values an operation may take before they were rounded: results that it shows are rounded copies.
+    absolute: operation ("sigmoid") or operation id -> additional absolute error that is allowed, in float32 and float16.
+    unrounded: dtypes whose values an operation may read before they were rounded; the tensors that it shows are rounded copies.
     """
 
     ulp: Mapping[str, float] = field(default_factory=lambda: dict(NUMPY_ULP))
@@ -65,20 +65,20 @@ class FloatArithmetic:
     unrounded: frozenset[str] = frozenset()
 
     def arithmetic(self, op: FleetOp) -> Arithmetic:
-        """The same for every operation."""
+        """Return the same arithmetic for each operation of a result size."""
         return Arithmetic(ulp=self.ulp, absolute=self.absolute if result_dtype(op).itemsize <= 4 else {})
 
     def group(self, op: FleetOp) -> str:
-        """Every operation is its own group."""
+        """Return the operation's id: each operation is its own group."""
         return op_id(op)
 
     def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | FixedPoint | None:
-        """Nothing is rounded on entry; what was not rounded before is as far from what is shown."""
+        """Return the dtype if the engine may read the value unrounded (its rounding is then the operand's error), else None."""
         dtype = numpy_dtype(operand.type)
         return dtype if dtype.name in self.unrounded else None
 
     def rule(self, op: FleetOp) -> str:
-        """dtype and length."""
+        """Return a clause with dtype and length."""
         dtype = result_dtype(op)
         if isinstance(op, d.ArgmaxOp | d.ArgminOp):
             return f"the margin between the two {'largest' if isinstance(op, d.ArgmaxOp) else 'smallest'} decides"
@@ -98,20 +98,20 @@ class _Group:
 
 @dataclass(frozen=True)
 class GroupArithmetic:
-    """An accelerator: groups of operations in its own arithmetic, everything else as `FloatArithmetic` (on the host)."""
+    """An accelerator: groups of operations in its own arithmetic; everything else runs on the host, as `FloatArithmetic`."""
 
     groups: Mapping[str, _Group]
     host: FloatArithmetic
     weights: frozenset[int]
 
     def _stored(self, op: FleetOp, group: _Group) -> bool:
-        """Leaves the group, or is read by an argmax (which sees what memory would hold)."""
+        """Whether the result leaves the group, or an argmax reads it (which reads it as memory would hold it)."""
         inside = {id(o) for o in group.ops}
         uses = [use.operation for use in op.results[0].uses]
         return op is group.ops[-1] or any(id(user) not in inside or isinstance(user, d.ArgmaxOp | d.ArgminOp) for user in uses)
 
     def arithmetic(self, op: FleetOp) -> Arithmetic:
-        """Of the group's kind, or the host's."""
+        """Return the arithmetic of the operation's group, or of the host."""
         group = self.groups.get(op_id(op))
         if group is None:
             return self.host.arithmetic(op)
@@ -124,19 +124,19 @@ class GroupArithmetic:
         )
 
     def group(self, op: FleetOp) -> str:
-        """The group's key, or the operation's id on the host."""
+        """Return the group's key, or the operation's id on the host."""
         group = self.groups.get(op_id(op))
         return group.key if group else op_id(op)
 
     def load(self, op: FleetOp, operand: SSAValue) -> np.dtype | FixedPoint | None:
-        """Activations are rounded when they enter device memory; weights and constants are stored as they are."""
+        """Return the dtype of activations in device memory; None for weights and constants, which are stored as they are."""
         group = self.groups.get(op_id(op))
         if group is None or isinstance(operand.owner, d.ConstantOp) or numpy_dtype(operand.type).kind != "f":
             return None
         return None if isinstance(operand, BlockArgument) and operand.index in self.weights else group.stated.load
 
     def rule(self, op: FleetOp) -> str:
-        """What the instruction set states."""
+        """Return what the instruction set states, as one clause."""
         group = self.groups.get(op_id(op))
         if group is None or isinstance(op, d.ArgmaxOp | d.ArgminOp):
             return self.host.rule(op)
@@ -152,7 +152,10 @@ def group_arithmetic(
     options: Mapping[str, Any] | None = None,
     host_ulp: Mapping[str, float] | None = None,
 ) -> GroupArithmetic:
-    """The accelerator's side, from the groups that ran (`Commit.ops`) and what the instruction set states of them."""
+    """Build the accelerator's side from the groups that ran (`Commit.ops`) and the statements of its instruction set.
+
+    Raises ComparisonFailure if a group names an operation that the program lacks.
+    """
     ops = {op_id(op): op for op in program.operations()}
     state = instruction_set.error_model
     table: dict[str, _Group] = {}
@@ -170,5 +173,5 @@ def group_arithmetic(
 
 
 def result_dtype(op: FleetOp) -> np.dtype:
-    """Of its first result; int64 where it has none."""
+    """Return the dtype of the operation's first result; int64 without results."""
     return numpy_dtype(op.results[0].type) if op.results else np.dtype(np.int64)

@@ -1,11 +1,11 @@
-"""Derived bounds: how far two right implementations of a program may be apart, element by element.
+"""Derived bounds: how far two correct implementations of a program may differ, element by element.
 
 The bound of an operation is |other - golden| <= R_other(e) + R_golden(0), both from the rules of `fleet.compare.rules`, evaluated
-at the golden's own operand values: R_other with the operands' bounds e (what they have gathered on the way from the
-inputs), R_golden with none, because the golden computes on exactly these operands. Nothing is fitted or measured; the
-only inputs are dtypes, reduction lengths and the arithmetic that each side declares.
+at the golden's own operand values: R_other with the operands' bounds e (errors accumulated from the inputs on), R_golden with zero,
+because the golden computes on exactly these operands. Nothing is fitted or measured; the only inputs are dtypes, reduction lengths
+and the arithmetic that each side declares.
 
-How each side computes is in `fleet.compare.bounds.sides`.
+`fleet.compare.bounds.sides` states how each side computes.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ from fleet.sdk.error_model import FixedPoint
 __all__ = ["bounded_operations", "cumulative_bounds", "last_readers", "local_bounds"]
 
 _MOVES = (d.SliceOp, d.ReshapeOp, d.TransposeOp)
-"""What comes out of memory and goes back in the same dtype is not rounded again."""
+"""Movements: a value that is read from memory and written back in the same dtype is not rounded again."""
 
 _INFLATE = 1.0 + 2.0**-30
-"""Covers the roundings of the bound's own float64 arithmetic (relative 2^-53 each)."""
+"""Covers the rounding of the bound's own float64 arithmetic (relative 2^-53 each)."""
 
 
 def cumulative_bounds(
     values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP, known: Mapping[str, Bound] | None = None
 ) -> Bounds:
-    """Bounds of all operations, errors gathered from the inputs on.
+    """Return the bounds of all operations, with errors accumulated from the inputs on.
 
-    golden: the golden's functions' ULPs. known: operation id -> a bound that was proved in another way; the smaller one counts,
-    element by element, for what follows too.
+    golden: ULPs of the golden's functions.
+    known: operation id -> a bound that was proved in another way. The smaller bound counts, element by element, also downstream.
     """
     operations = bounded_operations(values.program)
     _check(values, side, operations)
@@ -73,7 +73,7 @@ def cumulative_bounds(
 def local_bounds(
     values: Values, side: Side, golden: Mapping[str, float] = NUMPY_ULP, only: Collection[str] | None = None
 ) -> Bounds:
-    """Bounds of every operation, or of those with the ids in `only`, its group run on the golden's own values."""
+    """Return the bounds of each operation, or of those with ids in `only`, for its group run on the golden's own values."""
     asked = [op for op in bounded_operations(values.program) if only is None or op_id(op) in only]
     _check(values, side, asked)
 
@@ -91,12 +91,12 @@ def local_bounds(
 
 
 def bounded_operations(program: Program) -> list[FleetOp]:
-    """Operations whose result is an array or a number, in program order."""
+    """Return the operations whose result is an array or a number, in program order."""
     return [op for op in program.operations() if op.results and not isinstance(op, d.PrintOp | d.RegionOp)]
 
 
 def last_readers(operations: Sequence[FleetOp]) -> dict[FleetOp, list[SSAValue]]:
-    """Operation -> the values that no operation behind it reads, its own result where nothing does."""
+    """Return operation -> the values that no later operation reads; its own result if nothing reads that."""
     last: dict[SSAValue, FleetOp] = {}
     for op in operations:
         last |= dict.fromkeys((*op.operands, op.results[0]), op)
@@ -107,7 +107,7 @@ def last_readers(operations: Sequence[FleetOp]) -> dict[FleetOp, list[SSAValue]]
 
 
 def _check(values: Values, side: Side, operations: Sequence[FleetOp]) -> None:
-    """ComparisonFailure where the golden kept no tensor that a bound is made of: at once, not in the middle of a comparison."""
+    """Raise ComparisonFailure if the golden lacks a tensor that a bound needs: before the comparison, not in the middle of it."""
     for op in operations:
         for value in op.operands if side.arithmetic(op).store is None else (*op.operands, *op.results):
             if isinstance(value.owner, FleetOp) and not isinstance(value.owner, d.ConstantOp | d.RegionOp):
@@ -115,7 +115,7 @@ def _check(values: Values, side: Side, operations: Sequence[FleetOp]) -> None:
 
 
 class _Errors(dict[SSAValue, Array]):
-    """Errors gathered so far by value; floors: what is proved to be positive (`floor_of`); norms: of each row's error."""
+    """Accumulated errors by value. floors: proven positive lower bounds (`floor_of`). norms: norm of each row's error."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -124,19 +124,19 @@ class _Errors(dict[SSAValue, Array]):
         self.known: Mapping[str, Bound] = {}
 
     def forget(self, values: Sequence[SSAValue]) -> None:
-        """What no operation will read again."""
+        """Drop values that no operation will read again."""
         for value in values:
             for table in (self, self.floors, self.norms):
                 table.pop(value, None)
 
 
 def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], errors: _Errors, local: bool) -> Bound:
-    """One operation: its bound, which also goes into `errors` for its users."""
+    """Return the bound of one operation and store it in `errors` for its users."""
     shape, dtype = shape_of(op.results[0].type), result_dtype(op)
     moves = isinstance(op, MOVES)
-    # Of what a body computed nothing is proved here.
+    # Nothing is proved here of values that a body computed.
     operands = [] if isinstance(op, d.ElementOp) else list(op.operands)
-    if any(numpy_dtype(v.type).kind == "c" for v in (*operands, op.results[0])):  # the rules are of real numbers
+    if any(numpy_dtype(v.type).kind == "c" for v in (*operands, op.results[0])):  # the rules are for real numbers
         errors[op.results[0]] = np.full(shape, np.inf)
         return Bound(errors[op.results[0]], None, "none")
     x = [values.of(v) if moves else _as_used(values.of(v), v, dtype) for v in operands]
@@ -156,7 +156,7 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
         else:
             how = side.arithmetic(op)
             inner = how.dtype if how.dtype is not None and dtype.kind == "f" else dtype
-            # Of one group alone rows are no better than their elements.
+            # For a single group, row norms prove no more than elements do.
             norms = () if local else [_operand_norm(v, ev, errors) for v, ev in zip(operands, e, strict=True)]
             step = BoundStep(op, x, e, inner, how, [errors.floors.get(v) for v in operands], norms)
             split = split_of(step)
@@ -191,7 +191,7 @@ def _step(op: FleetOp, values: Values, side: Side, golden: Mapping[str, float], 
 
 
 def _as_used(value: np.ndarray, operand: SSAValue, dtype: np.dtype) -> Array:
-    """float64 of an operand; a Python number takes the array's dtype first (NumPy 2's weak promotion), alike on all sides."""
+    """Return an operand as float64. A Python number takes the array's dtype first (NumPy 2's weak promotion)."""
     if not is_tensor(operand.type) and dtype.kind == "f":
         value = value.astype(dtype)
     return value.astype(np.float64)
@@ -215,14 +215,14 @@ def _operand_error(
 
 
 def _operand_norm(operand: SSAValue, error: Array, errors: _Errors) -> Array:
-    """Of an operand's rows, as `_operand_error` gave its elements: what it adds on entry counts with its elements."""
+    """Return bounds on the norms of an operand's row errors; errors added on entry count by their elements."""
     known = errors.norms.get(operand)
     own = row_norm(error)
     return own if known is None else np.fmin(own, known + row_norm(np.maximum(error - errors[operand], 0.0)))
 
 
 def _candidates(x: Array, e: Array, axis: int) -> Array:
-    """Classes whose value may be the largest; only the golden's own where it is decided or everything is exact."""
+    """Return the mask of classes whose value may be the largest; only the golden's if that is certain or all is exact."""
     best = np.argmax(x, axis=axis)
     chosen = np.zeros(x.shape, bool)
     np.put_along_axis(chosen, np.expand_dims(best, axis), True, axis=axis)

@@ -1,1 +1,1 @@
-"""What decides where an accumulated bound says nothing: an operation's own operands, then the program in higher precision."""
+"""Judges that decide where an accumulated bound says nothing: an operation's own operands, then the program in higher precision."""

@@ -1,9 +1,9 @@
-"""How well a program determines its results: what small changes of inputs and weights do to them.
+"""How well a program determines its results: the effect of small changes of inputs and weights.
 
-A golden of some precision cannot be nearer to the truth than its inputs are: inputs and weights moved by one ulp are another model
-that the same numbers might stand for. What that changes is no error: a golden that is no farther off can be trusted. The changes
-are drawn with a seed, in random directions. Zeros stay (most are structure: masks, padding), and so do infinities, integers and the
-program's own constants.
+A golden of some precision cannot be nearer to the truth than its inputs are. Inputs and weights moved by one ulp are another model
+that the same numbers might stand for, so the change that this causes is no error, and a golden within it can be trusted. The
+changes are drawn with a seed, in random directions. Zeros stay (most are structure: masks, padding), and so do infinities, integers
+and the program's own constants.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from fleet.ir.types import numpy_dtype
 __all__ = ["DRAWS", "JUMP_DRAWS", "JUMP_ULPS", "Determined", "determined", "moved"]
 
 DRAWS = 6
-"""Evaluations with every input and weight moved by one ulp."""
+"""Number of evaluations with each input and weight moved by one ulp."""
 
 JUMP_DRAWS = 2
 JUMP_ULPS = 32
-"""Evaluations in which they are moved by this many ulps: a result that moves far more than in proportion hangs on a decision."""
+"""Number of evaluations with larger moves, and their size in ulps. A result that moves far more than in proportion depends on a
+decision.
+"""
 
 _IN_PROPORTION = 8.0
 
@@ -38,9 +40,9 @@ class Determined:
 
     Attributes:
         value: without any change.
-        condition: float64: the most that an element moved per ulp, over all draws; infinite where one gave another special value.
-            Of integers and booleans: 1 where one gave another.
-        jumps: boolean: elements that hang on a decision (a comparison, an order, a rounding) which a small change turns round.
+        condition: float64: the largest move of an element per ulp, over all draws; infinite if a draw gave another special value.
+            For integers and booleans: 1 if a draw gave another value.
+        jumps: boolean: elements that depend on a decision (a comparison, an order, a rounding) which a small change reverses.
     """
 
     value: Array
@@ -49,7 +51,7 @@ class Determined:
 
 
 def moved(array: Array, ulps: int, rng: np.random.Generator, dtype: np.dtype) -> Array:
-    """Floats in `dtype`, every finite one but the zeros moved by so many ulps of its own dtype, up or down; others as they are."""
+    """Return floats in `dtype`, each finite non-zero one moved up or down by `ulps` of its own ulps; other dtypes as they are."""
     if array.dtype.kind != "f":
         return array
     wide = array.astype(dtype)
@@ -62,7 +64,7 @@ def moved(array: Array, ulps: int, rng: np.random.Generator, dtype: np.dtype) ->
 def determined(
     program: Program, arguments: Mapping[str, Array], keep: Collection[str], dtype: np.dtype, seed: int = 0
 ) -> dict[str, Determined]:
-    """The operations of `keep` in `dtype`, and how well inputs and weights determine them.
+    """Return the operations of `keep` in `dtype`, and how well inputs and weights determine them.
 
     Raises FleetError as `evaluate` does.
     """
@@ -96,7 +98,7 @@ def _eps(op: FleetOp) -> float:
 
 
 def _distance(a: Array, b: Array) -> Array:
-    """float64; infinite between different special values; of integers and booleans 0 or 1."""
+    """Return the distances, as float64; infinite between different special values; 0 or 1 for integers and booleans."""
     if a.dtype.kind != "f":
         return np.asarray(a != b).astype(np.float64)
     with np.errstate(invalid="ignore"):

@@ -1,6 +1,6 @@
-"""A program evaluated in more precision than its own: every float of it in float64, or in longdouble.
+"""Evaluate a program in more precision than its own: all floats in float64, or in longdouble.
 
-The operations, their order and the numbers that the program states stay as they are: a Python number takes the dtype of the array
+The operations, their order and the numbers that the program states stay unchanged. A Python number takes the dtype of the array
 that it meets, and a cast to a narrower float rounds, because both are what the program means. Nothing else is rounded to the
 program's dtypes.
 """
@@ -27,27 +27,27 @@ from fleet.targets.bytecode.evaluate import EvaluationStep, prepare, prepare_bod
 __all__ = ["evaluate", "widest"]
 
 _AS_THEY_ARE = (d.GatherOp, d.ScatterOp, d.WhereOp, d.DynamicReshapeOp, d.DynamicBroadcastOp, d.DynamicSliceOp, d.ArangeOp, d.TriOp)
-"""Operations that take an integer as an integer, whatever dtype they give."""
+"""Operations that read an integer operand as an integer, whatever their result dtype."""
 
 _NO_LONGDOUBLE = (d.ErfOp, d.GeluOp, d.AttentionOp)
-"""Operations that the VM computes by tables of float64."""
+"""Operations that the VM computes with tables in float64."""
 
 
 def widest(dtype: np.dtype) -> np.dtype | None:
-    """The dtype in which a float of `dtype` is evaluated for a reference; None where this machine has none with more precision."""
+    """Return the dtype of a reference evaluation for floats of `dtype`, or None if this machine has none with more precision."""
     found = np.dtype(np.longdouble if dtype.itemsize >= 8 else np.float64)
     return found if np.finfo(found).nmant > np.finfo(dtype).nmant else None
 
 
 def evaluate(program: Program, arguments: Mapping[str, Array], keep: Collection[str], dtype: np.dtype) -> dict[str, Array]:
-    """Operation id -> its value, for the operations of `keep`. Values are dropped after their last use.
+    """Return operation id -> value, for the operations of `keep`. Values are dropped after their last use.
 
     Args:
-        arguments: every input and weight, floats in `dtype`, everything else as the program has it.
+        arguments: each input and weight; floats in `dtype`, everything else in the program's dtype.
         dtype: float64 or longdouble.
 
     Raises:
-        FleetError: an operation that cannot be computed in `dtype`.
+        FleetError: an operation cannot be computed in `dtype`.
     """
     values: dict[SSAValue, Any] = {}
     operations = list(program.operations())
@@ -68,7 +68,7 @@ def evaluate(program: Program, arguments: Mapping[str, Array], keep: Collection[
 
 
 def _prepare(op: FleetOp, dtype: np.dtype) -> EvaluationStep:
-    """An operation on operands as they were evaluated; bodies are evaluated in `dtype` too."""
+    """Prepare an operation for operands as evaluated here; bodies are evaluated in `dtype` too."""
     if isinstance(op, d.RegionOp):
         return prepare_bodies(op, partial(_prepare, dtype=dtype))
     if isinstance(op, d.ElementOp):
@@ -85,7 +85,7 @@ def _value(program: Program, arguments: Mapping[str, Array], values: Mapping[SSA
 
 
 def _taken(op: FleetOp, operand: SSAValue, value: Array, dtype: np.dtype) -> Array:
-    """An operand as the operation takes it: in `dtype`, where it counts as a float."""
+    """Return an operand as the operation reads it: in `dtype` if it counts as a float."""
     own = numpy_dtype(operand.type)
     if not is_tensor(operand.type):
         met = [numpy_dtype(v.type) for v in op.operands if is_tensor(v.type)]
@@ -100,7 +100,7 @@ def _taken(op: FleetOp, operand: SSAValue, value: Array, dtype: np.dtype) -> Arr
 
 
 def _prepare_result(op: FleetOp, dtype: np.dtype) -> EvaluationStep:
-    """One operation; a float in `dtype`, everything else as the program has it."""
+    """Prepare one operation; a float result is in `dtype`, every other one in the program's dtype."""
     type_ = op.results[0].type
     own = numpy_dtype(type_)
     is_float = own.kind == "f" and is_tensor(type_)

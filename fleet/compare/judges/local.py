@@ -1,4 +1,4 @@
-"""Local values: every operation, or device group, run on a golden's own inputs, so that "which layer is wrong?" has an answer."""
+"""Local values: each operation, or device group, run on the golden's own inputs, to answer "which layer is wrong?"."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from fleet.sdk.error_model import FixedPoint
 __all__ = ["PARTS", "LocalPairs", "local_device_values", "local_host_values", "local_parts", "pairs"]
 
 PARTS: tuple[str, ...] = ("operands", "unit", "result")
-"""Where the local error of a device group comes from: `local_parts`."""
+"""The parts of a device group's local error (see `local_parts`)."""
 
 
 def local_host_values(
     program: Program, weights: Mapping[str, np.ndarray], golden: Trace, inputs: Mapping[str, np.ndarray], skip: frozenset[str]
 ) -> dict[str, np.ndarray]:
-    """Each operation by the VM's operators on the golden's values and the given weights.
+    """Compute each operation with the VM's operators on the golden's values and the given weights.
 
-    With rounded weights on the golden's values this is what quantisation costs in one operation. skip: ids left out.
+    With rounded weights, the difference to the golden is the cost of quantisation in one operation. skip: operation ids to leave
+    out.
     """
     from dataclasses import replace
 
@@ -49,17 +50,17 @@ def local_host_values(
 
 
 class LocalPairs(Mapping[str, tuple[np.ndarray, np.ndarray]]):
-    """(what the VM's operators make of a trace's own operands, what the trace has) by operation id.
+    """Operation id -> (result of the VM's operators on a trace's own operands, the other trace's tensor).
 
-    Made when it is asked for; only the last pair is kept, so that it needs no second copy of the trace. Operations with an operand
-    that the trace did not keep are left out.
+    A pair is computed on demand and only the last one is kept, so that no second copy of the trace is needed. Operations with an
+    operand that the trace did not keep are left out.
     """
 
     def __init__(
         self, program: Program, trace: Trace, inputs: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray],
         instead: Mapping[str, np.ndarray],
     ) -> None:  # fmt: skip
-        """trace: every tensor, others: those to be held against; instead: references that were computed in another way."""
+        """trace: with all tensors. others: tensors to compare. instead: references that were computed in another way."""
         self._values = Values(program, inputs, trace.tensors)
         self._others, self._instead = others, instead
         self._operations: dict[str, FleetOp] = {}
@@ -97,7 +98,7 @@ class LocalPairs(Mapping[str, tuple[np.ndarray, np.ndarray]]):
 
 
 def local_device_values(stream: CompiledStream, golden: Trace, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Each device group by the functional model on the golden's values, host operations with the stored weights."""
+    """Compute each device group with the functional model on the golden's values, and host operations with the stored weights."""
     from fleet.engines.accel import run_groups_locally
 
     grouped = frozenset(op for group in stream.groups for op in group)
@@ -108,16 +109,16 @@ def local_device_values(stream: CompiledStream, golden: Trace, inputs: Mapping[s
 def local_parts(
     stream: CompiledStream, side: GroupArithmetic, golden: Trace, inputs: Mapping[str, np.ndarray], device: Mapping[str, np.ndarray]
 ) -> dict[str, dict[str, float]]:
-    """What each device group's own error is made of, as root mean squares of differences of whole tensors.
+    """Return the parts of each device group's own error, as root mean squares of differences of whole tensors.
 
     Args:
-        stream, side: the compiled stream and what its set states of it.
-        golden: with the weights as stored. device: operation id -> what the group computes on the golden's values.
+        stream: the compiled stream. side: what its instruction set states of it.
+        golden: with the weights as stored. device: operation id -> the group's result on the golden's values.
 
     Returns:
-        Operation id -> part -> RMS. "operands": the group in binary64 on operands as device memory holds them, less the
-        golden; "result": what storing that result in the device's dtype changes; "unit": the rest, what the unit computes
-        differently (orders of sums, binary32, tables, inner tensors that it stores).
+        Operation id -> part -> RMS. "operands": the group in binary64 on operands as device memory holds them, minus the golden.
+        "result": the effect of storing that result in the device's dtype. "unit": the rest, the unit's own arithmetic (orders of
+        sums, binary32, tables, inner tensors that it stores).
     """
     from fleet.targets.bytecode.evaluate import apply
 
@@ -147,7 +148,7 @@ def local_parts(
 
 
 def _loaded(value: np.ndarray, dtype: np.dtype | FixedPoint | None) -> np.ndarray:
-    """In binary64, by way of the dtype to which it is rounded on entry."""
+    """Return the value in binary64, rounded first to the dtype that it has on entry."""
     if value.dtype.kind != "f":
         return value
     if isinstance(dtype, FixedPoint):
@@ -162,5 +163,5 @@ def _rms(difference: np.ndarray) -> float:
 
 
 def pairs(references: Mapping[str, np.ndarray], others: Mapping[str, np.ndarray]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """(reference, other) for the operations that both have."""
+    """Return (reference, other) for the operations that both have."""
     return {op: (np.asarray(references[op]), np.asarray(other)) for op, other in others.items() if op in references}

@@ -1,8 +1,8 @@
-"""Each step of a device's own run against the golden's operators on that run's own operands.
+"""Compare each step of a device's own run with the golden's operators on that run's own operands.
 
-Errors that gather on the way to an operation are bounded by interval arithmetic, and where a model has steep places (a softmax
-of large scores, a division by what may be 0) that bound is infinite from there on, however right the device is. What one
-device group or host operation adds on the operands that it really had does not depend on what lies before it.
+Interval arithmetic bounds the errors that accumulate on the way to an operation. If a model has steep places (a softmax of large
+scores, a division by what may be 0), that bound is infinite from there on, however right the device is. The error that one device
+group or host operation adds on its actual operands does not depend on earlier operations.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ __all__ = ["own_steps"]
 def own_steps(
     stream: CompiledStream, side: GroupArithmetic, trace: Trace, inputs: Mapping[str, np.ndarray]
 ) -> tuple[dict[str, tuple[np.ndarray, np.ndarray]], Bounds]:
-    """(operation id -> (the golden's operators, the device), both on the device's operands; operation id -> bound).
+    """Return (operation id -> (golden's operators, device), both on the device's operands; operation id -> bound).
 
-    Operations inside a group have no value; the golden's operators compute them of what enters the group. Stored dtypes
-    (float16) widen to the program's, exactly. Raises FleetError where an operand of an operation is missing.
+    Operations inside a group have no value; the golden's operators compute them from what enters the group. Stored dtypes (float16)
+    widen exactly to the program's. Raises FleetError if an operand of an operation is missing.
     """
     program = stream.rounded
     dtypes = {op_id(op): numpy_dtype(op.results[0].type) for op in program.operations() if op.results}

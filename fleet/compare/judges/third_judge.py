@@ -1,16 +1,16 @@
-"""The third judge: an engine that is as near to the program in higher precision as the golden is.
+"""The third judge: accepts an engine that is as near to the program in higher precision as the golden is.
 
-It is asked where errors that gather on the way have no finite bound, and no bound on the operation's own operands decides either
-(an engine that shows only outputs). It evaluates the program with more precision (`higher_precision`) and asks how well inputs and
-weights determine each element (`condition`). Distances are in the norm `ways.NORM`: the largest error of an operation, each
-element's in units of one ulp of it or of what one-ulp changes of inputs and weights do to it, whichever is larger.
+It is called if accumulated errors have no finite bound and no bound on the operation's own operands decides either (an engine that
+shows only outputs). It evaluates the program with more precision (`higher_precision`) and measures how well inputs and weights
+determine each element (`condition`). Distances are in the norm `ways.NORM`: the largest error of an operation, each element's in
+units of one ulp of it or of its change by one-ulp changes of inputs and weights, whichever is larger.
 
-An element passes if its distance is at most max(4 * the golden's, 2), the golden's being that of the whole operation. That counts
-only where the golden itself can be trusted: an element that is farther off than `TRUSTED`, that hangs on a decision which a small
-change turns round, or that is determined so badly that more than `RESOLUTION` of its size would pass, is not decided. Nothing else
-is excused: a trusted element beyond the limit differs.
+An element passes if its distance is at most max(4 * golden, 2), with the golden's distance taken over the whole operation. That
+counts only where the golden itself can be trusted. An element is not decided if the golden is farther off than `TRUSTED`, if it
+depends on a decision which a small change reverses, or if it is so badly determined that more than `RESOLUTION` of its size would
+pass. Nothing else is excused: a trusted element beyond the limit differs.
 
-An index (of an order, of the largest) may be another one only where the values of both are nearer to each other than that.
+An index (of an order, of the largest) may differ only if the two indexed values are nearer to each other than that limit.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ FACTOR = 4.0
 """An engine may be this many times as far from higher precision as the golden is."""
 
 LEAST = 2.0
-"""What it may be off in any case: two ulps, or what two ulps in inputs and weights do."""
+"""The distance that is always allowed: two ulps, or the effect of two ulps in inputs and weights."""
 
 TRUSTED = 32.0
-"""The largest distance at which the golden is believed: its roundings add up to a few of what one ulp of its inputs does."""
+"""The largest distance at which the golden is trusted: its rounding adds up to a few times the effect of one ulp of its inputs."""
 
 RESOLUTION = 2.0**-7
 """The largest share of an element (or of the operation's root mean square) that may pass as rounding: less than 1 %."""
@@ -54,7 +54,12 @@ _MOVES = (d.SliceOp, d.ReshapeOp, d.TransposeOp, d.BroadcastToOp, d.CastOp)
 
 @dataclass(frozen=True)
 class _Limits:
-    """Of one operation's floats: the golden's distance, what is allowed, and by element whether a distance says anything."""
+    """Limits of one operation's floats.
+
+    golden: the golden's distance. allowed: the largest distance that passes. scale: the unit of distances, by element.
+    trusted, fine: masks of elements at which the golden is trusted, and at which the allowed distance is below `RESOLUTION`.
+    least: magnitude up to which a value counts as zero beside the operation's other values.
+    """
 
     golden: float
     allowed: float
@@ -66,7 +71,7 @@ class _Limits:
 
 @dataclass(frozen=True)
 class _Index:
-    """Where indices come from: the operation whose values they order, along which axis, and each element's row of these."""
+    """Where indices come from: the operation whose values they order, the axis, and the row of these values for each index."""
 
     values: FleetOp
     axis: int
@@ -75,12 +80,12 @@ class _Index:
 
 @dataclass
 class ThirdJudge:
-    """See the module. One for each comparison.
+    """The third judge, one per comparison; the module's docstring explains it.
 
     Args:
-        program: with its weights. inputs: every input. golden: the golden's tensors by operation id.
+        program: with its weights. inputs: all inputs. golden: the golden's tensors by operation id.
         golden_is_reference: whether the golden is the reference of the doubts; else it is the other side.
-        seed: of the changes of inputs and weights.
+        seed: for the changes of inputs and weights.
     """
 
     program: Program
@@ -91,7 +96,7 @@ class ThirdJudge:
     _ops: dict[str, FleetOp] = field(default_factory=dict[str, FleetOp], init=False)
 
     def __call__(self, doubts: Mapping[str, Doubt]) -> dict[str, Judgement]:
-        """A judgement for each doubt: its element is held, beyond, or neither."""
+        """Return a judgement for each doubt: each of its elements is held, beyond, or neither."""
         self._ops = {op_id(op): op for op in self.program.operations()}
         found: dict[str, Judgement] = {}
         for dtype, names in self._by_dtype(doubts).items():
@@ -109,7 +114,7 @@ class ThirdJudge:
         return found
 
     def _by_dtype(self, doubts: Mapping[str, Doubt]) -> dict[np.dtype | None, list[str]]:
-        """Operations by the dtype in which they are evaluated."""
+        """Return the operations by the dtype in which they are evaluated; None if there is none with more precision."""
         found: dict[np.dtype | None, list[str]] = {}
         for name in doubts:
             own = numpy_dtype(self._ops[name].results[0].type)
@@ -134,14 +139,14 @@ class ThirdJudge:
         return _indices(index, golden, engine, doubt.undecided, ordered.value, limits, dtype)
 
     def _floats(self, name: str, golden: Array, engine: Array, undecided: Array, known: Determined, dtype: np.dtype) -> Judgement:
-        """Values."""
+        """Judge float values."""
         limits = _limits(golden, known, numpy_dtype(self._ops[name].results[0].type))
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             distance = np.abs(engine.astype(dtype) - known.value).astype(np.float64) / limits.scale
-        near = distance <= limits.allowed  # of a NaN: no
-        # A special value that higher precision has as well is the program's own.
+        near = distance <= limits.allowed  # False for NaN
+        # A special value that higher precision gives too belongs to the program itself.
         special = ~np.isfinite(known.value) & _same(golden, known.value) & ~known.jumps
-        # An exact zero has neither ulps nor a condition: what is small beside the operation's other values may be either.
+        # An exact zero has neither ulps nor a condition: a value that is small beside the operation's others may be right or wrong.
         zero = (known.value == 0) & (known.condition == 0) & (np.abs(engine.astype(np.float64)) <= limits.least)
         held = undecided & limits.trusted & limits.fine & near
         beyond = undecided & ((limits.trusted & ~near & ~zero) | special)
@@ -158,7 +163,7 @@ class ThirdJudge:
         return Judgement(held, beyond, words, higher)
 
     def _index(self, name: str) -> _Index | None:
-        """What an operation's indices are indices of; None where it is no order's, no largest's, and no part of one."""
+        """Return where an operation's indices come from; None if it is neither an order nor an argmax, nor moved from one."""
         chain: list[FleetOp] = []
         op: object = self._ops[name]
         while isinstance(op, _MOVES) and numpy_dtype(op.results[0].type).kind in "iu":
@@ -185,7 +190,7 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
 
 
 def _limits(golden: Array, known: Determined, own: np.dtype) -> _Limits:
-    """own: the dtype that the program gives the operation, whose ulps count."""
+    """Return the limits of an operation. own: the dtype of its result in the program, whose ulps count."""
     scale = np.maximum(_ulp(known.value, own), known.condition)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         off = np.abs(golden.astype(known.value.dtype) - known.value).astype(np.float64) / scale
@@ -204,7 +209,7 @@ def _limits(golden: Array, known: Determined, own: np.dtype) -> _Limits:
 
 
 def _ulp(value: Array, own: np.dtype) -> Array:
-    """float64: the spacing of `own` at each element; of special values that of its largest."""
+    """Return the spacing of `own` at each element, as float64; for special values the spacing at its largest number."""
     largest = np.finfo(own).max
     with np.errstate(over="ignore", invalid="ignore"):
         near = np.abs(np.where(np.isnan(value), 1.0, np.clip(value, -largest, largest))).astype(own)
@@ -212,14 +217,14 @@ def _ulp(value: Array, own: np.dtype) -> Array:
 
 
 def _same(golden: Array, value: Array) -> Array:
-    """Equal, the same special values included."""
+    """Whether elements are equal, the same special values included."""
     with np.errstate(over="ignore"):
         wide = golden.astype(value.dtype)
     return (wide == value) | (np.isnan(wide) & np.isnan(value))
 
 
 def _why(left: Array, limits: _Limits, known: Determined) -> str:
-    """Why elements are left, the commonest cause; "" where none are."""
+    """Return the most common reason why elements are left, or "" if none are."""
     if not left.any():
         return ""
     causes = {
@@ -232,7 +237,7 @@ def _why(left: Array, limits: _Limits, known: Determined) -> str:
 
 
 def _whole(golden: Array, engine: Array, undecided: Array, known: Determined, dtype: np.dtype) -> Judgement:
-    """Integers and booleans: what no change of the inputs moves, and the golden has right, must be so."""
+    """Judge integers and booleans: an element that no change of inputs moves, and that the golden has right, must be equal."""
     certain = (golden == known.value) & ~known.jumps
     why = "" if not (undecided & ~certain).any() else "small changes of the inputs give other ones"
     name = dtype.name if dtype.itemsize <= 8 else "longdouble"
@@ -243,7 +248,7 @@ def _whole(golden: Array, engine: Array, undecided: Array, known: Determined, dt
 def _indices(
     index: _Index, golden: Array, engine: Array, undecided: Array, values: Array, limits: _Limits, dtype: np.dtype
 ) -> Judgement:
-    """Indices of other values than the golden's: both values must be as near to each other as rounding may bring them."""
+    """Judge indices: where they differ from the golden's, both values must be as near to each other as rounding may bring them."""
     length = values.shape[index.axis]
     moved: tuple[Array, ...] = (values, limits.allowed * limits.scale, limits.trusted & limits.fine)
     table, scale, good = (np.moveaxis(a, index.axis, -1).reshape(-1, length) for a in moved)
@@ -269,7 +274,7 @@ def _indices(
 
 
 def _repeated(rows: Array, engine: Array, golden: Array) -> Array:
-    """Indices that a row has more often than the golden's row has any."""
+    """Return the mask of indices that a row repeats more often than the golden repeats any."""
     pairs = np.stack([rows.reshape(-1), engine.reshape(-1).astype(np.int64)])
     _, where, count = np.unique(pairs, axis=1, return_inverse=True, return_counts=True)
     own = np.unique(np.stack([rows.reshape(-1), golden.reshape(-1).astype(np.int64)]), axis=1, return_counts=True)[1]
@@ -277,6 +282,6 @@ def _repeated(rows: Array, engine: Array, golden: Array) -> Array:
 
 
 def _cannot(doubt: Doubt, why: str) -> Judgement:
-    """Nothing is decided."""
+    """Return a judgement that decides nothing."""
     none = np.zeros(doubt.undecided.shape, bool)
     return Judgement(none, none, "", HigherPrecision("", 0.0, 0.0, 0.0, 0.0, 0, why))

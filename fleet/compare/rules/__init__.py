@@ -1,1 +1,1 @@
-"""Forward error of single operations: `table` names the rule of each operation, `steps` is what a rule works with."""
+"""Forward error of single operations: `table` names the rule of each operation, `steps` defines what a rule works with."""

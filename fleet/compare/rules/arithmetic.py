@@ -26,19 +26,19 @@ def _sum_error(s: BoundStep) -> Array:
 
 
 def _product_error(s: BoundStep) -> Array:
-    """Of a product."""
+    """Return the error of a product."""
     return np.abs(s.x[0]) * s.e[1] + np.abs(s.x[1]) * s.e[0] + s.e[0] * s.e[1]
 
 
 def quotient_error(s: BoundStep) -> Array:
-    """Of a quotient; inf where the divisor may be zero."""
+    """Return the error of a quotient; inf where the divisor may be zero."""
     (a, b), (ea, eb) = s.x, s.e
     low = np.where(b > 0, s.low(1), np.abs(b) - eb)
     return np.where(low > 0, (ea * np.abs(b) + np.abs(a) * eb) / (np.abs(b) * low), np.inf)
 
 
 def _select(sign: float) -> Rule:
-    """maximum (sign 1) and minimum (-1): one operand's error where the other cannot win."""
+    """Return the rule of maximum (sign 1) or minimum (-1): one operand's error where the other cannot win."""
 
     def rule(s: BoundStep) -> Array:
         ea, eb = np.broadcast_arrays(s.e[0], s.e[1])
@@ -60,7 +60,7 @@ def _sqrt(s: BoundStep) -> Array:
 
 
 def monotone(name: str, f: Callable[[Array], Array]) -> Rule:
-    """Monotone functions: the ends of the interval; float64's own error in the differences is added."""
+    """Return the rule of a monotone function: the ends of the interval, plus float64's own error in the differences."""
 
     def rule(s: BoundStep) -> Array:
         value = f(s.x[0])
@@ -78,7 +78,7 @@ def _pow(s: BoundStep) -> Array:
     value = np.power(base, exponent)
     corners = [np.power(base + i * eb, exponent + j * ee) for i in (-1, 1) for j in (-1, 1)]
     spread = np.maximum.reduce([np.abs(c - value) + 8 * EPS * np.abs(c) for c in corners])
-    # Through zero x**n has its extreme at 0 for even n > 0 and a pole for n < 0; other exponents are undefined there.
+    # If the base may be zero, x**n has its extreme at 0 for even n > 0 and a pole for n < 0; other exponents are undefined there.
     through = (np.abs(base) <= eb) & (eb > 0)
     whole = (ee == 0) & (exponent == np.floor(exponent))
     spread = np.where(through, np.where(whole & (exponent > 0), np.maximum(spread, np.abs(value)), np.inf), spread)
@@ -88,7 +88,7 @@ def _pow(s: BoundStep) -> Array:
 
 
 def _item(s: BoundStep) -> Array:
-    """A float is the number itself; of an integer or truth value nothing is known but that of an exact one."""
+    """Return the error of a float itself; an integer or boolean is exact if its operand is, else nothing is proved."""
     error = s.e[0].reshape(())
     return error if numpy_dtype(s.op.results[0].type).kind == "f" else np.where(error == 0, 0.0, np.inf)
 
@@ -103,10 +103,10 @@ def _cast(s: BoundStep) -> Array:
 
 
 def product_parts(s: BoundStep) -> tuple[Array, Array]:
-    """Of x @ w: what the operands' errors do, and what the arithmetic rounds at any point within them.
+    """Return two parts of the error of x @ w: the effect of the operands' errors, and the rounding at any point within them.
 
-    (|x| + e) @ (|w| + f) = |x| @ |w| + (e @ |w| + (|x| + e) @ f), so each product is computed once: the first stays with the step
-    for the other side, whose operands have the same values.
+    (|x| + e) @ (|w| + f) = |x| @ |w| + (e @ |w| + (|x| + e) @ f), so each product is computed once. The step keeps the first
+    product for the other side, whose operands have the same values.
     """
     left, right = np.abs(s.x[0]), np.abs(s.x[1])
     sizes = s.once("sizes", lambda: left @ right)
@@ -119,7 +119,7 @@ def product_parts(s: BoundStep) -> tuple[Array, Array]:
     k = length if s.how.roundings is None else s.how.roundings
     rounding = gamma(k, s.dtype) * (sizes + spread) + length * unit(s.dtype)[1]
     whole = spread + rounding
-    # No result is larger than the sum of its terms' magnitudes: where those fit, nothing more has to be known.
+    # No result is larger than the sum of its terms' magnitudes, so these need checking only if that sum may overflow.
     if s.dtype.kind == "f" and not np.all(sizes + whole <= float(np.finfo(s.dtype).max)):
         rounding = np.where(np.isinf(no_overflow(s.x[0] @ s.x[1], whole, s.dtype)), np.inf, rounding)
     return np.broadcast_to(spread, sizes.shape), rounding
@@ -131,20 +131,20 @@ def _matmul(s: BoundStep) -> Array:
 
 
 def axes_of(op: FleetOp) -> tuple[tuple[int, ...], bool]:
-    """Axes and keepdims of a reduction."""
+    """Return axes and keepdims of a reduction."""
     assert isinstance(op, d.ReduceOp)
     return integers(op.axes), bool(op.keepdims.value.data)
 
 
 def _summed(x: Array, e: Array, axes: tuple[int, ...], keep: bool, dtype: np.dtype, k: int) -> Array:
-    """Error of a sum in which a term meets k roundings."""
+    """Return the error of a sum in which each term is rounded at most k times."""
     spread = np.sum(e, axis=axes, keepdims=keep)
     magnitudes = np.sum(np.abs(x) + e, axis=axes, keepdims=keep)
     return no_overflow(np.sum(x, axis=axes, keepdims=keep), spread + gamma(k, dtype) * magnitudes, dtype)
 
 
 def reduced_count(x: Array, axes: tuple[int, ...]) -> int:
-    """Elements that one result of a reduction sums."""
+    """Return the number of elements that one result of a reduction sums."""
     return int(np.prod([x.shape[i] for i in axes], dtype=np.int64))
 
 
@@ -155,7 +155,7 @@ def _reduce_sum(s: BoundStep) -> Array:
 
 
 def _mean_of(x: Array, e: Array, axes: tuple[int, ...], keep: bool, dtype: np.dtype, a: Arithmetic) -> Array:
-    """A sum, then a division by n or a product with a rounded 1 / n: two more roundings."""
+    """Return the error of a mean: a sum, then a division by n or a product with a rounded 1 / n, which is two more roundings."""
     n = reduced_count(x, axes)
     k = (max(n - 1, 0) if a.roundings is None else a.roundings) + 2
     return _summed(x, e, axes, keep, dtype, k) / n + 2 * unit(dtype)[1]
@@ -167,7 +167,7 @@ def _mean(s: BoundStep) -> Array:
 
 
 def _var(s: BoundStep) -> Array:
-    """Two passes: mean, then the mean of (x - mean)^2; the mean is the true one plus a bounded error."""
+    """Return the error of two passes: mean, then the mean of (x - mean)^2; the mean is the true one plus a bounded error."""
     axes, keep = axes_of(s.op)
     mean = np.mean(s.x[0], axis=axes, keepdims=True)
     e_mean = _mean_of(s.x[0], s.e[0], axes, True, s.dtype, s.how)
@@ -179,7 +179,7 @@ def _var(s: BoundStep) -> Array:
 
 
 def _extreme(function: Callable[..., Array]) -> Rule:
-    """reduce_max and reduce_min."""
+    """Return the rule of reduce_max or reduce_min."""
 
     def rule(s: BoundStep) -> Array:
         axes, keep = axes_of(s.op)
@@ -222,15 +222,15 @@ def _concat(s: BoundStep) -> Array:
 
 
 def floor_of(s: BoundStep) -> Array | None:
-    """A positive lower bound of the result as it is computed from operands within e of x; None where none is known.
+    """Return a positive lower bound of the result as computed from operands within e of x, or None.
 
-    An exponential is positive however far its argument may be off, and so are sums and products of what is positive. Without
-    this the denominator of a softmax would be within its error of zero, and nothing could be said of the quotient.
+    An exponential is positive however far its argument may be off, and so are sums and products of positive values. Without this,
+    the denominator of a softmax would be within its error of zero, and nothing could be proved of the quotient.
     """
     u, half = unit(s.dtype)
     floor = [*s.floor, None, None]
     if isinstance(s.op, d.VarOp):
-        return np.zeros(())  # a mean of squares, however they are rounded
+        return np.zeros(())  # a mean of squares is not negative, however they are rounded
     if isinstance(s.op, d.SqrtOp) and floor[0] is not None:
         return np.sqrt(floor[0]) * (1 - 2 * u)
     if isinstance(s.op, d.ExpOp):

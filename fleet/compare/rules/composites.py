@@ -1,7 +1,7 @@
 """Error rules of composites: the rules of their textbook sequences (`fleet.ir.expand`), one after the other.
 
-An engine that computes a composite in another order of its sums is covered; one that leaves out a rounding is, too, as the
-bound grows with each. Values between the steps are computed in float64 from the operands' values.
+An engine that computes a composite with another order of its sums is covered. One that omits a rounding is covered too, because the
+bound grows with each rounding. Values between the steps are computed in float64 from the operands' values.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _sequence(s: BoundStep) -> Array:
 
 
 def _constant(op: d.ConstantOp, dtype: np.dtype) -> Array:
-    """A Python number takes the array's dtype first (NumPy 2's weak promotion)."""
+    """Return a constant as float64. A Python number takes the array's dtype first (NumPy 2's weak promotion)."""
     value = np.full(shape_of(op.result.type), constant_value(op), numpy_dtype(op.result.type))
     if not is_tensor(op.result.type) and value.dtype.kind == "f":
         value = value.astype(dtype)
@@ -61,7 +61,7 @@ def _constant(op: d.ConstantOp, dtype: np.dtype) -> Array:
 
 
 def _called(s: BoundStep) -> Array:
-    """A call of NumPy's function: its sequence's rules. Without one only exact operands are proved to give an exact result."""
+    """Bound a call of a NumPy function by its sequence's rules. Without a sequence, only exact operands prove an exact result."""
     try:
         known = bool(expand(s.op))
     except InferenceError:

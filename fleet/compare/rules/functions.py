@@ -1,6 +1,6 @@
-"""Error rules of functions, of what jumps (comparisons, rounding to integers), of choices and of products (see `table`).
+"""Error rules of functions, of step functions (comparisons, rounding to integers), of choices and of products (see `table`).
 
-What jumps has an error of zero where no operand within its error reaches the other side of a step, else the step's height.
+A step function has error zero if no operand within its error reaches the other side of a step, else the step's height.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["FUNCTIONS"]
 
 
 def _rsqrt(s: BoundStep) -> Array:
-    """Decreasing; a square root and a division, each correctly rounded, unless stated otherwise: at most 1.5 ULP."""
+    """Bound a decreasing function. Default: a square root and a division, each correctly rounded, so at most 1.5 ULP."""
     value = 1 / np.sqrt(s.x[0])
     low = s.low(0)
     top = np.where(low > 0, 1 / np.sqrt(np.maximum(low, 0)), np.inf)
@@ -31,7 +31,7 @@ def _rsqrt(s: BoundStep) -> Array:
 
 
 def _wave(name: str, f: Callable[[Array], Array]) -> Rule:
-    """sin and cos: a slope of at most 1, values between -1 and 1."""
+    """Return the rule of sin or cos: a slope of at most 1, values between -1 and 1."""
 
     def rule(s: BoundStep) -> Array:
         value = f(s.x[0])
@@ -41,7 +41,7 @@ def _wave(name: str, f: Callable[[Array], Array]) -> Rule:
 
 
 def _staircase(f: Callable[[Array], Array]) -> Rule:
-    """floor, ceil, rint, sign: non-decreasing and exact."""
+    """Return the rule of floor, ceil, rint or sign: non-decreasing and exact."""
 
     def rule(s: BoundStep) -> Array:
         value = f(s.x[0])
@@ -52,7 +52,7 @@ def _staircase(f: Callable[[Array], Array]) -> Rule:
 
 
 def _compare(s: BoundStep) -> Array:
-    """A truth value: 1 where the operands' errors may turn it."""
+    """Bound a boolean: 1 where the operands' errors may change it."""
     reach = s.e[0] + s.e[1]
     return np.where((reach > 0) & (np.abs(s.x[0] - s.x[1]) <= reach), 1.0, 0.0)
 
@@ -71,13 +71,13 @@ def _isnan(s: BoundStep) -> Array:
 
 
 def _quantified(s: BoundStep) -> Array:
-    """reduce_any, reduce_all."""
+    """Bound reduce_any and reduce_all."""
     axes, keep = axes_of(s.op)
     return np.max(_truth(s.x[0], s.e[0]), axis=axes, keepdims=keep, initial=0.0)
 
 
 def _floor_div(s: BoundStep) -> Array:
-    """The floor of the exact quotient, as NumPy has it, rounded where it is too large for the dtype."""
+    """Bound the floor of the exact quotient (NumPy's definition), rounded if it is too large for the dtype."""
     value = np.floor_divide(s.x[0], s.x[1])
     e = quotient_error(s)
     quotient = s.x[0] / s.x[1]
@@ -87,7 +87,7 @@ def _floor_div(s: BoundStep) -> Array:
 
 
 def _mod(s: BoundStep) -> Array:
-    """lhs - floor(lhs / rhs) rhs: one rounding; a jump of the divisor where the floor may be another."""
+    """Bound lhs - floor(lhs / rhs) rhs: one rounding; a jump by the divisor where the floor may change."""
     value = np.remainder(s.x[0], s.x[1])
     e = quotient_error(s)
     quotient = s.x[0] / s.x[1]
@@ -115,18 +115,18 @@ def _cumsum(s: BoundStep) -> Array:
 
 
 def _order(s: BoundStep) -> Array:
-    """Indices: any of them where some operand is not exact, as nothing is proved then of the order."""
+    """Bound indices: inf if any operand is inexact, because nothing is proved of the order then."""
     return np.full(s.x[0].shape, 0.0 if not s.e[0].any() else np.inf)
 
 
 def _bits(s: BoundStep) -> Array:
-    """Integers, which are exact."""
+    """Bound operations on integers: inf where an operand is inexact."""
     inexact = (s.e[0] != 0) | (s.e[1] != 0)
     return np.where(inexact, np.inf, 0.0)
 
 
 def _scatter(s: BoundStep) -> Array:
-    """Moves of errors; sums and products of k updates of a row meet k roundings."""
+    """Move the errors; in sums and products, a row with k updates is rounded k times."""
     assert isinstance(s.op, d.ScatterOp)
     rows = np.asarray(s.x[1], np.int64)
     count = int(np.unique(rows % max(s.x[0].shape[0], 1), return_counts=True)[1].max(initial=0))
@@ -153,7 +153,7 @@ def _scatter(s: BoundStep) -> Array:
 
 
 def _reduce_prod(s: BoundStep) -> Array:
-    """n - 1 roundings in any order; a partial product below the normal range loses half a subnormal, times the rest."""
+    """Bound n - 1 roundings in any order; a subnormal partial product loses half a subnormal, times the other factors."""
     axes, keep = axes_of(s.op)
     n = reduced_count(s.x[0], axes)
     k = max(n - 1, 0) if s.how.roundings is None else s.how.roundings
@@ -166,7 +166,7 @@ def _reduce_prod(s: BoundStep) -> Array:
 
 
 def _einsum(s: BoundStep) -> Array:
-    """Terms of p factors, summed over what the result lacks: p - 1 roundings of products and one less than terms of sums."""
+    """Bound products of p factors, summed over the missing axes: p - 1 roundings of products, and one fewer than terms for sums."""
     assert isinstance(s.op, d.EinsumOp)
     subscripts = s.op.subscripts.data
     left, _, right = subscripts.partition("->")
@@ -191,22 +191,22 @@ def _moved(s: BoundStep) -> Array:
 
 def _pad(s: BoundStep) -> Array:
     assert isinstance(s.op, d.PadOp)
-    # Widths are what counts: the padding's error is the value's.
+    # Only the widths matter: the error of the padding is the error of the pad value.
     return cast("Array", apply(s.op, [s.e[0], np.asarray(s.e[1])]))
 
 
 def _sized(s: BoundStep) -> Array:
-    """Moves elements to where sizes say; sizes are exact."""
+    """Move the errors as the sizes say; sizes are exact."""
     return cast("Array", apply(s.op, [s.e[0], *(np.asarray(x, np.int64) for x in s.x[1:])]))
 
 
 def _made(s: BoundStep) -> Array:
-    """Small integers, the same everywhere."""
+    """Return zero errors: the values are small integers, the same on both sides."""
     return np.zeros(apply(s.op, [np.asarray(x, np.int64) for x in s.x]).shape)
 
 
 def _clipped(x: Any) -> Any:
-    """log1p of what its error takes below -1 is not defined: NaN, which `clean` makes inf."""
+    """Return log1p, NaN where the argument may be below -1; `clean` turns that into inf."""
     return np.log1p(np.where(x < -1, np.nan, x))
 
 

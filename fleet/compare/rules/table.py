@@ -1,11 +1,11 @@
 """Forward error of single operations: the rules that `fleet.compare.bounds.tolerance` chains.
 
-A rule bounds, elementwise, |computed(inputs within e of x) - f(x)|, f being the operation in real arithmetic: what the
-operand errors do to f, plus what the arithmetic rounds on the way, whatever the order of its sums.
+A rule bounds, elementwise, |computed(inputs within e of x) - f(x)|, f being the operation in real arithmetic: the effect of the
+operand errors on f, plus the rounding of the arithmetic, whatever the order of its sums.
 
 Model of arithmetic (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., chapters 2 to 4): u is the unit roundoff, a
 correctly rounded operation has relative error at most u and a result in the subnormal range an absolute error of half the
-smallest subnormal; a sum or product chain in which a term meets k roundings has relative error gamma_k = k u / (1 - k u)
+smallest subnormal; a sum or product chain in which a term is rounded k times has relative error gamma_k = k u / (1 - k u)
 of the sum of magnitudes, in any order, with or without fused multiply-add.
 A bound of inf means that nothing is proved.
 """
@@ -53,19 +53,19 @@ __all__ = [
 ]
 
 RULES: Mapping[type[FleetOp], Rule] = {**ARITHMETIC, **FUNCTIONS, **COMPOSITES}
-"""Every operation with a real value; argmax, argmin and constants are treated by `tolerance`. No rule: nothing is proved."""
+"""Rules of operations with a real value. `tolerance` handles argmax, argmin and constants. Without a rule nothing is proved."""
 
 _LINEAR = (d.AddOp, d.SubOp)
 
 MOVES = (d.SliceOp, d.ReshapeOp, d.TransposeOp, d.GatherOp, d.ConcatOp, d.PadOp, d.BroadcastToOp)
-"""What comes out is what went in, elsewhere: nothing is rounded, so the errors are moved and that is all."""
+"""Movements: elements come out unchanged at another place, so errors only move and nothing is rounded."""
 
 
 def split_of(s: BoundStep) -> RuleSplit | None:
-    """The bound of an operation in its two parts, with the norm of its rows; None where no rule is known.
+    """Return the bound of an operation in its two parts, with the norm of its rows, or None without a rule.
 
-    Of what an accelerator's unit computes (`Arithmetic.dtype` is set) as that unit; of sums and products of both sides as
-    vectors; of all others the rule's bound as a whole.
+    If an accelerator's unit computes the operation (`Arithmetic.dtype` is set), the unit's rule applies. Sums and products are
+    bounded as vectors too. For all others, the rule's bound is the spread as a whole.
     """
     kind = type(s.op)
     if s.how.dtype is not None and kind in UNITS and (found := UNITS[kind](s)) is not None:
@@ -77,7 +77,7 @@ def split_of(s: BoundStep) -> RuleSplit | None:
         return None
     total = clean(rule(s))
     if kind in _LINEAR:
-        # These rules add their own rounding to what is left of the operands' errors.
+        # These rules add their own rounding to the operands' errors; subtracting the errors gives the rounding.
         errors = [np.broadcast_to(e, total.shape) for e in s.e]
         rows = [s.norm(i) if v.shape == total.shape else row_norm(e) for i, (v, e) in enumerate(zip(s.x, errors, strict=True))]
         return RuleSplit(sum(errors[1:], errors[0]), total - sum(errors[1:], errors[0]), sum(rows[1:], rows[0]))

@@ -1,12 +1,12 @@
 """Error of operations that an accelerator's unit computes as a whole (see `table`).
 
-Chaining the rules of the textbook sequence would prove less: the denominator of a softmax moves together with its
-numerators, and a normalised row cannot grow beyond the square root of its length whatever its input's error is. So the error is
-split in two, f being the operation in real arithmetic, x' what the unit gets and x the golden's operands:
-  spread    |f(x') - f(x)|, out of bounds on x' - x, element by element and as a vector: the Euclidean norm of a row's error
+Chaining the rules of the textbook sequence would prove less: the denominator of a softmax moves together with its numerators, and
+a normalised row cannot exceed the square root of its length, whatever its input's error is. So the error is split in two, with f
+the operation in real arithmetic, x' what the unit reads and x the golden's operands:
+  spread    |f(x') - f(x)|, from bounds on x' - x, by element and as a vector: the Euclidean norm of a row's error
             (`BoundStep.norms`) bounds a product far better than its elements do, which cannot all be at their worst at once
-  rounding  |unit(x') - f(x')|, as the instruction set states the unit (`Arithmetic`: how often a term of a sum is rounded, in which
-            dtype inner tensors are stored, by how much a table misses the function that it stands for)
+  rounding  |unit(x') - f(x')|, from the instruction set's statement of the unit (`Arithmetic`: how often a term of a sum is
+            rounded, in which dtype inner tensors are stored, how far a table is from the function that it replaces)
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from fleet.targets.bytecode.erf import erf
 __all__ = ["ACTIVATIONS", "UNITS", "activation_split", "softmax_spread"]
 
 _SLACK = 64 * float(np.finfo(np.float64).eps)
-"""The functions below are computed in binary64 themselves."""
+"""Covers the error of the functions below, which are computed in binary64 themselves."""
 
 
 def _sigmoid(x: Array) -> Array:
@@ -43,7 +43,10 @@ def _gelu(x: Array) -> Array:
 
 
 class Activation(NamedTuple):
-    """A function, where it has its minimum if it is not monotone, its steepest slope, the elementary function inside."""
+    """An activation function.
+
+    lowest: where it has its minimum; None if it is monotone. slope: the steepest. inner: elementary function inside it.
+    """
 
     function: Callable[[Array], Array]
     lowest: float | None
@@ -61,11 +64,11 @@ ACTIVATIONS: Mapping[str, Activation] = {
 }
 
 _STEPS = 8
-"""Roundings of the textbook sequence of an activation, beside its elementary function: polynomial, sum, products."""
+"""Roundings of the textbook sequence of an activation, except its elementary function: polynomial, sum, products."""
 
 
 def activation_split(name: str, x: Array, e: Array, row: Array, dtype: np.dtype, how: Arithmetic) -> RuleSplit:
-    """Of activation `name` at x, computed at a point within e of it; row: norm of a row's error."""
+    """Split the error of activation `name` at x, computed at a point within e of x. row: norm of a row's error."""
     f, lowest, slope, inner = ACTIVATIONS[name]
     value = f(x)
     ends = np.maximum(np.abs(f(x + e) - value), np.abs(f(x - e) - value))
@@ -97,14 +100,14 @@ def _gelu_unit(s: BoundStep) -> RuleSplit:
 
 
 def _roundings(s: BoundStep, count: int) -> int:
-    """Roundings of a term of a sum: as stated, else any order."""
+    """Return the roundings of a term of a sum: as stated, else for any order."""
     return max(count - 1, 0) if s.how.roundings is None else s.how.roundings
 
 
 def _normalised(s: BoundStep, eps: float, gain: Array, shift: Array, centre: bool) -> RuleSplit:
-    """(x - mean) * rsqrt(var + eps) * gamma + beta over the last axis, or without mean and beta; gamma and beta are exact.
+    """Bound (x - mean) * rsqrt(var + eps) * gamma + beta over the last axis, or without mean and beta; gamma and beta are exact.
 
-    z = sqrt(n) d / sqrt(|d|^2 + n eps) moves by at most sqrt(n) |d' - d| / (the least that the root can be in between).
+    z = sqrt(n) d / sqrt(|d|^2 + n eps) moves by at most sqrt(n) |d' - d| / (the smallest value of the root in between).
     """
     x, e, norm = s.x[0], s.e[0], s.norm(0)[..., None]
     n = x.shape[-1]
@@ -115,7 +118,7 @@ def _normalised(s: BoundStep, eps: float, gain: Array, shift: Array, centre: boo
     ed = e + np.fmin(e.mean(axis=-1, keepdims=True), norm / sqrt(n)) if centre else e
     row = np.fmin(steepest * norm, 2 * sqrt(n))
     spread = np.fmin(np.fmin(ed * steepest + np.abs(d) * (steepest - sqrt(n) / root), row), np.abs(z) + sqrt(n))
-    # The unit's own part, at any point within the spread.
+    # The unit's own error, at any point within the spread.
     u, half = unit(s.dtype)
     g = gamma(_roundings(s, n) + 3, s.dtype) + s.how.relative.get("reciprocal", 0.0)
     size = np.fmin(np.abs(z) + spread, sqrt(n))
@@ -123,8 +126,8 @@ def _normalised(s: BoundStep, eps: float, gain: Array, shift: Array, centre: boo
     shifted = shifted + u * size + half * steepest
     widest = shifted.max(axis=-1, keepdims=True)
     relative = 2 * widest + widest**2 + g + 2 * u
-    # |1 / sqrt(1 + r) - 1| <= r for |r| <= 1/2. Beyond, the unit divides its own deviations by their own root all the same, so that
-    # none of its results is above sqrt(n) but for the last roundings.
+    # |1 / sqrt(1 + r) - 1| <= r for |r| <= 1/2. Beyond that, the unit still divides its own deviations by their own root, so none
+    # of its results exceeds sqrt(n) except by the last roundings.
     own = (4 + 2 * s.how.ulp.get("rsqrt", 1.0)) * u
     relative = np.where(relative < 0.5, relative, np.inf) + own
     rounding = np.fmin(shifted * (1 + relative) + size * relative + 2 * u * size, np.abs(z) + sqrt(n) * (1 + 2 * g + own) - spread)
@@ -146,9 +149,9 @@ def _rms_norm(s: BoundStep) -> RuleSplit | None:
 
 
 def softmax_spread(z: Array, e: Array, axis: int) -> tuple[Array, Array]:
-    """(probabilities, how far they may move) of a softmax of z, at points within e of it.
+    """Return (probabilities, how far they may move) of a softmax of z, at points within e of z.
 
-    Every probability is between what it is with its own number low and all others high, and the other way round.
+    Each probability lies between its value with its own number low and all others high, and the reverse.
     """
     top = np.max(np.where(np.isfinite(z), z, -np.inf), axis=axis, keepdims=True)
     t = z - top
@@ -156,7 +159,7 @@ def softmax_spread(z: Array, e: Array, axis: int) -> tuple[Array, Array]:
     p = mid / mid.sum(axis=axis, keepdims=True)
     high, low = np.exp(np.minimum(t + e, 700.0)), np.exp(np.minimum(t - e, 700.0))
     high, low = np.where(np.isnan(high), np.inf, high), np.where(np.isnan(low), 0.0, low)
-    # Infinite errors make 0 / 0 below, where nothing is known but that it is a probability.
+    # Infinite errors give 0 / 0 below; then only the range of a probability is known.
     p_high = high / (high + np.maximum(low.sum(axis=axis, keepdims=True) - low, 0.0))
     p_low = low / (low + np.maximum(high.sum(axis=axis, keepdims=True) - high, 0.0))
     p_high, p_low = np.where(np.isnan(p_high), 1.0, p_high), np.where(np.isnan(p_low), 0.0, p_low)
@@ -167,9 +170,9 @@ def softmax_spread(z: Array, e: Array, axis: int) -> tuple[Array, Array]:
 
 
 def _softmax_rounding(z: Array, e: Array, p: Array, axis: int, dtype: np.dtype, how: Arithmetic) -> Array:
-    """What a unit adds to probabilities of at most p, of numbers within e of z."""
+    """Return what a unit adds to probabilities of at most p, for numbers within e of z."""
     u, half = unit(dtype)
-    # An exponent is rounded once (x - max) and its exponential within its ULPs; in the sum the large terms count most.
+    # An exponent is rounded once (x - max), its exponential within its ULPs; the large terms dominate the sum.
     below = np.max(np.where(np.isfinite(z), z + e, -np.inf), axis=axis, keepdims=True) - np.where(np.isfinite(z), z - e, np.inf)
     exponent = (np.clip(below, 0.0, 104.0) + 1.0) * u + 2 * how.ulp.get("exp", 0.5) * u
     n = z.shape[axis]
@@ -216,8 +219,8 @@ def _attention(s: BoundStep) -> RuleSplit:
         one = _head(s, parts, mask, hidden, float(op.scale.value.data))
         spread[:, mine], rounding[:, mine], rows[:, head] = one.spread, one.rounding, one.row
         shared = np.maximum(shared, one.weights)
-    # What errors of the values do, over all heads: by Jensen's inequality no more than with the largest weight of any head. A
-    # value that several heads read counts as often.
+    # The effect of errors of the values, over all heads: by Jensen's inequality no more than with the largest weight of any head. A
+    # value that several heads read counts once for each.
     values = np.sqrt((heads // kv_heads) * (shared @ (s.norm(2) ** 2)))
     return RuleSplit(spread, rounding, np.sqrt((rows**2).sum(axis=1)) + values)
 
@@ -228,7 +231,10 @@ def _part(s: BoundStep, i: int, at: slice) -> _Part:
 
 
 class _Head(NamedTuple):
-    """spread, rounding: [n, d]. row: norm of the part of the spread that moved weights make, [n]. weights: their most, [n, m]."""
+    """The bound of one head.
+
+    spread, rounding: [n, d]. row: norm of the part of the spread that comes from moved weights, [n]. weights: upper bounds, [n, m].
+    """
 
     spread: Array
     rounding: Array
@@ -251,8 +257,8 @@ def _head(s: BoundStep, parts: list[_Part], mask: tuple[Array, Array], hidden: A
     seen = p + moved > 0
     weights = np.minimum(p + moved, 1.0)
     y = p @ v.x
-    # The weights sum to 1 before and after, so what they move only counts against the mean; and the result stays among the
-    # values whatever they become.
+    # The weights sum to 1 before and after, so what they move counts only relative to the mean; and the result stays within the
+    # range of the values whatever the weights become.
     spread, row = np.zeros_like(y), np.zeros(y.shape[0])
     for i in range(y.shape[0]):
         far = np.abs(v.x[seen[i]] - y[i])
@@ -260,7 +266,7 @@ def _head(s: BoundStep, parts: list[_Part], mask: tuple[Array, Array], hidden: A
         distance = row_norm(v.x[seen[i]] - y[i])
         row[i] = np.fmin(moved[i, seen[i]] @ distance, np.max(distance, initial=0.0))
     spread = spread + np.fmin(weights @ v.e, np.max(np.where(seen[:, :, None], v.e[None], 0.0), axis=1))
-    # The unit's own part: its scores are within `ec` of those of its operands, which moves its weights by a factor.
+    # The unit's own error: its scores are within `ec` of the exact scores of its operands, which changes its weights by a factor.
     g = gamma(_roundings(s, q.x.shape[1]) + 2, s.dtype) + s.how.relative.get("scale", 0.0)
     ec = g * size * ((np.abs(q.x) + q.e) @ (np.abs(k.x) + k.e).T) + half
     if s.how.inner is not None:
@@ -295,7 +301,7 @@ def _rope(s: BoundStep) -> RuleSplit:
 
 
 def _linear(s: BoundStep) -> RuleSplit:
-    """Errors of the weights are none: the device's are the golden's."""
+    """Bound a linear operation. The weights have no errors: the device's are the golden's."""
     op = s.op
     assert isinstance(op, c.LinearOp)
     at = 2
@@ -325,7 +331,7 @@ def _linear(s: BoundStep) -> RuleSplit:
 
 
 def product_split(s: BoundStep) -> RuleSplit:
-    """Of x @ w: a row's error is stretched by no more than the largest singular value, an element by its column's length."""
+    """Split the error of x @ w: a row's error grows at most by the largest singular value, an element's by its column's length."""
     spread, rounding = product_parts(s)
     if s.x[1].ndim != 2 or some(s.e[1]) or not some(s.e[0]):
         return RuleSplit(spread, rounding, row_norm(spread))
@@ -336,7 +342,7 @@ def product_split(s: BoundStep) -> RuleSplit:
 
 
 _MOST = 1 << 23
-"""Elements of a matrix beyond which its Frobenius norm stands for the largest singular value."""
+"""Number of matrix elements above which the Frobenius norm replaces the largest singular value."""
 
 
 def _largest_singular_value(w: Array) -> float:
@@ -359,4 +365,4 @@ UNITS: Mapping[type[FleetOp], Callable[[BoundStep], RuleSplit | None]] = {
     c.LinearOp: _linear,
     c.AttentionOp: _attention,
 }
-"""Every composite, and primitive operations that a table may stand for. None: nothing is known."""
+"""Each composite, and primitive operations that a table may replace. None: nothing is known."""

@@ -1,4 +1,4 @@
-"""A stored model run again: what it has against what is expected of it."""
+"""Run a stored model again and compare the outcome with the expected one."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["renew_model_bundle", "run_model_bundle"]
 
 
 def run_model_bundle(path: Path, *, any_description: bool = False) -> str:
-    """Co-simulates a bundle's model: what it has against what the bundle expects, in one line, empty where it is as expected.
+    """Co-simulate a bundle's model; return in one line how the outcome differs from the expected one, "" if it does not.
 
-    Raises ModelError, DeviceError for another description (unless any will do), and what the engines raise.
+    Raises ModelError; DeviceError if the description differs (unless `any_description`); and what the engines raise.
     """
     bundle, program, inputs = load_model_bundle(path)
     if not any_description:
@@ -29,9 +29,9 @@ def run_model_bundle(path: Path, *, any_description: bool = False) -> str:
 
 
 def renew_model_bundle(path: Path) -> str:
-    """Runs a bundle on the installed description and, where it does what it expects, stores it in its place for that one.
+    """Run a bundle on the installed description and, if the outcome is as expected, store the bundle for that description.
 
-    Returns what is not as expected, empty where it was written.
+    Returns how the outcome differs from the expected one; "" if the bundle was written.
     """
     bundle, program, inputs = load_model_bundle(path)
     wrong = run_model_bundle(path, any_description=True)

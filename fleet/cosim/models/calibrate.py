@@ -1,4 +1,4 @@
-"""Calibration: a model's lowered program on data, by the VM, and what the inputs of its products are like."""
+"""Calibration: run a model's lowered program on data with the VM, and measure the inputs of its products."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from fleet.targets.accel.compile import lowered_program
 __all__ = ["calibrate", "calibrate_model", "products"]
 
 _MOST_VALUES = 1 << 20
-"""Values of a tensor that are kept for percentile and entropy; of more, every so-manieth."""
+"""Values of a tensor that are kept for percentile and entropy; larger tensors are sampled evenly."""
 _MOST_INPUTS = 4096
-"""Inputs of a matrix for which second moments are kept."""
+"""Largest number of inputs of a matrix for which second moments are kept."""
 
 Progress = Callable[[float, str], None]
 
 
 def products(program: Program) -> list[tuple[FleetOp, str]]:
-    """The products of real activations by a matrix that is a weight: (operation, the weight's name)."""
+    """Return the products of real activations with a weight matrix: (operation, name of the weight)."""
     found: list[tuple[FleetOp, str]] = []
     for op in program.operations():
         if isinstance(op, d.MatmulOp | c.LinearOp):
@@ -49,11 +49,11 @@ def products(program: Program) -> list[tuple[FleetOp, str]]:
 
 
 def calibrate(program: Program, samples: Sequence[Mapping[str, np.ndarray]], method: str = "percentile") -> Calibration:
-    """Runs a lowered program on samples.
+    """Run a lowered program on samples and return the calibration.
 
     Args:
-        program: as a target lowered it (`lowered_program`): its ids and weights are those of the calibration.
-        samples: inputs by name, each for one run.
+        program: as a target lowered it (`lowered_program`); its ids and weights are those of the calibration.
+        samples: inputs by name, for one run each.
         method: how ranges are chosen, one of `RANGES`.
 
     Raises:
@@ -93,13 +93,13 @@ def calibrate_model(
     method: str = "percentile",
     progress: Progress | None = None,
 ) -> Path:
-    """Calibrates a model for a device; the file that option "calibration" of the compile names.
+    """Calibrate a model for a device; return the file that the compile option "calibration" names.
 
     Args:
-        spec, weights: the model, as `load_model` takes them.
-        data: an .npz with the model's inputs, or with one axis more in front of each: then every index of it is a sample.
-        device: whose lowering it is for. folder: where the file goes.
-        method: see `calibrate`. progress: called with the finished part and words.
+        spec, weights: the model, as for `load_model`.
+        data: an .npz with the model's inputs. If each has one additional leading axis, each index of it is a sample.
+        device: device whose lowering is calibrated. folder: where the file is written.
+        method: as for `calibrate`. progress: called with the finished fraction and words.
 
     Raises:
         FleetError: as `load_model` and `calibrate`.
@@ -127,7 +127,7 @@ def calibrate_model(
 
 
 def _samples(spec: str, data: Path, folder: Path) -> list[Path]:
-    """One file a sample: the file itself, or what stands at each index of its arrays' first axis, where they have one more."""
+    """Return one file per sample: the file itself, or a file for each index of the additional leading axis of its arrays."""
     whole = ModelChoice(ModelChoice.of(spec).path, dims=ModelChoice.of(spec).dims).spec if is_onnx(spec) else spec
     arrays = load_arrays(data, what="calibration data")
     ranks = {a.name: len(a.dims) for s in {whole, spec} for a in signature(s) if a.dims is not None}
@@ -158,7 +158,7 @@ def _weight(program: Program, value: SSAValue) -> str | None:
 
 
 def _thinned(x: np.ndarray, most: int) -> np.ndarray:
-    """At most so many of its values, evenly taken, and always the two that lie farthest out."""
+    """Return at most about `most` values, evenly sampled, and always the smallest and the largest."""
     flat = x.reshape(-1)
     step = -(-flat.size // max(most, 1))
     return flat if step <= 1 else np.concatenate([flat[::step], [flat.min(), flat.max()]]).astype(flat.dtype)

@@ -1,4 +1,4 @@
-"""Reading arrays that users bring, and making seeded random ones when they bring none."""
+"""Read arrays that users bring, and draw seeded random ones if they bring none."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError
 
 _OWN = ("npz", "npy", "zip", "pickle", "python", "text", "json", "toml", "empty", "unknown")
-"""Kinds of files of which the reader of arrays says itself what is wrong."""
+"""Kinds of files for which the reader of arrays itself reports what is wrong."""
 
 
 def load_arrays(path: Path, *, what: str) -> dict[str, np.ndarray]:
-    """Reads a .npz (every array, by name) or a .npy (one array, named after the file's stem).
+    """Read a .npz (all arrays, by name) or a .npy (one array, named after the file's stem).
 
     Args:
         path: the file.
@@ -53,7 +53,7 @@ def load_arrays(path: Path, *, what: str) -> dict[str, np.ndarray]:
 
 
 def load_labels(path: Path) -> np.ndarray:
-    """The one array of a labels file, 1-D integers, int64. Raises ModelError otherwise."""
+    """Return the one array of a labels file as 1-D int64. Raises ModelError if the file holds anything else."""
     arrays = load_arrays(path, what="labels")
     if len(arrays) != 1:
         raise ModelError(f"holds {len(arrays)} arrays ({', '.join(arrays)}); labels are one array", where=str(path))
@@ -64,7 +64,7 @@ def load_labels(path: Path) -> np.ndarray:
 
 
 def random_array(rng: np.random.Generator, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-    """Unit Gaussian for floats, 0..9 for integers, coin flips for bool."""
+    """Draw an array: unit Gaussian for floats, 0..9 for integers, coin flips for bool."""
     if np.issubdtype(dtype, np.floating):
         return rng.normal(0, 1, tuple(shape)).astype(dtype)
     if dtype == np.bool_:
@@ -73,16 +73,17 @@ def random_array(rng: np.random.Generator, shape: Sequence[int], dtype: np.dtype
 
 
 def random_like(shapes: Mapping[str, tuple[tuple[int, ...], np.dtype]], seed: int) -> dict[str, np.ndarray]:
-    """One seeded array a name; each name has its own stream, so adding one does not change the others.
+    """Draw one seeded array per name. Each name has its own stream, so adding one does not change the others.
 
-    Floats of two dimensions and more are scaled by the root of their fan-in (LeCun et al. 1998), so that layers keep the size of
-    what goes through them: without that a softmax of a few layers is a step, and no error in it has a useful bound.
+    Floats of two or more dimensions are scaled by the root of their fan-in (LeCun et al. 1998), so that layers keep the magnitude
+    of their activations. Otherwise a softmax after a few layers would be a step function, and no error in it would have a useful
+    bound.
     """
     made: dict[str, np.ndarray] = {}
     for name, (shape, dtype) in shapes.items():
         check_room(bytes_of(shape, np.dtype(np.float64)), f"a drawn {name}, {dtype}{list(shape)},")
         stream = np.random.default_rng([seed, zlib.crc32(name.encode())])
-        fan_in = 1 if len(shape) < 2 else shape[-2] if len(shape) < 4 else math.prod(shape[1:])  # 4: a convolution's kernel
+        fan_in = 1 if len(shape) < 2 else shape[-2] if len(shape) < 4 else math.prod(shape[1:])  # 4: a convolution
         scale = 1 / math.sqrt(max(fan_in, 1))
         array = random_array(stream, shape, dtype)
         made[name] = (array * scale).astype(dtype) if np.issubdtype(dtype, np.floating) else array

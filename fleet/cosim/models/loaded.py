@@ -1,4 +1,4 @@
-"""From file names to a program with the data of one run: shared by cases and commands."""
+"""From file names to a program with the data of one run; cases and commands share it."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ RANDOM_BANNER = "seeded random data: task figures (accuracy, flipped predictions
 class LoadedModel:
     """A program with the data of one run.
 
-    inputs: every input by name; random: names of arguments that were drawn, not given; banner: what to tell a reader first;
-    bound: inputs that are none of the program's, because their values decide what it is (of ONNX models).
+    inputs: all inputs by name. random: names of arguments that were drawn, not given.
+    bound: names of inputs whose values decide the program (of ONNX models), so that they are not inputs of it.
     """
 
     spec: str
@@ -38,14 +38,14 @@ class LoadedModel:
 
     @property
     def banner(self) -> str | None:
-        """`RANDOM_BANNER` where data were drawn, and which inputs were bound; else None."""
+        """`RANDOM_BANNER` if data were drawn, and which inputs were bound; None if neither."""
         drawn = f"{RANDOM_BANNER} (drawn: {', '.join(self.random)})" if self.random else ""
         bound = f"compiled for these values, which decide shapes or branches: {', '.join(self.bound)}" if self.bound else ""
         return "; ".join(part for part in (drawn, bound) if part) or None
 
 
 def _first_rows(inputs: dict[str, np.ndarray], spec: str, batch: int) -> dict[str, np.ndarray]:
-    """Only the first rows of inputs whose leading dimension is named in the signature."""
+    """Return the inputs, cut to `batch` rows if their leading dimension is named in the signature."""
     from fleet.frontend.source import signature
 
     named = {a.name for a in signature(spec) if a.dims and isinstance(a.dims[0], str)}
@@ -53,7 +53,7 @@ def _first_rows(inputs: dict[str, np.ndarray], spec: str, batch: int) -> dict[st
 
 
 def _check_complete(arguments: Sequence[Declared], weights: Mapping[str, np.ndarray]) -> None:
-    """Refuses weights that lack an array of fixed size: drawn at random it would look like the model's own."""
+    """Raise ModelError if weights lack an array of fixed size: a drawn one would look like the model's own."""
     fixed = [a for a in arguments[1:] if not a.optional and a.dims and all(isinstance(d, int) for d in a.dims)]
     if missing := [a for a in fixed if a.name not in weights]:
         what = ", ".join(f"{a.name} ({a})" for a in missing)
@@ -63,9 +63,10 @@ def _check_complete(arguments: Sequence[Declared], weights: Mapping[str, np.ndar
 def _led_to(
     spec: str, arguments: Sequence[Declared], inputs: dict[str, np.ndarray], seed: int, batch: int | None
 ) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Inputs of an ONNX model's part: where its first values are not given, the VM computes them of the whole model's inputs.
+    """Return the inputs of a part of an ONNX model: if its first values are not given, the VM computes them from the model's
+    inputs.
 
-    Returns the inputs, and the names of what was drawn for that. Raises as `load_model`.
+    Returns the inputs, and the names of the arrays that were drawn for it. Raises as `load_model`.
     """
     from fleet.engines.base import RunOptions
     from fleet.engines.vm import ENGINE as VM
@@ -94,12 +95,13 @@ def _led_to(
 def load_model(
     spec: str, weights: Path | None, input_path: Path | None, seed: int, batch: int | None, dynamic: Collection[str] | bool = ()
 ) -> LoadedModel:
-    """Reads the model, its weights and inputs; draws what is not given.
+    """Read the model, its weights and inputs; draw what is not given.
 
-    Where an ONNX model's part begins, the arrays given under these names count; else they are computed of the model's inputs.
-    Without `weights`, every argument but the first is taken to be a weight and drawn (an ONNX model has its own); without
-    `input_path` the other arguments are drawn (with `weights`, only those of a named dimension and the first). The dimensions of
-    `dynamic` stay unknown in the program, whatever the arrays. Raises FleetError for anything that does not fit, naming the files.
+    For a part of an ONNX model, arrays given under the names of its first values are used; else these are computed from the model's
+    inputs. Without `weights`, all arguments except the first are taken as weights and drawn (an ONNX model has its own). Without
+    `input_path`, the other arguments are drawn (with `weights`, only the first one and those with a named dimension).
+    dynamic: dimensions that stay unknown in the program, whatever the arrays.
+    Raises FleetError if anything does not fit, naming the files.
     """
     from fleet.frontend.source import is_onnx, load, sample_inputs, signature
 

@@ -1,4 +1,4 @@
-"""A model on disk that is neither source nor graph: its IR as text, weights and inputs beside it, and how it is run and compared.
+"""A model stored as IR text, with its weights and inputs beside it, and how it is run and compared.
 
 `model.json` names the arrays and the IR (`model.mlir`). It is read as text and arrays; nothing in it is executed or unpickled.
 `fleet cosim <model.json>` runs it; below a folder `bundles` it is a test.
@@ -35,8 +35,8 @@ _SCHEMA = 1
 class ModelBundle:
     """What is stored beside IR and arrays.
 
-    engines, device, memory, seed, lowering: as `CosimOptions`. weights, inputs: names of arrays; outputs: of results.
-    description_hash: of the device's set, empty without a device. expect: "passes" or "diverges" (then by `signature`).
+    engines, device, memory, seed, lowering: as `CosimOptions`. weights, inputs: names of arrays. outputs: names of results.
+    description_hash: of the device's set; empty without a device. expect: "passes" or "diverges" (then by `signature`).
     """
 
     name: str
@@ -54,7 +54,7 @@ class ModelBundle:
     story: str
 
     def check_description(self, where: str) -> None:
-        """Raises DeviceError when the installed description is not the one that it was made for."""
+        """Raise DeviceError if the installed description is not the one that the bundle was made for."""
         if self.device is None:
             return
         instruction_set, device = find_device(self.device)
@@ -65,7 +65,7 @@ class ModelBundle:
 
 
 def save_model_bundle(folder: Path, bundle: ModelBundle, program: Program, inputs: Mapping[str, np.ndarray]) -> Path:
-    """Writes `folder/model.json`, its IR and its arrays; returns the JSON's path. Hash, names and outputs are filled in."""
+    """Write `folder/model.json`, its IR and its arrays; return the JSON's path. Hash, names and outputs are filled in."""
     made_for = description_hash(*find_device(bundle.device)) if bundle.device else ""
     weights = {a.name: np.asarray(program.weights[a.name]) for a in program.arguments if a.kind == "weight"}
     names = tuple(a.name for a in program.inputs)
@@ -77,7 +77,7 @@ def save_model_bundle(folder: Path, bundle: ModelBundle, program: Program, input
 
 
 def load_model_bundle(path: Path) -> tuple[ModelBundle, Program, dict[str, np.ndarray]]:
-    """The bundle, its program and inputs. Raises ModelError for anything that is not whole."""
+    """Return the bundle, its program and inputs. Raises ModelError if a part is missing or does not fit."""
     path = path / MODEL if path.is_dir() else path
     check_extent(path)
     table, arrays = load_pair(path)

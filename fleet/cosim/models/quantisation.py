@@ -1,4 +1,4 @@
-"""What quantising for a device costs, operation by operation, without and with calibration data."""
+"""The cost of quantising for a device, operation by operation, with and without calibration data."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = ["QuantisationRow", "QuantisationTable", "quantisation_table"]
 
 @dataclass(frozen=True)
 class QuantisationRow:
-    """An operation: SQNR in dB of its result against the golden's by way ("weights", "device", "weights, calibrated", ...).
+    """One operation: SQNR in dB of its result against the golden's, by way ("weights", "device", "weights, calibrated", ...).
 
-    range: what calibration chose for the operand of a product, None for others; seen: the values that it had.
+    range: what calibration chose for the operand of a product; None for other operations. seen: (min, max) of its values, or None.
     """
 
     op: str
@@ -39,14 +39,17 @@ class QuantisationRow:
 
 @dataclass(frozen=True)
 class QuantisationTable:
-    """rows: operations on the device, in order. correct: way -> rows whose class is the label's, of `labelled` rows."""
+    """The cost by operation on the device, in program order.
+
+    correct: way -> number of rows with the label's class, of `labelled` rows.
+    """
 
     rows: tuple[QuantisationRow, ...]
     correct: Mapping[str, int]
     labelled: int
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the table as JSON values."""
         rows = [
             {
                 "op": r.op,
@@ -63,15 +66,16 @@ class QuantisationTable:
 def quantisation_table(
     loaded: LoadedModel, device: str, options: Mapping[str, Any], calibration: str, labels: np.ndarray | None = None
 ) -> QuantisationTable:
-    """The golden beside the rounded golden (weights as the device stores them) and `iss`, each without and with calibration.
+    """Compare the golden with the rounded golden (weights as the device stores them) and `iss`, with and without calibration.
 
     Args:
-        loaded: the model with the inputs that are measured; not those of the calibration, else it flatters itself.
-        device, options: as the accelerator's compile takes them; calibration: the file that `calibrate_model` made.
-        labels: one integer a row, for the classes that the model predicts.
+        loaded: the model with the inputs to measure; use other inputs than the calibration did.
+        device, options: as for the accelerator's compile. calibration: the file that `calibrate_model` made.
+        labels: one integer per row, for the classes that the model predicts.
 
     Raises:
-        DeviceError: no operation runs on the device. ModelError: labels for a model that predicts no class.
+        DeviceError: no operation runs on the device.
+        ModelError: there are labels, but the model predicts no class.
     """
     instruction_set, chosen = find_device(device)
     program = loaded.program
@@ -110,7 +114,7 @@ def _range(seen: Calibration, product: str | None) -> tuple[float | None, tuple[
 
 
 def _sqnr(golden: np.ndarray, other: np.ndarray | None) -> float:
-    """dB; NaN where there is none."""
+    """Return the SQNR in dB; NaN if there is no other array."""
     if other is None:
         return float("nan")
     return float(error_stats(golden, np.asarray(other, golden.dtype).reshape(golden.shape)).sqnr_db)

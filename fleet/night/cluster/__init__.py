@@ -1,1 +1,1 @@
-"""A night on workers of a cluster: Dask carries the calls, records carry the results."""
+"""Run a night on the workers of a cluster: Dask carries the calls, records carry the results."""

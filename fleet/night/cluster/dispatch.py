@@ -1,7 +1,8 @@
-"""Which worker runs what next. No clock and no network: `fleet.night.cluster.engine` drives it, and so do tests and simulations.
+"""Decide which worker runs what next, without clock or network: `fleet.night.cluster.engine` drives it, as do tests and
+simulations.
 
-A worker gets one task at a time, and only when it is free. So nothing waits on a worker that goes, and no task moves from one to
-another. Simulations are built first, each once; then the longest runs, by the times of the last night.
+A worker gets one task at a time, and only when it is free. So no task waits for a worker that leaves, and none moves from one
+worker to another. Simulations are built first, each once; then the longest runs, by the times of the last night.
 """
 
 from __future__ import annotations
@@ -14,18 +15,22 @@ from typing import Literal
 __all__ = ["MOST_LOSSES", "BuildTask", "Dispatch", "RunTask", "Task", "WorkerState"]
 
 MOST_LOSSES = 5
-"""Number of workers that a run may lose until it is given up."""
+"""Number of workers that a run loses before it is given up."""
 MOST_FAILURES = 3
-"""Number of different runs in a row that fail on a host until it is left out."""
+"""Number of different runs in a row that fail on a host before it is left out."""
 _SPARE = 1.25
-"""By which a run may take longer than last night."""
+"""Factor by which a run may take longer than last night."""
 _START_S = 10.0
-"""What a run may cost beside its own time: a cold start."""
+"""Additional time of a run in seconds: a cold start."""
 
 
 @dataclass(frozen=True)
 class RunTask:
-    """A test. node: pytest's id; kind: as planned; seconds: of the last night, None if unknown; builds: names of what it needs."""
+    """A test.
+
+    node: pytest's id. kind: as planned. seconds: of the last night; None if unknown. builds: names of the simulations that it
+    needs.
+    """
 
     node: str
     kind: str
@@ -35,7 +40,7 @@ class RunTask:
 
 @dataclass(frozen=True)
 class BuildTask:
-    """A simulation to build. name: unique; node: a test that needs it, which knows how."""
+    """A simulation to build. name: unique. node: a test that needs it and can build it."""
 
     name: str
     node: str
@@ -46,10 +51,12 @@ Task = RunTask | BuildTask
 
 @dataclass
 class WorkerState:
-    """A worker. host: its machine; until: when it must have finished, in seconds of the driver's clock, or None for no limit.
+    """A worker.
 
-    task, since: what it does, and from when; seconds: busy time of finished tasks; fresh: it has had no task, so that it takes
-    any run: another worker would not live longer. leaving: it gets no more tasks.
+    host: its machine. until: when it must have finished, in seconds of the driver's clock; None for no limit.
+    task, since: its current task and the start of it. seconds: busy time of finished tasks.
+    fresh: whether it has had no task yet; a fresh worker takes any run, because another worker would not live longer.
+    leaving: whether it gets no more tasks.
     """
 
     name: str
@@ -67,10 +74,10 @@ class Dispatch:
     """The runs that are left, and the workers.
 
     Attributes:
-        lifetime: for which a fresh worker takes tasks, in seconds; None for no limit.
-        waiting: runs that nobody does; builds: name -> "waiting", "running", "done", or the error of a failed build.
-        workers: by name; bad_hosts: host -> why it is left out.
-        interrupted: starts that led to no result; given_up: node -> why it will not run.
+        lifetime: time for which a fresh worker takes tasks, in seconds; None for no limit.
+        waiting: runs without a worker. builds: name -> "waiting", "running", "done", or the error of a failed build.
+        workers: by name. bad_hosts: host -> why it is left out.
+        interrupted: number of starts without a result. given_up: node -> why it will not run.
     """
 
     lifetime: float | None = None
@@ -88,7 +95,7 @@ class Dispatch:
 
     @classmethod
     def of(cls, runs: Iterable[RunTask], lifetime: float | None = None) -> Dispatch:
-        """For these runs. Those of unknown time come first: one of them may be the longest."""
+        """Return a dispatch of these runs. Runs of unknown time come first, because one of them may be the longest."""
         made = cls(lifetime)
         for run in sorted(runs, key=lambda r: (r.seconds is not None, -(r.seconds or 0.0))):
             need = made._need(run)
@@ -108,17 +115,17 @@ class Dispatch:
 
     @property
     def useful(self) -> int:
-        """Number of workers that would find something to do."""
+        """Number of workers that would have something to do."""
         busy = sum(w.task is not None for w in self.workers.values())
         return busy + len(self.waiting)
 
     def join(self, name: str, host: str, until: float | None) -> WorkerState:
-        """A worker is ready. until: when it must have finished, in seconds of the driver's clock."""
+        """Add a worker. until: when it must have finished, in seconds of the driver's clock; None for no limit."""
         self.workers[name] = made = WorkerState(name, host, until, leaving=host in self.bad_hosts)
         return made
 
     def next(self, name: str, now: float) -> Task | Literal["wait", "leave"]:
-        """The next task of a free worker; "wait" if there may be one later, "leave" if nothing that is left fits into its life."""
+        """Return the next task of a free worker, "wait" if there may be one later, or "leave" if no run fits into its lifetime."""
         worker = self.workers[name]
         if worker.leaving or worker.host in self.bad_hosts:
             worker.leaving = True
@@ -145,12 +152,12 @@ class Dispatch:
         return task
 
     def _need(self, run: RunTask) -> float:
-        """For how long a worker must live that takes this run; 0 if the time of the run is unknown."""
+        """Return how long a worker must still live to take this run, in seconds; 0 if the time of the run is unknown."""
         told = 0.0 if run.seconds is None else run.seconds * _SPARE + _START_S
         return max(told, self._needs.get(run.node, 0.0))
 
     def done(self, name: str, now: float, *, failed: bool = False) -> None:
-        """A worker finished its run. failed: it failed in a way that a bad machine can cause."""
+        """Note that a worker finished its run. failed: it failed in a way that a bad machine can cause."""
         worker = self.workers[name]
         task = self._free(worker, now)
         row = self._row.setdefault(worker.host, [])
@@ -164,24 +171,27 @@ class Dispatch:
             self.bad_hosts[worker.host] = f"{len(row)} different runs failed there one after the other: {', '.join(row)}"
 
     def built(self, name: str, now: float, error: str | None) -> None:
-        """A worker finished its build. error: why it failed, or None."""
+        """Note that a worker finished its build. error: why it failed, or None."""
         task = self._free(self.workers[name], now)
         if isinstance(task, BuildTask):
             self.builds[task.name] = "done" if error is None else error
 
     def build_error(self, run: RunTask) -> str | None:
-        """Why a build that the run needs failed, or None."""
+        """Return why a build that the run needs failed, or None."""
         return next((e for b in run.builds if (e := self.builds[b]) not in ("waiting", "running", "done")), None)
 
     def broken(self) -> list[tuple[RunTask, str]]:
-        """Removes and returns the waiting runs that need a build that failed, with its error."""
+        """Remove and return the waiting runs that need a failed build, with its error."""
         found = [(run, error) for run in self.waiting if (error := self.build_error(run)) is not None]
         gone = {run.node for run, _ in found}
         self.waiting = [run for run in self.waiting if run.node not in gone]
         return found
 
     def interrupt(self, name: str, now: float, *, died: bool = False) -> Task | None:
-        """The task of a worker ended without a result, and waits again. died: its process did, not the worker. Returns the task."""
+        """Note that a worker's task ended without a result; it waits again. Returns the task.
+
+        died: whether the task's process died under a worker that lives.
+        """
         worker = self.workers[name]
         took = now - worker.since
         task = self._free(worker, now)
@@ -207,7 +217,7 @@ class Dispatch:
         return task
 
     def leave(self, name: str, now: float) -> Task | None:
-        """A worker has gone. Returns the task that it did not finish, which waits again, or None."""
+        """Remove a worker. Returns the task that it did not finish, which waits again, or None."""
         if name not in self.workers:
             return None
         lost = self.interrupt(name, now)
@@ -215,7 +225,7 @@ class Dispatch:
         return lost
 
     def died(self, node: str) -> int:
-        """How often the process of a run died under a worker that lives."""
+        """Return how often the process of a run died under a worker that lives."""
         return self._died[node]
 
     def _free(self, worker: WorkerState, now: float) -> Task | None:

@@ -1,4 +1,4 @@
-"""Runs tests on the workers of a cluster.
+"""Run tests on the workers of a cluster.
 
 Dask carries calls and answers. An answer names the place of a record and holds no result, and its future is released at once: what
 a worker has finished stays finished, whatever happens to the worker, the scheduler or this process.
@@ -37,10 +37,10 @@ _TICK_S = 0.5
 
 
 class Listener(Protocol):
-    """Who is told what happens."""
+    """Receives the events of a cluster run."""
 
     def begun(self, node: str) -> None:
-        """A test was given to a worker."""
+        """A worker got a test."""
         ...
 
     def recorded(self, line: RecordLocation) -> None:
@@ -48,20 +48,20 @@ class Listener(Protocol):
         ...
 
     def refused(self, run: RunTask, why: str, code: int) -> None:
-        """A test cannot run: the listener makes its record. code: exit code, of `ExitCode`."""
+        """A test cannot run; the listener must make its record. code: exit code, of `ExitCode`."""
         ...
 
     def said(self, kind: NoteKind, text: str) -> None:
-        """Something befell a worker, a host or a test."""
+        """Something happened to a worker, a host or a test."""
         ...
 
     def enough(self) -> bool:
-        """No more tests are to begin."""
+        """Whether no more tests may begin."""
         ...
 
 
 class _Departures(SchedulerPlugin):
-    """Says which workers have gone."""
+    """Logs the workers that have left."""
 
     name = "fleet-departures"
 
@@ -69,14 +69,14 @@ class _Departures(SchedulerPlugin):
         self._topic = topic
 
     def remove_worker(self, scheduler: Scheduler, worker: str, **_: Any) -> None:
-        """A worker has gone."""
+        """Log that a worker has left."""
         scheduler.log_event(self._topic, {"gone": worker})
 
 
 def run_on_cluster(
     runs: Sequence[RunTask], settings: ClusterSettings, order: WorkerOrder, prefix: str, listener: Listener
 ) -> Dispatch:
-    """Runs tests, each until it has a record or is given up. prefix: of the workers' names, unique to the session.
+    """Run tests, each until it has a record or is given up. prefix: of the workers' names, unique to the session.
 
     Raises:
         SetupError: the scheduler cannot be reached, or the batch system refuses all jobs.
@@ -103,7 +103,7 @@ def run_on_cluster(
 
 @contextmanager
 def _connected(settings: ClusterSettings, folder: Path) -> Generator[tuple[Client, LocalCluster | None, Security | None]]:
-    """(client, the scheduler's cluster unless it runs elsewhere, keys of the workers unless they have their own)."""
+    """Yield (client, cluster of the scheduler or None if it runs elsewhere, keys of the workers or None if they have their own)."""
     quiet = {"distributed.scheduler.allowed-failures": 0, "logging.distributed": "error", "distributed.admin.log-length": 100}
     with contextlib.ExitStack() as stack:
         stack.enter_context(dask.config.set(quiet))
@@ -135,7 +135,7 @@ def _connected(settings: ClusterSettings, folder: Path) -> Generator[tuple[Clien
 
 
 def _keys(folder: Path) -> Security:
-    """Keys for one night, as files that only this user can read."""
+    """Create keys for one night, as files that only this user can read."""
     made: Any = Security.temporary()
     paths = {"certificate": folder / "certificate.pem", "key": folder / "key.pem"}
     for path, text in ((paths["certificate"], made.tls_ca_file), (paths["key"], made.tls_worker_key)):
@@ -147,7 +147,7 @@ def _keys(folder: Path) -> Security:
 
 
 class _Drive:
-    """The loop: events of workers and tasks in, tasks out."""
+    """The event loop: takes events of workers and tasks, gives tasks."""
 
     def __init__(
         self, client: Client, pool: Pool | None, settings: ClusterSettings, dispatch: Dispatch, order: WorkerOrder, prefix: str,
@@ -162,19 +162,19 @@ class _Drive:
         self._calls = 0
 
     def run(self) -> None:
-        """Until nothing is left to do."""
+        """Run until nothing is left to do."""
         topic = self._order.topic
         self._client.subscribe_topic(topic, lambda event: self._events.put(event[1]))
         self._client.register_plugin(_Departures(topic))
         self._client.register_plugin(RunnerPlugin(self._order))
         earlier: Any = self._client.get_events(topic)
-        for _, event in earlier:  # logged before the subscription was there
+        for _, event in earlier:  # logged before the subscription existed
             self._events.put(event)
         try:
             while self._dispatch.left and not (self._listener.enough() and not self._futures):
                 self._step()
             self._dismiss()
-            if self._pool is None:  # the workers are others' and live on
+            if self._pool is None:  # the workers belong to others and live on
                 self._client.unregister_worker_plugin(PLUGIN)
         finally:
             for future in self._futures.values():
@@ -182,7 +182,7 @@ class _Drive:
             self._client.unsubscribe_topic(topic)
 
     def _dismiss(self) -> None:
-        """Lets all workers end their sessions."""
+        """Let all workers end their sessions."""
         for address, worker in self._dispatch.workers.items():
             if not worker.leaving:
                 worker.leaving = True
@@ -192,7 +192,7 @@ class _Drive:
             self._take()
 
     def _take(self) -> None:
-        """Handles what has happened, and waits a moment if nothing has."""
+        """Handle pending events; wait a moment if there are none."""
         with contextlib.suppress(queue.Empty):
             event = self._events.get(timeout=_TICK_S)
             while True:
@@ -234,7 +234,7 @@ class _Drive:
         future.add_done_callback(lambda done: self._events.put((address, done)))
 
     def _retire(self, address: str) -> None:
-        """The worker closes, and its job ends."""
+        """Close the worker, which ends its job."""
         scheduler: Any = self._client.scheduler
         self._client.sync(scheduler.retire_workers, workers=[address], close_workers=True, remove=True)
 
@@ -285,7 +285,7 @@ class _Drive:
 
     def _finished(self, address: str, future: Future) -> None:
         if self._futures.get(address) is not future:
-            return  # its worker went first
+            return  # its worker has already left
         del self._futures[address]
         error = future.exception(timeout=30) if future.status in ("error", "cancelled", "lost") else None
         answer = TaskAnswer(error=f"{type(error).__name__}: {error}") if future.status != "finished" else future.result(timeout=30)
@@ -308,7 +308,7 @@ class _Drive:
             self._listener.said("interrupted", f"{run.node}: {answer.died} on {worker.host}")
             self._given_up(run)
         elif isinstance(error, OSError) or (error is not None and type(error).__name__ in ("KilledWorker", "CancelledError")):
-            self._dispatch.interrupt(address, now)  # its worker is about to go
+            self._dispatch.interrupt(address, now)  # its worker is about to leave
             self._listener.said("interrupted", f"{run.node}: {type(error).__name__} on {worker.host}")
             self._given_up(run)
         else:
@@ -316,7 +316,7 @@ class _Drive:
             self._listener.refused(run, f"{answer.error or 'no answer'} ({worker.host})", ExitCode.INTERNAL)
 
     def _ended(self, address: str, failed: bool) -> None:
-        """A worker has finished its run; failed: in a way that a bad machine can cause."""
+        """Note that a worker has finished its run. failed: in a way that a bad machine can cause."""
         host = self._dispatch.workers[address].host
         good = host not in self._dispatch.bad_hosts
         self._dispatch.done(address, time.monotonic(), failed=failed)
@@ -325,7 +325,7 @@ class _Drive:
 
 
 def _record_of(folder: Path, worker: str, node: str) -> RecordLocation | None:
-    """Where a worker that has gone has recorded a test after all."""
+    """Return the place of a test's record if a worker wrote it before it left, or None."""
     wanted = f'"node":{json.dumps(node)}'.encode()
     for path in sorted(folder.glob(f"*-{re.sub(r'[^A-Za-z0-9._-]', '-', worker)}-*.jsonl")):
         offset = 0

@@ -1,7 +1,7 @@
-"""The jobs that bring workers: submitted, replaced when their worker has gone, cancelled at the end.
+"""The jobs that bring workers: submitted, replaced when their worker has left, cancelled at the end.
 
-dask-jobqueue writes and submits the job scripts. Its clusters are not used: they forget jobs that end before their worker is
-there, and a batch system that is away for a minute ends their scaling.
+dask-jobqueue writes and submits the job scripts. Its clusters are not used: they forget jobs that end before their worker has
+connected, and they stop scaling if the batch system is unavailable for a minute.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from fleet.night.cluster.settings import ClusterSettings
 __all__ = ["Pool", "WorkerJob", "job_maker"]
 
 _DEATH_TIMEOUT_S = 30
-"""After which a worker ends that does not find its scheduler."""
+"""Seconds after which a worker ends that does not find its scheduler."""
 _MOST_REFUSALS = 10
-"""Number of refused submissions in a row, without any worker, until the night gives up."""
+"""Number of refused submissions in a row, without any worker, after which the night gives up."""
 
 
 class WorkerJob(Protocol):
-    """A job with one worker, as dask-jobqueue has it."""
+    """A job with one worker, as in dask-jobqueue."""
 
     async def start(self) -> None:
-        """Submits it."""
+        """Submit the job."""
         ...
 
     async def close(self) -> None:
-        """Cancels it."""
+        """Cancel the job."""
         ...
 
 
@@ -58,7 +58,7 @@ class Pool:
         self, make: Callable[[str], WorkerJob], loop: asyncio.AbstractEventLoop, prefix: str, start_timeout: float,
         say: Callable[[str], None],
     ) -> None:  # fmt: skip
-        """make: a job for the worker of this name; prefix: of the workers' names; say: takes a line about a job that failed."""
+        """make: creates the job for a worker's name. prefix: of the workers' names. say: called with a line about a failed job."""
         self._make, self._loop, self._prefix, self._timeout, self._say = make, loop, prefix, start_timeout, say
         self._jobs: dict[str, _Held] = {}
         self._count = self._refused = 0
@@ -66,18 +66,18 @@ class Pool:
         self._closing: list[Future[None]] = []
 
     def joined(self, name: str) -> None:
-        """A worker is there."""
+        """Note that a worker has connected."""
         self._refused = 0
         if name in self._jobs:
             self._jobs[name].worker = True
 
     def left(self, name: str) -> None:
-        """A worker has gone. Its job is cancelled, in case that it still runs."""
+        """Forget a worker that has left and cancel its job, in case it still runs."""
         if (held := self._jobs.pop(name, None)) is not None:
             self._cancel(held)
 
     def keep(self, number: int, now: float) -> None:
-        """Submits or cancels jobs until there are `number`. Raises SetupError if the batch system refuses all."""
+        """Submit or cancel jobs until there are `number`. Raises SetupError if the batch system refuses all."""
         for name, held in list(self._jobs.items()):
             if held.submitted.done() and not held.worker:
                 error = None if held.submitted.cancelled() else held.submitted.exception()
@@ -107,7 +107,7 @@ class Pool:
 
     def _cancel(self, held: _Held) -> None:
         async def ended() -> None:
-            with contextlib.suppress(Exception):  # of a batch system that is away: the worker ends by itself
+            with contextlib.suppress(Exception):  # if the batch system is unavailable, the worker ends by itself
                 await asyncio.wrap_future(held.submitted)
             with contextlib.suppress(Exception):
                 await held.job.close()
@@ -116,7 +116,7 @@ class Pool:
         self._closing.append(asyncio.run_coroutine_threadsafe(ended(), self._loop))
 
     def close(self, seconds: float = 30.0) -> None:
-        """Cancels all jobs, and waits for that at most `seconds`."""
+        """Cancel all jobs; wait at most `seconds` for each."""
         for name in list(self._jobs):
             self.left(name)
         for future in self._closing:
@@ -125,7 +125,7 @@ class Pool:
 
 
 class _LocalJob:
-    """A worker that is a process of this machine, and ends with this one."""
+    """A worker as a process of this machine, which ends with this process."""
 
     def __init__(self, command: list[str], log: Path, environment: Mapping[str, str]) -> None:
         self._command, self._log, self._environment = command, log, environment
@@ -143,11 +143,11 @@ class _LocalJob:
 def job_maker(
     settings: ClusterSettings, scheduler: str, security: Security | None, folder: Path, environment: Mapping[str, str], cwd: str,
 ) -> Callable[[str], WorkerJob]:  # fmt: skip
-    """What makes the job of a worker.
+    """Return a function that makes the job of a worker, by the worker's name.
 
     Args:
-        scheduler: address; security: with paths of files that all hosts see; folder: for logs, seen by all hosts.
-        environment: of the worker's process; cwd: its working directory.
+        scheduler: address. security: with paths of files that all hosts see. folder: for logs, seen by all hosts.
+        environment: of the worker's process. cwd: its working directory.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if settings.kind == "local":
@@ -182,7 +182,7 @@ def job_maker(
 
 
 def _batch(settings: ClusterSettings) -> tuple[Any, dict[str, Any]]:
-    """(class of the batch system's jobs, arguments that not all of them have)."""
+    """Return (class of the batch system's jobs, arguments specific to it)."""
     from dask_jobqueue.htcondor import HTCondorJob
     from dask_jobqueue.lsf import LSFJob
     from dask_jobqueue.pbs import PBSJob
@@ -193,7 +193,7 @@ def _batch(settings: ClusterSettings) -> tuple[Any, dict[str, Any]]:
     time = f"{seconds // 3600:02}:{seconds // 60 % 60:02}"
     directives = list(settings.directives)
     match settings.kind:
-        case "slurm":  # a job that Slurm starts again would bring a worker that nobody waits for
+        case "slurm":  # a job that Slurm requeues would bring an unexpected worker
             extra = {"queue": settings.queue, "account": settings.account, "walltime": f"{time}:{seconds % 60:02}"}
             return SLURMJob, {**extra, "job_extra_directives": ["--no-requeue", *directives]}
         case "lsf":

@@ -1,7 +1,7 @@
-"""A warm process that runs tests on demand: one session of pytest that collects a file when the first test of it is asked for.
+"""A warm process that runs tests on demand: one pytest session that collects a file when its first test is requested.
 
-It reads JSON lines from its standard input, first a `Told`, then requests, and answers each on a file descriptor. To
-plug-ins and fixtures the session looks like a worker process of pytest-xdist. It ends when its standard input ends.
+It reads JSON lines from its standard input, first a `Told`, then requests, and answers each on a file descriptor. To plug-ins and
+fixtures the session looks like a worker process of pytest-xdist. It ends when its standard input ends.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Ask", "Builds", "Reply", "Told", "main", "told_line"]
 
 @dataclass(frozen=True)
 class Told:
-    """What a runner is told first. arguments: of the command's pytest; folder: of the night; name: of the worker."""
+    """The first message to a runner. arguments: of the command's pytest. folder: of the night. name: of the worker."""
 
     arguments: tuple[str, ...]
     folder: str
@@ -34,7 +34,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Ask:
-    """A request. node: a test; build: build its simulations instead of running it."""
+    """A request. node: a test. build: build its simulations instead of running it."""
 
     node: str
     build: bool = False
@@ -42,7 +42,10 @@ class Ask:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer. line: where the record stands, None for a build; failed: the test failed; error: why the request failed."""
+    """An answer.
+
+    line: place of the record; None for a build. failed: whether the test failed. error: why the request failed, or None.
+    """
 
     line: RecordLocation | None = None
     failed: bool = False
@@ -51,7 +54,7 @@ class Reply:
 
 @runtime_checkable
 class Builds(Protocol):
-    """A test that names the simulations it needs. `build` makes them."""
+    """A test that names the simulations it needs and builds them with `build`."""
 
     @property
     def builds(self) -> tuple[str, ...]:
@@ -59,7 +62,7 @@ class Builds(Protocol):
         ...
 
     def build(self) -> None:
-        """Builds them, or finds them in the cache. Raises FleetError."""
+        """Build the simulations, or find them in the cache. Raises FleetError."""
         ...
 
 
@@ -71,14 +74,14 @@ class _WorkerConfig(Protocol):
 
 
 class _Between(pytest.Item):
-    """The next test, for pytest: fixtures of the session stay, others end with their test."""
+    """A placeholder for the next test, so that pytest keeps the session's fixtures and ends all others with their test."""
 
     def runtest(self) -> None:
         raise AssertionError("never run")
 
 
 class PytestRunner:
-    """The plug-in of pytest that answers requests."""
+    """The pytest plug-in that answers requests."""
 
     def __init__(self, told: Told, requests: BinaryIO, replies: int) -> None:
         self._told, self._requests, self._replies = told, requests, replies
@@ -86,7 +89,7 @@ class PytestRunner:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_load_initial_conftests(self, early_config: pytest.Config) -> None:
-        """Makes the session look like a worker process."""
+        """Make the session look like a worker process."""
         name, config = self._told.name, cast("_WorkerConfig", early_config)
         night = {"folder": self._told.folder, "carried": [], "on_demand": True}
         config.workerinput = {"workerid": name, "testrunuid": name, "workercount": 1, "fleet_night": night}
@@ -94,17 +97,17 @@ class PytestRunner:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:
-        """Collects nothing yet."""
+        """Collect nothing yet."""
         del session
         return True
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Answers requests until there are no more."""
+        """Answer requests until there are no more."""
         self._send({"ready": os.getpid()})
         for table in _lines(self._requests):
             self._send(asdict(self._answer(session, decode(Ask, table, "<request>"))))
-            session.shouldfail = session.shouldstop = False  # `-x` is the command's to handle
+            session.shouldfail = session.shouldstop = False  # the command handles `-x`
         return True
 
     def _answer(self, session: pytest.Session, ask: Ask) -> Reply:
@@ -145,14 +148,14 @@ def _lines(requests: BinaryIO) -> Iterator[Any]:
 
 
 def told_line(told: Told | Ask) -> bytes:
-    """A line of the standard input."""
+    """Return a line for the standard input."""
     return json.dumps(encode(told)).encode() + b"\n"
 
 
 def main(replies: int) -> int:
-    """Runs the session. replies: the file descriptor of the answers. Returns pytest's exit code."""
+    """Run the session and return pytest's exit code. replies: file descriptor for the answers."""
     requests = os.fdopen(os.dup(0), "rb")  # pytest captures the standard input of tests
     told = decode(Told, next(_lines(requests)), "<told>")
-    os.environ["PYTEST_XDIST_WORKER"] = told.name  # as pytest-xdist has it: fixtures name files by it
+    os.environ["PYTEST_XDIST_WORKER"] = told.name  # like pytest-xdist: fixtures name files by it
     Path(told.folder).mkdir(parents=True, exist_ok=True)
     return int(pytest.main(list(told.arguments), plugins=[PytestRunner(told, requests, replies)]))

@@ -1,4 +1,4 @@
-"""A file that says where a night's workers run."""
+"""The file that states where a night's workers run."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class ClusterSettings:
 
     Attributes:
         kind: a batch system of `KINDS`, "local" for processes of this machine, or "scheduler" for a running Dask scheduler.
-        workers: number; each is a job of its own.
+        workers: number; each has its own job.
         cores, memory: of a job; memory in bytes, also the limit of a worker's run; None for no limit (kind "local" alone).
-        walltime: of a job in seconds, None for no limit; margin: seconds before it at which a worker takes no more runs.
+        walltime: of a job in seconds; None for no limit. margin: seconds before its end in which a worker takes no more runs.
         queue, account, directives, directives_skip: of the job script. prologue: its shell lines before the worker.
         interface: network interface between scheduler and workers; None: the host's own.
         folder: for the jobs' logs and certificates, shared by all hosts; None: in the folder of the night.
         start_timeout: seconds after which a job without a worker is cancelled and submitted again.
-        address: of a running scheduler; ca, certificate, key: files for TLS with it.
-        tls: encrypt and authenticate; without it whoever reaches the scheduler's port can run code.
+        address: of a running scheduler. ca, certificate, key: files for TLS with it.
+        tls: encrypt and authenticate; without it, anyone who reaches the scheduler's port can run code.
     """
 
     kind: str = "local"
@@ -56,17 +56,17 @@ class ClusterSettings:
 
     @property
     def lifetime(self) -> float | None:
-        """For how long a fresh worker takes runs, in seconds; None for no limit."""
+        """Time for which a fresh worker takes runs, in seconds; None for no limit."""
         return None if self.walltime is None else self.walltime - self.margin
 
 
 def local_settings(workers: int | None = None) -> ClusterSettings:
-    """Workers of this machine: as many as it has processors, unless given."""
+    """Return settings for workers of this machine, by default as many as it has processors."""
     return ClusterSettings(workers=workers or os.cpu_count() or 1)
 
 
 def read_cluster(path: Path) -> ClusterSettings:
-    """Reads the file. Raises ModelError naming file, line and key."""
+    """Read the file. Raises ModelError with file, line and key."""
     file = read_toml(path)
     file.only(*ClusterSettings.__dataclass_fields__)
     kind = file.chosen("kind", KINDS, "")
@@ -109,13 +109,13 @@ def read_cluster(path: Path) -> ClusterSettings:
 
 
 def _path(file: TomlTable, key: str) -> Path | None:
-    """A path, absolute; relative ones are relative to the file."""
+    """Return an absolute path; relative ones are relative to the file."""
     value = file.optional_text(key)
     return None if value is None else (file.path.parent / Path(value).expanduser()).absolute()
 
 
 def _seconds(file: TomlTable, key: str) -> float:
-    """Seconds of "HH:MM:SS", "HH:MM" or a number of seconds."""
+    """Return the seconds of "HH:MM:SS", "HH:MM" or a number of seconds."""
     value = file.get(key, '"HH:MM:SS", "HH:MM" or a number of seconds', _is_time)
     if isinstance(value, str):
         parts = [int(part) for part in value.split(":")]
@@ -130,7 +130,7 @@ def _is_time(value: Any) -> bool:
 
 
 def _bytes(file: TomlTable, key: str) -> int:
-    """Bytes of "8GB" or "500 MiB"."""
+    """Return the bytes of "8GB" or "500 MiB"."""
     value = str(file.get(key, 'a size such as "8GB"', lambda v: isinstance(v, str) and _SIZE.fullmatch(v.strip()) is not None))
     found = _SIZE.fullmatch(value.strip())
     assert found is not None

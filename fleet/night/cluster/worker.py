@@ -1,6 +1,6 @@
-"""What a Dask worker does: it keeps a warm process (`fleet.night.cluster.runner`), hands tests to it, and judges its death.
+"""What a Dask worker does: it keeps a warm process (`fleet.night.cluster.runner`), passes tests to it, and judges its death.
 
-The worker itself stays small. The process dies with it, and with the process all that it started (`fleet.core.processes`).
+The worker itself stays small. The process dies with it, and with the process everything that it started (`fleet.core.processes`).
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ __all__ = ["END_S", "PLUGIN", "RunnerPlugin", "TaskAnswer", "WorkerCall", "Worke
 
 PLUGIN = "fleet-runner"
 _LOOK_S = 0.5
-"""Time between two looks at the memory of a run."""
+"""Seconds between two checks of a run's memory."""
 END_S = 30.0
-"""In which the fixtures of a session must be torn down."""
+"""Seconds in which the fixtures of a session must be torn down."""
 _CLOSE_S = 20.0
-"""After which a worker that closes is gone, whatever it does."""
+"""Seconds after which a closing worker exits, whatever it does."""
 
 
 @dataclass(frozen=True)
 class WorkerOrder:
     """What a worker is told once.
 
-    arguments, cwd, environment: of the command's pytest; folder: of the night; memory: limit of a run in bytes, or None.
+    arguments, cwd, environment: of the command's pytest. folder: of the night. memory: limit of a run in bytes, or None.
     topic: of Dask's events that workers log; unique to the session.
     """
 
@@ -60,9 +60,11 @@ class WorkerOrder:
 
 @dataclass(frozen=True)
 class WorkerCall:
-    """A task. node, kind: as planned; build: build its simulations; judge: if its process dies, that is its verdict.
+    """A task.
 
-    end: no test, but the end of the process: fixtures of the session are torn down.
+    node, kind: as planned. build: build the test's simulations instead of running it.
+    judge: whether the death of its process is the test's verdict.
+    end: run no test, but end the process, with its fixtures torn down.
     """
 
     node: str = ""
@@ -74,9 +76,10 @@ class WorkerCall:
 
 @dataclass(frozen=True)
 class TaskAnswer:
-    """What a task returns. line: where its record is; failed: the run failed in a way that a bad machine can cause.
+    """What a task returns.
 
-    error: of a build, or why no record could be made; died: how the process ended, if it did.
+    line: place of its record. failed: whether the run failed in a way that a bad machine can cause.
+    error: of a build, or why no record could be made. died: how the process ended, if it did.
     """
 
     line: RecordLocation | None = None
@@ -94,7 +97,7 @@ class RunnerPlugin(WorkerPlugin):
         self._order = order
 
     def setup(self, worker: Worker) -> None:
-        """Says that the worker is there. The process starts with the first task."""
+        """Report that the worker is ready. The process starts with the first task."""
         self._worker = worker
         self._name = re.sub(r"[^A-Za-z0-9._-]+", "-", str(worker.name))  # without a name it is an address
         self._child: Child | None = None
@@ -106,14 +109,14 @@ class RunnerPlugin(WorkerPlugin):
         threading.Thread(target=self._watch, name="fleet-watch", daemon=True).start()
 
     def teardown(self, worker: Worker) -> None:
-        """Ends the process."""
+        """End the process."""
         del worker
         self._closing = True
         if self._child is not None:
             self._child.end()
 
     def _watch(self) -> None:
-        """Ends this process if the worker closes and does not come to its end: a task may hold it."""
+        """End this process if the worker closes but does not finish, because a task may hold it."""
         while self._worker.status.name in ("init", "running", "paused", "undefined"):
             if self._closing:  # the worker lives on without this plug-in
                 return
@@ -129,7 +132,7 @@ class RunnerPlugin(WorkerPlugin):
     # -- in the thread of the task
 
     def perform(self, call: WorkerCall) -> TaskAnswer:
-        """Runs a test, builds its simulations, or ends the process."""
+        """Run a test, build its simulations, or end the process."""
         if call.end:
             return self._end()
         if (child := self._child) is None:
@@ -162,7 +165,7 @@ class RunnerPlugin(WorkerPlugin):
         return TaskAnswer(reply.line, reply.failed and read_line(reply.line).code != ExitCode.DIFFERS)
 
     def _end(self) -> TaskAnswer:
-        """The process ends as a session of pytest does."""
+        """End the process like a pytest session."""
         if (child := self._child) is not None:
             assert child.stdin is not None
             with contextlib.suppress(OSError):
@@ -197,7 +200,7 @@ class RunnerPlugin(WorkerPlugin):
         return child
 
     def _over(self, child: Child) -> str | None:
-        """What the run holds, if that is above the limit."""
+        """Return how much memory the run holds, as text, if that is above the limit; else None."""
         limit = self._order.memory
         if limit is None:
             return None
@@ -205,7 +208,7 @@ class RunnerPlugin(WorkerPlugin):
         return None if held <= limit else f"held {held / 1e9:.2f} GB, the worker's limit is {limit / 1e9:.2f} GB"
 
     def _dead(self, call: WorkerCall, child: Child, over: str | None, before: int) -> TaskAnswer:
-        """The process has ended in the middle of a task. A memory limit and the kernel's kill are verdicts at once."""
+        """Handle the end of the process during a task. A memory limit and a kill by the kernel are verdicts at once."""
         child.end()
         os.close(self._replies)
         self._child = None
@@ -234,18 +237,18 @@ class RunnerPlugin(WorkerPlugin):
 
 
 def perform(call: WorkerCall) -> TaskAnswer:
-    """The task: runs on a worker that has a `RunnerPlugin`."""
+    """Run the task, on a worker that has a `RunnerPlugin`."""
     plugin: Any = get_worker().plugins[PLUGIN]
     return plugin.perform(call)
 
 
 def _host() -> str:
-    """The machine; a batch system that runs several nodes on one machine tells them apart."""
+    """Return the machine's name; a batch system with several nodes on one machine distinguishes them."""
     return os.environ.get("SLURMD_NODENAME") or platform.node()
 
 
 def _memory(pid: int, limit: int) -> int:
-    """Memory of a process and all below it in bytes. Above the limit, pages that several of them share count once."""
+    """Return the bytes held by a process and its descendants. Above the limit, pages that several share count once."""
     processes: list[psutil.Process] = []
     with contextlib.suppress(psutil.Error):
         top = psutil.Process(pid)
@@ -263,7 +266,7 @@ def _memory(pid: int, limit: int) -> int:
 
 
 def _out_of_memory_kills() -> int:
-    """How often the kernel has killed a process of this machine, or of this control group, for want of memory."""
+    """Return how often the kernel has killed a process of this machine, or of this control group, for lack of memory."""
     found = 0
     with contextlib.suppress(OSError):
         group = Path("/proc/self/cgroup").read_text(encoding="utf-8").rpartition("::")[2].strip().lstrip("/")

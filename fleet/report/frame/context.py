@@ -1,4 +1,4 @@
-"""What the page's templates see: figures, tables cut to a readable length, and the pictures made of them."""
+"""The values of the page's templates: figures, tables cut to a readable length, and the pictures made of them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from fleet.report.run.timeline import spans_of, timeline
 __all__ = ["context"]
 
 TABLE_ROWS = 50
-"""Longest table of a page; the whole is in report.json."""
+"""Longest table of a page; report.json holds all rows."""
 PASSED_ROWS = 20
-"""Longest table of a comparison in which nothing failed; it is folded."""
+"""Longest table of a comparison in which nothing failed; the page shows it folded."""
 PICTURE_ROWS = 30
 DEPTH_POINTS = 100
 FLIPS_SHOWN = 24
@@ -45,7 +45,7 @@ _BOTH = "both causes together, against golden"
 
 @dataclass(frozen=True)
 class _Cut:
-    """Rows that are shown, out of how many."""
+    """The rows that are shown, and the number of all rows."""
 
     rows: Sequence[Any]
     total: int
@@ -56,7 +56,7 @@ class _Cut:
 
 
 def context(result: CosimResult, previous: CosimResult | None) -> dict[str, Any]:
-    """The whole page's values. `previous`: the run that this one is compared with, if any."""
+    """Return the values of the whole page. previous: the run that this one is compared with, or None."""
     differences = changes(previous, result) if previous else ()
     shown, found = _performance(result), scores(result, FLIPS_SHOWN)
     numbers = {op: shown["numbers"][c.op] for c in shown["costs"].rows for op in c.ops} | {
@@ -139,7 +139,7 @@ def _accuracy(result: CosimResult) -> dict[str, Any]:
 
 
 def _no_distance(comparison: Comparison, floats: Sequence[OperationRow]) -> str:
-    """The sentence that stands for a histogram with one bar at zero."""
+    """Return the sentence that replaces a histogram with one bar at zero."""
     elements = sum(r.cumulative.elements for r in floats)
     sides = f"{engine_title(comparison.other)} and {engine_title(comparison.reference)}"
     if not any(r.cumulative.mismatches for r in floats):
@@ -148,7 +148,7 @@ def _no_distance(comparison: Comparison, floats: Sequence[OperationRow]) -> str:
 
 
 def _unchanged(differences: Sequence[DependencyChange]) -> list[str]:
-    """What did not change; parameters and tools as one where none of theirs did."""
+    """Return what did not change; device parameters and tools as one entry each if none of them changed."""
     same = [c.what for c in differences if not c.changed and c.after is not None]
     changed = [c.what for c in differences if c.changed]
     for start, together in (("parameter ", "device parameters"), ("tool ", "tools")):
@@ -159,8 +159,10 @@ def _unchanged(differences: Sequence[DependencyChange]) -> list[str]:
 
 
 def _moved(before: CosimResult, after: CosimResult) -> _Cut:
-    """Figures that are not what they were, as (what, then, now, ratio): accuracy, cycles, traffic, and the largest move of an
-    error in every comparison."""
+    """Return the figures that changed, as (what, then, now, ratio).
+
+    Accuracy, cycles, traffic, and the largest move of an error in each comparison.
+    """
     found = diff(before, after)
     largest: dict[str, Figure] = {}
     for figure in (f for f in found.errors if f.changed):
@@ -177,7 +179,7 @@ def _moved(before: CosimResult, after: CosimResult) -> _Cut:
 
 
 def _move(figure: Figure) -> float:
-    """How far it moved, in either direction; infinite where there is no ratio."""
+    """Return how far a figure moved, in either direction; infinite without a ratio."""
     return abs(math.log(figure.ratio)) if figure.ratio is not None and figure.ratio > 0 else math.inf
 
 
@@ -206,7 +208,7 @@ def _special(row: OperationRow) -> bool:
 
 
 def _all_flips(result: CosimResult) -> list[dict[str, Any]]:
-    """One entry a set of flips; engines that flip the same samples to the same classes share it."""
+    """Return one entry per set of flips; engines that flip the same samples to the same classes share it."""
     groups: dict[Any, list[TaskMetric]] = {}
     for task in result.tasks:
         if task.flips:
@@ -218,7 +220,7 @@ def _all_flips(result: CosimResult) -> list[dict[str, Any]]:
 
 
 def _short(result: CosimResult, tasks: Sequence[TaskMetric]) -> str:
-    """What these engines are called together, in one word where it goes."""
+    """Return a short name for these engines together."""
     if len(tasks) == 1:
         return engine_title(tasks[0].engine)
     return "device" if any(_on_device(result.engine(t.engine)) for t in tasks) else "these"
@@ -337,7 +339,7 @@ def _bits(comparison: Comparison) -> dict[str, Any]:
 
 
 def _first_commits(result: CosimResult) -> dict[str, int]:
-    """Operation -> the first of its commits that the first table of commits shows."""
+    """Return operation -> its first commit in the first table of commits."""
     first = next((c for c in result.comparisons if c.kind == "bits"), None)
     found: dict[str, int] = {}
     for row in _bits(first)["rows"].rows if first is not None else ():
@@ -346,7 +348,7 @@ def _first_commits(result: CosimResult) -> dict[str, int]:
 
 
 def _register_names(result: CosimResult) -> tuple[str, ...]:
-    """Names of the registers that start the divergent instruction, in the order of the writes; empty when they do not match."""
+    """Return the names of the registers that start the divergent instruction, in the order of the writes; empty if unknown."""
     found = result.divergence
     if found is None or [v for _, v in found.registers] != list(found.registers_named.values()):
         return ()
@@ -354,7 +356,7 @@ def _register_names(result: CosimResult) -> tuple[str, ...]:
 
 
 def _around(rows: Sequence[CommitRow], wrong: Sequence[int]) -> Sequence[CommitRow]:
-    """The first rows; with a difference far down, the rows around the first one besides."""
+    """Return the first rows, and the rows around the first difference if it is far down."""
     if len(rows) <= TABLE_ROWS:
         return rows
     first = next((i for i, row in enumerate(rows) if row.seq in set(wrong[:1])), 0)
@@ -365,7 +367,7 @@ def _around(rows: Sequence[CommitRow], wrong: Sequence[int]) -> Sequence[CommitR
 
 
 def _host(result: CosimResult) -> list[dict[str, Any]]:
-    """One entry a way to split the model between device and host; engines that split it alike share it."""
+    """Return one entry per way to split the model between device and host; engines with the same split share it."""
     groups: dict[tuple[tuple[str, str], ...], list[EngineRun]] = {}
     for engine in result.engines:
         if engine.status == "ran" and _on_device(engine):

@@ -1,6 +1,6 @@
-"""Places of boxes in a layered drawing: every box below all that it takes from, edges as straight and as rarely crossed as it gets.
+"""Lay out boxes in layers: each box below its inputs, edges as straight and with as few crossings as possible.
 
-The usual steps (Sugiyama, Tagawa and Toda, 1981): layers by the longest path, a bend in every layer that an edge passes, order by
+The usual steps (Sugiyama, Tagawa and Toda, 1981): layers by the longest path, a bend in each layer that an edge passes, order by
 the middle of the neighbours, then places from left to right.
 """
 
@@ -13,7 +13,7 @@ from itertools import pairwise
 __all__ = ["GraphLayout", "lay_out"]
 
 Key = tuple[str, int]
-"""A box (its name, 0), or a bend: (name of what the edge comes from, layer)."""
+"""A box (its name, 0), or a bend: (name of the edge's source, layer)."""
 
 _SWEEPS = 12
 
@@ -23,8 +23,9 @@ class GraphLayout:
     """Places in points.
 
     Attributes:
-        boxes: name -> (middle, top). paths: (from, to) -> points that the edge passes: (x, y of the upper end, y of the lower).
-        width, height: of all.
+        boxes: name -> (middle, top).
+        paths: (from, to) -> points that the edge passes: (x, y of the upper end, y of the lower end).
+        width, height: of the whole drawing.
     """
 
     boxes: Mapping[str, tuple[float, float]]
@@ -36,12 +37,12 @@ class GraphLayout:
 def lay_out(
     sizes: Mapping[str, tuple[float, float]], args: Mapping[str, Sequence[str]], across: float = 18, down: float = 30
 ) -> GraphLayout:
-    """Places boxes.
+    """Return the places of the boxes.
 
     Args:
-        sizes: name -> (width, height), every box after all that it takes from.
-        args: name -> the boxes that it takes from.
-        across, down: room between boxes of a layer, and between layers.
+        sizes: name -> (width, height), each box after all its inputs.
+        args: name -> its input boxes.
+        across, down: gap between boxes of a layer, and between layers.
     """
     layer: dict[str, int] = {}
     for name in sizes:
@@ -50,7 +51,7 @@ def lay_out(
     for name in sizes:
         for a in args.get(name, ()):
             first_use[a] = min(first_use.get(a, layer[name]), layer[name])
-    for name, at in first_use.items():  # what takes from nothing stands right above where it is used
+    for name, at in first_use.items():  # boxes without inputs go right above their first use
         if not args.get(name):
             layer[name] = at - 1
     rows: list[list[Key]] = [[] for _ in range(max(layer.values(), default=0) + 1)]
@@ -89,7 +90,7 @@ def lay_out(
 
 
 def _order(rows: list[list[Key]], links: Mapping[Key, Sequence[Key]], above: Mapping[Key, Sequence[Key]]) -> None:
-    """Sorts every layer by the middle of its neighbours above, then below, and again."""
+    """Sort each layer by the middle of its neighbours, above and below in turn."""
     place = {k: (i + 0.5) / len(row) for row in rows for i, k in enumerate(row)}
     for sweep in range(_SWEEPS):
         downwards = sweep % 2 == 0
@@ -107,7 +108,7 @@ def _across(
     rows: Sequence[Sequence[Key]], links: Mapping[Key, Sequence[Key]], above: Mapping[Key, Sequence[Key]],
     widths: Mapping[Key, float], gap: float,
 ) -> dict[Key, float]:  # fmt: skip
-    """Middles: near those of the neighbours, in the layer's order, never overlapping."""
+    """Return the middles of boxes and bends: near their neighbours, in the layer's order, never overlapping."""
     x: dict[Key, float] = {}
     for row in rows:
         at = 0.0
@@ -124,19 +125,19 @@ def _across(
 
 
 def _around(k: Key, sweep: int, links: Mapping[Key, Sequence[Key]], above: Mapping[Key, Sequence[Key]]) -> list[Key]:
-    """The neighbours that decide: of one side in the first sweeps, later of both."""
+    """Return the neighbours that decide: of one side in the first sweeps, later of both."""
     return [*(above.get(k, ()) if sweep % 2 == 0 or sweep > _SWEEPS else ()),
             *(links.get(k, ()) if sweep % 2 or sweep > _SWEEPS else ())]  # fmt: skip
 
 
 def _wanted(x: Mapping[Key, float], k: Key, around: Sequence[Key]) -> float:
-    """The middle of the neighbours; between bends an edge is drawn straight, so that there bends count more."""
+    """Return the middle of the neighbours; between bends an edge is drawn straight, so bends count more there."""
     weights = [8.0 if k[1] and o[1] else 1.0 for o in around]
     return sum(w * x[o] for w, o in zip(weights, around, strict=True)) / sum(weights) if around else x[k]
 
 
 def _apart(wanted: Sequence[float], widths: Sequence[float], gap: float) -> list[float]:
-    """Places in order at least a gap apart, with the least squared distance from those wanted (pool adjacent violators)."""
+    """Return places in order, at least a gap apart, with the least squared distance from those wanted (pool adjacent violators)."""
     offsets = [0.0]
     for a, b in pairwise(widths):
         offsets.append(offsets[-1] + (a + b) / 2 + gap)

@@ -1,4 +1,4 @@
-"""Input rows as small pictures: an 8-bit greyscale PNG in a data URI, written here in a dozen lines (no library, no file)."""
+"""Input rows as small pictures: an 8-bit greyscale PNG in a data URI, written without a library."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _LEAST_SIDE, _MOST_SIDE = 4, 256
 
 
 def image_shape(row_shape: tuple[int, ...], stated: tuple[int, ...] | None) -> tuple[int, int] | None:
-    """(height, width) under which a sample is shown, or None when it is no picture.
+    """Return the (height, width) in which a sample is shown, or None if it is no picture.
 
-    Stated by the result; else a two-dimensional sample; else a flat one whose length is a square (64 -> 8 x 8).
+    In this order: as the result states; the shape of a two-dimensional sample; the square of a flat one (64 -> 8 x 8).
     """
     size = math.prod(row_shape)
     shapes = [tuple(n for n in s if n != 1) for s in (stated or (), row_shape)]
@@ -30,7 +30,7 @@ def image_shape(row_shape: tuple[int, ...], stated: tuple[int, ...] | None) -> t
 
 
 def row_image(row: np.ndarray, shape: tuple[int, int]) -> str:
-    """One sample as a data URI: dark ink on white, the sample's own range stretched to the whole of grey; NaN is mid-grey."""
+    """Return one sample as a data URI: dark on white, the sample's own range stretched to all greys; NaN is mid-grey."""
     values = np.nan_to_num(np.asarray(row, np.float64).reshape(shape), nan=math.nan, posinf=math.nan, neginf=math.nan)
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
@@ -40,7 +40,7 @@ def row_image(row: np.ndarray, shape: tuple[int, int]) -> str:
 
 
 def grey_png(pixels: np.ndarray) -> bytes:
-    """A PNG file (ISO/IEC 15948) of uint8 [height, width], colour type 0, no filter."""
+    """Encode uint8 [height, width] as a PNG file (ISO/IEC 15948), colour type 0, no filter."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

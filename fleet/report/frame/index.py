@@ -1,5 +1,6 @@
-"""`reports/index.html`: all reports of a working folder in one list, made of what the pages say of themselves; and the pages of the
-documentation that they refer to, beside it.
+"""Write `reports/index.html`, the list of all reports of a working folder, and the documentation pages that they refer to.
+
+The list is made from what each page states of itself in its head.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ TOPICS = (
     "reading-a-report", "accuracy", "nights", "language-models", "coverage", "mutants", "faults", "first-divergence",
     "instruction-sets", "performance", "glossary", "running",
 )  # fmt: skip
-"""The pages of the documentation that reports refer to."""
+"""The documentation pages that reports refer to."""
 
 _DEEPEST = 3
 _HEAD = 4096
@@ -40,9 +41,9 @@ class _Listed:
 
 
 def published(page: Path) -> None:
-    """Called when a page has been written: lists it where reports are listed. Does nothing outside of a folder `reports`.
+    """List a page that has been written. Does nothing outside of a folder `reports`.
 
-    Raises FleetError where the list cannot be written.
+    Raises FleetError if the list cannot be written.
     """
     root = root_of(page)
     if root is None or "runs" in page.absolute().relative_to(root).parts:
@@ -56,7 +57,7 @@ def published(page: Path) -> None:
 
 
 def _listed(root: Path) -> list[_Listed]:
-    """The pages below a folder that say what they are, campaigns' runs and pages far below left out."""
+    """Return the pages below a folder that state what they are, except campaigns' runs and pages far below."""
     found: list[_Listed] = []
     folders = [root]
     for depth in range(_DEEPEST):
@@ -73,7 +74,7 @@ def _listed(root: Path) -> list[_Listed]:
 
 
 def _about(path: Path) -> About | None:
-    """What a page says of itself in its head; None for a page of others."""
+    """Return what a page states of itself in its head; None if it is not one of fleet's pages."""
     try:
         with path.open(encoding="utf-8") as file:
             found = _ABOUT.search(file.read(_HEAD))
@@ -87,7 +88,7 @@ def _about(path: Path) -> About | None:
 
 
 def _write_help(root: Path) -> None:
-    """The pages of the documentation, written where those of this version are not there yet."""
+    """Write the documentation pages, unless those of this version exist."""
     package = Path(fleet.__file__).parent
     docs = next((f for f in (package / "_docs", package.parent / "docs") if f.is_dir()), None)
     if docs is None:
@@ -105,7 +106,7 @@ def _write_help(root: Path) -> None:
 
 
 def _help(source: str) -> dict[str, object]:
-    """A page of Markdown as HTML; its sections by title and anchor."""
+    """Return a page of Markdown as HTML, and its sections by title and anchor."""
     from markdown_it import MarkdownIt
 
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -129,7 +130,7 @@ def _help(source: str) -> dict[str, object]:
 
 
 def _address(to: str) -> str:
-    """A link of the Markdown, from a page in `HELP`: to another page there, else to the top of this one."""
+    """Return the target of a Markdown link for a page in `HELP`: another page there, else an anchor of the page itself."""
     if re.match(r"https?://|#", to):
         return to
     path, _, anchor = to.partition("#")

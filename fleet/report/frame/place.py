@@ -1,4 +1,4 @@
-"""Where a page stands among the others: links up, to files and to the documentation, and what a list of pages says of it."""
+"""The place of a page among the others: links up, to files and to the documentation, and its entry in a list of pages."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from markupsafe import Markup
 __all__ = ["HELP", "INDEX", "ROOT", "TEMPLATES", "About", "PageFrame", "frame_of", "root_of"]
 
 ROOT = "reports"
-"""Name of the folder that holds all reports of a working folder; it gets a page that lists them (`fleet.report.frame.index`)."""
+"""Name of the folder that holds all reports of a working folder; a page in it lists them (`fleet.report.frame.index`)."""
 INDEX = "index.html"
 HELP = "help"
-"""Folder below `ROOT` with the pages of the documentation that reports refer to."""
+"""Folder below `ROOT` with the documentation pages that reports refer to."""
 TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
 class About:
-    """What a list of pages says of one.
+    """The entry of a page in a list of pages.
 
-    kind: "run", "campaign", "night", ...; verdict: "pass", "fail", ..., empty for what has none; figure: the one that a reader
-    looks for first, in words; date: ISO 8601 or empty.
+    kind: "run", "campaign", "night", ... verdict: "pass", "fail", ...; empty without one.
+    figure: the one that a reader looks for first, in words. date: ISO 8601 or empty.
     """
 
     kind: str
@@ -38,10 +38,10 @@ class About:
 
 @dataclass(frozen=True)
 class PageFrame:
-    """What the frame of every page needs.
+    """What the frame of each page needs.
 
-    up: (text, address) of the pages above, the uppermost first. scripts: their texts; policy: of all that may run.
-    folder: the page's own, None for a page that is nowhere yet. documentation: address of `HELP`, None outside of `ROOT`.
+    up: (text, address) of the pages above, the uppermost first. scripts: their texts. policy: hashes of all scripts that may run.
+    folder: the page's folder; None for a page without a path. documentation: address of `HELP`; None outside of `ROOT`.
     """
 
     name: str
@@ -53,23 +53,23 @@ class PageFrame:
     documentation: str | None
 
     def file(self, name: str | None) -> str | None:
-        """Address of a file that a run names, from the page; None where it is not there."""
+        """Return the address of a file that a run names, relative to the page; None if it does not exist."""
         if not name or self.folder is None or not Path(name).is_file():
             return None
         return os.path.relpath(Path(name).absolute(), self.folder.absolute())
 
     def help(self, topic: str, anchor: str = "") -> str | None:
-        """Address of a page of the documentation; None where none is beside the reports."""
+        """Return the address of a documentation page; None if the reports have none."""
         return f"{self.documentation}/{topic}.html{'#' + anchor if anchor else ''}" if self.documentation else None
 
 
 def root_of(page: Path) -> Path | None:
-    """The nearest folder above a page that is called `ROOT`, None where there is none."""
+    """Return the nearest folder above a page that is called `ROOT`, or None."""
     return next((p for p in page.absolute().parents if p.name == ROOT), None)
 
 
 def frame_of(page: Path | None, about: About, *scripts: str) -> PageFrame:
-    """The frame of a page that will stand at a path. scripts: names of templates that run besides the frame's own."""
+    """Return the frame of a page at a path. scripts: names of templates that run in addition to the frame's own."""
     texts = [(TEMPLATES / name).read_text(encoding="utf-8") for name in ("frame.js", *scripts)]
     digests = [base64.b64encode(hashlib.sha256(t.encode()).digest()).decode() for t in texts]
     made = PageFrame(
@@ -89,7 +89,7 @@ def frame_of(page: Path | None, about: About, *scripts: str) -> PageFrame:
 
 
 def _above(page: Path, root: Path | None) -> list[tuple[str, Path]]:
-    """Names and pages above a page: that of all reports, of the campaign whose `runs` it stands in, of folders with pages."""
+    """Return names and pages above a page: the list of all reports, the campaign whose `runs` it is in, folders with pages."""
     places = list(page.parents)
     if root is None:
         return [(places[2].name, places[2] / INDEX)] if len(places) > 2 and places[1].name == "runs" else []

@@ -1,4 +1,4 @@
-"""The template environment: autoescape on, undefined names are errors, nothing is loaded from outside this folder."""
+"""The template environment: autoescape on, undefined names are errors, templates come from this folder only."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ def _environment() -> Environment:
 
 
 def render(template: str, context: dict[str, Any], frame: PageFrame) -> str:
-    """The template as text, every value escaped unless it is a picture of ours (`markupsafe.Markup`). frame: of the page."""
+    """Render a template as text. Values are escaped, except fleet's own pictures (`markupsafe.Markup`). frame: of the page."""
     return _environment().get_template(template).render({**context, "frame": frame})

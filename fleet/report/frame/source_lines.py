@@ -1,4 +1,4 @@
-"""The model's source beside its operations: which line each comes from, so that an operation leads to its line and back."""
+"""The model's source beside its operations: which line each comes from, with links both ways."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["Line", "SourceListing", "anchors", "case_file", "model_file", "sourc
 
 _AROUND = 2
 _WHOLE = 120
-"""Lines of a source that is shown whole."""
+"""Longest source that is shown completely, in lines."""
 _MOST = 400
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of source; ops: the operations that come from it; anchor: its id in the page."""
+    """A line of source. ops: the operations that come from it. anchor: its id in the page."""
 
     number: int
     text: str
@@ -30,7 +30,7 @@ class Line:
 
 @dataclass(frozen=True)
 class SourceListing:
-    """A file's lines; cut: whether lines without operations are left out."""
+    """The lines of a file. cut: whether lines without operations are left out."""
 
     file: str
     lines: tuple[Line, ...]
@@ -38,12 +38,12 @@ class SourceListing:
 
 
 def model_file(result: CosimResult) -> str:
-    """The model's file as the user gave it."""
+    """Return the model's file as the user gave it."""
     return result.identity.model.partition(":")[0]
 
 
 def case_file(result: CosimResult) -> str | None:
-    """The file of the case that the run's command names, None for a run by hand."""
+    """Return the file of the case that the run's command names; None for a run by hand."""
     try:
         words = shlex.split(result.identity.command)
     except ValueError:
@@ -52,14 +52,14 @@ def case_file(result: CosimResult) -> str | None:
 
 
 def anchors(result: CosimResult) -> Mapping[str, str]:
-    """Place of an operation ("model.py:12:9") -> id of its line in the page; empty where the source is not shown."""
+    """Return place of an operation ("model.py:12:9") -> id of its line in the page; empty if the source is not shown."""
     if _text(result) is None:
         return {}
     return {at: f"line-{number}" for at in _places(result).values() if (number := _number(at)) is not None}
 
 
 def sources(result: CosimResult) -> tuple[SourceListing, ...]:
-    """The model's source if its file is there and still is the one that ran, else nothing."""
+    """Return the model's source if its file still exists and is the one that ran; else nothing."""
     text = _text(result)
     if text is None:
         return ()
@@ -75,7 +75,7 @@ def sources(result: CosimResult) -> tuple[SourceListing, ...]:
 
 
 def _text(result: CosimResult) -> str | None:
-    """The source text, None where the file is not Python, is gone or is not what ran."""
+    """Return the source text; None if the file is not Python, is missing or is not what ran."""
     path = Path(model_file(result))
     try:
         text = path.read_text(encoding="utf-8") if path.suffix == ".py" else ""
@@ -86,7 +86,7 @@ def _text(result: CosimResult) -> str | None:
 
 
 def _places(result: CosimResult) -> dict[str, str]:
-    """Operation -> where it stands, of those in the model's own file."""
+    """Return operation -> place, for operations in the model's own file."""
     name = Path(model_file(result)).name
     rows = (row for c in result.comparisons for row in c.operations if row.at)
     return {row.op: row.at for row in rows if Path(row.at.split(":")[0]).name == name}

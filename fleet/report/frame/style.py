@@ -1,9 +1,9 @@
-"""How every picture looks: one palette, one font size, one way to become text inside a page.
+"""The style of all pictures: one palette, one font size, one conversion to text inside a page.
 
-Pictures are SVG inside the page: no request, sharp in print, selectable text, and ink in `currentColor`, so that they
-follow a dark or a light page. Colours are those of Okabe and Ito (2008, "Color Universal Design"), ordered so that
-neighbours differ in luminance; bars carry a hatch besides, and lines a marker, so that they read without colour.
-Matplotlib is imported at the first picture only.
+Pictures are SVG inside the page: no request, sharp in print, selectable text, and ink in `currentColor`, so that they follow a dark
+or a light page. The colours are those of Okabe and Ito (2008, "Color Universal Design"), ordered so that neighbours differ in
+luminance. Bars also carry a hatch, and lines a marker, so that they read without colour. Matplotlib is imported at the first
+picture.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.ticker import Formatter
 
 INK = "#5a5b5c"
-"""Text, axes and outlines while drawing; becomes `currentColor` in the page."""
+"""Colour of text, axes and outlines while drawing; becomes `currentColor` in the page."""
 
 PALETTE: tuple[str, ...] = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 HATCHES: tuple[str, ...] = ("", "///", "---", "\\\\\\", "xxx", "|||", "+++", "//")
@@ -64,18 +64,18 @@ _RUN = re.compile(
     r'<(path|use) (?:d|href)="[^"]*"(?: x="[^"]*" y="[^"]*")?((?: (?:clip-path|style)="[^"]*")+)/>'
     r'(?:<\1 (?:d|href)="[^"]*"(?: x="[^"]*" y="[^"]*")?\2/>)+'
 )
-"""Elements one after the other with the same attributes: they go to a group around them."""
+"""Consecutive elements with the same attributes; `_smaller` moves these to a group around them."""
 _N = r"(-?[\d.]+)"
 _BOX = re.compile(rf"M {_N} {_N} L {_N} \2 L \3 {_N} L \1 \4(?: L \1 \2)? z")
 _UPRIGHT_BOX = re.compile(rf"M {_N} {_N} L \1 {_N} L {_N} \3 L \4 \2(?: L \1 \2)? z")
 _WRAPPED = re.compile(r"<g>((?:<(?!g\b|/g>|title)[^>]*>[^<]*)*)</g>")
 _DECIMALS = re.compile(r"(\.\d{2})\d+")
-"""A hundredth of a point is enough: halves the size of a picture."""
+"""A hundredth of a point is precise enough and halves the size of a picture."""
 
 
 @contextmanager
 def canvas(width: float, height: float) -> Generator[tuple[Figure, Axes]]:
-    """A figure of `width` x `height` inches with one set of axes, under the project's style (never pyplot: no global state)."""
+    """Yield a figure of `width` x `height` inches with one set of axes, in the project's style (without pyplot's global state)."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as MplFigure
@@ -87,11 +87,11 @@ def canvas(width: float, height: float) -> Generator[tuple[Figure, Axes]]:
 
 
 def to_svg(figure: Figure, name: str, description: str, titles: Mapping[str, str] | None = None) -> str:
-    """The figure as an `<svg>` element for a page. Call it inside `canvas`.
+    """Return the figure as an `<svg>` element for a page. Call it inside `canvas`.
 
-    name: unique in the page, letters and dashes: prefixes every id, so that pictures do not share them.
-    description: what a reader who cannot see it is told.
-    titles: id of an artist -> what a pointer over it shows.
+    name: unique in the page, letters and dashes; prefix of all ids, so that pictures do not share them.
+    description: text for readers who cannot see the picture.
+    titles: id of an artist -> text that a pointer over it shows.
     """
     stream = io.StringIO()
     figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
@@ -119,7 +119,7 @@ def to_svg(figure: Figure, name: str, description: str, titles: Mapping[str, str
 
 
 def _smaller(body: str) -> str:
-    """The same picture in half the text: matplotlib indents, and names every group."""
+    """Return the same picture in half the text: matplotlib indents, and names every group."""
     used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', body))
     body = re.sub(r' id="([^"]*)"', lambda m: m[0] if m[1] in used else "", body)
     body = re.sub(r' transform="rotate\(-?0(?:\.0*)? [^)]*\)"', "", body)
@@ -133,7 +133,7 @@ def _smaller(body: str) -> str:
 
 
 def _shorter(path: str) -> str:
-    """The same path: sides of boxes as H and V, no zeros behind the point."""
+    """Return the same path: sides of boxes as H and V, no trailing zeros."""
     path = re.sub(r"(\.\d*?)0+(?!\d)", r"\1", path)
     path = re.sub(r"\.(?!\d)", "", path)
     path = _BOX.sub(lambda m: f"M{m[1]} {m[2]}H{m[3]}V{m[4]}H{m[1]}z", path)
@@ -146,13 +146,13 @@ def _no_space(found: re.Match[str]) -> str:
 
 
 def standalone(svg: str) -> str:
-    """The text of a file that holds a picture of `to_svg` alone, as browsers and editors open it: on white, in black."""
+    """Return the text of a file that holds only this picture of `to_svg`, for browsers and editors: in black on white."""
     named = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     return named.replace(">", '><rect width="100%" height="100%" fill="#fff"/>', 1) + "\n"
 
 
 def label(name: str, length: int = LABEL_LENGTH) -> str:
-    """`name` fit for a picture: printable characters only, the middle left out when it is too long."""
+    """Return `name` for a picture: printable characters only, without its middle if it is too long."""
     clean = "".join(c if c.isprintable() else "?" for c in name)
     if len(clean) <= length:
         return clean
@@ -161,7 +161,7 @@ def label(name: str, length: int = LABEL_LENGTH) -> str:
 
 
 def thousands(value: float) -> str:
-    """A number for an axis or a bar: 1,234, 1.2 M; three significant digits from 10,000 on."""
+    """Return a number for an axis or a bar: 1,234, 1.2 M; three significant digits from 10,000 on."""
     if not math.isfinite(value):
         return str(value)
     if abs(value) >= 1e4:
@@ -172,14 +172,14 @@ def thousands(value: float) -> str:
 
 
 def thousands_formatter() -> Formatter:
-    """Ticks as `thousands` writes them."""
+    """Return a formatter of ticks as `thousands`."""
     from matplotlib.ticker import FuncFormatter
 
     return FuncFormatter(lambda value, _: thousands(value))
 
 
 def plain_formatter() -> Formatter:
-    """Ticks of a logarithmic axis as plain numbers."""
+    """Return a formatter of ticks of a logarithmic axis as plain numbers."""
     from matplotlib.ticker import FuncFormatter
 
     return FuncFormatter(lambda value, _: f"{value:g}" if value < 10000 else thousands(value))

@@ -1,4 +1,4 @@
-"""Numbers and names as a reader sees them: the filters of the templates, and what the Markdown summary uses."""
+"""Numbers and names as a reader sees them: filters of the templates, also used by the Markdown summary."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 ABSENT = "–"
-"""Stands for "there is no such figure"; never for zero."""
+"""Stands for a missing figure; never for zero."""
 
 SYMBOLS: Mapping[str, str] = {
     "pass": "✔ pass",
@@ -35,13 +35,13 @@ SYMBOLS: Mapping[str, str] = {
 
 
 _NAMED = 4
-"""Operations of a chain that are listed one by one."""
+"""Longest chain of operations that is listed completely."""
 
 
 def operations(ops: Sequence[str], above: Sequence[str] | None = None) -> str:
-    """The operations of an instruction: all of a few, of a fused chain its ends and their number.
+    """Return the operations of an instruction: all of a few; for a fused chain its ends and their number.
 
-    above: those of the instruction before: of one chain they are said once.
+    above: operations of the previous instruction; a ditto mark if they are the same.
     """
     if ops and above is not None and tuple(ops) == tuple(above):
         return "″"
@@ -51,7 +51,7 @@ def operations(ops: Sequence[str], above: Sequence[str] | None = None) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """A measured figure with `digits` significant digits; integers whole; exact infinities and NaN in words."""
+    """Return a measured figure with `digits` significant digits; integers completely; exact infinities and NaN in words."""
     if value is None:
         return ABSENT
     if math.isnan(value):
@@ -66,7 +66,7 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def decibel(value: float | None) -> str:
-    """SQNR; no error at all reads "exact", and a reference that is zero but for rounding "no signal"."""
+    """Return an SQNR in dB; "exact" without any error, "no signal" if the reference is zero except for rounding."""
     if value is None:
         return ABSENT
     if math.isnan(value):
@@ -77,17 +77,17 @@ def decibel(value: float | None) -> str:
 
 
 def count(value: float | None) -> str:
-    """A count with separators; never rounded."""
+    """Return a count with separators, never rounded."""
     return ABSENT if value is None else f"{value:,.0f}"
 
 
 def counter(value: float) -> str:
-    """A counter: whole ones with separators, others with four significant digits."""
+    """Return a counter: whole numbers with separators, others with four significant digits."""
     return count(value) if float(value).is_integer() else number(value, 4)
 
 
 def percent(value: float | None, digits: int = 2) -> str:
-    """A fraction as per cent. A value that only rounds to 100 % reads below it ("> 99.99 %"): all means all."""
+    """Return a fraction as per cent. A value that would round up to 100 % reads "> 99.99 %": only all is 100 %."""
     if value is None or math.isnan(value):
         return ABSENT
     text = f"{100 * value:.{digits}f} %"
@@ -97,17 +97,17 @@ def percent(value: float | None, digits: int = 2) -> str:
 
 
 def signed_percent(value: float | None) -> str:
-    """A difference of fractions in percentage points, with its sign."""
+    """Return a difference of fractions in percentage points, with its sign."""
     return ABSENT if value is None else f"{100 * value:+.2f}"
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """A confidence interval of a fraction, in per cent."""
+    """Return a confidence interval of a fraction, in per cent."""
     return "" if low is None or high is None else f"[{100 * low:.2f}, {100 * high:.2f}]"
 
 
 def duration(seconds: float | None) -> str:
-    """Wall time: 3 ms, 1.24 s, 2 min 03 s."""
+    """Return a wall time: 3 ms, 1.24 s, 2 min 03 s."""
     if seconds is None:
         return ABSENT
     if seconds < 1e-3:
@@ -120,7 +120,7 @@ def duration(seconds: float | None) -> str:
 
 
 def date(stamp: str) -> str:
-    """An ISO 8601 date as people read it: 2025-01-02 03:04:05 UTC; anything else as it is."""
+    """Return an ISO 8601 date in readable form: 2025-01-02 03:04:05 UTC; any other text unchanged."""
     text = stamp.replace("T", " ", 1) if stamp[:4].isdigit() else stamp
     for suffix in ("+00:00", "Z"):
         if text != stamp and text.endswith(suffix):
@@ -129,26 +129,26 @@ def date(stamp: str) -> str:
 
 
 def times(ratio: float | None) -> str:
-    """A ratio: x1.25; "same" when it is exactly 1."""
+    """Return a ratio: x1.25; "same" if it is exactly 1."""
     if ratio is None or math.isnan(ratio):
         return ABSENT
     return "same" if ratio == 1 else f"x{ratio:.3g}"
 
 
 def short(value: str | None, length: int = 16) -> str:
-    """The head of a SHA-256 in hex; any other text as it is."""
+    """Return the head of a SHA-256 in hex; any other text unchanged."""
     if not value:
         return ABSENT
     return value[:length] + "…" if len(value) == 64 and set(value) <= set("0123456789abcdef") else value
 
 
 def shape(sizes: Sequence[int]) -> str:
-    """A shape or coordinates: [360, 128]; a scalar reads []."""
+    """Return a shape or coordinates: [360, 128]; [] for a scalar."""
     return "[" + ", ".join(map(str, sizes)) + "]"
 
 
 def markdown(text: str) -> str:
-    """Text for a Markdown table cell: no markup, no HTML, one line."""
+    """Escape text for a Markdown table cell: no markup, no HTML, one line."""
     clean = " ".join(text.split())
     clean = clean.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     for c in "\\`*_[]|":

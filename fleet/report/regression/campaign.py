@@ -1,4 +1,4 @@
-"""The report of many runs: an index with a matrix of verdicts, the page of every run behind its cell, and the tests beside them."""
+"""The report of many runs: an index with a matrix of verdicts, the page of each run behind its cell, and the tests beside them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["CampaignEntry", "CampaignFiles", "write_campaign"]
 
 
 _BESIDE = ("faults", "mutants")
-"""Pages in folders beside the index that prove that the check can fail; linked where they are."""
+"""Folders beside the index with pages that prove that the check can fail; the index links them if they exist."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class CampaignEntry:
 
     Attributes:
         name: of the case with its parameters, unique in the campaign ("digits[hbm_small-ideal-0]").
-        result: the stored result or where it stands; None when the case did not come so far.
-        error: why there is no result (one line); such a case counts as failed.
-        replay: the one command that runs it again; the result's own when empty.
-        model, device, memory: for the matrix where there is no result.
-        kind: "case" for a run; of a test its folder ("conformance"), or what else it stands for ("session").
-        outcome: of what leaves no result: "passed", "failed", "skipped" or "not run"; None for a run, which then counts as failed.
-        seconds: of a test; file: that the run or the test is in.
+        result: the stored result or its path; None if the run left none.
+        error: why there is no result (one line); such a run counts as failed.
+        replay: the command that runs it again; if empty, the result's own.
+        model, device, memory: for the matrix if there is no result.
+        kind: "case" for a run; for a test its folder ("conformance"), or another kind of record ("session").
+        outcome: without a result: "passed", "failed", "skipped" or "not run"; None for a run, which then counts as failed.
+        seconds: of a test. file: file of the run or the test.
     """
 
     name: str
@@ -55,7 +55,7 @@ class CampaignEntry:
 
 @dataclass(frozen=True)
 class CampaignFiles:
-    """What was written; `runs`: entry name -> the files of its own report."""
+    """The written files. runs: entry name -> the files of its own report."""
 
     html: Path
     json: Path
@@ -66,7 +66,7 @@ class CampaignFiles:
 
 @dataclass(frozen=True)
 class _Row:
-    """One run as the matrix shows it; cells: engine -> (verdict word, details)."""
+    """One run as the matrix shows it. cells: engine -> (verdict word, details)."""
 
     name: str
     model: str
@@ -111,12 +111,12 @@ class _Kind:
 def write_campaign(
     results: Sequence[CampaignEntry | CosimResult | Path | str], out_dir: Path | str, *, pages: bool = True
 ) -> CampaignFiles:
-    """Writes the page of every run under `out_dir/runs/`, then index.html, campaign.json, junit.xml and summary.md.
+    """Write the page of each run under `out_dir/runs/`, then index.html, campaign.json, junit.xml and summary.md.
 
     pages: whether runs that pass get a page too.
 
-    The index is replaced last and only when everything behind it is on the disk. A campaign in which nothing passed has failed.
-    Every entry that is neither a pass nor skipped makes it red.
+    The index is replaced last, when everything that it links is on the disk. The campaign fails if an entry is neither a pass nor
+    skipped, and if nothing passed.
 
     Raises:
         ModelError: a stored result is damaged or missing.
@@ -191,7 +191,7 @@ def _entry(source: CosimResult | Path | str) -> CampaignEntry:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """The same names, "-2", "-3", ... behind those that were there before (whatever the case: some file systems ignore it)."""
+    """Return the names with "-2", "-3", ... appended to repeated ones; letter case does not count, as on some file systems."""
     made: list[str] = []
     taken: set[str] = set()
     for name in names:
@@ -206,7 +206,7 @@ def _distinct(names: Sequence[str]) -> list[str]:
 def _row(entry: CampaignEntry, result: CosimResult | None, page: str) -> _Row:
     if result is None:
         verdict = _VERDICTS.get(entry.outcome or "failed", "fail")
-        # A run whose test passed and left nothing has compared nothing.
+        # A run whose test passed but left no result has compared nothing.
         verdict = "fail" if entry.kind == "case" and verdict == "pass" else verdict
         reasons = () if verdict == "pass" else (entry.error or "left no result",)
         return _Row(
@@ -244,7 +244,7 @@ _VERDICTS = {"passed": "pass", "failed": "fail", "not run": "fail", "skipped": "
 
 
 def _said(cases: Sequence[_Row], kinds: Sequence[_Kind]) -> str:
-    """What passed of what there is, in one clause: "5 of 6 runs of cases pass, 12 of 12 conformance"."""
+    """Return in one clause how much passed: "5 of 6 runs of cases pass, 12 of 12 conformance"."""
     parts = [f"{sum(r.verdict == 'pass' for r in cases)} of {len(cases)} runs of cases pass"] if cases else []
     parts += [f"{k.count('pass')} of {len(k.rows)} {k.name} pass" for k in kinds]
     return ", ".join(parts)

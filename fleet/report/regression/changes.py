@@ -1,4 +1,4 @@
-"""What differs between the identities of two runs: the first question to a figure that moved."""
+"""Differences between the identities of two runs: the first question about a figure that moved."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["PROVENANCE", "DependencyChange", "changes", "compared_with"]
 
 
 PROVENANCE = ("revision", "host", "processor")
-"""Names of what moves no figure."""
+"""Names of the parts that change no figure."""
 
 _PARTS = (("device", "device's parameters and timing"), ("bench", "bench and memory models"), ("software", "fleet's own code"))
 
 
 @dataclass(frozen=True)
 class DependencyChange:
-    """One thing that a run depends on, in two runs. before, after: None where a run does not have it."""
+    """One dependency of a run, in two runs. before, after: None if that run does not have it."""
 
     what: str
     before: str | None
@@ -33,17 +33,17 @@ class DependencyChange:
         return self.before != self.after
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values."""
+        """Return the change as JSON values."""
         return {"what": self.what, "before": self.before, "after": self.after, "changed": self.changed}
 
 
 def changes(before: CosimResult, after: CosimResult) -> tuple[DependencyChange, ...]:
-    """Everything that identifies a run, compared; in the order in which a reader looks for a cause."""
+    """Compare everything that identifies a run, in the order in which a reader looks for a cause."""
     return tuple(_each(before, after))
 
 
 def compared_with(result: CosimResult) -> str:
-    """How a run is called where it is compared with another one."""
+    """Return the name of a run that another one is compared with."""
     identity = result.identity
     return f"{identity.case or identity.model} of {date(identity.date) or 'an unknown date'}"
 
@@ -74,7 +74,7 @@ def _each(before: CosimResult, after: CosimResult) -> Iterator[DependencyChange]
 
 
 def _content(a: RunIdentity, b: RunIdentity) -> Iterator[DependencyChange]:
-    """The content as a whole, and its parts that no other line shows; the provenance."""
+    """Yield the content as a whole, its parts that no other line shows, and the provenance."""
     if a.content is None or b.content is None:
         return
     yield DependencyChange("content", a.content.hash, b.content.hash)

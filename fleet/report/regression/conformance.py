@@ -1,6 +1,6 @@
-"""The report of a conformance run: what was met of every instruction, on which settings, and how good the cost model is.
+"""The report of a conformance run: what each instruction covered, in which settings, and how good the cost model is.
 
-`write_conformance` leaves `account.json` (everything), `README.md` and `index.html` (the same tables; the page has the pictures).
+`write_conformance` writes `account.json` (everything), `README.md` and `index.html` (the same tables; the page has the pictures).
 """
 
 from __future__ import annotations
@@ -22,21 +22,23 @@ from fleet.verify.conformance.coverage import ConformanceCoverage, CostPoint
 __all__ = ["GATES", "Gate", "gate", "single_runs", "write_conformance"]
 
 GATES: Mapping[str, tuple[float, float]] = {"ideal": (0.02, 0.05), "timed": (0.03, 0.08)}
-"""Memory model -> largest error of the cost model in the median and at the 95th percentile, as fractions of the cycles: of a run
-with ideal memory, with timed memory of the mean over refresh phases."""
+"""Memory model -> largest error of the cost model in the median and at the 95th percentile, as fractions of the cycles. With ideal
+memory, the errors are those of runs; with timed memory, those of means over refresh phases.
+"""
 
 SINGLE = 0.05
-"""How far a single run may be off, as a fraction of its cycles, where its slack is not larger."""
+"""Largest error of a single run as a fraction of its cycles, unless its slack is larger."""
 
 _MOST_SHOWN = 60.0  # percent, in the picture
 
 
 @dataclass(frozen=True)
 class Gate:
-    """How the cost model stands on one memory model: errors are |cost / cycles - 1|. points: calls; with timed memory, means.
+    """The cost model's errors with one memory model; an error is |cost / cycles - 1|.
 
-    outside: runs that are further off than the larger of `SINGLE` and one refresh and one row miss a memory, of `runs`.
-    beyond: of these, those that are so even with a refresh and a row miss of all ports that add up (`refresh_slacks`).
+    points: number of calls; with timed memory, of means. median, p95: of the errors. runs: number of single runs.
+    outside: runs with an error above the larger of `SINGLE` and the cycles of one refresh and one row miss per memory.
+    beyond: those of them that exceed even the sum of a refresh and a row miss of all ports (`refresh_slacks`).
     """
 
     memory: str
@@ -49,18 +51,18 @@ class Gate:
 
     @property
     def passed(self) -> bool:
-        """Both percentiles, of one call at least."""
+        """Whether both percentiles are within their gates, for at least one call."""
         median, p95 = GATES[self.memory]
         return self.points > 0 and self.median <= median and self.p95 <= p95
 
     @property
     def runs_passed(self) -> bool:
-        """No single run beyond its bound. With ideal memory nothing is random: the percentiles are the gate."""
+        """Whether no single run exceeds its bound. Ideal memory has no randomness: there the percentiles are the only gate."""
         return self.memory != "timed" or self.beyond == 0
 
 
 def gate(account: ConformanceCoverage, memory: str, instruction: str | None = None) -> Gate | None:
-    """Of one instruction, or of all. None where nothing ran on that memory model."""
+    """Return the gate of one instruction, or of all; None if nothing ran with that memory model."""
     runs = [p for p in single_runs(account, memory) if instruction in {None, p.instruction}]
     if not runs:
         return None
@@ -76,7 +78,7 @@ def gate(account: ConformanceCoverage, memory: str, instruction: str | None = No
 
 
 def single_runs(account: ConformanceCoverage, memory: str) -> list[CostPoint]:
-    """One a call and run: those of the suite, and with timed memory those that the means are taken over."""
+    """Return one point per call and run: those of the suite, and with timed memory those that the means are taken over."""
     found = [p for p in account.costs if p.memory == memory and p.cycles]
     return [*found, *(run for m in account.means for run in m.runs)] if memory == "timed" else found
 
@@ -86,7 +88,7 @@ def _quantile(ascending: Sequence[float], q: float) -> float:
 
 
 def write_conformance(account: ConformanceCoverage, folder: Path) -> Path:
-    """Writes the files; returns the page's path. Raises FleetError."""
+    """Write the files and return the page's path. Raises FleetError."""
     account.save(folder / "account.json")
     blocks = list(_blocks(account))
     write_atomically(folder / "README.md", _markdown(account, blocks).encode())
@@ -164,7 +166,7 @@ def _summary(a: ConformanceCoverage) -> _Table:
 
 
 def _gates(a: ConformanceCoverage) -> _Table:
-    """All instructions together, then each alone: a large error of one must not hide in the median of many."""
+    """Return the table of gates: all instructions together, then each alone, so that a large error of one shows."""
     rows: list[tuple[str, ...]] = []
     for memory, (median, p95) in GATES.items():
         for name in (None, *sorted({p.instruction for p in single_runs(a, memory)})):
@@ -207,7 +209,7 @@ def _slacks(runs: Sequence[CostPoint]) -> str:
 
 
 def _coupled(runs: Sequence[CostPoint]) -> str:
-    """Why the bound of a single run is another one on some devices."""
+    """Return why the bound of a single run differs on some devices."""
     devices = sorted({p.device for p in runs if p.port_slack > p.slack})
     if not devices:
         return ""
@@ -252,7 +254,7 @@ def _markdown(a: ConformanceCoverage, blocks: Sequence[_Table]) -> str:
 
 
 def _scatter(account: ConformanceCoverage, memory: str) -> str:
-    """cost / cycles against cycles, the two gates as bands: one mark a call; with timed memory a mean, single runs faint behind."""
+    """Draw cost / cycles against cycles, the two gates as bands: one mark per call; with timed memory a mean, single runs faint."""
     runs, means = single_runs(account, memory), account.means if memory == "timed" else ()
     median, p95 = GATES[memory]
     found = gate(account, memory)

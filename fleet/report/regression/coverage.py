@@ -1,6 +1,6 @@
-"""The page of coverage: what streams met of all that they could meet, what is left, what cannot be and why, the hardware's lines.
+"""The page of coverage: what streams covered, what is left, what is impossible and why, and the hardware's lines.
 
-`write_coverage` leaves `index.html` and `summary.json` (the page's figures). Everything comes out of an account; nothing runs.
+`write_coverage` writes `index.html` and `summary.json` (the page's figures). Everything comes from an account; nothing runs.
 """
 
 from __future__ import annotations
@@ -44,25 +44,25 @@ _MOST_HOLES = 60
 
 @dataclass(frozen=True)
 class Share:
-    """Bins that were met, of those that count."""
+    """The covered bins among those that count."""
 
     met: int
     every: int
 
     @property
     def fraction(self) -> float | None:
-        """0 to 1; None of nothing."""
+        """A fraction from 0 to 1; None without bins."""
         return self.met / self.every if self.every else None
 
     @property
     def level(self) -> str:
-        """Class of a cell of a heat table: h0 to h10; "none" of nothing."""
+        """The class of a cell of a heat table: h0 to h10; "none" without bins."""
         return "none" if not self.every else f"h{10 * self.met // self.every}"
 
 
 @dataclass(frozen=True)
 class _Cross:
-    """One instruction's crosses: a row a remainder and stride, a column a saturation and distance, over all modes."""
+    """One instruction's crosses over all modes: a row per remainder and stride, a column per saturation and distance."""
 
     instruction: str
     modes: tuple[tuple[str, Share], ...]
@@ -72,7 +72,7 @@ class _Cross:
 
 @dataclass(frozen=True)
 class _Hole:
-    """A group of bins that nothing met. tried: aimed draws that missed; why: the last refusal of one."""
+    """A group of bins that nothing covered. tried: number of aimed draws that missed. why: the most common reason."""
 
     group: str
     keys: tuple[str, ...]
@@ -87,7 +87,7 @@ def write_coverage(
     folder: Path,
     beside: Mapping[str, Sequence[Point]] | None = None,
 ) -> Path:
-    """Writes the page and its figures; returns the page's path. beside: further curves, by name. Raises FleetError."""
+    """Write the page and its figures; return the page's path. beside: further curves, by name. Raises FleetError."""
 
     page = folder / "index.html"
     context = _context(space, account, rtl, beside or {})
@@ -190,7 +190,7 @@ def _of(hits: Sequence[bool]) -> Share:
 
 
 def _hazards(space: BinSpace, account: CoverageAccount) -> tuple[list[str], list[tuple[str, list[Share]]]]:
-    """Rows: who came first; columns: who waits; cells: kinds of hazards met of those that there are."""
+    """Return names and rows: a row per earlier instruction, a column per waiting one; cells count the kinds of hazards."""
     names = list(space.places)
     cells: dict[tuple[str, str], list[bool]] = {}
     for key in space.open:
@@ -201,7 +201,7 @@ def _hazards(space: BinSpace, account: CoverageAccount) -> tuple[list[str], list
 
 
 def _hole_groups(space: BinSpace, account: CoverageAccount) -> list[_Hole]:
-    """Single bins; crosses by instruction and mode. The largest group first."""
+    """Return the groups of uncovered bins, the largest first: single bins, and crosses by instruction and mode."""
     groups: dict[str, list[str]] = {}
     for key in space.open:
         if key not in account.met:
@@ -216,7 +216,7 @@ def _hole_groups(space: BinSpace, account: CoverageAccount) -> list[_Hole]:
 
 
 def _impossible(space: BinSpace) -> list[tuple[str, int, str]]:
-    """Reason, number of bins and the first of them, the most frequent reason first."""
+    """Return (reason, number of bins, first bin), the most frequent reason first."""
     reasons: dict[str, list[str]] = {}
     for key, why in space.bins.items():
         if why is not None:
@@ -225,7 +225,7 @@ def _impossible(space: BinSpace) -> list[tuple[str, int, str]]:
 
 
 def _missed_by_file(rtl: RtlCoverage) -> list[tuple[str, list[MissedLine], list[MissedLine]]]:
-    """File, lines that count and were not met, excluded ones."""
+    """Return (file, uncovered lines that count, excluded lines)."""
     files: dict[str, list[MissedLine]] = {}
     for m in rtl.missed:
         files.setdefault(m.file, []).append(m)
@@ -233,7 +233,7 @@ def _missed_by_file(rtl: RtlCoverage) -> list[tuple[str, list[MissedLine], list[
 
 
 def _curve(curves: Mapping[str, Sequence[Point]], every: int) -> str:
-    """Bins over time, a line a run, and the bins that count as the upper end."""
+    """Draw the covered bins over time, a line per run."""
     with canvas(8.0, 3.4) as (figure, axes):
         for i, (name, points) in enumerate(curves.items()):
             if points:

@@ -2,8 +2,8 @@
 
     write_faults_report(rows, Path("reports/faults"), revision="1a2b3c", descriptions={"my_set": "..."})
 
-writes faults.json (`faults`: the rows as they are given) and index.html. A row has at least `name`, `class`, `what`, `place` (where
-it is planted), `found`, `test` (what found it), `localised`, `seconds`, `right_place`, `named` (what the output named), `command`,
+writes faults.json (`faults`: the rows as given) and index.html. A row has at least `name`, `class`, `what`, `place` (where it is
+planted), `found`, `test` (what found it), `localised`, `seconds`, `right_place`, `named` (what the output named), `command`,
 `exit_code`, `output` and `why_not`.
 """
 
@@ -31,7 +31,7 @@ _KEYS = (
 
 @dataclass(frozen=True)
 class FaultClass:
-    """The faults of one class. id: of its section in the page; seconds: of all commands."""
+    """The faults of one class. id: of its section in the page."""
 
     id: str
     name: str
@@ -39,22 +39,22 @@ class FaultClass:
 
     @property
     def found(self) -> int:
-        """How many were found."""
+        """The number of faults that were found."""
         return sum(bool(row["found"]) for row in self.rows)
 
     @property
     def localised(self) -> int:
-        """How many were found at their place."""
+        """The number of faults that were found at their place."""
         return sum(bool(row["localised"]) for row in self.rows)
 
     @property
     def seconds(self) -> float:
-        """Of all commands together."""
+        """The seconds of all commands together."""
         return sum(float(row["seconds"]) for row in self.rows)
 
 
 def classes_of(rows: Sequence[Mapping[str, Any]]) -> tuple[FaultClass, ...]:
-    """The rows by class, classes in the order in which they first occur."""
+    """Return the rows by class, classes in the order of their first row."""
     names = list(dict.fromkeys(str(row["class"]) for row in rows))
     return tuple(FaultClass(f"class-{i}", n, tuple(r for r in rows if r["class"] == n)) for i, n in enumerate(names))
 
@@ -62,16 +62,17 @@ def classes_of(rows: Sequence[Mapping[str, Any]]) -> tuple[FaultClass, ...]:
 def write_faults_report(
     rows: Sequence[Mapping[str, Any]], folder: Path | str, *, revision: str, descriptions: Mapping[str, str]
 ) -> Path:
-    """Writes both files as one and returns the page's path.
+    """Write both files together and return the page's path.
 
     Args:
-        rows: one a fault, see above.
-        folder: made when missing.
+        rows: one per fault, with the keys that the module's docstring lists.
+        folder: is created if it is missing.
         revision: of the sources in which the faults were planted.
         descriptions: instruction set -> hash of its description.
 
     Raises:
-        ModelError: a row lacks a key. FleetError: the folder cannot be written.
+        ModelError: a row lacks a key.
+        FleetError: the folder cannot be written.
     """
 
     for row in rows:

@@ -1,6 +1,6 @@
-"""Results as JUnit XML, the form that every CI server reads: one suite a comparison, one test case an operation, commit or test.
+"""Results as JUnit XML, which every CI server reads: one suite per comparison, one test case per operation, commit or test.
 
-A test case's classname begins with the name of its run, and no two have the same classname and name.
+A test case's classname begins with the name of its run, and pairs of classname and name are unique.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["JunitDocument", "junit"]
 
 
 def junit(result: CosimResult) -> str:
-    """XML text of one result. Failures carry the reason and the one command that makes the run again."""
+    """Return the XML text of one result. Failures carry the reason and the command that repeats the run."""
     name = result.identity.case or result.identity.model
     document = JunitDocument(name)
     document.add_result(result, name, result.identity.model.partition(":")[0])
@@ -31,7 +31,7 @@ class JunitDocument:
         self._suites: dict[str, ET.Element] = {}
 
     def add_result(self, result: CosimResult, run: str, file: str, failure: str | None = None) -> None:
-        """All that a result says of its run. file: what it came from; failure: why the run failed besides its verdict."""
+        """Add all results of a run. file: what it came from. failure: why the run failed in addition to its verdict."""
         command = result.identity.command
         one = _Suite(self, "engines", run, file, command)
         for engine in result.engines:
@@ -54,11 +54,11 @@ class JunitDocument:
         self, kind: str, name: str, file: str, seconds: float, *, failure: str | None = None, skipped: str | None = None,
         replay: str = "",
     ) -> None:  # fmt: skip
-        """One test of a kind ("conformance"). failure, skipped: why, None where it is not so."""
+        """Add one test of a kind ("conformance"). failure: why it failed, or None. skipped: why it was skipped, or None."""
         _Suite(self, kind, "", file, replay).case(name, failure, seconds, skipped)
 
     def text(self) -> str:
-        """The XML."""
+        """Return the XML."""
         totals = dict.fromkeys(("tests", "failures", "errors", "skipped"), 0)
         for suite in self._root:
             counts = {
@@ -81,7 +81,7 @@ class JunitDocument:
         suite.case("verdict", None if comparison.verdict == "pass" else reason)
 
     def element(self, suite: str, classname: str, name: str) -> ET.Element:
-        """A test case of a suite, under a name that no other of its class has."""
+        """Add a test case to a suite, under a name that is unique in its class."""
         unique, n = name, 2
         while (classname, unique) in self._keys:
             unique, n = f"{name} ({n})", n + 1
@@ -92,7 +92,7 @@ class JunitDocument:
 
 
 class _Suite:
-    """Where test cases of one kind of one run go; a suite without any does not exist."""
+    """The test cases of one kind of one run; a suite without any is not written."""
 
     def __init__(self, document: JunitDocument, kind: str, run: str, file: str, replay: str) -> None:
         self._document, self._file, self._replay = document, file, replay
@@ -109,7 +109,7 @@ class _Suite:
 
 
 def _clean(text: str) -> str:
-    """Without the characters that XML 1.0 cannot hold."""
+    """Replace the characters that XML 1.0 cannot hold."""
     return "".join(
         c if c in "\n\t" or (c >= " " and c not in "\ufffe\uffff" and not "\ud800" <= c <= "\udfff") else "?" for c in text
     )

@@ -1,6 +1,6 @@
-"""The page of the mutants: what was drawn, what was found by which test, and every survivor with its reason.
+"""The page of the mutants: what was drawn, what was found by which test, and each survivor with its reason.
 
-`write_mutants` leaves `index.html` and `README.md` (the same tables) beside `mutants.json`.
+`write_mutants` writes `index.html` and `README.md` (the same tables) beside `mutants.json`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["write_mutants"]
 
 @dataclass(frozen=True)
 class _Table:
-    """numbers: columns that are set to the right; code: columns that are program text; commands: those to type."""
+    """A table. numbers: columns aligned to the right. code: columns of program text. commands: columns of commands."""
 
     title: str
     text: str
@@ -33,7 +33,7 @@ class _Table:
 
 
 def write_mutants(report: Report, folder: Path) -> Path:
-    """Writes the files; returns the page's path. Raises FleetError."""
+    """Write the files; return the page's path. Raises FleetError."""
     tables = list(_tables(report))
     title = _title(report)
     write_atomically(folder / "README.md", _markdown(title, tables).encode())
@@ -49,7 +49,7 @@ def write_mutants(report: Report, folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class _Verdicts:
-    """Of some mutants. equivalent: the program itself; other: survivors with another reason; holes: without one."""
+    """Counts of mutants. equivalent: the same as the program. other: survivors with another reason. holes: without one."""
 
     drawn: int
     found: int
@@ -126,7 +126,7 @@ def _grouped(report: Report, key: Callable[[MutantRecord], str]) -> tuple[tuple[
 
 
 def _tests(report: Report) -> Iterator[tuple[str, str]]:
-    """Kinds of tests, most first."""
+    """Yield kinds of tests and numbers of mutants, the most first."""
     counts: dict[str, int] = {}
     for r in report.records:
         if r.result.verdict == "found":
@@ -137,7 +137,7 @@ def _tests(report: Report) -> Iterator[tuple[str, str]]:
 
 
 def _kind(test: str) -> str:
-    """ "directed cases" for a case's name, the file for a unit test."""
+    """Return the kind of a test: "conformance streams, ..." for a case's name, the file for a unit test."""
     for word in ("directed", "random", "illegal", "program"):
         if f"/{word}/" in test:
             after = " after a reset" if "after a reset" in test else " with other power-on state" if "power-on" in test else ""

@@ -44,7 +44,7 @@ class NightFiles:
 
 
 def write_night(judged: JudgedNight, folder: Path) -> NightFiles:
-    """Writes index.html, night.json, junit.xml and summary.md, together. Raises FleetError where the folder cannot be written."""
+    """Write index.html, night.json, junit.xml and summary.md together. Raises FleetError if the folder cannot be written."""
     files = NightFiles(folder / "index.html", folder / "night.json", folder / "junit.xml", folder / "summary.md")
     write_together(
         {
@@ -115,7 +115,7 @@ def _junit(judged: JudgedNight) -> str:
 
 
 def markdown_of(judged: JudgedNight) -> str:
-    """Markdown summary of a night, for a pull request."""
+    """Return the Markdown summary of a night, for a pull request."""
     md = _text.markdown
     lines = [f"# {_text.SYMBOLS.get(judged.verdict, 'INCOMPLETE')}: {judged.headline}", ""]
     lines += [f"- {md(said)}" for said in judged.reading.said]
@@ -205,7 +205,7 @@ def _moved(move: Move, judged: JudgedNight) -> dict[str, Any]:
 
 
 def _spark(line: Sequence[float | None]) -> str:
-    """Cycles of the last nights as an SVG line; "" for fewer than two values."""
+    """Return the cycles of the last nights as an SVG line; "" for fewer than two values."""
     values = [v for v in line if v is not None]
     if len(values) < 2:
         return ""
@@ -222,7 +222,7 @@ def _spark(line: Sequence[float | None]) -> str:
 
 
 def _heat(judged: JudgedNight) -> dict[str, Any]:
-    """The heat map: titles with the most failures and moves first."""
+    """Return the heat map: titles with the most failures and moves first."""
     at = {name: i for i, name in enumerate(judged.nights)}
 
     def weight(item: tuple[str, Mapping[str, tuple[int, int, int]]]) -> tuple[int, str]:
@@ -253,7 +253,7 @@ def _machines(judged: JudgedNight) -> list[dict[str, Any]]:
 
 
 def _table(judged: JudgedNight) -> str:
-    """All runs as JSON for the script, words as indices into lists; safe inside <script>."""
+    """Return all runs as JSON for the script, words as indices into lists; safe inside <script>."""
     words: dict[str, dict[str, int]] = {name: {} for name in ("kind", "outcome", "device", "memory", "file", "state")}
 
     def at(name: str, word: str) -> int:
@@ -274,7 +274,7 @@ def _table(judged: JudgedNight) -> str:
 
 
 def _replay(record: NightRecord) -> str | int:
-    """0 or 1 if the script can derive the command from the row, else the command."""
+    """Return 0 or 1 if the script can derive the command from the row, else the command."""
     run = record.key.partition("[")[2].removesuffix("]")
     if record.replay == f"fleet case run {record.file} --only {run}":
         return 0

@@ -1,6 +1,6 @@
-"""The report of instruction streams: the same stream on several memories and ways in, side by side.
+"""The report of an instruction stream: the same stream with several memories and ways of issue, side by side.
 
-Everything comes out of stored figures; nothing runs.
+Everything comes from stored figures; nothing runs.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class StreamRun:
     """One simulation of the stream beside the functional model.
 
     Attributes:
-        issue: "regs" or "aux"; memory: the memory model; verdict: "pass" or "fail"; reasons: why it failed.
+        issue: "regs" or "aux". memory: the memory model. verdict: "pass" or "fail". reasons: why it failed.
         rows: the commits with the hardware's clock.
         cycles: from the first start to the last commit.
-        bits: compared, over all commits and memory images.
+        bits: number compared, over all commits and memory images.
         seconds: wall time of the simulation.
         counters: as the engine names them.
     """
@@ -45,7 +45,7 @@ class StreamRun:
 
     @property
     def name(self) -> str:
-        """ "aux, timed:0"."""
+        """Way of issue and memory: "aux, timed:0"."""
         return f"{self.issue}, {self.memory}"
 
 
@@ -54,10 +54,10 @@ class StreamReport:
     """What the page shows.
 
     Attributes:
-        title, text: for people; command: runs it again.
-        device: its name; clock_mhz: of its cycles.
+        title, text: for people. command: runs it again.
+        device: its name. clock_mhz: of its cycles.
         runs: at least one.
-        classes: operation -> class of work ("matrix products"), all operations, in the order of the table.
+        classes: operation -> class of work ("matrix products"), for all operations, in the order of the table.
         bounds: operation -> least cycles that the device's memories and arrays allow.
         notes: further lines, figure and meaning.
     """
@@ -74,13 +74,13 @@ class StreamReport:
 
     @property
     def verdict(self) -> str:
-        """ "pass" when there are runs and all of them pass."""
+        """ "pass" if there are runs and all of them pass, else "fail"."""
         return "pass" if self.runs and all(run.verdict == "pass" for run in self.runs) else "fail"
 
 
 @dataclass(frozen=True)
 class ClassRow:
-    """One class of work in all runs: least cycles, and cycles and share of the bound by run."""
+    """One class of work in all runs. bound: least cycles. cycles: by run."""
 
     name: str
     operations: tuple[str, ...]
@@ -89,7 +89,7 @@ class ClassRow:
 
 
 def class_rows(report: StreamReport) -> tuple[ClassRow, ...]:
-    """Classes in the order of `classes`. Cycles count from start to commit, without the wait for an earlier instruction."""
+    """Return the classes in the order of `classes`. Cycles count from start to commit, without waiting for earlier instructions."""
     made: list[ClassRow] = []
     for name in dict.fromkeys(report.classes.values()):
         ops = tuple(op for op, kind in report.classes.items() if kind == name)
@@ -104,9 +104,9 @@ def _cycles_of(rows: Sequence[CommitRow], ops: Sequence[str]) -> int:
 
 
 def write_stream_report(report: StreamReport, folder: Path | str) -> Path:
-    """Writes index.html and report.json into `folder` (made when missing); returns the page's path.
+    """Write index.html and report.json into `folder` (created if missing); return the page's path.
 
-    Raises FleetError where the folder cannot be written.
+    Raises FleetError if the folder cannot be written.
     """
 
     page = Path(folder) / "index.html"

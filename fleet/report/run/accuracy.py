@@ -1,4 +1,4 @@
-"""The accuracy section's figures: both causes of error side by side, and which rows of a large model are worth a line."""
+"""The accuracy section's figures: both causes of error side by side, and the rows of a large model that are shown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Causes(NamedTuple):
-    """The comparisons that split the accelerator's error; None where one was not made."""
+    """The comparisons that split the accelerator's error; None if one was not made."""
 
     quantisation: Comparison | None
     arithmetic: Comparison | None
@@ -28,9 +28,9 @@ class Causes(NamedTuple):
 
 @dataclass(frozen=True)
 class ErrorByCause:
-    """One operation under both causes. Each part: the row of that comparison, None where it has none.
+    """One operation under both causes. Each part is the row of that comparison, or None.
 
-    place: where the accelerator ran it: "device", "device, fused into h1", "host"; "" where unknown.
+    place: where the accelerator ran it: "device", "device, fused into h1", "host"; "" if unknown.
     """
 
     op: str
@@ -41,14 +41,14 @@ class ErrorByCause:
 
     @property
     def any(self) -> OperationRow:
-        """Some row of the operation, for its name and place."""
+        """A row of the operation, for its name and place."""
         row = self.arithmetic or self.total or self.quantisation
         assert row is not None
         return row
 
 
 def causes(result: CosimResult) -> tuple[Causes, tuple[ErrorByCause, ...]]:
-    """Golden -> rounded golden (quantisation) -> accelerator (arithmetic), by operation in program order."""
+    """Compare golden -> rounded golden (quantisation) -> accelerator (arithmetic), by operation in program order."""
     quantisation = next((c for c in result.comparisons if c.other == ROUNDED), None)
     arithmetic = next((c for c in result.comparisons if c.reference == ROUNDED), None)
     total = None
@@ -67,7 +67,7 @@ def causes(result: CosimResult) -> tuple[Causes, tuple[ErrorByCause, ...]]:
 
 
 def _order(found: Causes) -> list[str]:
-    """The model's order; what only the compiled program has stands behind what it has before it."""
+    """Return operation ids in the model's order; operations of the compiled program alone follow their predecessor."""
     model = {row.op: row.index for c in (found.quantisation, found.total) if c for row in c.operations}
     order = sorted(model, key=model.__getitem__)
     before = None
@@ -79,7 +79,7 @@ def _order(found: Causes) -> list[str]:
 
 
 def _place(engine: EngineRun | None, op: str) -> str:
-    """Where the accelerator ran it: its own placement says so, and its groups say what was fused."""
+    """Return where the accelerator ran an operation, from its placement, and what it was fused into, from its groups."""
     if engine is None:
         return ""
     into = fused_into(engine).get(op)
@@ -88,7 +88,7 @@ def _place(engine: EngineRun | None, op: str) -> str:
 
 
 def sqnr(row: OperationRow | None, part: str = "cumulative") -> float | None:
-    """SQNR in dB of the row's "cumulative" or "local" figures; None without them, without a signal and for indices."""
+    """Return the SQNR in dB of the row's "cumulative" or "local" figures; None without them, without a signal, and for indices."""
     if row is None or not has_ulps(row):
         return None
     stats = row.cumulative if part == "cumulative" else row.local
@@ -96,12 +96,12 @@ def sqnr(row: OperationRow | None, part: str = "cumulative") -> float | None:
 
 
 def has_ulps(row: OperationRow) -> bool:
-    """Whether its values are floats: an index or a boolean has neither ULPs nor a noise ratio."""
+    """Whether its values are floats; an index or a boolean has neither ULPs nor an SQNR."""
     return row.reference_dtype.startswith(("float", "bfloat")) and bool(row.cumulative.ulp_dtype)
 
 
 def selected(rows: Sequence[OperationRow], most: int) -> tuple[OperationRow, ...]:
-    """At most `most` rows, in program order: failing ones first, then those nearest to their bound or lowest in SQNR."""
+    """Return at most `most` rows, in program order: failing ones first, then those nearest to their bound or lowest in SQNR."""
     if len(rows) <= most:
         return tuple(rows)
 
@@ -118,7 +118,7 @@ def selected(rows: Sequence[OperationRow], most: int) -> tuple[OperationRow, ...
 
 
 def thinned(values: Sequence[T], most: int) -> tuple[T, ...]:
-    """At most `most` values, evenly spaced, the first and the last among them."""
+    """Return at most `most` values, evenly spaced, the first and the last included."""
     if len(values) <= most:
         return tuple(values)
     step = (len(values) - 1) / (most - 1)
@@ -126,7 +126,7 @@ def thinned(values: Sequence[T], most: int) -> tuple[T, ...]:
 
 
 def histogram(stats: ErrorStats, reach: float = 0.0) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    """Upper edges and counts of the ULP histogram, cut after the last bucket that holds anything or `reach`."""
+    """Return upper edges and counts of the ULP histogram, cut after the last bucket that is not empty or holds `reach`."""
     edges = (*map(float, stats.ulp_upper), math.inf)
     last = max((i for i, n in enumerate(stats.ulp_counts) if n), default=0)
     bound_at = next((i for i, edge in enumerate(edges) if reach <= edge), 0) if math.isfinite(reach) else 0

@@ -13,12 +13,12 @@ __all__ = ["sqnr_by_depth", "ulp_distribution"]
 def sqnr_by_depth(
     operations: Sequence[str], series: Mapping[str, Sequence[float | None]], name: str = "sqnr", beneath: str = ""
 ) -> str:
-    """SQNR in dB against the depth of the operation, one line a cause of error.
+    """Draw the SQNR in dB against the depth of the operation, one line per cause of error.
 
     Args:
         operations: names in program order.
-        series: legend text -> one value an operation in dB; None where there is none, infinity where nothing differs
-            (drawn hollow on a line above all finite values, marked "exact").
+        series: legend text -> one value per operation in dB; None without a value, infinity if nothing differs (drawn hollow on
+            a line above all finite values, marked "exact").
         name: prefix of the ids in the page.
         beneath: legend text of the series that is drawn as a broad band below the others (it often coincides with one).
 
@@ -75,12 +75,12 @@ def ulp_distribution(
     unit: str = "ULP of the operation's dtype",
     name: str = "ulp",
 ) -> str:
-    """How many elements are how far away, on two logarithmic axes, with the derived bound as a line.
+    """Draw the number of elements by distance, on two logarithmic axes, with the derived bound as a line.
 
     Args:
-        edges: the buckets' upper edges in `unit`, ascending; the first bucket holds exactly 0 when its edge is 0.
-        counts: legend text -> elements a bucket (as many as `edges`).
-        bound: the derived bound in the same unit (the median over the elements); None where no bound applies.
+        edges: the buckets' upper edges in `unit`, ascending; the first bucket holds exactly 0 if its edge is 0.
+        counts: legend text -> elements per bucket (as many as `edges`).
+        bound: the derived bound in the same unit (the median over the elements); None if no bound applies.
         unit: of the x axis.
         name: prefix of the ids in the page.
     """
@@ -117,7 +117,7 @@ def ulp_distribution(
 
 
 def name_axis(axes: object, names: Sequence[str], most: int = 32) -> None:
-    """Names on the x axis, slanted; only every n-th where there are more than `most`."""
+    """Put names on the x axis, slanted if long; only every n-th if there are more than `most`."""
     from matplotlib.axes import Axes
 
     assert isinstance(axes, Axes)
@@ -134,7 +134,7 @@ def name_axis(axes: object, names: Sequence[str], most: int = 32) -> None:
 
 
 def _bucket_position(edges: Sequence[float], value: float) -> float:
-    """Where `value` stands on an axis that gives every bucket the same width; interpolated in the logarithm."""
+    """Return the position of `value` on an axis with equally wide buckets, interpolated in the logarithm."""
     for i, edge in enumerate(edges):
         if value <= edge:
             below = edges[i - 1] if i else 0.0

@@ -1,6 +1,6 @@
-"""The address map over time: what stands where in device memory from step to step, as a picture.
+"""Draw the address map over time: the contents of device memory at each step.
 
-The plain form is what `AccelProgram.memory_picture` and the `Plan.picture` of a graph give: JSON values, stored with a result.
+`AccelProgram.memory_picture` and the `Plan.picture` of a graph give the plain form: JSON values, stored with a result.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ __all__ = ["AddressMap", "Piece", "draw", "picture_file"]
 
 _UNITS: Sequence[tuple[int, str]] = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "bytes"))
 _NAMED = 48
-"""Pieces of a memory up to which each is outlined; more would be all outline."""
+"""Most pieces of a memory that are outlined; with more, the picture would be all outline."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A tensor or constant: `size` bytes at `address` of a memory, alive from step `first` to behind step `last`."""
+    """A tensor or constant: `size` bytes at `address` of a memory, alive from step `first` to the end of step `last`."""
 
     key: str
     block: str
@@ -34,14 +34,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class AddressMap:
-    """steps: how many there are; pieces: in the order in which they came."""
+    """The address map. steps: number of steps. pieces: in the order of the stored form."""
 
     steps: int
     pieces: tuple[Piece, ...]
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> AddressMap:
-        """Out of the stored form. Raises ModelError for what is none."""
+        """Read the stored form. Raises ModelError if it does not fit."""
         try:
             pieces = tuple(
                 Piece(
@@ -61,14 +61,14 @@ class AddressMap:
 
     @property
     def spaces(self) -> tuple[str, ...]:
-        """Memories that hold something, in order of appearance by name."""
+        """The memories that hold something, by name."""
         return tuple(sorted({p.space for p in self.pieces}))
 
 
 def draw(found: AddressMap, space: str, name: str = "map") -> str:
-    """The picture of one memory as `<svg>`: addresses upwards, steps to the right, one colour a block.
+    """Draw one memory as `<svg>`: addresses upwards, steps to the right, one colour per block.
 
-    Raises ModelError for a memory that holds nothing.
+    Raises ModelError if the memory holds nothing.
     """
     pieces = [p for p in found.pieces if p.space == space]
     if not pieces:
@@ -105,12 +105,12 @@ def draw(found: AddressMap, space: str, name: str = "map") -> str:
 
 
 def picture_file(found: AddressMap, space: str) -> str:
-    """The text of an .svg file with the picture of one memory. Raises ModelError for a memory that holds nothing."""
+    """Return the text of an .svg file with the picture of one memory. Raises ModelError if the memory holds nothing."""
     return standalone(draw(found, space))
 
 
 def describe(found: AddressMap, space: str) -> str:
-    """For readers who cannot see the picture: bytes of every block, and the most that is alive in it at once."""
+    """Describe the picture as text: bytes of each block, and the most that is alive in it at once."""
     parts: list[str] = []
     pieces = [p for p in found.pieces if p.space == space]
     for block in dict.fromkeys(p.block for p in pieces):
@@ -121,7 +121,7 @@ def describe(found: AddressMap, space: str) -> str:
 
 
 def peak(pieces: Sequence[Piece]) -> int:
-    """The most bytes that are alive in one step."""
+    """Return the most bytes that are alive in one step."""
     change: dict[int, int] = {}
     for p in pieces:
         change[p.first] = change.get(p.first, 0) + p.size

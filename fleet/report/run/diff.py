@@ -22,7 +22,7 @@ _MOST_ROWS = 40
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure in both runs; before, after: None where a run does not have it."""
+    """One figure in both runs. before, after: None if that run does not have it."""
 
     what: str
     before: float | None
@@ -30,7 +30,7 @@ class Figure:
 
     @property
     def ratio(self) -> float | None:
-        """after / before; None where either is missing or before is zero (1 when both are equal)."""
+        """after / before; None if either is missing or before is zero (1 if both are equal)."""
         if self.before is None or self.after is None:
             return None
         if self.before == self.after:
@@ -45,7 +45,7 @@ class Figure:
         return not (self.before == self.after or (math.isnan(self.before) and math.isnan(self.after)))
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values; infinities and NaN as text."""
+        """Return JSON values; infinities and NaN as text."""
         table = asdict(self) | {"ratio": self.ratio, "changed": self.changed}
         return {k: str(v) if isinstance(v, float) and not math.isfinite(v) else v for k, v in table.items()}
 
@@ -55,15 +55,14 @@ class RunDiff:
     """The difference of two runs.
 
     Attributes:
-        before, after: how the runs are called; verdicts of both in `verdict`.
-        verdict: (before, after).
+        before, after: names of the runs. verdict: (before, after).
         identity: everything that identifies a run (hashes, tools, seed, ...), changed or not.
-        comparisons: verdict of every comparison.
+        comparisons: verdict of each comparison.
         accuracy: task figure and agreement by engine, as fractions.
         cycles: total by engine, then by operation (engine with a clock), and instructions by engine.
         errors: by comparison and operation: largest absolute error, SQNR in dB, largest error / bound.
-        commits: number of instruction commits whose digests differ between the two runs' references; None where the
-            runs do not have the same commits.
+        commits: number of instruction commits whose digests differ between the runs; None if the runs do not have the same
+            commits.
     """
 
     before: str
@@ -78,7 +77,7 @@ class RunDiff:
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs: identity, verdict and every figure."""
+        """Whether nothing differs: identity, verdict and all figures."""
         figures = (*self.accuracy, *self.cycles, *self.errors)
         content = [c for c in self.identity if c.what not in PROVENANCE]
         identical = not any(c.changed for c in (*content, *self.comparisons)) and not any(f.changed for f in figures)
@@ -86,7 +85,7 @@ class RunDiff:
 
     @property
     def slower(self) -> str:
-        """What is to be said of cycles that grew: with a content that explains it, or without; empty where none did."""
+        """A line about cycles that grew, with the changed content or the lack of a change; empty if none grew."""
         grew = [f for f in self.cycles if f.what.endswith(" cycles") and f.before and f.after and f.after > f.before]
         if not grew:
             return ""
@@ -103,7 +102,7 @@ class RunDiff:
         return f"cycles grew ({times}); {why}"
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values of everything, changed or not."""
+        """Return JSON values of everything, changed or not."""
         return {
             "before": self.before,
             "after": self.after,
@@ -119,11 +118,11 @@ class RunDiff:
         }
 
     def json_text(self) -> str:
-        """`to_json` as text."""
+        """Return `to_json` as text."""
         return json.dumps(self.to_json(), indent=1, allow_nan=False) + "\n"
 
     def text(self, width: int = 80) -> str:
-        """For a terminal of `width` columns: only what changed, at most a screen a part; long names lose their middle."""
+        """Return the changes as text for a terminal of `width` columns: at most a screen per part; long names lose their middle."""
         lines = [f"then  {self.before}", f"now   {self.after}", ""]
         if self.same:
             return "\n".join([*lines, "The two runs are the same in everything that was compared."]) + "\n"
@@ -146,7 +145,7 @@ class RunDiff:
 
 
 def diff(run_a: CosimResult | Path | str, run_b: CosimResult | Path | str) -> RunDiff:
-    """Compares two stored results. Raises ModelError when one cannot be read."""
+    """Compare two stored results. Raises ModelError if one cannot be read."""
     a, b = load_result(run_a), load_result(run_b)
     return RunDiff(
         before=compared_with(a),
@@ -223,7 +222,7 @@ def _figure_row(figure: Figure, write: Any) -> tuple[str, str, str, str]:
 
 
 def _part(title: str, rows: Sequence[tuple[str, str, str, str]], width: int) -> list[str]:
-    """A title and its rows in columns. Rows whose figures read the same with the digits shown are counted, not listed."""
+    """Return a title and its rows in columns. Rows that read the same with the digits shown are counted, not listed."""
     if not rows:
         return []
     visible = [row for row in rows if row[1] != row[2]]

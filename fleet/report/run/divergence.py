@@ -24,7 +24,7 @@ _COLUMN, _BOX, _GAP, _MOST, _LETTERS = 240, 38, 10, 9, 31
 
 
 def write_divergence(failure: StoredFailure, path: Path) -> Path:
-    """Writes the page of a stored failure. Raises ModelError for one that names no commit, FleetError."""
+    """Write the page of a stored failure. Raises ModelError if it names no commit; FleetError if the page cannot be written."""
     d = failure.divergence
     if d is None or d.seq is None:
         raise ModelError("names no instruction: there is no divergence to show", where=str(failure.path))
@@ -54,7 +54,7 @@ def _around(account: DivergenceAccount) -> str:
 
 
 def _timeline(near: Sequence[CommitSpan], seq: int) -> Markup:
-    """One row a commit; its bar lies on the run's cycles."""
+    """Draw one row per commit, with a bar on the run's cycles."""
     known = [c for c in near if c.start is not None and c.end is not None]
     if not near:
         return Markup("<p>Nothing is stored of them.</p>")
@@ -79,7 +79,7 @@ def _timeline(near: Sequence[CommitSpan], seq: int) -> Markup:
 
 
 def _chain(d: Divergence, links: Sequence[OperandLink]) -> Markup:
-    """Columns by depth, the divergent instruction at the right; a line from each operand to what reads it."""
+    """Draw columns by depth, the divergent instruction at the right, with a line from each operand to its reader."""
     if not links:
         return Markup("<p>It reads nothing that is known.</p>")
     deepest = min(3, max(k.depth for k in links))

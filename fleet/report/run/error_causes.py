@@ -1,8 +1,8 @@
-"""Where a device's error comes from, in sentences: a class of operations at a time, out of the measured split.
+"""The sources of a device's error, in sentences: one per class of operations, from the measured split.
 
-Quantisation is what an operation alone makes of the weights as the device stores them; the rest is split by
-`OperationRow.parts`: operands and results in the device's dtype, and what the unit computes differently. Powers (mean squares)
-of these differences are added, which takes them to be independent, so shares are stated in whole percents.
+Quantisation is the error of an operation alone with the weights as the device stores them. `OperationRow.parts` splits the rest:
+operands and results in the device's dtype, and what the unit computes differently. The powers (mean squares) of these differences
+are added, which assumes that they are independent, so shares are stated in whole percents.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _PARTS: Mapping[str, str] = {
 
 
 _LEAST = 0.005
-"""Shares below it are not worth a word."""
+"""Smallest share that is mentioned."""
 
 
 @dataclass
@@ -44,7 +44,7 @@ class ClassOfOperations:
     """Device groups of one kind.
 
     groups: ids of their last operations, in program order. power: part (see `_PARTS`) -> sum of mean squares.
-    quantisation, arithmetic: local SQNR in dB of each group that has one, finite ones. words: what parts are, in words.
+    quantisation, arithmetic: finite local SQNRs in dB, one per group that has it. words: part -> its causes, in words.
     """
 
     title: str
@@ -56,12 +56,12 @@ class ClassOfOperations:
 
     @property
     def shares(self) -> dict[str, float]:
-        """Part -> its share of the class's power; empty where there is no error at all."""
+        """Part -> its share of the class's power; empty if there is no error."""
         total = sum(self.power.values())
         return {part: power / total for part, power in self.power.items()} if total else {}
 
     def sentence(self) -> str:
-        """What was measured."""
+        """Return what was measured, as a sentence."""
         number = f"{len(self.groups)} on the device" if len(self.groups) > 1 else self.groups[0]
         shares = self.shares
         if not shares:
@@ -83,7 +83,7 @@ class ClassOfOperations:
 
 
 def classes_of_operations(result: CosimResult) -> tuple[ClassOfOperations, ...]:
-    """The classes that ran on the device, those with most groups first; empty where the split was not measured."""
+    """Return the classes that ran on the device, those with most groups first; empty if the split was not measured."""
     found, rows = causes(result)
     if found.arithmetic is None or found.quantisation is None:
         return ()
@@ -107,7 +107,7 @@ def _add(one: ClassOfOperations, row: OperationRow, members: Sequence[OperationR
     for member in members:
         if member.local is not None and math.isfinite(member.local.rms):
             one.power["weights"] += member.local.rms**2
-    # The member whose weights cost most: a bias costs next to nothing.
+    # The member whose weights cost most; a bias costs next to nothing.
     one.quantisation += _finite([min(_finite([sqnr(member, "local") for member in members]), default=None)])
     one.arithmetic += _finite([sqnr(row, "local")])
     for part, words in row.causes.items():
@@ -119,7 +119,7 @@ def _finite(values: Sequence[float | None]) -> list[float]:
 
 
 def sentences(result: CosimResult) -> tuple[str, ...]:
-    """One a class of operations, and one on what reaches the last operation; empty where nothing was split."""
+    """Return one sentence per class of operations, and one about the last operation; empty if nothing was split."""
     classes = classes_of_operations(result)
     if not classes:
         return ()

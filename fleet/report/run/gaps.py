@@ -1,4 +1,4 @@
-"""What was not compared: one line a reason, the operations that share it named together."""
+"""What was not compared: one line per reason, with all operations that share it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _NAMES, _LINES = 6, 6
 class Gap:
     """Things that were not compared for one reason.
 
-    comparisons: titles of those that lack them ("iss against vm"); empty for the run as a whole. things: all of them, in
-    program order. why: the reason, in words.
+    comparisons: titles of those that lack them ("iss against vm"); empty for the run as a whole.
+    things: all of them, in program order. why: the reason, in words.
     """
 
     comparisons: tuple[str, ...]
@@ -30,12 +30,12 @@ class Gap:
 
     @property
     def where(self) -> str:
-        """The comparisons in words, "" for the run as a whole."""
+        """The comparisons in words; "" for the run as a whole."""
         return ", ".join(self.comparisons)
 
     @property
     def size(self) -> int:
-        """How many things."""
+        """The number of things."""
         return len(self.things)
 
     @property
@@ -51,18 +51,19 @@ class Gap:
         return ", ".join(self.things) + (f" ({len(self.things)})" if len(self.things) > 2 else "")
 
     def text(self) -> str:
-        """One line."""
+        """Return the gap as one line."""
         return f"{self.where}: {self.names}: {self.why}" if self.comparisons else f"{self.names}: {self.why}"
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values."""
+        """Return JSON values."""
         return asdict(self)
 
 
 def gaps(result: CosimResult) -> tuple[Gap, ...]:
-    """All of them: those of the run first, then by comparison. Comparisons that lack the same things for one reason share a line.
+    """Return all gaps: those of the run first, then by comparison. Comparisons that lack the same things for one reason share a
+    gap.
 
-    A result that lists a comparison's operations a second time for the run (as older ones do) says them once.
+    Older results list a comparison's operations a second time for the run; these are dropped.
     """
     within = {(n.what, n.why) for c in result.comparisons for n in c.not_compared}
     found = [Gap((), things, why) for why, things in _by_reason([n for n in result.not_compared if (n.what, n.why) not in within])]
@@ -75,7 +76,7 @@ def gaps(result: CosimResult) -> tuple[Gap, ...]:
 
 @dataclass(frozen=True)
 class GapGroup:
-    """Gaps of one place in the page. folded: whether a reader opens it first: many lines, or what nobody asked for."""
+    """Gaps of one place in the page. folded: whether the page shows them folded (many lines, or engines that nobody asked for)."""
 
     title: str
     gaps: tuple[Gap, ...]
@@ -83,7 +84,7 @@ class GapGroup:
 
 
 def grouped(result: CosimResult) -> tuple[GapGroup, ...]:
-    """The gaps of a result: those of the run, engines that nobody asked for, then a group a set of comparisons."""
+    """Return the gaps of a result in groups: the run's, one group per set of comparisons, engines that nobody asked for."""
     found = gaps(result)
     run = tuple(g for g in found if not g.comparisons and g.why != NOT_ASKED)
     unasked = tuple(g for g in found if not g.comparisons and g.why == NOT_ASKED)
@@ -102,9 +103,9 @@ def _by_reason(missing: list[NotCompared] | tuple[NotCompared, ...]) -> list[tup
 
 
 def fused_into(engine: EngineRun | None) -> dict[str, str]:
-    """Operation -> the operation whose value its device group leaves for it, for those that leave none of their own.
+    """Return operation -> the operation whose value its device group leaves instead, for operations without a value.
 
-    From the groups that an accelerator engine states under `meta["groups"]`; empty where it states none.
+    From the groups that an accelerator engine states in `meta["groups"]`; empty without them.
     """
     found: dict[str, str] = {}
     groups: Any = engine.meta.get("groups") if engine else None

@@ -1,4 +1,4 @@
-"""The page of a generation, and its summary: out of a stored result; nothing runs."""
+"""The page of a generation, and its summary, from a stored result; nothing runs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["engine_row", "store_generation", "summary", "write_generation"]
 
 
 def write_generation(result: GenerationResult | Path | str, folder: Path | str) -> Path:
-    """Writes index.html and summary.md of a result (or of the folder that holds one); returns the page's path.
+    """Write index.html and summary.md of a result (or of the folder that holds one); return the page's path.
 
-    Raises ModelError for a damaged result, FleetError where the folder cannot be written.
+    Raises ModelError if the result is damaged, FleetError if the folder cannot be written.
     """
     found = result if isinstance(result, GenerationResult) else GenerationResult.load(Path(result))
     texts = _texts(found, Path(folder))
@@ -30,7 +30,7 @@ def write_generation(result: GenerationResult | Path | str, folder: Path | str) 
 
 
 def store_generation(result: GenerationResult, folder: Path | str) -> tuple[Path, Path]:
-    """Writes the result and its page as one: all of it replaces what was there, or nothing does. Returns both paths."""
+    """Write the result and its page together: both replace the old ones, or nothing does. Returns both paths."""
     stored, page = result.save(Path(folder), _texts(result, Path(folder))), Path(folder) / "index.html"
     published(page)
     return stored, page
@@ -48,7 +48,13 @@ def _texts(result: GenerationResult, folder: Path) -> dict[Path, str]:
 
 @dataclass(frozen=True)
 class EngineRow:
-    """An engine in the table: wall time of the prompt and of a generated token, cycles likewise (None without a clock)."""
+    """An engine in the table.
+
+    prefill_s, token_s: wall time of the prompt and of a generated token. prefill_cycles, token_cycles: likewise; None without a
+    clock.
+    estimate: whether the cycles are the cost model's. token_ms: time of a token on the device. agreed: own tokens that are the
+    reference's, of `compared`.
+    """
 
     name: str
     title: str
@@ -73,7 +79,7 @@ TITLES: Mapping[str, str] = {
 
 
 def _cycles(steps: Sequence[StepFigures]) -> tuple[list[int], bool]:
-    """Cycles of the steps, and whether they are estimates."""
+    """Return the cycles of the steps, and whether they are estimates."""
     measured = [s.cycles for s in steps if s.cycles is not None]
     if measured:
         return measured, False
@@ -81,7 +87,7 @@ def _cycles(steps: Sequence[StepFigures]) -> tuple[list[int], bool]:
 
 
 def engine_row(result: GenerationResult, engine: EngineFigures) -> EngineRow:
-    """The table's figures of an engine."""
+    """Return the table's figures of an engine."""
     prefill, estimated = _cycles(engine.prefill)
     decode, _ = _cycles(engine.decode)
     clock = result.identity.device.clock_mhz if result.identity.device else None
@@ -96,7 +102,7 @@ def engine_row(result: GenerationResult, engine: EngineFigures) -> EngineRow:
 
 
 def summary(result: GenerationResult) -> str:
-    """Markdown of a few lines."""
+    """Return the summary, a few lines of Markdown."""
     from fleet.report.frame.text import SYMBOLS, markdown, number
 
     lines = [
@@ -114,7 +120,7 @@ def summary(result: GenerationResult) -> str:
 
 
 def context(result: GenerationResult) -> dict[str, Any]:
-    """What the template sees."""
+    """Return the values of the template."""
     rows = [engine_row(result, e) for e in result.engines]
     return {
         "result": result,
@@ -130,7 +136,7 @@ def context(result: GenerationResult) -> dict[str, Any]:
 
 
 def _answers(result: GenerationResult) -> list[tuple[str, str, str]]:
-    """(engines, what they say, a note): engines that say the same stand together."""
+    """Return (engines, their answer, a note), with one entry for all engines of the same answer."""
     found: dict[str, tuple[list[str], list[str]]] = {}
     for e in result.engines:
         if e.status == "ran" and (e.own_tokens or e.own_note):
@@ -150,7 +156,7 @@ def _costs(result: GenerationResult) -> dict[str, Any] | None:
 
 
 def _blocks(result: GenerationResult) -> dict[str, Any] | None:
-    """SQNR after every block, and the worst kinds of nodes."""
+    """Return the SQNR after each block, and the worst kinds of nodes."""
     last = [layer for layer in result.layers if layer.kind == "down"]
     if not last:
         return None
@@ -241,7 +247,7 @@ def _by_memory(cost: KindCost) -> dict[str, float]:
 
 
 def _path(result: GenerationResult) -> str:
-    """The last block and the head: a whole step would be a smear."""
+    """Draw the last block only: a whole step would be unreadable."""
     from fleet.report.run.generation_pictures import critical_path
 
     last = max((int(c.node.split(".")[1]) for c in result.timeline if c.node.startswith("blocks.")), default=0)

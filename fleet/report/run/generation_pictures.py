@@ -13,7 +13,7 @@ __all__ = ["address_map", "critical_path", "lines", "sqnr_lines"]
 def lines(
     series: Mapping[str, Sequence[tuple[float, float]]], x_axis: str, y_axis: str, name: str, description: str, *, zero: bool = True
 ) -> str:
-    """One line with marks a series of (x, y). zero: the value axis begins at 0."""
+    """Draw one line with marks per series of (x, y). zero: the value axis begins at 0."""
     from matplotlib.ticker import MaxNLocator
 
     with canvas(8.2, 2.9) as (figure, axes):
@@ -34,7 +34,7 @@ def lines(
 
 
 def sqnr_lines(series: Mapping[str, Sequence[float]], names: Sequence[str], name: str, description: str) -> str:
-    """SQNR in dB after every block; `names` under the axis."""
+    """Draw the SQNR in dB after each block; `names` are below the axis."""
     points = {text: list(enumerate(values)) for text, values in series.items()}
     with canvas(8.2, 2.9) as (figure, axes):
         for k, (text, values) in enumerate(points.items()):
@@ -52,8 +52,10 @@ def sqnr_lines(series: Mapping[str, Sequence[float]], names: Sequence[str], name
 
 
 def critical_path(rows: Sequence[tuple[str, str, int, int, int]], name: str, description: str) -> str:
-    """Instructions on the clock: (node, unit, start, end, own cycles), one line a unit; what a commit adds is filled, the time
-    in which it overlaps an earlier one is an outline."""
+    """Draw instructions on the clock: (node, unit, start, end, own cycles), one line per unit.
+
+    The cycles that a commit adds are filled; those that overlap an earlier one are an outline.
+    """
     units = list(dict.fromkeys(unit for _, unit, *_ in rows))
     with canvas(8.2, 1.1 + 0.42 * max(len(units), 1)) as (figure, axes):
         for k, unit in enumerate(units):
@@ -75,7 +77,7 @@ def critical_path(rows: Sequence[tuple[str, str, int, int, int]], name: str, des
 
 
 def address_map(areas: Sequence[Mapping[str, Any]], space: str, name: str) -> str:
-    """What stands at which address during which calls: areas of {"storage", "address", "size", "first", "last"}."""
+    """Draw the address ranges by call: areas of {"storage", "address", "size", "first", "last"}."""
     blocks = list(dict.fromkeys(str(a["storage"]) for a in areas))
     with canvas(8.2, 3.4) as (figure, axes):
         from matplotlib.patches import Rectangle

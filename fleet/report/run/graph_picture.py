@@ -1,4 +1,4 @@
-"""A computation graph as a picture: a box a call, what it takes above it; blocks that repeat are drawn once."""
+"""A computation graph as a picture: a box per call, below its inputs; repeated blocks are drawn once."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from fleet.report.frame.style import PALETTE
 __all__ = ["Repeat", "graph_picture", "repeats"]
 
 Row = Mapping[str, Any]
-"""As `fleet.ir.accel.rows.graph_rows` gives it."""
+"""A row of `fleet.ir.accel.rows.graph_rows`."""
 
 MOST_BOXES = 400
-"""Further calls are left out, and counted."""
+"""Most boxes of a picture; further calls are left out, and counted."""
 
 _FAMILIES: Sequence[tuple[str, str, frozenset[str]]] = (
     ("product with weights", PALETTE[0], frozenset({"mvm", "mvm_bn", "mvm_bn_res", "conv2d"})),
@@ -32,7 +32,7 @@ _LINE, _CHARACTER, _PAD = 14.0, 6.3, 8.0
 
 @dataclass(frozen=True)
 class Repeat:
-    """Calls first ... first + period - 1 of the rows stand `count` times one behind the other."""
+    """A block that repeats: calls first ... first + period - 1 of the rows occur `count` times in a row."""
 
     first: int
     period: int
@@ -40,7 +40,7 @@ class Repeat:
 
 
 def repeats(rows: Sequence[Row], most: int = 3) -> list[Repeat]:
-    """The longest runs of equal blocks among the calls, by what is left out when each is drawn once; they do not overlap."""
+    """Find the longest runs of equal blocks among the calls, by the number of calls saved; they do not overlap."""
     calls = [i for i, row in enumerate(rows) if row["kind"] in {"call", "view"}]
     known: dict[tuple[Any, ...], int] = {}
     marks = np.array([known.setdefault(_signature(rows[i]), len(known)) for i in calls], np.int64)
@@ -58,7 +58,7 @@ def repeats(rows: Sequence[Row], most: int = 3) -> list[Repeat]:
 
 
 def _signature(row: Row) -> tuple[Any, ...]:
-    # A weight is named after its block: only its size counts.
+    # The name of a weight contains its block, so only its size is compared.
     return row["op"], row["shape"], row["block"], tuple(w.partition(" ")[2] for w in row["weights"])
 
 
@@ -75,7 +75,7 @@ def _longest(marks: np.ndarray) -> tuple[int, int, int] | None:
 
 
 def graph_picture(rows: Sequence[Row], name: str = "graph") -> str:
-    """The graph as SVG text.
+    """Return the graph as SVG text.
 
     Args:
         rows: of `fleet.ir.accel.rows.graph_rows`, at least one.
@@ -104,9 +104,9 @@ def graph_picture(rows: Sequence[Row], name: str = "graph") -> str:
 
 
 def _shown(rows: Sequence[Row]) -> tuple[list[Row], dict[str, list[str]], list[tuple[list[str], int]], int]:
-    """(rows that are drawn, what each takes from, frames: (names, count), calls left out)."""
+    """Return (rows that are drawn, inputs of each, frames as (names, count), number of calls left out)."""
     calls = [row["id"] for row in rows if row["kind"] in {"call", "view"}]
-    stands_for: dict[str, str] = {}  # a call of a later copy -> that of the first
+    stands_for: dict[str, str] = {}  # a call of a later copy -> the same call of the first
     frames: list[tuple[list[str], int]] = []
     for r in repeats(rows):
         block = calls[r.first : r.first + r.period]
@@ -120,7 +120,7 @@ def _shown(rows: Sequence[Row]) -> tuple[list[Row], dict[str, list[str]], list[t
     args: dict[str, list[str]] = {}
     for row in shown:
         taken = [stands_for.get(a, a) for a in row["args"]]
-        # What comes from the copy before stands further down in the copy that is drawn: that edge is the frame's.
+        # An input from the previous copy would be further down in the drawn copy; the frame stands for that edge.
         args[row["id"]] = list(dict.fromkeys(a for a in taken if a in order and order[a] < order[row["id"]]))
     return shown, args, [([n for n in block if n in order], count) for block, count in frames], left_out
 

@@ -1,4 +1,4 @@
-"""One row an engine: the figures that a reader looks for first. The page, the summary and the campaign's index share it."""
+"""One row per engine: the figures that a reader looks for first. The page, the summary and the campaign's index share them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fleet.cosim.what_ran import EngineRun
 __all__ = ["GOLDEN", "HeadRow", "engine_title", "headline", "worst_operation"]
 
 GOLDEN = "vm"
-"""The engine whose result the others' task figures are measured against."""
+"""The engine whose result the others' task figures are compared with."""
 
 
 @dataclass(frozen=True)
@@ -22,14 +22,14 @@ class HeadRow:
     """One engine.
 
     Attributes:
-        engine, title: its name, and how a reader sees it; status, error: as in `EngineRun`.
+        engine: its name. title: its name for readers. status, error: as in `EngineRun`.
         accuracy, low, high: fraction with its Wilson interval; None without labels.
         lost, lost_low, lost_high: golden's accuracy minus this one's, with the paired interval; None for the golden itself.
         agreement: fraction of samples with the golden's class; None without a task.
-        check: what it was held to and with what outcome, in words; check_verdict: "pass", "fail", "not proved", "info" or "".
-        ratio: largest error / derived bound, None without a bound; ratio_op: the operation where it stands.
-        evidence: "model", "bench" or "board", "" where it did not run.
-        cycles, instructions: None where the engine has none; elapsed_s: wall time.
+        check: what it was compared with and the outcome, in words. check_verdict: "pass", "fail", "not proved", "info" or "".
+        ratio: largest error / derived bound; None without a bound. ratio_op: the operation with that error.
+        evidence: "model", "bench" or "board"; "" if it did not run.
+        cycles, instructions: None if the engine counts none. elapsed_s: wall time.
         required: whether the user named it.
     """
 
@@ -56,23 +56,23 @@ class HeadRow:
     required: bool
 
     def to_json(self) -> dict[str, Any]:
-        """JSON values; infinities and NaN as strings, as in the result."""
+        """Return JSON values; infinities and NaN as strings, as in the result."""
         table = asdict(self)
         return {k: str(v) if isinstance(v, float) and not math.isfinite(v) else v for k, v in table.items()}
 
 
 def headline(result: CosimResult) -> tuple[HeadRow, ...]:
-    """The rows in the result's order of engines, those not asked for left out."""
+    """Return the rows in the result's order of engines, without engines that were not asked for."""
     return tuple(_row(result, engine) for engine in result.engines if engine.status != "not asked")
 
 
 def engine_title(name: str) -> str:
-    """How an engine is called in a page."""
+    """Return the name of an engine in a page."""
     return "vm (weights as stored)" if name == ROUNDED else name
 
 
 def worst_operation(comparison: Comparison) -> OperationRow | None:
-    """The operation nearest to (or farthest beyond) its bound; without bounds the one with the lowest SQNR; None for none."""
+    """Return the operation with the largest error / bound; without bounds, the one with the lowest SQNR; None without any."""
     bounded = [row for row in comparison.operations if row.held is not None]
     if bounded:
         return max(bounded, key=lambda row: row.held.worst_ratio if row.held else 0.0)

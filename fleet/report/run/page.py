@@ -1,4 +1,4 @@
-"""The report of one run: a page, and the same for machines. Everything comes out of a stored result; nothing runs."""
+"""The report of one run: a page, and its figures for machines. Everything comes from a stored result; nothing runs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from fleet.report.run.summary import summary
 __all__ = ["REPORT_SCHEMA", "ReportFiles", "report_json", "store_report", "write_report"]
 
 REPORT_SCHEMA = 1
-"""Version of report.json's form."""
+"""Version of the form of report.json."""
 PREVIOUS = "previous.html"
-"""Beside a page, the page of the run that it replaced."""
+"""File beside a page with the page of the run that it replaced."""
 
 
 @dataclass(frozen=True)
 class ReportFiles:
-    """What was written: the page, the same as JSON, JUnit XML, and a Markdown summary."""
+    """The written files: the page, the same as JSON, JUnit XML, and a Markdown summary."""
 
     html: Path
     json: Path
@@ -43,14 +43,13 @@ class ReportFiles:
 def write_report(
     result: CosimResult | Path | str, out_dir: Path | str, previous: CosimResult | Path | str | None = None
 ) -> ReportFiles:
-    """Writes index.html, report.json, junit.xml and summary.md into `out_dir`.
+    """Write index.html, report.json, junit.xml and summary.md into `out_dir`.
 
-    The page needs nothing beside it: no request leaves it. A report that was there is replaced only when all of the new
-    one is on the disk.
+    The page is self-contained and makes no request. An old report is replaced only when the new one is completely on the disk.
 
     Args:
         result: a result, or the folder (or result.json) that `fleet cosim` wrote.
-        out_dir: made when missing.
+        out_dir: is created if it is missing.
         previous: the run to compare with, likewise.
 
     Raises:
@@ -64,16 +63,15 @@ def write_report(
 
 
 def store_report(result: CosimResult, out_dir: Path | str, previous: CosimResult | None = None) -> tuple[Path, ReportFiles]:
-    """Writes the result (`CosimResult.save`) and its report as one: all of it replaces what was there, or nothing does.
+    """Write the result (`CosimResult.save`) and its report together: both replace the old ones, or nothing does.
 
-    The page that stood there is kept as `PREVIOUS` if the run is compared with an earlier one. Two runs that store into one
-    folder take turns. Returns result.json's path and the report's files.
-    Raises FleetError where the folder cannot be written.
+    If the run is compared with an earlier one, the replaced page is kept as `PREVIOUS`. Two runs that store into one folder take
+    turns. Returns result.json's path and the report's files. Raises FleetError if the folder cannot be written.
     """
     replaced = Path(out_dir) / INDEX
     kept: dict[Path, str] = {}
     if previous is not None and replaced.is_file():
-        with contextlib.suppress(OSError, ValueError):  # a page of others, or one that is being replaced
+        with contextlib.suppress(OSError, ValueError):  # a page that is not fleet's, or one that is being replaced
             kept[replaced.with_name(PREVIOUS)] = replaced.read_text(encoding="utf-8")
     files, texts = _pages(result, Path(out_dir), previous, PREVIOUS if kept else None)
     stored = result.save(Path(out_dir), {**kept, **texts})
@@ -84,7 +82,7 @@ def store_report(result: CosimResult, out_dir: Path | str, previous: CosimResult
 def _pages(
     found: CosimResult, folder: Path, previous: CosimResult | Path | str | None, page: str | None = None
 ) -> tuple[ReportFiles, dict[Path, str]]:
-    """The files and their texts; nothing is written. page: address of the earlier run's page, where it is known."""
+    """Return the files and their texts, without writing. page: address of the earlier run's page, if known."""
     before = None if previous is None else load_result(previous)
     if isinstance(previous, Path | str):
         there = (Path(previous) if Path(previous).is_dir() else Path(previous).parent) / INDEX
@@ -109,7 +107,7 @@ def _about(result: CosimResult) -> About:
 
 
 def report_json(result: CosimResult, previous: CosimResult | None = None) -> dict[str, Any]:
-    """The page for machines: the figures that it derives, and under "result" the whole stored result (`CosimResult.from_json`)."""
+    """Return the page for machines: the derived figures, and under "result" the stored result (`CosimResult.from_json`)."""
     return {
         "schema": REPORT_SCHEMA,
         "verdict": result.verdict,

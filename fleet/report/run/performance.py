@@ -1,7 +1,7 @@
 """Cycles, traffic and instruction counts of a result, grouped by operation. Pure functions of stored figures.
 
-An instruction may implement several operations (a matrix product with its bias, residual and ReLU): its cost stands
-under the last of them, the one whose value it writes.
+An instruction may implement several operations (a matrix product with its bias, residual and ReLU). Its cost counts for the last of
+them, the one whose value it writes.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class OperationCost:
     """All commits of one operation (or fused group) together.
 
     Attributes:
-        op: the operation that the instructions write; ops: all that they implement.
-        instructions: names, each once; commits: how many.
-        cycles: sum of `classes`, None without a clock; classes: class -> cycles.
-        macs, macs_issued: useful, and with padding; None where the unit has none.
-        model_cycles: of the functional cost model, None without one.
-        least_bytes: memory ("hbm") -> bytes that its operands hold there; empty when unknown.
-        peak: MACs a cycle of the array, None when unknown.
+        op: the operation that the instructions write. ops: all that they implement.
+        instructions: names, each once. commits: how many.
+        cycles: sum of `classes`; None without a clock. classes: class -> cycles.
+        macs, macs_issued: useful, and with padding; None if the unit has none.
+        model_cycles: of the functional cost model; None without one.
+        least_bytes: memory ("hbm") -> bytes that its operands hold there; empty if unknown.
+        peak: MACs per cycle of the array; None if unknown.
     """
 
     op: str
@@ -65,12 +65,12 @@ class OperationCost:
 
     @property
     def useful(self) -> float | None:
-        """Fraction of the array's MAC slots doing useful work; None without cycles, MACs or a peak."""
+        """Fraction of the array's MAC slots that do useful work; None without cycles, MACs or a peak."""
         return self._share(self.macs)
 
     @property
     def padding(self) -> float | None:
-        """Fraction of the slots spent on padding."""
+        """Fraction of the slots that are spent on padding."""
         return self._share(None if self.macs is None or self.macs_issued is None else self.macs_issued - self.macs)
 
     @property
@@ -85,7 +85,7 @@ class OperationCost:
 
 @dataclass(frozen=True)
 class Traffic:
-    """Bytes that an engine moved through one memory, against the least that its instructions' operands hold."""
+    """Bytes that an engine moved through one memory, and the least that its instructions' operands hold."""
 
     memory: str
     counter: str
@@ -96,7 +96,7 @@ class Traffic:
 
     @property
     def over(self) -> float | None:
-        """Bytes moved / least."""
+        """Bytes moved / least bytes."""
         return self.moved / self.least if self.least else None
 
     @property
@@ -111,8 +111,8 @@ class CodeProfile:
 
     Attributes:
         kinds: in the order of the table's columns.
-        operations: (id, instructions, instructions a multiply-add or None, share of each kind), most instructions first.
-        more: how many operations are left out; blocks: the hottest, as the engine states them.
+        operations: (id, instructions, instructions per multiply-add or None, share of each kind), most instructions first.
+        more: number of operations left out. blocks: the hottest, as the engine states them.
     """
 
     kinds: tuple[str, ...]
@@ -122,7 +122,7 @@ class CodeProfile:
 
 
 def code_profile(engine: EngineRun, most: int = 40) -> CodeProfile | None:
-    """The profile that an engine states under `meta["riscv_profile"]`; None where it states none."""
+    """Return the profile that an engine states in `meta["riscv_profile"]`, or None."""
     stated: Any = engine.meta.get("riscv_profile")
     if not isinstance(stated, Mapping) or not stated:
         return None
@@ -142,21 +142,21 @@ def code_profile(engine: EngineRun, most: int = 40) -> CodeProfile | None:
 
 
 def commits_of(result: CosimResult) -> tuple[Comparison, tuple[CommitRow, ...]] | None:
-    """The comparison that holds commits, one with a clock first; None when no instruction was compared."""
+    """Return the comparison that holds commits, preferably one with a clock; None if no instruction was compared."""
     found = [c for c in result.comparisons if c.commits]
     found.sort(key=lambda c: not any(row.cycles for row in c.commits))
     return (found[0], found[0].commits) if found else None
 
 
 def clocked(result: CosimResult) -> EngineRun | None:
-    """The engine whose cycles the page shows: the hardware, else any with a clock, else None."""
+    """Return the engine whose cycles the page shows: the hardware, else any with a clock, else None."""
     ran = [e for e in result.engines if e.status == "ran" and e.cycles is not None]
     ran.sort(key=lambda e: not any(key.startswith("hbm_port_bytes.") for key in e.counters))
     return ran[0] if ran else None
 
 
 def operation_costs(result: CosimResult) -> tuple[OperationCost, ...]:
-    """Commits grouped by the operation that they write, in program order of their first commit."""
+    """Group commits by the operation that they write, in program order of their first commit."""
     found = commits_of(result)
     groups: dict[str, list[CommitRow]] = {}
     for row in found[1] if found else ():
@@ -167,7 +167,7 @@ def operation_costs(result: CosimResult) -> tuple[OperationCost, ...]:
 
 
 def cycle_classes(costs: Sequence[OperationCost]) -> tuple[str, ...]:
-    """The classes in the order in which the hardware's counters stand in the result, empty ones too: their colours depend on it."""
+    """Return the classes in the result's order of hardware counters, including empty ones, because their colours depend on it."""
     return tuple(dict.fromkeys(name for cost in costs for name in cost.classes))
 
 
@@ -192,7 +192,7 @@ def _cost(op: str, rows: Sequence[CommitRow], peak: float | None) -> OperationCo
 
 
 def _least(rows: Sequence[CommitRow]) -> Mapping[str, int]:
-    """Bytes by memory, reads and writes together; empty when a commit does not tell."""
+    """Return the bytes by memory, reads and writes together; empty if a commit lacks them."""
     if not all(row.least_bytes for row in rows):
         return {}
     found: dict[str, int] = {}
@@ -204,7 +204,7 @@ def _least(rows: Sequence[CommitRow]) -> Mapping[str, int]:
 
 
 def traffic(result: CosimResult) -> tuple[Traffic, ...]:
-    """Bytes by memory of the clocked engine; empty when it counted none."""
+    """Return the bytes by memory of the clocked engine; empty if it counted none."""
     engine = clocked(result)
     if engine is None:
         return ()
@@ -231,7 +231,7 @@ def traffic(result: CosimResult) -> tuple[Traffic, ...]:
 
 
 def port_bytes(result: CosimResult) -> tuple[float, ...]:
-    """Bytes moved by each HBM port of the clocked engine, in port order; empty when it did not count."""
+    """Return the bytes moved by each HBM port of the clocked engine, in port order; empty if it did not count."""
     engine = clocked(result)
     prefix = "hbm_port_bytes."
     found = {
@@ -242,7 +242,7 @@ def port_bytes(result: CosimResult) -> tuple[float, ...]:
 
 
 def instruction_counts(engine: EngineRun) -> Mapping[str, float]:
-    """Operation id -> instructions retired, in the engine's order; empty for engines that do not count by operation."""
+    """Return operation id -> instructions retired, in the engine's order; empty if the engine does not count by operation."""
     prefix = "instructions."
     return {key.removeprefix(prefix): value for key, value in engine.counters.items() if key.startswith(prefix)}
 

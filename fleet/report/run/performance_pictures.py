@@ -24,9 +24,9 @@ __all__ = ["RooflinePoint", "bars", "port_balance", "roofline", "stacked_bars"]
 
 
 class RooflinePoint(NamedTuple):
-    """One point of a roofline: `macs` useful multiply-accumulates done in `cycles`.
+    """One point of a roofline: `macs` useful multiply-accumulates in `cycles`.
 
-    bytes: memory -> bytes moved; the point stands over those of the memory that takes longest for its share.
+    bytes: memory -> bytes moved; the point is drawn at those of the memory that takes longest for its share.
     """
 
     number: int
@@ -44,15 +44,15 @@ def stacked_bars(
     ends: Sequence[str] | None = None,
     hollow: str = "",
 ) -> str:
-    """One horizontal bar a row, made of the parts; `ends` or else the row's total stands at its end.
+    """Draw one horizontal bar per row, made of the parts, with `ends` or else the row's total at its end.
 
     Args:
         rows: names from top to bottom.
-        parts: legend text -> one value a row.
+        parts: legend text -> one value per row.
         axis: text of the value axis, with its unit.
         name: prefix of the ids in the page.
         description: for readers who cannot see it.
-        ends: one text a row.
+        ends: one text per row.
         hollow: the part that is drawn without a colour (nothing happened).
     """
     height = 1.15 + 0.3 * len(rows)
@@ -62,7 +62,7 @@ def stacked_bars(
         for k, (text, values) in enumerate(parts.items()):
             axes.barh(
                 y,
-                [v or math.nan for v in values],  # a bar of no width would still draw its outline
+                [v or math.nan for v in values],  # a bar without width would still draw its outline
                 left=left,
                 height=0.68,
                 color="none" if text == hollow else PALETTE[k % len(PALETTE)],
@@ -86,7 +86,7 @@ def stacked_bars(
 
 
 def bars(names: Sequence[str], values: Sequence[float], axis: str, name: str, description: str) -> str:
-    """One horizontal bar a name, with its value at its end."""
+    """Draw one horizontal bar per name, with its value at its end."""
     with canvas(8.2, max(0.75 + 0.28 * len(names), 1.5)) as (figure, axes):
         longest = max(values, default=0.0) or 1.0
         axes.barh(range(len(names)), values, height=0.66, color=PALETTE[0], edgecolor=INK, linewidth=0.5)
@@ -102,7 +102,7 @@ def bars(names: Sequence[str], values: Sequence[float], axis: str, name: str, de
 
 
 def port_balance(bytes_by_port: Sequence[float], name: str = "ports") -> str:
-    """Bytes moved by every HBM port, with the mean as a line."""
+    """Draw the bytes moved by each HBM port, with the mean as a line."""
     count = len(bytes_by_port)
     with canvas(8.2, 2.6) as (figure, axes):
         mean = sum(bytes_by_port) / count if count else 0.0
@@ -121,15 +121,15 @@ def port_balance(bytes_by_port: Sequence[float], name: str = "ports") -> str:
 
 
 def roofline(points: Sequence[RooflinePoint], peak: float, bandwidths: Mapping[str, float], name: str = "roofline") -> str:
-    """Useful MACs a cycle against MACs a byte, under the machine's limits.
+    """Draw useful MACs per cycle against MACs per byte, below the machine's limits.
 
-    Every point is drawn against the one memory that limits it (bytes / bandwidth is largest there), in that memory's colour
-    and mark, so that its distance from that memory's line is meaningful.
+    Each point is drawn for the memory that limits it (where bytes / bandwidth is largest), in that memory's colour and mark, so
+    that its distance from that memory's line is meaningful.
 
     Args:
-        points: at most a few dozen; their numbers stand beside them (a table beside the picture names them).
-        peak: MACs a cycle that the array can do.
-        bandwidths: memory -> bytes a cycle.
+        points: at most a few dozen, labelled with their numbers (a table beside the picture names them).
+        peak: MACs per cycle of the array.
+        bandwidths: memory -> bytes per cycle.
         name: prefix of the ids in the page.
     """
     placed = {memory: _placed(points, memory, bandwidths) for memory in bandwidths}
@@ -170,7 +170,7 @@ def roofline(points: Sequence[RooflinePoint], peak: float, bandwidths: Mapping[s
 
 
 def _placed(points: Sequence[RooflinePoint], memory: str, bandwidths: Mapping[str, float]) -> list[tuple[int, float, float]]:
-    """(number, MACs a byte, MACs a cycle) of the points that `memory` limits."""
+    """Return (number, MACs per byte, MACs per cycle) of the points that `memory` limits."""
     found: list[tuple[int, float, float]] = []
     for point in points:
         time = {m: point.bytes.get(m, 0.0) / b for m, b in bandwidths.items()}
@@ -182,7 +182,7 @@ def _placed(points: Sequence[RooflinePoint], memory: str, bandwidths: Mapping[st
 def _merged(
     points: Sequence[tuple[int, float, float]], low: float, high: float, bottom: float, top: float
 ) -> list[tuple[str, float, float]]:
-    """Numbers of points that would lie on each other in one label ("1, 3"), so that labels stay readable."""
+    """Merge the numbers of points that would overlap into one label ("1, 3"), so that labels stay readable."""
     x_room, y_room = 0.055 * math.log(high / low), 0.05 * math.log(top / bottom)
     groups: list[tuple[list[int], float, float]] = []
     for number, x, y in points:

@@ -1,4 +1,4 @@
-"""What a run has shown, in one sentence a comparison: the words of the verdict's banner."""
+"""What a run has proved, one sentence per comparison: the words of the verdict's banner."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMES = {ROUNDED: "the golden with rounded weights"}
 
 
 def proved(result: CosimResult) -> tuple[str, ...]:
-    """Sentences: only comparisons that hold, hardware first, then what the device costs. Empty when nothing holds."""
+    """Return sentences about the comparisons that pass, hardware first, then the cost of the device; empty if nothing passes."""
     held = [c for c in result.comparisons if c.verdict == "pass"]
     order = ("bits", "bound", "info")
     device_side = {side for c in held if c.kind == "bits" for side in (c.reference, c.other)} | {ROUNDED}
@@ -60,10 +60,10 @@ def _bound(result: CosimResult, c: Comparison) -> str:
 
 
 def _cost(result: CosimResult) -> Iterator[str]:
-    """What the device costs against the golden: in accuracy where that means something, else in decibels."""
+    """State the device's cost against the golden: in accuracy if the data are real, else in decibels."""
     found, _ = causes(result)
     if found.arithmetic is not None and found.arithmetic.verdict != "pass":
-        return  # figures of a device that computes wrongly
+        return  # the figures of a device that computes wrongly mean nothing
     device = found.arithmetic.other if found.arithmetic else None
     task, golden = result.task(device) if device else None, result.task(GOLDEN)
     real = result.data.kind == "real"

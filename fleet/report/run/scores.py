@@ -1,4 +1,4 @@
-"""What every engine gave as scores (logits) for the samples whose predicted class changed."""
+"""The scores (logits) of all engines for the samples whose predicted class changed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from fleet.report.run.headline import engine_title
 __all__ = ["Scores", "scores"]
 
 _CLASSES = 12
-"""Classes of a table; of more, the highest of any engine."""
+"""Most classes of a table; if there are more, those with the highest score of any engine."""
 
 
 @dataclass(frozen=True)
 class Scores:
-    """One sample. classes: of the columns; rows: engine's title, its score of each class, and the class that it predicted."""
+    """One sample. classes: of the columns. rows: (engine's title, its score of each class, the class that it predicted)."""
 
     index: int
     label: int | None
@@ -26,7 +26,7 @@ class Scores:
 
 
 def scores(result: CosimResult, most: int) -> tuple[Scores, ...]:
-    """At most `most` samples, in order; empty for results that do not hold them."""
+    """Return at most `most` samples, in order; empty if the result does not hold them."""
     indexes = result.arrays.get("flipped/index")
     if indexes is None:
         return ()

@@ -1,4 +1,4 @@
-"""The result on one screen of Markdown: for a pull request's comment or a terminal."""
+"""The result on one screen of Markdown, for a pull request's comment or a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST = 12
 
 
 def summary(result: CosimResult, previous: CosimResult | None = None) -> str:
-    """Markdown text: verdict, reasons, one row an engine, first divergence, what changed, what was not compared."""
+    """Return Markdown: verdict, reasons, one row per engine, first divergence, what changed, what was not compared."""
     m = _text.markdown
     identity = result.identity
     lines = [f"# {_text.SYMBOLS[result.verdict]}: {m(identity.case or identity.model)}", ""]

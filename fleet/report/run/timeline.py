@@ -1,6 +1,6 @@
-"""Which unit of the hardware works when: one lane a unit, one bar an instruction, from start to commit.
+"""Draw which unit of the hardware works when: one lane per unit, one bar per instruction, from start to commit.
 
-The outline before a bar is the time in which an earlier instruction was still under way.
+The outline before a bar is the time in which an earlier instruction was still running.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from fleet.report.frame.style import HATCHES, INK, PALETTE, canvas, label, thous
 __all__ = ["TimelineSpan", "spans_of", "timeline"]
 
 _CHARACTER = 0.0085
-"""Share of the picture's width that a character of a bar's name takes."""
+"""Width of a character of a bar's name, as a share of the picture's width."""
 
 
 class TimelineSpan(NamedTuple):
-    """One instruction: what it computes, the unit that does it, its cycles from start to commit.
+    """One instruction: its unit, what it computes, its cycles from start to commit.
 
-    oldest: the cycle from which no earlier instruction is under way; before it, it can only read and compute ahead, or wait.
+    oldest: the cycle from which no earlier instruction is running; before it, it can only read and compute ahead, or wait.
     """
 
     lane: str
@@ -31,7 +31,7 @@ class TimelineSpan(NamedTuple):
 
 
 def spans_of(rows: Sequence[CommitRow]) -> list[TimelineSpan]:
-    """Spans of the commits that have a clock, in program order; the lane is the hardware's unit, else the instruction's name."""
+    """Return the spans of commits with a clock, in program order; the lane is the hardware's unit, else the instruction's name."""
     found: list[TimelineSpan] = []
     before = 0
     for row in rows:
@@ -43,10 +43,10 @@ def spans_of(rows: Sequence[CommitRow]) -> list[TimelineSpan]:
 
 
 def timeline(spans: Sequence[TimelineSpan], name: str = "timeline") -> str:
-    """Units over cycles as an SVG; names stand in bars that have room for them.
+    """Draw units over cycles as an SVG; bars with enough room contain their names.
 
     Args:
-        spans: at least one, in program order; lanes come in the order of their first span.
+        spans: at least one, in program order; lanes are in the order of their first span.
         name: prefix of the ids in the page.
     """
     lanes = list(dict.fromkeys(span.lane for span in spans))

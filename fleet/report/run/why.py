@@ -1,4 +1,4 @@
-"""One page of text that explains a failed comparison, out of stored results: nothing runs.
+"""Explain a failed comparison on one page of text, from stored results: nothing runs.
 
 operation -> instruction -> field -> address -> register writes -> values expected and found -> what produced the inputs.
 """
@@ -36,7 +36,7 @@ _FIELD = re.compile(r"\s+\[ *[0-9:]+\] (\w+) += (\S+)")
 class StoredFailure:
     """A failed comparison as it is stored.
 
-    title: what ran and under which setting; when: ISO 8601 or empty; command: runs it again.
+    title: what ran and in which setting. when: ISO 8601 or empty. command: runs it again.
     """
 
     path: Path
@@ -48,9 +48,9 @@ class StoredFailure:
 
 
 def find_failure(name: str | None, root: Path, *others: Path) -> StoredFailure:
-    """The last failed comparison below `root` and the others, or the one that `name` means: a path, a case's or a stream's name.
+    """Return the last failed comparison below `root` and `others`, or the one that `name` means.
 
-    Raises ModelError where there is none (which says whether anything was compared at all).
+    name: a path, or the name of a case or a stream. Raises ModelError if there is none; it states whether anything was compared.
     """
     if name is not None and (path := Path(name)).exists():
         files = [path] if path.is_file() else list(_stored(path))
@@ -86,7 +86,7 @@ def find_failure(name: str | None, root: Path, *others: Path) -> StoredFailure:
 
 
 def last_agreed(*roots: Path) -> str | None:
-    """The last run below some folders that agreed, a run of random programs too: what it was, and where it is stored."""
+    """Describe the last run below some folders that agreed, runs of random programs included, and where it is stored; or None."""
     runs = [*_stored(*roots), *(p for root in roots if root.is_dir() for p in root.rglob("*-[0-9]*.json"))]
     for path in sorted(runs, key=lambda p: p.stat().st_mtime, reverse=True):
         try:
@@ -104,7 +104,7 @@ def _passed(path: Path) -> str:
 
 
 def _fuzzed(path: Path) -> str:
-    """Of the state of a run of random programs; empty for another file, and where one of them failed."""
+    """Describe the stored state of a run of random programs; "" for another file, or if one of them failed."""
     table: Any = json.loads(path.read_text(encoding="utf-8"))
     if not isinstance(table, dict):
         return ""
@@ -116,14 +116,14 @@ def _fuzzed(path: Path) -> str:
 
 
 def _stored(*folders: Path) -> Iterator[Path]:
-    """Results and streams below some folders, the last written first."""
+    """Return results and streams below some folders, the newest first."""
     found = (f for f in folders if f.is_dir())
     files = [p for folder in found for pattern in (RESULT, STREAM, GENERATION) for p in folder.rglob(pattern)]
     return iter(sorted(files, key=lambda p: p.stat().st_mtime, reverse=True))
 
 
 def _load(path: Path) -> tuple[StoredFailure | None, set[str]]:
-    """The failure in a file (None where it passed), and the names that it goes by."""
+    """Return the failure in a file (None if it passed), and its names."""
     try:
         verdict = json.loads(path.read_text(encoding="utf-8")).get("verdict")
     except (OSError, ValueError, AttributeError) as error:
@@ -153,7 +153,7 @@ def _of_generation(path: Path) -> tuple[StoredFailure | None, set[str]]:
 
 
 def page(failure: StoredFailure) -> str:
-    """The page."""
+    """Return the page."""
     d = failure.divergence
     lines = [
         f"{d.comparison + ' differs' if d else 'failed'}: {failure.title}",
@@ -170,7 +170,7 @@ def page(failure: StoredFailure) -> str:
 
 
 def sections(failure: StoredFailure) -> list[tuple[str, list[str]]]:
-    """The page in parts: title and lines of each, in the order in which one reads them; none for a failure without a divergence."""
+    """Return the parts of the page in reading order, each with title and lines; empty for a failure without a divergence."""
     d = failure.divergence
     if d is None:
         return []
@@ -214,7 +214,7 @@ def sections(failure: StoredFailure) -> list[tuple[str, list[str]]]:
 
 
 def _writes(d: Divergence) -> list[str]:
-    """Register writes in order, with names, fields and meaning where they are known; of many three a line, and zeros together."""
+    """Return the register writes in order, with names, fields and meaning if known; long lists three per line, zeros together."""
     meaning, fields = _explained(d, "reg")
     texts = [meaning.get(address, f"reg {address // 4:3} = {value:#010x}") for address, value in d.registers]
     if len(texts) <= _REGISTERS:
@@ -233,13 +233,16 @@ def _writes(d: Divergence) -> list[str]:
 
 
 def _state(d: Divergence) -> list[str]:
-    """State registers that the instruction found, with their fields."""
+    """Return the state registers that the instruction found, with their fields."""
     meaning, fields = _explained(d, "state")
     return [line for n, text in meaning.items() for line in (text, *fields.get(n, ()))]
 
 
 def _explained(d: Divergence, kind: str) -> tuple[dict[int, str], dict[int, list[str]]]:
-    """Byte address of a register, or the place of a state register -> its line of the disassembly, and a line of its fields."""
+    """Return what the disassembly says of registers: address -> its line, and address -> the lines of its fields.
+
+    kind: "reg" (by byte address) or "state" (by index).
+    """
     meaning: dict[int, str] = {}
     fields: dict[int, list[str]] = {}
     at: int | None = None

@@ -10,7 +10,7 @@ __all__ = ["beat_lines", "chain_lines", "replay_lines", "tile_lines"]
 
 
 def tile_lines(account: DivergenceAccount) -> list[str]:
-    """The first wrong block of the destination."""
+    """Describe the first wrong block of the destination."""
     t = account.tiles
     if t is None:
         return []
@@ -18,7 +18,7 @@ def tile_lines(account: DivergenceAccount) -> list[str]:
 
 
 def beat_lines(account: DivergenceAccount) -> list[str]:
-    """The write that went wrong first, with its cycle in the replay."""
+    """Describe the first wrong write, with its cycle in the replay."""
     b, r = account.beat, account.replayed
     if b is None:
         return []
@@ -30,7 +30,7 @@ def beat_lines(account: DivergenceAccount) -> list[str]:
 
 
 def chain_lines(chain: Sequence[OperandLink], most: int) -> list[str]:
-    """One line an operand, those of the divergent instruction first; what earlier instructions read is indented."""
+    """Return one line per operand, those of the divergent instruction first; operands of earlier instructions are indented."""
     lines: list[str] = []
     for link in chain[:most]:
         source = link.words if link.writer is None else f"commit {link.writer} {link.words}"
@@ -44,7 +44,7 @@ def chain_lines(chain: Sequence[OperandLink], most: int) -> list[str]:
 
 
 def replay_lines(account: DivergenceAccount) -> list[str]:
-    """What ran again, and what did not run."""
+    """Describe what ran again, and what did not run."""
     r = account.replayed
     if r is None:
         return ["none showed the difference again: what is told is what the run itself left"] if account.near else []

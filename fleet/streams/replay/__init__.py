@@ -1,6 +1,5 @@
-"""Replay from the last good commit: the few instructions before a divergence once more, on memory that both engines agreed on.
+"""Replay from the last good commit: run the few instructions before a divergence again, on memory that both engines agreed on.
 
-`history` goes back and forth over the functional model's memory, `fillers` finds what must run again for memories on the chip,
-`window` runs the
-instructions (`fleet.engines.rtl_sim.hardware`), `explain` puts what it showed into words.
+`history` moves forwards and backwards through the functional model's memory, `fillers` finds the instructions to repeat for on-chip
+memories, `window` runs the instructions (`fleet.engines.rtl_sim.hardware`), `explain` describes the result.
 """

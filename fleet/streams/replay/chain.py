@@ -1,4 +1,4 @@
-"""The chain that produced an instruction's inputs: which earlier commit wrote each operand, down to what the host put there."""
+"""The chain that produced an instruction's inputs: which earlier commit wrote each operand, back to what the host wrote."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fleet.streams.replay.suppose import field_of_read
 __all__ = ["HostNames", "chain"]
 
 HostNames = Callable[[str, int, int], str]
-"""(space, bank, offset) -> what the host put there, in words ("constant w1"); empty where it does not know."""
+"""(space, bank, offset) -> what the host wrote there, in words ("constant w1"); empty if unknown."""
 
 _LINKS = 32
 
 
 class _Writers:
-    """Who wrote a byte last before an instruction."""
+    """The last writer of each byte before an instruction."""
 
     def __init__(self, instruction_set: InstructionSet, device: Device, calls: Sequence[Call], last: int) -> None:
         self._ranges: list[list[Range]] = []
@@ -30,7 +30,7 @@ class _Writers:
         self._boxes = [_boxes(ranges) for ranges in self._ranges]
 
     def of(self, r: Range, before: int) -> list[tuple[int | None, int, int]]:
-        """(writer, start, end) of every part of a range, None where no instruction wrote it."""
+        """Return (writer, start, end) for each part of a range; the writer is None if no instruction wrote it."""
         parts = [(r.offset, r.offset + r.size)]
         found: list[tuple[int | None, int, int]] = []
         for seq in range(before - 1, -1, -1):
@@ -66,12 +66,12 @@ def chain(
     instruction_set: InstructionSet, device: Device, calls: Sequence[Call], seq: int, digests: Mapping[int, int],
     host: HostNames | None = None,
 ) -> tuple[OperandLink, ...]:  # fmt: skip
-    """The links, the divergent instruction's own operands first, then those of the instructions that wrote them, and so on.
+    """Return the links: the divergent instruction's own operands first, then those of the instructions that wrote them, and so on.
 
-    digests: number of a commit -> digest that both engines agreed on. A writer that several read is followed once.
+    digests: number of a commit -> digest that both engines agreed on. A writer with several readers is followed once.
     """
     if instruction_set.instructions[calls[seq].instruction].legal(device, calls[seq].fields):
-        return ()  # what an illegal call would read has no meaning, and asking for it may fail
+        return ()  # what an illegal call reads is undefined, and asking for it may fail
     writers = _Writers(instruction_set, device, calls, seq)
     links: list[OperandLink] = []
     queue, seen = [(seq, 0)], {seq}

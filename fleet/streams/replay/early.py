@@ -1,4 +1,4 @@
-"""Bytes that a commit counts and a younger instruction wrote: the younger one did not wait for its turn."""
+"""Bytes that a commit counts but a younger instruction wrote: the younger one did not wait for its turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Early", "written_early"]
 class Early:
     """What instruction `seq` wrote too early.
 
-    bytes_: (space, bank, address, value) in the order of time. beat: the first such beat; number: its place among the commit's.
+    bytes_: (space, bank, address, value) in order of time. beat: the first early beat. number: its index among the commit's beats.
     """
 
     seq: int
@@ -27,9 +27,9 @@ class Early:
 
 
 def written_early(history: MemoryHistory, seq: int, younger: int, beats: Sequence[Beat]) -> Early | None:
-    """The first of the `younger` instructions behind `seq` whose bytes commit `seq` counts; None where it counts none of theirs.
+    """Return the first of the `younger` instructions after `seq` whose bytes commit `seq` counts, or None.
 
-    beats: that the commit counts, in the order of time. The history is left before instruction `seq`.
+    beats: the beats that the commit counts, in order of time. The history is left before instruction `seq`.
     """
     history.to(seq)
     outside = [
@@ -47,7 +47,7 @@ def written_early(history: MemoryHistory, seq: int, younger: int, beats: Sequenc
             if found:
                 number = found[0][0]
                 return Early(later, tuple(place[1:] for place in found), beats[number], number)
-    except FleetError:  # of a model the host's part between two segments is not known here
+    except FleetError:  # in a model, the host's part between two segments is unknown here
         return None
     finally:
         history.to(seq)

@@ -29,10 +29,12 @@ _SHOWN = 16
 
 @dataclass(frozen=True)
 class ReplayContext:
-    """What the caller knows beside memory. locate, operands: see `StreamEvidence`; host: see `HostNames`; source: of the operation.
+    """What the caller knows besides memory.
 
-    near: commits around. cut: the run ended there. damage: as `StreamEvidence`. digests: number of a commit ->
-    digest that was agreed on. seconds: that are spent on experiments (what the element depends on, which field would explain it).
+    locate, operands, damage: as in `StreamEvidence`. host: see `HostNames`. source: source line of the operation.
+    near: commits around the divergence. cut: whether the run ended there.
+    digests: number of a commit -> digest that both engines agreed on.
+    seconds: time limit of the experiments (what the element depends on, which field would explain it).
     """
 
     locate: Locate | None = None
@@ -50,14 +52,13 @@ def account(
     divergence: Divergence, history: MemoryHistory, after: ImageHolder, expected: Commit, found: Commit, window: Window | None,
     known: ReplayContext,
 ) -> Divergence:  # fmt: skip
-    """Args:
+    """Return the divergence with its account. Parts that are not available are left out; nothing is raised for them.
+
+    Args:
         divergence: what is known so far; its `seq` is a number in the history's calls.
         history: of the functional model. after: memory of the hardware as the divergent instruction left it.
         expected, found: the commit on both sides, as the run left them.
-        window: the replay that made `after`; None where none showed the divergence: `after` is then of the run itself.
-
-    Returns:
-        The divergence with its account; parts that cannot be had are left out, nothing is raised for them.
+        window: the replay that made `after`; None if no replay showed the divergence: `after` is then from the run itself.
     """
     seq = divergence.seq
     assert seq is not None
@@ -109,7 +110,7 @@ def account(
 def _of_early(
     divergence: Divergence, history: MemoryHistory, early: Early, beats: int, window: Window, known: ReplayContext
 ) -> Divergence:
-    """The divergence at the instruction that wrote before its turn; `divergence` is that of the commit that counts its bytes."""
+    """Return the divergence at the instruction that wrote before its turn. divergence: at the commit that counts its bytes."""
     device, at = history.device, divergence.seq
     place = device.place(*early.bytes_[0][:3])
     what = (
@@ -143,7 +144,7 @@ def _writes(history: MemoryHistory) -> list[Write]:
 
 
 def _beats(played: Played) -> tuple[Beat, ...]:
-    """Those of the last commit: what was taken on the very edge of the commit before belongs to it."""
+    """Return the beats of the last commit; a beat on the very edge of the previous commit belongs to it."""
     *earlier, end = (0, *played.ends)
     first = max(earlier[-1] - 1, 0) if earlier else 0
     last = len(played.ends) - 1
@@ -151,14 +152,14 @@ def _beats(played: Played) -> tuple[Beat, ...]:
 
 
 def _inside(space: str) -> bool:
-    """Whether the space lies inside the hardware: only observed writes show it."""
+    """Whether the space is inside the hardware, where only observed writes show it."""
     return space not in ("ddr", "hbm")
 
 
 def _strays(
     divergence: Divergence, history: MemoryHistory, after: ImageHolder, window: Window | None, *, refused: bool
 ) -> Divergence:
-    """Bytes outside the destination that differ."""
+    """Add the differing bytes outside the destination to the divergence."""
     seq = divergence.seq
     assert seq is not None
     call = history.calls[seq]
@@ -185,7 +186,7 @@ def _strays(
 
 
 def spans(expected: Sequence[Commit], found: Sequence[Commit], seq: int, around: int = 5) -> tuple[CommitSpan, ...]:
-    """The commits around number `seq` of two lists that both begin at 0, with the hardware's clock where it has one."""
+    """Return the commits around number `seq` of two lists that begin at 0, with the hardware's clock if it has one."""
     near: list[CommitSpan] = []
     for i in range(max(0, seq - around), min(len(expected), seq + around + 1)):
         other = found[i] if i < len(found) else None

@@ -1,4 +1,4 @@
-"""The binary form of a window's instructions, in memory that nothing uses."""
+"""The binary form of a window's instructions, in unused memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ALIGN = 1 << 12
 
 
 def fetch_at_end(hardware: Hardware) -> Fetch:
-    """Puts binaries at the end of DDR, where every byte is 0."""
+    """Return a `Fetch` that puts binaries at the end of DDR, where all bytes are 0."""
 
     def fetch(calls: Sequence[Call]) -> tuple[Sequence[Write], Sequence[Binary]]:
         blocks: list[Write] = []

@@ -1,7 +1,7 @@
-"""Which earlier instructions left what a window of instructions reads in memories inside the hardware.
+"""Find the earlier instructions that left on-chip data which a window of instructions reads.
 
-Memories behind ports are files, which are put right from outside. What stands on the chip is not: the instructions that wrote it
-run once more. Which ones follows from what each says that it reads and writes, so it holds for every instruction set.
+Memories behind ports are files, which can be set from outside. On-chip memory cannot: the instructions that wrote it run once more.
+They are found by the ranges that each instruction states to read and write, so this works for every instruction set.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Ranges:
         return any(self._parts.values())
 
     def add(self, r: Range) -> None:
-        """Puts bytes in."""
+        """Add the bytes of a range."""
         self.remove(r)
         self._parts.setdefault((r.space, r.bank), []).append((r.offset, r.offset + r.size))
 
     def remove(self, r: Range) -> None:
-        """Takes bytes out."""
+        """Remove the bytes of a range."""
         start, end = r.offset, r.offset + r.size
         left: list[tuple[int, int]] = []
         for a, b in self._parts.get((r.space, r.bank), ()):
@@ -39,16 +39,16 @@ class Ranges:
         self._parts[r.space, r.bank] = left
 
     def meets(self, r: Range) -> bool:
-        """Whether some byte of the range is in."""
+        """Whether the set contains a byte of the range."""
         return any(a < r.offset + r.size and r.offset < b for a, b in self._parts.get((r.space, r.bank), ()))
 
 
 def fillers(
     instruction_set: InstructionSet, device: Device, calls: Sequence[Call], first: int, last: int, outside: Iterable[str]
 ) -> list[int]:
-    """Numbers of instructions before `first`, ascending, that must run for `first` to `last` to find what they read on the chip.
+    """Return the instructions before `first`, ascending, that must run so that `first` to `last` find what they read on the chip.
 
-    outside: spaces that are put right from outside ("ddr", "hbm").
+    outside: spaces that can be set from outside ("ddr", "hbm").
     """
     known = {*outside, _REGISTERS}
 

@@ -1,4 +1,4 @@
-"""The functional model's memory at any instruction of a stream: forwards by executing, backwards by putting back what was there."""
+"""The functional model's memory at any instruction of a stream: executes to move forwards, restores old bytes to move backwards."""
 
 from __future__ import annotations
 
@@ -14,41 +14,43 @@ from fleet.streams.model_side import refusal
 
 __all__ = ["MemoryHistory"]
 
-_ROOM = 1 << 28  # bytes of what was there before that are kept
+_ROOM = 1 << 28  # most bytes of old contents that are kept
 
 
 class MemoryHistory:
     """Memory before instruction `at`, which `to` moves.
 
     Example:
-        history = History(instruction_set, device, memory, calls)
+        history = MemoryHistory(instruction_set, device, memory, calls)
         history.to(17)  # instructions 0 to 16 have been executed
-        history.to(12)  # 16 to 12 have been taken back
+        history.to(12)  # 16 to 12 have been undone
     """
 
     def __init__(
         self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, calls: Sequence[Call],
         restart: Callable[[], None] | None = None, first: int = 0,
     ) -> None:  # fmt: skip
-        """Args:
-        memory: as it was before instruction `first`, behind which nothing goes back.
-        restart: puts memory back to what it was before the first instruction; needed beyond `_ROOM` bytes.
+        """Start before instruction `first`.
+
+        Args:
+            memory: as it was before instruction `first`; the history cannot move further back.
+            restart: restores memory to its state before the first instruction; needed beyond `_ROOM` bytes.
         """
         self.instruction_set, self.device, self.memory, self.calls = instruction_set, device, memory, calls
         self._restart = restart
         self.first = first
         self._before: list[list[Write]] = []
-        self._forgotten = first  # instructions whose undo is not there
+        self._forgotten = first  # instructions that cannot be undone any more
         self._room = _ROOM
         self._written = self._nothing()
 
     @property
     def at(self) -> int:
-        """Number of the instruction that memory stands before."""
+        """Number of the next instruction to execute."""
         return self._forgotten + len(self._before)
 
     def to(self, seq: int) -> None:
-        """Moves there. Raises FleetError where what was there is not known any more, or an instruction cannot be executed."""
+        """Move to before instruction `seq`. Raises FleetError if old contents are lost or an instruction cannot be executed."""
         if not 0 <= seq <= len(self.calls):
             raise FleetError(f"instruction {seq} of {len(self.calls)}", where="replay")
         if seq < self._forgotten:
@@ -66,7 +68,7 @@ class MemoryHistory:
             self._forward()
 
     def writes(self) -> list[Write]:
-        """What the instruction that memory stands before writes; nothing for a refused one."""
+        """Return what the next instruction writes; empty if it is refused."""
         call = self.calls[self.at]
         cls = self.instruction_set.instructions[call.instruction]
         call = resolved_call(cls, self.device, call, registers_in(self.device, self.memory))
@@ -75,11 +77,11 @@ class MemoryHistory:
         return [w for w in executed(cls, self.device, call.fields, self.memory) if w.space != "reg"]
 
     def undefined(self, space: str) -> np.ndarray:
-        """Which bytes of an on-chip memory nothing has defined; what was written counts, whatever the value."""
+        """Return the mask of undefined bytes of an on-chip memory. A written byte is defined, whatever its value."""
         return self.memory.untouched(space) & (self._written[space] == 0)
 
     def _nothing(self) -> dict[str, np.ndarray]:
-        """Writes so far, of every byte on the chip."""
+        """Return write counts of zero for each byte on the chip."""
         return {a.name: np.zeros(a.size, np.int32) for a in self.device.arrays.values()}
 
     def _count(self, w: Write, step: int) -> None:

@@ -1,4 +1,4 @@
-"""A compiled model's first divergent commit: the functional model up to it, then the replay, then the words."""
+"""Explain a compiled model's first divergent commit: run the functional model up to it, replay, describe the result."""
 
 from __future__ import annotations
 
@@ -35,25 +35,23 @@ __all__ = ["explain_model", "explain_on_model", "host_names", "leave_model_waves
 
 
 class _ReachedError(Exception):
-    """The run has come to the instruction."""
+    """The run has reached the instruction."""
 
 
 class _UpTo(IssBackend):
-    """Executes until the segment with instruction `seq`; there `then` gets the history, and the run ends."""
+    """Executes up to the segment with instruction `seq`, passes the history to `then` and ends the run."""
 
     def __init__(self, seq: int, calls: Sequence[Call], then: Callable[[MemoryHistory], None]) -> None:
         super().__init__()
         self._seq, self._calls, self._then = seq, calls, then
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
-        """See `Backend`."""
         super().open(instruction_set, device, memory, options)
         self._parts = instruction_set, device, memory
 
     def execute(
         self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = (), snapshots: Sequence[Snapshot] = ()
     ) -> Sequence[Commit]:
-        """See `Backend`."""
         if self._seq >= first_seq + len(calls):
             return super().execute(calls, first_seq, binaries, snapshots)
         instruction_set, device, memory = self._parts
@@ -67,14 +65,11 @@ def explain_model(
     divergence: Divergence, stream: CompiledStream, inputs: Mapping[str, np.ndarray], options: RunOptions,
     traces: tuple[Trace, Trace], known: ReplayContext, folder: Path,
 ) -> Divergence | None:  # fmt: skip
-    """The divergence after a replay.
+    """Return the divergence after a replay, or None if no replay was possible.
 
     Args:
         divergence: of `compare_bits`. stream, inputs, options: as the engines ran them.
         traces: of the functional model and of the hardware. folder: for memory images and the simulation's files.
-
-    Returns:
-        None where no replay could be made: the run itself must do.
     """
     seq = divergence.seq
     reference, other = traces
@@ -104,9 +99,9 @@ def explain_on_model(
     divergence: Divergence, stream: CompiledStream, inputs: Mapping[str, np.ndarray], options: RunOptions,
     traces: tuple[Trace, Trace], evidence: StreamEvidence, folder: Path,
 ) -> Divergence:  # fmt: skip
-    """The divergence by what the run itself left, on the operands that the functional model has there.
+    """Return the divergence from what the run itself left, with the operands from the functional model.
 
-    The run's memory may hold other tensors by now where operands were. Where constants in it are damaged, it is taken as it is.
+    The run's memory may already hold other tensors in place of the operands. If constants in it are damaged, it is used as it is.
     """
     seq, found = divergence.seq, list[Divergence]()
 
@@ -128,7 +123,7 @@ def _run_up_to(
     folder: Path,
     then: Callable[[MemoryHistory], None],
 ) -> None:
-    """Runs the functional model; `then` gets the history of the segment with instruction `seq`, unless something fails before."""
+    """Run the functional model; `then` gets the history of the segment with instruction `seq`, unless something fails before."""
     run = replace(options, workdir=folder / "model", progress=None, expected=(), keep_tensors=False)
     with suppress(_ReachedError, FleetError):
         run_compiled(stream.compiled, inputs, run, _UpTo(seq, stream.calls, then))
@@ -143,14 +138,15 @@ def leave_model_waves(
     where: str,
     folder: Path,
 ) -> Waves:
-    """Waves of a compiled model's divergent commit, from a replay of its neighbourhood.
+    """Write waves of a compiled model's divergent commit, from a replay of the instructions around it.
 
     Args:
         stream, inputs, options: of the run, made again. divergence: of the result, at a commit.
-        path: its suffix becomes that of what is written. where: the stored result, for messages. folder: for images and jobs.
+        path: gets the suffix of the format written. where: the stored result, for messages. folder: for images and jobs.
 
     Raises:
-        SimulationError: no replay shows it. BuildError, SetupError, FleetError.
+        SimulationError: no replay shows the divergence.
+        BuildError, SetupError, FleetError.
     """
     model = IssBackend()
     plain = replace(options, progress=None, expected=(), keep_tensors=False)
@@ -175,7 +171,7 @@ def leave_model_waves(
 
 @contextmanager
 def _copied(history: MemoryHistory, options: RunOptions, folder: Path, backend: RtlBackend) -> Generator[RtlBackend]:
-    """The backend, opened on a copy of the memory as the history stands."""
+    """Open the backend on a copy of the history's memory."""
     memory = MappedMemory(history.device, folder / "again")
     try:
         copy_memory(history.memory, memory)
@@ -188,7 +184,7 @@ def _copied(history: MemoryHistory, options: RunOptions, folder: Path, backend: 
 
 
 def host_names(stream: CompiledStream) -> Callable[[str, int, int], str]:
-    """What the host put where: constants and inputs of the plan (`HostNames`)."""
+    """Return a function from a place to what the host wrote there: constants and inputs of the plan (`HostNames`)."""
     plan = stream.compiled.plan
     inputs = {"%" + a.name for a in stream.compiled.program.inputs}
     places = [

@@ -13,15 +13,15 @@ from fleet.sdk import Device, Memory, Write
 
 __all__ = ["first_beat", "first_tile", "pattern"]
 
-_TILE = 64  # bytes of a tile where the instruction gives its destination in one block
-_SHIFTS = 64  # elements by which a result is looked for elsewhere
+_TILE = 64  # bytes of a tile if the instruction states its destination as one block
+_SHIFTS = 64  # most elements by which a result may be shifted
 _FEW = 8
 
 
 def first_tile(device: Device, writes: Sequence[Write], memory: Memory) -> Tiles | None:
-    """The first block of the destination that `memory` does not hold, as the instruction writes it; None where all agree.
+    """Return the first block of the destination that `memory` does not hold, in the instruction's order of writing, or None.
 
-    Of an instruction whose destination is one block: its 64-byte lines.
+    If the destination is one block, its 64-byte lines are the blocks.
     """
     tiles: list[tuple[Write, int, int]] = []
     for w in writes:
@@ -39,13 +39,13 @@ def first_tile(device: Device, writes: Sequence[Write], memory: Memory) -> Tiles
 
 
 def first_beat(device: Device, writes: Sequence[Write], beats: Sequence[Beat]) -> FirstBeat | None:
-    """The beat in time that first wrote something else, or elsewhere, than the instruction should.
+    """Return the first beat, in time, that wrote another value, or elsewhere, than the instruction should.
 
     Args:
-        writes: what it should have written. beats: what its commit wrote, in the order of time.
+        writes: what it should have written. beats: what its commit wrote, in order of time.
 
     Returns:
-        Of kind "missing" where every beat is right and some are not there; None where nothing differs.
+        The beat; one of kind "missing" if all beats are right but some are absent; None if nothing differs.
     """
     starts: dict[tuple[str, int], list[tuple[int, Write]]] = {}
     for w in writes:
@@ -88,7 +88,7 @@ def first_beat(device: Device, writes: Sequence[Write], beats: Sequence[Beat]) -
 
 
 def _hex(data: np.ndarray) -> str:
-    """Bytes as words of four, of a long run of one word only how many there are."""
+    """Return bytes as 32-bit words; a run of one word as its count."""
     if data.size % 4:
         return data.tobytes().hex()
     words = data.tobytes()
@@ -99,9 +99,9 @@ def _hex(data: np.ndarray) -> str:
 
 
 def pattern(writes: Sequence[Write], memory: Memory, before: Memory) -> tuple[str, ...]:
-    """What the wrong elements have in common, a line each: which bits differ, which lanes, where the values come from.
+    """Describe what the wrong elements have in common, a line each: which bits differ, which lanes, where the values come from.
 
-    before: memory as the instruction found it, which tells what it did not write.
+    before: memory as the instruction found it, which shows what was not written.
     """
     lines: list[str] = []
     expected: list[np.ndarray] = []
@@ -153,7 +153,7 @@ def pattern(writes: Sequence[Write], memory: Memory, before: Memory) -> tuple[st
 
 
 def _shifted(expected: np.ndarray, found: np.ndarray, wrong: np.ndarray) -> list[str]:
-    """Whether what was found is what is expected some elements away; only where that says something."""
+    """Describe whether the found values are the expected ones some elements away, if they are not all equal."""
     for shift in (s for n in range(1, _SHIFTS + 1) for s in (n, -n)):
         inside = wrong[(wrong + shift >= 0) & (wrong + shift < expected.size)]
         if inside.size < max(2, wrong.size // 2) or np.unique(found[inside]).size < 2:

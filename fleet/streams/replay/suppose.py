@@ -1,7 +1,7 @@
 """Which field an address comes from, and whether another value of one field explains what the hardware did.
 
-Both by experiment with the functional model, so they hold for every instruction set: a field is changed, and what the instruction
-says that it reads, writes or computes is looked at.
+Both are found by experiment with the functional model, so they work for every instruction set: change a field, and see what the
+instruction reads, writes or computes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _name(register: Register, field: Field) -> str:
 def _moving(
     instruction_set: InstructionSet, call: Call, ranges: Callable[[dict[str, int]], Sequence[Range]]
 ) -> Iterator[tuple[Register, Field, list[int]]]:
-    """Fields that move ranges without changing their sizes, and the numbers of the ranges that each moves."""
+    """Yield the fields that move ranges without changing their sizes, and the numbers of the ranges that each moves."""
     fields = dict(call.fields)
     try:
         base = list(ranges(fields))
@@ -68,7 +68,7 @@ def _moving(
 def address_fields(
     instruction_set: InstructionSet, device: Device, call: Call, space: str, bank: int, address: int
 ) -> tuple[str, ...]:
-    """The fields that an address of the destination comes from, a line each: base first, then what steps within it."""
+    """Describe the fields that an address of the destination comes from, a line each: the base first, then strides."""
     cls = instruction_set.instructions[call.instruction]
     ranges = list(cls.writes(device, call.fields))
     hit = [i for i, r in enumerate(ranges) if r.space == space and r.bank == bank and r.offset <= address < r.offset + r.size]
@@ -86,7 +86,7 @@ def address_fields(
 
 
 def field_of_read(instruction_set: InstructionSet, device: Device, call: Call) -> list[str]:
-    """For every range that a call reads, the address field that moves it; empty where none is known."""
+    """Return, for each range that a call reads, the address field that moves it, or ""."""
     cls = instruction_set.instructions[call.instruction]
     names = [""] * len(cls.reads(device, call.fields))
     for register, field, by in _moving(instruction_set, call, lambda f: cls.reads(device, f)):
@@ -106,13 +106,13 @@ def supposed(
     size: int,
     seconds: float = _SECONDS,
 ) -> tuple[str, ...]:
-    """Values of single fields with which the functional model does what the hardware did, a line each; most telling first.
+    """Return the values of single fields with which the functional model does what the hardware did, a line each, best first.
 
-    Tried: one step up and down, zero, the value in the instructions before and behind, every other field's of the same kind, each
-    bit flipped, each allowed value.
+    Tried, in this order: one step up and down, zero, the value in the previous and next instruction, the values of other fields of
+    the same kind, all allowed values, each bit flipped.
 
     Args:
-        memory: as the instruction found it. digest, size: what the hardware's commit carries. seconds: most that is spent.
+        memory: as the instruction found it. digest, size: of the hardware's commit. seconds: time limit.
     """
     call = calls[seq]
     cls = instruction_set.instructions[call.instruction]

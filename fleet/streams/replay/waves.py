@@ -1,4 +1,4 @@
-"""Waves of a divergence: the replay that shows it once more, and of that only the divergent instruction's cycles and units."""
+"""Waves of a divergence: replay it once more and record the cycles and units of the divergent instruction only."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ def replay_with_waves(
     history: MemoryHistory, hardware: Hardware, expected: Sequence[ExpectedCommit], divergence: Divergence, path: Path,
     where: str, fetch: Fetch | None = None,
 ) -> Waves:  # fmt: skip
-    """Replays the divergence and leaves waves in `path`: the cycles of the commit that differs, the units of its cause.
+    """Replay the divergence and write waves to `path`: the cycles of the commit that differs, the units of its cause.
 
     Args:
         history, hardware, expected, fetch: as `replay` takes them; the hardware is of a build with waves.
         where: the stored result, for messages.
 
-    Raises SimulationError where no replay shows the divergence.
+    Raises SimulationError if no replay shows the divergence.
     """
     seq, instruction = divergence.commit, divergence.instruction
     assert seq is not None
     assert instruction is not None
     history.to(seq)
     before = None if divergence.account is None else divergence.account.replayed
-    shortest = 1 if before is None else before.calls - before.first  # a shorter one may differ in another way
+    shortest = 1 if before is None else before.calls - before.first  # a shorter window may differ in another way
     window = replay(history, hardware, expected, seq, None, fetch=fetch, shortest=shortest)
     if window is None:
         raise SimulationError("no replay shows the divergence: it does not show again in these sources", where=where)

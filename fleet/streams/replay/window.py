@@ -1,9 +1,10 @@
-"""The shortest window of instructions, ending at a divergence, in which it shows again; all from the start where that is cheaper.
+"""The shortest window of instructions, ending at a divergence, that shows it again; the whole stream if that is cheaper.
 
-Up to the last good commit both engines agreed, so memory is taken from the functional model. A fault that needs neighbours, or the
-state that others left in the hardware, does not show at once: the window doubles until it does, at last to the whole stream.
-A replay that does not end in a difference at the same instruction is not believed. A window ends at the divergence; where it left
-more bytes than it should, the instructions behind it are tried too, because one of them may have written before its turn.
+Both engines agreed up to the last good commit, so memory is taken from the functional model. A fault that needs earlier
+instructions, or the state that they left in the hardware, does not show at once: the window doubles until it does, at last to the
+whole stream. A replay counts only if it ends in a difference at the same instruction. A window ends at the divergence. If that
+instruction wrote more bytes than it should, the instructions after it are tried too, because one of them may have written before
+its turn.
 """
 
 from __future__ import annotations
@@ -31,20 +32,21 @@ from fleet.streams.replay.history import MemoryHistory
 __all__ = ["Fetch", "Window", "agrees", "copy_memory", "play_window", "replay"]
 
 Fetch = Callable[[Sequence[Call]], tuple[Sequence[Write], Sequence[Binary]]]
-"""Calls -> bytes that the hardware fetches them from, put into memory before; and where they stand."""
+"""Calls -> the bytes that the hardware fetches them from, to be written to memory first, and their places."""
 
 _CHUNK = 1 << 24
 _JOB = 20_000
-"""Cycles that are simulated in the time that it takes to write a job, put memory right for it, and read what it left."""
+"""Cycles that are simulated in the time to write a job, set memory for it, and read what it left."""
 _YOUNGER = 256
-"""Instructions behind the divergent one that a window starts at most."""
+"""Most instructions after the divergent one that a window starts."""
 
 
 @dataclass(frozen=True)
 class Window:
-    """A replay that showed the divergence. played: what it left; memory of the hardware stands as it was then.
+    """A replay that showed the divergence; the hardware's memory is as it left it.
 
-    blocks: what was put into memory to be fetched. filled: memories on the chip were filled by earlier instructions.
+    played: its outcome. fetch: how its instructions were fetched, or None. blocks: what was put into memory to be fetched.
+    filled: whether earlier instructions filled on-chip memories.
     """
 
     replayed: Replayed
@@ -60,7 +62,7 @@ class Window:
 
 
 def agrees(expected: ExpectedCommit, found: Commit) -> bool:
-    """Whether a commit is the expected one, as the bench judges it."""
+    """Whether a commit is the expected one, by the bench's rules."""
     if expected.error == ANY_CAUSE:
         cause = found.error != 0
     else:
@@ -72,26 +74,28 @@ def replay(
     history: MemoryHistory, hardware: Hardware, expected: Sequence[ExpectedCommit], seq: int, found: Commit | None, *,
     fetch: Fetch | None = None, shortest: int = 1, seconds: float = 600.0,
 ) -> Window | None:  # fmt: skip
-    """Looks for the shortest window (of `shortest`, twice as many, ... instructions) in which instruction `seq` differs again.
+    """Find the shortest window (of `shortest`, twice as many, ... instructions) in which instruction `seq` differs again.
 
     Args:
         history: of the stream; left before instruction `seq`.
-        hardware: its memory is overwritten, and stands afterwards as the divergent instruction left it.
-        expected: of every instruction up to `seq`. found: what the run left of it; a window with another difference counts
-            only when none shows this one. None: any difference counts.
-        fetch: for a run whose instructions the hardware fetched: those of a window are fetched too, and where that does not
-            show it, written to the registers.
-        seconds: no further try begins after so many.
+        hardware: its memory is overwritten, and is afterwards as the divergent instruction left it.
+        expected: of all instructions up to `seq`.
+        found: commit of the run at `seq`; a window with another difference counts only if none shows this one. None: any
+            difference counts.
+        fetch: for a run whose instructions the hardware fetched: those of a window are fetched too, and if that does not show
+            the difference, written to the registers.
+        seconds: no further try begins after this time.
 
     Returns:
-        None where no window shows it: what came before, or when, matters in a way that a replay does not repeat.
+        The window, or None if no window shows it: then earlier instructions, or their timing, matter in a way that a replay does
+        not repeat.
     """
     start = time.monotonic()
     tries: list[int] = []
     kept: Window | None = None
     longest = seq + 1 - history.first
     length = min(shortest, longest)
-    # Bytes too many may be those of an instruction that did not wait for its turn.
+    # Extra bytes may come from an instruction that did not wait for its turn.
     extra = found is None or found.bytes_written > expected[seq].bytes_written
     behind = sorted({0, min(len(history.calls) - 1 - seq, _YOUNGER) if extra else 0})
     while True:
@@ -102,7 +106,7 @@ def replay(
         tries.append(length)
         ways = [fetch, None] if fetch is not None else [None]
         filled_ways = [] if dearer and as_left else ways
-        # What stands on the chip after the run itself is mostly what the window found there; only the same bytes prove it.
+        # On-chip memory after the run is mostly what the window found there; only a difference in the same bytes proves it.
         fills = [*(((ways[0], False),) if as_left else ()), *((w, True) for w in filled_ways)]
         for younger, (way, fill) in product(behind, fills):
             tried = _try(history, hardware, expected, seq, length, way, fill=fill, younger=younger)
@@ -132,9 +136,9 @@ def replay(
 
 
 def _dearer(history: MemoryHistory, hardware: Hardware, seq: int, length: int) -> bool:
-    """Whether a window with what must run again for it takes longer than all from the start, by what the instructions cost.
+    """Whether a window with its fillers takes longer than the whole stream, by the instructions' costs.
 
-    What must run again runs in as many jobs as it has gaps, each on memory that is put right before.
+    The fillers run in one job per consecutive run of them, and memory is set before each job.
     """
     first = seq + 1 - length
     outside = {space for space, _ in hardware.memory.paths}
@@ -150,14 +154,14 @@ def _dearer(history: MemoryHistory, hardware: Hardware, seq: int, length: int) -
         taken = [(k, c) for k, c in zip(classes, calls, strict=True) if not refusal(k, history.device, c.fields)]
         return sum(k.cost(history.device, c.fields) for k, c in taken)
 
-    jobs = len(_runs(earlier))  # beside the window's own, which both have
+    jobs = len(_runs(earlier))  # besides the window's own job, which both have
     return cost(earlier) + cost(range(first, seq + 1)) + jobs * _JOB > cost(range(history.first, seq + 1))
 
 
 def play_window(
     history: MemoryHistory, hardware: Hardware, expected: Sequence[ExpectedCommit], window: Window, waves: Waves | None = None
 ) -> Played | None:
-    """The window once more, with waves where wanted. None where it does not show the divergence this time."""
+    """Run the window once more, with waves if asked for. Returns None if it does not show the divergence this time."""
     seq = window.replayed.calls - 1
     tried = _try(
         history, hardware, expected, seq, seq + 1 - window.replayed.first, window.fetch, waves, fill=window.filled,
@@ -174,11 +178,13 @@ def _try(
     history: MemoryHistory, hardware: Hardware, expected: Sequence[ExpectedCommit], seq: int, length: int, fetch: Fetch | None,
     waves: Waves | None = None, *, fill: bool = True, younger: int = 0,
 ) -> tuple[Played, int, tuple[Write, ...]] | None:  # fmt: skip
-    """Runs a window; what it left, how many fillers ran and what was put into memory, None where it does not end in a
-    difference at `seq`. younger: instructions behind it that are started too."""
+    """Run a window. younger: number of instructions after it that are started too.
+
+    Returns what it left, the number of fillers and the blocks put into memory; None if it does not end in a difference at `seq`.
+    """
     first = seq + 1 - length
     outside = {space for space, _ in hardware.memory.paths}
-    wanted = fill and not hardware.whole  # which can be set: nothing need run again for what it leaves on the chip
+    wanted = fill and not hardware.whole  # settable memories need no fillers
     earlier = fillers(history.instruction_set, history.device, history.calls, first, seq, outside) if wanted else []
     calls = history.calls[first : seq + 1 + younger]
     try:
@@ -194,7 +200,7 @@ def _try(
         for b in blocks:
             hardware.memory.view(b.space, b.offset, b.data.size, b.bank)[:] = b.data.reshape(-1).view(np.uint8)
         played = hardware.play(calls, first, expected[first : seq + 1], binaries=binaries, beats=True, waves=waves, begun=begun)
-    except FleetError:  # a hang, a broken rule, an assertion; or memory on the chip that nothing known fills
+    except FleetError:  # a hang, a broken rule, an assertion; or on-chip memory that no known instruction fills
         return None
     finally:
         history.to(seq)
@@ -207,7 +213,7 @@ def _try(
 
 
 def _runs(numbers: Sequence[int]) -> list[list[int]]:
-    """Consecutive numbers together."""
+    """Group consecutive numbers."""
     runs: list[list[int]] = []
     for n in numbers:
         if runs and runs[-1][-1] == n - 1:
@@ -218,7 +224,7 @@ def _runs(numbers: Sequence[int]) -> list[list[int]]:
 
 
 def _fill(history: MemoryHistory, hardware: Hardware, group: Sequence[int], outside: set[str]) -> None:
-    """Runs consecutive instructions again for what they leave on the chip, on the bytes that they read the first time."""
+    """Run consecutive instructions again, with the inputs of their first run, for what they leave on the chip."""
     history.to(group[0])
     calls = history.calls[group[0] : group[-1] + 1]
     for call in calls:
@@ -230,7 +236,7 @@ def _fill(history: MemoryHistory, hardware: Hardware, group: Sequence[int], outs
 
 
 def copy_memory(source: MappedMemory, target: MappedMemory) -> None:
-    """Makes every byte behind a port equal; what neither side ever touched is not looked at."""
+    """Copy all bytes behind ports; ranges that neither side ever touched are skipped."""
     for (space, bank), path in source.paths.items():
         size = path.stat().st_size
         for start, end in touched(path, target.paths[space, bank], size):

@@ -180,7 +180,7 @@ def compare(a: NightSide, b: NightSide) -> NightComparison:
         "still": a_bad & b_bad & ran, "missing": (a.runs.keys() - both) | (both - ran), "added": b.runs.keys() - both,
     }  # fmt: skip
     errors = {k: b.runs[k].error for k in b_bad}
-    moves.sort(key=lambda m: (m.better is not False, m.figure.partition(" ")[0] != "cycles", -abs(_log(m.ratio)), m.key, m.figure))
+    moves.sort(key=lambda m: (m.better is not False, m.figure.partition(" ")[0] != "cycles", -_log(m.ratio), m.key, m.figure))
     return NightComparison(
         a.label,
         b.label,

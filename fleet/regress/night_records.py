@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import shlex
 import uuid
@@ -44,6 +45,7 @@ __all__ = [
     "SessionPlan",
     "StartOfTest",
     "Writer",
+    "host_name",
     "latest",
     "new_id",
     "nights",
@@ -230,6 +232,11 @@ def _defaults(cls: type) -> Mapping[str, Json]:
 def _read(cls: type[T], table: Mapping[str, Json], where: str) -> T:
     known = {f.name for f in fields(cast("type[Event]", cls))}
     return decode(cls, {**_defaults(cls), **{k: v for k, v in table.items() if k in known}}, where)
+
+
+def host_name() -> str:
+    """Return the machine's name; a batch system with several nodes on one machine distinguishes them."""
+    return os.environ.get("SLURMD_NODENAME") or platform.node()
 
 
 def now() -> str:

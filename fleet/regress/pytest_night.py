@@ -35,6 +35,7 @@ from fleet.regress.night_records import (
     SessionPlan,
     StartOfTest,
     Writer,
+    host_name,
     new_id,
     nights,
     now,
@@ -124,7 +125,7 @@ def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None
     state, revision, branch, changed = _checkout(config.rootpath, str(reports.absolute()))
     head = SessionHead(
         new_id(at), at, f"pytest {shlex.join(map(str, config.invocation_params.args))}", _scope(config), state, revision, branch,
-        changed, platform.node(), {"python": platform.python_version(), "pytest": pytest.__version__},
+        changed, host_name(), {"python": platform.python_version(), "pytest": pytest.__version__},
     )  # fmt: skip
     if into is not None:
         return RecordedSession(folder / "nights" / into, replace(head, id=into), {})
@@ -205,7 +206,7 @@ class Recorder:
     def __init__(self, folder: Path, gatherer: Gatherer, *, runs: bool, name: str) -> None:
         """folder: of the night. gatherer: makes records from reports. runs: whether tests run here. name: of the process."""
         self._gatherer, self._runs = gatherer, runs
-        self._writer = Writer(folder, f"{platform.node()}-{name}")
+        self._writer = Writer(folder, f"{host_name()}-{name}")
         self._reports: dict[str, list[pytest.TestReport]] = {}
         self._began = time.monotonic()
         self._planned = False
@@ -218,7 +219,7 @@ class Recorder:
 
     def refuse(self, node: str, kind: str, why: str, code: ExitCode) -> NightRecord:
         """Write and return the record of a planned test that cannot run; called in the main process."""
-        base = replace(without_result(node, kind, why, int(code)), outcome="failed", host=platform.node(), at=now())
+        base = replace(without_result(node, kind, why, int(code)), outcome="failed", host=host_name(), at=now())
         made = replace(base, signature=_signature(base))
         self._writer.write(made)
         return made
@@ -284,7 +285,7 @@ class Recorder:
         base = NightRecord(
             made.name, made.node or made.name, made.kind, made.outcome, made.code, made.error or "", made.replay, made.file,
             round(made.seconds, 3), round(processor, 3), made.name.partition("[")[0] if made.kind == "case" else "", made.model,
-            made.device, made.memory, host=platform.node(), at=now(), result=None if made.result is None else str(made.result),
+            made.device, made.memory, host=host_name(), at=now(), result=None if made.result is None else str(made.result),
         )  # fmt: skip
         record = replace(base, **row)
         if record.failed and not record.signature:

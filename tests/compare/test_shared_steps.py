@@ -11,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fleet.compare.bounds.shared_steps import alone
+from fleet.compare.bounds.sides import FloatArithmetic
 from fleet.cosim.campaign import cosim
 from fleet.cosim.models.data import random_like
 from fleet.cosim.options import CosimOptions
@@ -158,3 +160,20 @@ def test_a_wrong_composite_is_still_found(tmp_path: Path) -> None:
     assert result.verdict == "fail"
     assert result.divergence is not None
     assert result.divergence.ops == ("u",)
+
+
+def test_what_an_engine_states_counts_in_a_composite_alone(tmp_path: Path) -> None:
+    """Absolute errors of functions, and dtypes that it does not round in between."""
+    path = tmp_path / "model.py"
+    path.write_text(HEAD.format('x: "float32[4, 8]"') + "    e = np.exp(x)\n    t = e + 1.0\n    u = e / t\n    return u\n")
+    inputs = {"x": np.linspace(-2, 2, 32, dtype=np.float32).reshape(4, 8)}
+    program = load(f"{path}:forward", {}, inputs)
+    tensors = dict(find_engine("vm").engine.run(program, inputs, RunOptions()).tensors)
+
+    def largest(side: FloatArithmetic) -> float:
+        _, bound = alone(program, inputs, tensors, {"u": ("e", "t")}, side)["u"]
+        return float(np.max(bound.array))
+
+    plain = largest(FloatArithmetic())
+    assert largest(FloatArithmetic(absolute={"exp": 1e-3})) > 10 * plain
+    assert largest(FloatArithmetic(unrounded=frozenset({"float32"}))) > plain

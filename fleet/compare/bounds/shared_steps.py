@@ -99,6 +99,6 @@ def alone(
         for name in (*steps, root):
             operands = [values.of(v) for v in operations[name].operands]
             reference = own[name] = np.asarray(apply(operations[name], operands))
-        group = FusedArithmetic(side.ulp, groups=dict.fromkeys((*steps, root), root))
+        group = FusedArithmetic(side.ulp, side.absolute, side.unrounded, groups=dict.fromkeys((*steps, root), root))
         found[root] = (reference, local_bounds(values, group, only={*steps, root})[root])
     return found

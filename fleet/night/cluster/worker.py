@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import platform
 import re
 import select
 import signal
@@ -29,7 +28,7 @@ from fleet.core.codec import decode
 from fleet.core.processes import Child, start
 from fleet.errors import ExitCode
 from fleet.night.cluster.runner import Ask, Reply, Told, told_line
-from fleet.regress.night_records import RecordLocation, Writer, now, read_line, without_result
+from fleet.regress.night_records import RecordLocation, Writer, host_name, now, read_line, without_result
 
 __all__ = ["END_S", "PLUGIN", "RunnerPlugin", "TaskAnswer", "WorkerCall", "WorkerOrder", "perform"]
 
@@ -105,7 +104,7 @@ class RunnerPlugin(WorkerPlugin):
         self._writer: Writer | None = None
         self._closing = False
         age = time.time() - psutil.Process().create_time()
-        worker.log_event(self._order.topic, {"worker": worker.address, "name": str(worker.name), "host": _host(), "age": age})
+        worker.log_event(self._order.topic, {"worker": worker.address, "name": str(worker.name), "host": host_name(), "age": age})
         threading.Thread(target=self._watch, name="fleet-watch", daemon=True).start()
 
     def teardown(self, worker: Worker) -> None:
@@ -182,7 +181,7 @@ class RunnerPlugin(WorkerPlugin):
         logs = Path(order.folder) / "logs"
         logs.mkdir(parents=True, exist_ok=True)
         read, write = os.pipe()
-        name = f"{_host()}-{self._name}"
+        name = f"{host_name()}-{self._name}"
         command = f"from fleet.night.cluster.runner import main; raise SystemExit(main({write}))"
         try:
             with open(logs / f"{name}-{os.getpid()}.log", "ab") as log:
@@ -229,10 +228,10 @@ class RunnerPlugin(WorkerPlugin):
             return TaskAnswer(died=what, error=what if call.build else None)
         record = replace(
             without_result(call.node, call.kind, what, int(ExitCode.INCOMPLETE)), outcome="failed", signature=signature,
-            host=_host(), at=now(),
+            host=host_name(), at=now(),
         )  # fmt: skip
         if self._writer is None:
-            self._writer = Writer(Path(self._order.folder), f"{_host()}-{self._name}-watch")
+            self._writer = Writer(Path(self._order.folder), f"{host_name()}-{self._name}-watch")
         return TaskAnswer(self._writer.write(record), failed=not evident)
 
 
@@ -240,11 +239,6 @@ def perform(call: WorkerCall) -> TaskAnswer:
     """Run the task, on a worker that has a `RunnerPlugin`."""
     plugin: Any = get_worker().plugins[PLUGIN]
     return plugin.perform(call)
-
-
-def _host() -> str:
-    """Return the machine's name; a batch system with several nodes on one machine distinguishes them."""
-    return os.environ.get("SLURMD_NODENAME") or platform.node()
 
 
 def _memory(pid: int, limit: int) -> int:

@@ -16,8 +16,6 @@ __all__ = ["PROVENANCE", "DependencyChange", "changes", "compared_with"]
 PROVENANCE = ("revision", "host", "processor")
 """Names of the parts that change no figure."""
 
-_PARTS = (("device", "device's parameters and timing"), ("bench", "bench and memory models"), ("software", "fleet's own code"))
-
 
 @dataclass(frozen=True)
 class DependencyChange:

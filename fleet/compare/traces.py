@@ -220,7 +220,9 @@ def _commit_reasons(reference: Trace, other: Trace, rows: Sequence[CommitRow]) -
         left = f"; the run ended there, {total - len(rows)} did not run" if other.stopped is not None else ""
         reasons.append(f"{len(unequal)} of {total} commits differ; first: {_difference(reference, other, unequal[0].seq)}{left}")
     elif other.stopped is not None:
-        reasons.append(f"the run of {other.engine} ended at commit {other.stopped} as another one than expected, and it is none")
+        reasons.append(
+            f"{other.engine} ended its run at commit {other.stopped}, which it judged to differ; compared here, nothing differs"
+        )
     return reasons
 
 

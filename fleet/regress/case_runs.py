@@ -158,10 +158,10 @@ def _with_norms(result: CosimResult, run: CaseRun, folder: Path) -> CosimResult:
     except FleetError as error:
         return replace(result, verdict="fail", reasons=(*result.reasons, str(error)))
     if norms is None:
-        why = f"there is no {folder / FILE}: cycles and bounds are held to nothing; `fleet case accept` stores them"
+        why = f"there is no {folder / FILE}: cycles and bounds were not checked; `fleet case accept` stores them"
         return replace(result, not_compared=(*result.not_compared, NotCompared("norms", why)))
     if run.id not in norms.runs:
-        why = f"{norms.path} has none of this run: its cycles and bounds are held to nothing; `fleet case accept` stores them"
+        why = f"{norms.path} has no figures of this run: its cycles and bounds were not checked; `fleet case accept` stores them"
         return replace(result, not_compared=(*result.not_compared, NotCompared("norms", why)))
     wrong = held(norms, run.id, result)
     return replace(result, verdict="fail", reasons=(*result.reasons, *(f"norms: {line}" for line in wrong))) if wrong else result

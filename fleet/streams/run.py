@@ -393,7 +393,8 @@ def _commits_differ(expected: Sequence[StreamCommit], found: Sequence[StreamComm
         return [f"{len(found)} commits, expected {len(expected)}"]
     wrong = [(i, why) for i, (a, b) in enumerate(zip(expected, found, strict=False)) if (why := disagreement(a, b))]
     if not wrong:
-        return [f"the simulation ended at commit {len(found) - 1} as another one than expected, and it is none"] if stopped else []
+        judged = f"the simulation ended at commit {len(found) - 1}, which it judged to differ; compared here, nothing differs"
+        return [judged] if stopped else []
     i, why = wrong[0]
     ended = f"; the run ended there, {len(expected) - len(found)} did not run" if stopped and len(found) < len(expected) else ""
     return [f"{len(wrong)} of {len(expected)} commits differ; first: commit {i} ({expected[i].instruction}): {why}{ended}"]

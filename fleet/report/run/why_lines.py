@@ -47,14 +47,14 @@ def replay_lines(account: DivergenceAccount) -> list[str]:
     """Describe what ran again, and what did not run."""
     r = account.replayed
     if r is None:
-        return ["none showed the difference again: what is told is what the run itself left"] if account.near else []
+        return ["no replay showed the difference again: what follows is what the run itself left"] if account.near else []
     count = r.calls - r.first
     which = f"instruction {r.first} alone" if count == 1 else f"instructions {r.first} to {r.calls - 1}"
     words = f"{which} of {r.calls} up to there, {r.cycles:,} cycles" + (f", {r.seconds:.2f} s" if r.seconds else "")
     if r.filled:
         words += f"; {r.filled} earlier ones ran once more for what they left on the chip"
     if r.younger:
-        words += f"; {r.younger} younger ones were started behind it: without them it does not show"
+        words += f"; {r.younger} younger ones were started behind it: the difference does not show without them"
     if len(r.tries) > 1:
         words += f"; shorter windows ({', '.join(map(str, r.tries[:-1]))}) did not show it: it depends on what ran before"
     lines = [words + ("" if r.same else "; it differs there too, in other bits than in the run")]

@@ -19,6 +19,7 @@ import click
 from fleet.core.plugins import blamed, reason
 from fleet.core.signals import EndingSignals, ending_signals
 from fleet.core.version import __version__
+from fleet.cosim.run_request import RunRequest
 from fleet.errors import ExitCode, FleetError
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
@@ -169,7 +170,8 @@ def _outcome(command: click.Command, program: str, arguments: list[str] | None, 
     """The exit code of a command that no signal ended; its errors are told."""
     ours = sys.stdout
     try:
-        code = command.main(args=arguments, prog_name=program, standalone_mode=False)
+        given = sys.argv[1:] if arguments is None else arguments
+        code = command.main(args=given, prog_name=program, standalone_mode=False, obj=RunRequest(program, tuple(given)))
         sys.stdout.flush()
         return code if isinstance(code, int) else ExitCode.AGREED
     except FleetError as error:

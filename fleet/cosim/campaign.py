@@ -325,7 +325,8 @@ class _Run:
             memory=o.memory,
             seed=o.seed,
             date=o.date,
-            command=o.command,
+            command="" if o.request is None else str(o.request),
+            request=o.request,
             content=content,
             provenance=provenance(o.date),
         )

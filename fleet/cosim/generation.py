@@ -20,6 +20,7 @@ from fleet.compare.diverged import Divergence
 from fleet.compare.verdict import Kind, Verdict
 from fleet.core.codec import decode, encode
 from fleet.core.files import load_pair, save_pair
+from fleet.cosim.run_request import RunRequest
 from fleet.cosim.what_ran import DeviceFigures, Status
 from fleet.errors import ModelError
 
@@ -81,6 +82,7 @@ class GenerationIdentity:
         weights_hash: of the weights. description_hash: of the device's description; None without one.
         sampling: "temperature", "top_k", "top_p", "seed". quantisation: as the compiler got it.
         tools: name -> version. memory, seed: as requested. date: ISO 8601. command: makes the same run again.
+        request: the same as data.
     """
 
     prompt: str
@@ -96,6 +98,7 @@ class GenerationIdentity:
     seed: int
     date: str
     command: str
+    request: RunRequest | None = field(default=None, metadata={"may_be_missing": True})
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fleet.compare.verdict import Comparison, TaskMetric
+from fleet.cosim.run_request import RunRequest
 from fleet.cosim.what_ran import DataProvenance, EngineRun
 from fleet.engines.base import Engine
 from fleet.engines.trace import Trace
@@ -24,7 +25,7 @@ class CosimOptions:
         device, memory, seed: as `RunOptions`.
         metric: "accuracy" or None. Labels without a metric mean accuracy.
         data: provenance of inputs and labels.
-        date: ISO 8601. command: one line that makes the same run again.
+        date: ISO 8601. request: what was asked for, to make the same run again; None if called from Python.
         waivers: comparison name -> operation id -> text; turns a failing row into a pass that says so.
         workdir: where engines leave images, logs and waves (one folder per engine); None: a temporary one.
         progress: called with (engine, fraction, words).
@@ -44,7 +45,7 @@ class CosimOptions:
     metric: str | None = None
     case: str | None = None
     date: str = ""
-    command: str = ""
+    request: RunRequest | None = None
     waivers: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     workdir: Path | None = None
     progress: Callable[[str, float, str], None] | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from fleet.cosim.identity import ContentHashes, Provenance
+from fleet.cosim.run_request import RunRequest
 
 __all__ = ["DataProvenance", "DeviceFigures", "EngineRun", "RunIdentity"]
 
@@ -38,7 +39,7 @@ class RunIdentity:
         tools: name -> version ("numpy", "verilator", "fleet", ...).
         memory, seed: as requested.
         date: ISO 8601, from the caller (nothing here reads a clock).
-        command: one line that makes the same run again.
+        command: one line that makes the same run again, as text. request: the same as data; None in older results and from Python.
         content: what decides the figures. provenance: what does not (`fleet.cosim.identity`). None in older results.
     """
 
@@ -59,6 +60,7 @@ class RunIdentity:
     command: str
     content: ContentHashes | None = field(default=None, metadata={"may_be_missing": True})
     provenance: Provenance | None = field(default=None, metadata={"may_be_missing": True})
+    request: RunRequest | None = field(default=None, metadata={"may_be_missing": True})
 
 
 @dataclass(frozen=True)

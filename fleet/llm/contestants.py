@@ -14,6 +14,7 @@ import numpy as np
 from fleet.core.scratch import Scratch
 from fleet.core.version import __version__
 from fleet.cosim.generation import GenerationIdentity, GenerationResult, QuantisationChoiceRow
+from fleet.cosim.run_request import RunRequest
 from fleet.cosim.what_ran import DeviceFigures
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError
@@ -76,6 +77,7 @@ class GenerateRequest:
     riscv: dict[str, str] = field(default_factory=dict[str, str])
     date: str = ""
     command: str = ""
+    request: RunRequest | None = None
     folder: Path | None = None
     host: Path | None = None
     perplexity: int = 0
@@ -314,7 +316,7 @@ def _result(
                   "seed": request.sampling.seed},
         quantisation={"group": group, "rounding": choice.rounding, "host": list(choice.host)} if group else {},
         tools={"fleet": __version__, "python": platform.python_version(), "numpy": np.__version__},
-        memory=request.memory, seed=request.seed, date=request.date, command=request.command,
+        memory=request.memory, seed=request.seed, date=request.date, command=request.command, request=request.request,
     )  # fmt: skip
     clocked = next((name for name in ("rtl", "iss") if name in outcome.last), None)
     costs, path, moved, position, plan = (), (), (), 0, {}

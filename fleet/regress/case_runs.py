@@ -123,7 +123,7 @@ def run_case(run: CaseRun, options: CaseOptions) -> CosimResult:
         metric=case.metric,
         case=run.name,
         date=options.date,
-        command=run.replay(Path.cwd()),
+        request=run.request(Path.cwd()),
         waivers=waivers,
         workdir=options.workdir,
         progress=options.progress,

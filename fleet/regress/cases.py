@@ -38,7 +38,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -51,6 +50,7 @@ from fleet.core.exemption import Exemption, read_exemption
 from fleet.core.files import write_atomically
 from fleet.core.toml_file import TomlTable, parse_toml
 from fleet.core.toml_places import place
+from fleet.cosim.run_request import RunRequest
 from fleet.errors import ModelError
 
 __all__ = [
@@ -134,12 +134,16 @@ class CaseRun:
         rows = f"-{self.samples}" if self.samples else ""
         return f"{self.case.name}[{f'{self.device}-{self.memory}' if self.device else 'host'}{ways}{rows}]"
 
-    def replay(self, relative_to: Path | None = None) -> str:
-        """Return the command that repeats this run."""
+    def request(self, relative_to: Path | None = None) -> RunRequest:
+        """Return the command that repeats this run. relative_to: paths below this folder are shown from there."""
         path = self.case.path
         if relative_to is not None and path.is_relative_to(relative_to):
             path = path.relative_to(relative_to)
-        return f"fleet case run {shlex.quote(str(path))} --only {shlex.quote(self.id)}"
+        return RunRequest("fleet", ("case", "run", str(path), "--only", self.id))
+
+    def replay(self, relative_to: Path | None = None) -> str:
+        """Return the command that repeats this run, as one line."""
+        return str(self.request(relative_to))
 
 
 @dataclass(frozen=True)

@@ -156,6 +156,7 @@ class SessionHead:
         id: of the night. at: ISO 8601. command: the command line. scope: the selection of tests, as text.
         state: hash of the working tree with its changes; "" outside a checkout, where no session resumes another.
         revision, branch: of the checkout. changed: whether it has uncommitted changes. host: the machine. tools: name -> version.
+        arguments: of pytest, as it got them; None in older records.
     """
 
     id: str
@@ -168,6 +169,7 @@ class SessionHead:
     changed: bool
     host: str
     tools: Mapping[str, str] = field(default_factory=dict[str, str])
+    arguments: tuple[str, ...] | None = field(default=None, metadata={"may_be_missing": True})
 
 
 @dataclass(frozen=True)

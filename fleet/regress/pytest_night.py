@@ -126,6 +126,7 @@ def begin(config: pytest.Config, reports: Path, *, fresh: bool, into: str | None
     head = SessionHead(
         new_id(at), at, f"pytest {shlex.join(map(str, config.invocation_params.args))}", _scope(config), state, revision, branch,
         changed, host_name(), {"python": platform.python_version(), "pytest": pytest.__version__},
+        tuple(map(str, config.invocation_params.args)),
     )  # fmt: skip
     if into is not None:
         return RecordedSession(folder / "nights" / into, replace(head, id=into), {})

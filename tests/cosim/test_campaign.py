@@ -13,6 +13,7 @@ from fleet.cosim import campaign, comparisons
 from fleet.cosim.campaign import cosim
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
+from fleet.cosim.run_request import RunRequest
 from fleet.cosim.what_ran import DataProvenance
 from fleet.engines.riscv_emulators.base import EmulationError
 from fleet.engines.rtl_sim.process import SimulationError
@@ -71,7 +72,7 @@ def test_two_engines_agree():
         [VM, RISCV],
         metric="accuracy",
         date="2025-01-01",
-        command="fleet cosim",
+        request=RunRequest("fleet", ("cosim", "m.py")),
         on_engine=lambda r, t: seen.append((r.name, t.value)),
     )
     assert result.verdict == "pass"

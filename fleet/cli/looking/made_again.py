@@ -1,8 +1,7 @@
-"""The model, engines and options of the command that made a stored result."""
+"""The model, engines and options of the request that made a stored result."""
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,24 +11,28 @@ from fleet.errors import ModelError
 
 if TYPE_CHECKING:
     from fleet.cosim.options import CosimOptions
+    from fleet.cosim.run_request import RunRequest
     from fleet.verify.shrink.model_cuts import CutModel
 
 __all__ = ["made_again"]
 
 
-def made_again(command: str, path: Path) -> tuple[CutModel, tuple[str, ...], CosimOptions]:
-    """They, from the command line that a result has. Raises ModelError where it has none that can be read.
+def made_again(request: RunRequest | None, path: Path) -> tuple[CutModel, tuple[str, ...], CosimOptions]:
+    """Rebuild model, engines and options from the recorded request.
 
-    path: of the result, for messages.
+    path: of the result, for messages. Raises ModelError if the result has no request, or one of another command.
     """
-    words = shlex.split(command)
-    if words[:1] == ["fleet"]:
-        words = words[1:]
-    if words[:1] == ["cosim"]:
-        return _of_cosim(words[1:])
-    if words[:2] == ["case", "run"]:
-        return _of_case(words[2:])
-    raise ModelError("the result does not say how it was made", where=str(path), hint="run `fleet cosim` or `fleet case run`")
+    if request is None:
+        raise ModelError(
+            "the result does not say how it was made", where=str(path), hint="run `fleet cosim` or `fleet case run` again"
+        )
+    if request.is_command("cosim"):
+        return _of_cosim(list(request.arguments[1:]))
+    if request.is_command("case", "run"):
+        return _of_case(list(request.arguments[2:]))
+    raise ModelError(
+        f"it was made by `{request}`", where=str(path), hint="results of `fleet cosim` and `fleet case run` can be made again"
+    )
 
 
 def _of_cosim(words: list[str]) -> tuple[CutModel, tuple[str, ...], CosimOptions]:
@@ -44,7 +47,7 @@ def _of_cosim(words: list[str]) -> tuple[CutModel, tuple[str, ...], CosimOptions
     try:
         p: dict[str, Any] = equip(command, "cosim").make_context("cosim", words).params
     except click.ClickException as error:
-        raise ModelError(f"its command cannot be read ({error.format_message()})", where=shlex.join(["cosim", *words])) from error
+        raise ModelError(f"its request is no longer valid ({error.format_message()})", where=f"cosim {' '.join(words)}") from error
     loaded = load_model(p["model"], p["weights"], p["input_path"], p["seed"], p["batch"])
     options = CosimOptions(
         p["model"], DataProvenance("real", 1, None, None, None), p["device"], p["memory"], p["seed"],
@@ -54,15 +57,17 @@ def _of_cosim(words: list[str]) -> tuple[CutModel, tuple[str, ...], CosimOptions
 
 
 def _of_case(words: list[str]) -> tuple[CutModel, tuple[str, ...], CosimOptions]:
+    from fleet.cli.grammar import equip
     from fleet.cli.regression.case import find_case
+    from fleet.cli.regression.case import run as run_command
     from fleet.cosim.models.loaded import load_model
     from fleet.cosim.options import CosimOptions
     from fleet.cosim.what_ran import DataProvenance
     from fleet.regress.cases import load_case, select
     from fleet.verify.shrink.model_cuts import CutModel
 
-    only = words[words.index("--only") + 1] if "--only" in words[:-1] else None
-    run, *_ = select(load_case(find_case(words[0])), only)
+    p: dict[str, Any] = equip(run_command, "case run").make_context("case run", words).params
+    run, *_ = select(load_case(find_case(p["case"])), p["only"])
     loaded = load_model(run.case.model, run.case.weights, run.case.input, run.seed, run.samples)
     options = CosimOptions(
         run.case.model, DataProvenance("real", 1, None, None, None), run.device, run.memory, run.seed, lowering=run.lowering

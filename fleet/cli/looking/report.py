@@ -1,17 +1,23 @@
-"""`fleet report`: the pages again, out of a stored result."""
+"""`fleet report`: the pages again, out of a stored result; or the run itself again."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from fleet.errors import FleetError
+from fleet.cli.request import again
+from fleet.errors import FleetError, ModelError
+
+if TYPE_CHECKING:
+    from fleet.cosim.run_request import RunRequest
 
 _EPILOG = """\b
 Examples:
   fleet report reports/digits --since reports/yesterday --report /tmp/again
   fleet report --last                             (of a run without --report: pages in reports/last)
+  fleet report reports/digits --rerun             (runs what made it again, and puts result and pages in its place)
 """
 
 
@@ -20,8 +26,9 @@ Examples:
 @click.option("--last", is_flag=True, help="The last run in this folder, also one without --report.")
 @click.option("--report", "out", type=click.Path(path_type=Path, file_okay=False), help="Folder for the pages (default: RESULT).")
 @click.option("--since", type=click.Path(path_type=Path), help="An earlier result to say what changed since.")
-def command(result: Path | None, last: bool, out: Path | None, since: Path | None) -> int:
-    """Make the pages again from RESULT (a report's folder, its result.json or generation.json). Runs nothing."""
+@click.option("--rerun", is_flag=True, help="Run again what made the result, from the request that it holds.")
+def command(result: Path | None, last: bool, out: Path | None, since: Path | None, rerun: bool) -> int:
+    """Make the pages again from RESULT (a report's folder, its result.json or generation.json). Runs nothing without --rerun."""
     from fleet.cosim.last_run import kept
     from fleet.report.run.page import write_report
 
@@ -30,6 +37,8 @@ def command(result: Path | None, last: bool, out: Path | None, since: Path | Non
     if result is None:
         result, out = kept(), out or Path("reports/last")
     folder = out or (result if result.is_dir() else result.parent)
+    if rerun:
+        return again(_request(result), ["--report", str(folder), *(["--since", str(since)] if since is not None else [])])
     generation = result / "generation.json" if result.is_dir() else result
     if generation.name == "generation.json" and generation.exists() and not (result / "result.json").exists():
         from fleet.report.run.generation import write_generation
@@ -39,3 +48,15 @@ def command(result: Path | None, last: bool, out: Path | None, since: Path | Non
     files = write_report(result, folder, since)
     click.echo(f"report: {files.html}")
     return 0
+
+
+def _request(path: Path) -> RunRequest:
+    """Return the request of a stored result. Raises ModelError if it has none, or one that is not a command of fleet."""
+    from fleet.cosim.generation import FILE, GenerationResult
+    from fleet.cosim.result import CosimResult
+
+    of_model = path.name == FILE or (path.is_dir() and (path / FILE).exists() and not (path / "result.json").exists())
+    request = GenerationResult.load(path).identity.request if of_model else CosimResult.load(path).identity.request
+    if request is None or request.program != "fleet":
+        raise ModelError("the result does not say how it was made", where=str(path), hint="run the command that made it again")
+    return request

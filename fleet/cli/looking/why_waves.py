@@ -35,7 +35,7 @@ def waves_of(failure: StoredFailure, path: Path) -> Waves:
     where, d = str(failure.path), failure.divergence
     if d is None or d.commit is None or d.comparison != "rtl-vs-iss":
         raise ModelError("no commit of rtl differs from that of iss: there is no place to show", where=where)
-    model, _, options = made_again(failure.command, failure.path)
+    model, _, options = made_again(failure.request, failure.path)
     stored = CosimResult.load(failure.path).identity
     assert options.device is not None
     if model.program.hash != stored.program_hash:

@@ -386,7 +386,9 @@ def _shown(now: NightStatus, lines: int) -> RenderableType:
 def resume(folder: Path) -> int:
     """Resume the last night where it was interrupted, with the command that began it. No finished test runs again."""
     last = read_night(latest(folder / "night"))
-    words = shlex.split(last.sessions[-1].command)[1:]
+    words = last.sessions[-1].arguments
+    if words is None:
+        raise ModelError("its records do not say what began it", where=last.id, hint="begin a new night: fleet night run")
     return _become_pytest([*(word for word in words if word != "--resume"), "--resume"])
 
 

@@ -1,4 +1,4 @@
-"""What `fleet shrink` does with the stored result of a model: the run is made again from its command, then shrunk."""
+"""What `fleet shrink` does with the stored result of a model: the run is made again from its request, then shrunk."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def shrink_result(path: Path, seconds: float, out: Path, expect: str) -> int:
     from fleet.verify.shrink.model import shrink_model
 
     result = CosimResult.load(path)
-    model, engines, options = made_again(result.identity.command, path)
+    model, engines, options = made_again(result.identity.request, path)
     check_writable(out)
     with ProgressLine("shrink") as progress:
         found = shrink_model(model, engines, options, seconds=seconds, progress=progress)

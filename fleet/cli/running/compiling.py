@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fleet.cli.model import say_widened
+from fleet.cli.request import own_request
 from fleet.compiler import Compiled, compile_model, engine_of, optimised, source_stage
 from fleet.errors import FleetError
 
@@ -217,7 +217,7 @@ def _validate(request: CompileRequest, engine: str, compiled: Compiled) -> int:
     names = list(dict.fromkeys(["vm", "cpython", engine]))
     watch = TablePrinter(quiet=False)
     data = DataProvenance("random" if RANDOM_BANNER in (compiled.banner or "") else "real", 1, None, None, compiled.banner)
-    options = CosimOptions(request.model, data, seed=request.seed, command=" ".join(sys.argv), on_engine=watch.engine)
+    options = CosimOptions(request.model, data, seed=request.seed, request=own_request(), on_engine=watch.engine)
     print_head()
     result = cosim(compiled.program, compiled.inputs, None, names, options)
     watch.done()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from fleet.cli.model import (
     say_widened,
 )
 from fleet.cli.progress import ProgressLine
+from fleet.cli.request import own_request
 from fleet.errors import FleetError, ModelError
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def command(
     )  # fmt: skip
     options = CosimOptions(
         model=model, data=provenance, device=device, memory=memory, seed=seed, metric=metric,
-        command=shlex.join(["fleet", *sys.argv[1:]]),
+        request=own_request(),
         lowering=lowering(group, issue, load, calibrated(model, weights, calibrate, ranges, device)), riscv=riscv, stop=not no_stop,
     )  # fmt: skip
     result = co_simulate(loaded, truth, names, options, machine, folder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ import click
 
 from fleet.cli.model import riscv_choice, riscv_options
 from fleet.cli.progress import ProgressLine
+from fleet.cli.request import own_request
 from fleet.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -87,13 +87,15 @@ def command(
 
     names = tuple(name.strip() for name in engines.split(",") if name.strip())
     kept = tuple(layer.strip() for layer in host_layers.split(",") if layer.strip())
+    asked = own_request()
     request = GenerateRequest(
         name=spec, prompt=prompt, tokens=tokens, engines=names, device=device, memory=memory, seed=seed, issue=issue,
         sampling=Sampling(temperature, top_k, top_p, seed),
         plan=replace(SHORT if sequence == "short" else CLASSIC, tokens=min(chunk, positions), positions=positions),
         quantisation=Quantisation(int(group), rounding, kept),
         riscv=riscv_choice(riscv_isa, riscv_emulator) if "riscv" in names else {},
-        date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=shlex.join(["fleet", *sys.argv[1:]]),
+        date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=str(asked or ""),
+        request=asked,
         host=host,
         perplexity=perplexity, stop=not no_stop,
     )  # fmt: skip

@@ -103,6 +103,7 @@ class _Trial:
         from fleet.cli.running.cosim import co_simulate
         from fleet.cli.table import as_json
         from fleet.cosim.options import CosimOptions
+        from fleet.cosim.run_request import RunRequest
         from fleet.cosim.what_ran import DataProvenance
 
         loaded, facts = self.page.loaded, self.page.program
@@ -118,11 +119,11 @@ class _Trial:
         engines = ["vm", "iss" if best is not None else self._second()]
         device = best.device if best is not None else None
         words = ["--engines", ",".join(engines), *(["--device", device] if device else []), "--seed", str(self.asked.seed)]
-        again = f"fleet cosim {self._named().words(*words)}"
+        again = RunRequest("fleet", ("cosim", *self._named().arguments(*words)))
         given = str(self.asked.input_path) if self.asked.input_path else None
         rows = next((int(a.shape[0]) for a in loaded.inputs.values() if a.ndim), 1)
         options = CosimOptions(
-            model=loaded.spec, device=device, seed=self.asked.seed, command=again,
+            model=loaded.spec, device=device, seed=self.asked.seed, request=again,
             data=DataProvenance("random" if loaded.random else "real", rows, given, None, loaded.banner),
         )  # fmt: skip
         self.say()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,12 +42,9 @@ def model_file(result: CosimResult) -> str:
 
 
 def case_file(result: CosimResult) -> str | None:
-    """Return the file of the case that the run's command names; None for a run by hand."""
-    try:
-        words = shlex.split(result.identity.command)
-    except ValueError:
-        return None
-    return next((w for w in words if w.endswith(".toml")), None) if result.identity.case else None
+    """Return the file of the case that was run; None for a run by hand."""
+    request = result.identity.request
+    return request.arguments[2] if request is not None and request.is_command("case", "run") else None
 
 
 def anchors(result: CosimResult) -> Mapping[str, str]:

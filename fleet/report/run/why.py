@@ -17,6 +17,7 @@ from fleet.compare.diverged import Divergence
 from fleet.cosim.generation import FILE as GENERATION
 from fleet.cosim.generation import GenerationResult
 from fleet.cosim.result import CosimResult
+from fleet.cosim.run_request import RunRequest
 from fleet.errors import FleetError, ModelError
 from fleet.report.frame.text import operations
 from fleet.report.run.why_lines import beat_lines, chain_lines, replay_lines, tile_lines
@@ -36,7 +37,8 @@ _FIELD = re.compile(r"\s+\[ *[0-9:]+\] (\w+) += (\S+)")
 class StoredFailure:
     """A failed comparison as it is stored.
 
-    title: what ran and in which setting. when: ISO 8601 or empty. command: runs it again.
+    title: what ran and in which setting. when: ISO 8601 or empty. command: runs it again. request: the same as data; None of a
+    stream and of an older result.
     """
 
     path: Path
@@ -45,6 +47,7 @@ class StoredFailure:
     command: str
     reasons: tuple[str, ...]
     divergence: Divergence | None
+    request: RunRequest | None = None
 
 
 def find_failure(name: str | None, root: Path, *others: Path) -> StoredFailure:
@@ -139,7 +142,7 @@ def _load(path: Path) -> tuple[StoredFailure | None, set[str]]:
     result = CosimResult.load(path)
     i = result.identity
     title = f"{i.case or i.model}" + (f" on {i.device.name}, memory {i.memory}, seed {i.seed}" if i.device else "")
-    failure = StoredFailure(path, title, i.date, i.command, result.reasons, result.divergence)
+    failure = StoredFailure(path, title, i.date, i.command, result.reasons, result.divergence, i.request)
     names = {n for n in (i.case, i.model, folder, path.parent.parent.name) if n}
     return (failure if result.verdict != "pass" else None), names
 
@@ -148,7 +151,7 @@ def _of_generation(path: Path) -> tuple[StoredFailure | None, set[str]]:
     result = GenerationResult.load(path)
     i = result.identity
     title = result.model.name + (f" on {i.device.name}, memory {i.memory}, seed {i.seed}" if i.device else "")
-    failure = StoredFailure(path, title, i.date, i.command, result.reasons, result.divergence)
+    failure = StoredFailure(path, title, i.date, i.command, result.reasons, result.divergence, i.request)
     return (failure if result.verdict != "pass" else None), {result.model.name, path.parent.name}
 
 

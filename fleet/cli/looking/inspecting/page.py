@@ -30,11 +30,15 @@ class InspectRequest:
 
     def words(self, *behind: str) -> str:
         """The arguments of a command that name the same model and data, quoted for a shell."""
+        return shlex.join(self.arguments(*behind))
+
+    def arguments(self, *behind: str) -> tuple[str, ...]:
+        """The arguments of a command that name the same model and data."""
         data = [("--weights", self.weights), ("--input", self.input_path)]
         given = [word for option, path in data if path for word in (option, str(path))]
         if self.batch is not None:
             given += ["--batch", str(self.batch)]
-        return shlex.join([self.spec, *given, *behind])
+        return (self.spec, *given, *behind)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,45 @@
+"""A result holds its request as data: `fleet report --rerun` makes the run again from it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from command_line import DENSE, Fleet
+
+from fleet.cosim.result import CosimResult
+
+
+def test_a_run_is_made_again(fleet: Fleet, tmp_path: Path) -> None:
+    """Also one whose arguments a shell would have to quote."""
+    model = tmp_path / "my model.py"
+    model.write_text(DENSE)
+    first = fleet(
+        "cosim", f"{model}:forward", "--engines", "vm,cpython", "--batch", "3", "--seed", "7", "--report", str(tmp_path / "r")
+    )
+    assert first.code == 0, first.err
+    before = CosimResult.load(tmp_path / "r")
+    assert before.identity.request is not None
+    assert before.identity.request.arguments[:2] == ("cosim", f"{model}:forward")
+    assert f"'{model}:forward'" in before.identity.command
+    again = fleet("report", str(tmp_path / "r"), "--rerun")
+    assert again.code == 0, again.err
+    after = CosimResult.load(tmp_path / "r")
+    assert after.identity.inputs_hash == before.identity.inputs_hash
+    assert after.data.samples == 3
+    assert after.identity.date >= before.identity.date
+
+
+def test_a_result_without_a_request(fleet: Fleet, tmp_path: Path) -> None:
+    """One that an older fleet stored can be read, and says that it cannot be made again."""
+    model = tmp_path / "model.py"
+    model.write_text(DENSE)
+    assert fleet("cosim", f"{model}:forward", "--engines", "vm,cpython", "--report", str(tmp_path / "r")).code == 0
+    stored = tmp_path / "r" / "result.json"
+    table = json.loads(stored.read_text())
+    del table["identity"]["request"]
+    stored.write_text(json.dumps(table))
+    assert fleet("report", str(tmp_path / "r")).code == 0
+    again = fleet("report", str(tmp_path / "r"), "--rerun")
+    assert again.code == 2
+    assert "does not say how it was made" in again.line

@@ -10,6 +10,7 @@ from pathlib import Path
 from fleet.cosim.identity import text_hash
 from fleet.cosim.what_ran import DeviceFigures
 from fleet.engines.rtl_sim.top_parameters import top_parameters
+from fleet.isa.hardware import hardware_of
 from fleet.isa.registry import find_device
 from fleet.sdk import Device, InstructionSet
 
@@ -30,11 +31,11 @@ def device_hash(device: Device) -> str:
 
 def hardware_hash(instruction_set: InstructionSet, device: Device) -> str | None:
     """Return the SHA-256 (hex) of the hardware's sources, top and parameters; None if the set has no hardware."""
-    rtl = instruction_set.rtl
+    rtl = hardware_of(instruction_set)
     if rtl is None:
         return None
     h = hashlib.sha256(json.dumps([rtl.top, sorted(top_parameters(rtl, device).items())]).encode())
-    for path in rtl.sources:
+    for path in rtl.files:
         h.update(f"\n{path.name} {path.stat().st_size}\n".encode())
         h.update(path.read_bytes())
     return h.hexdigest()

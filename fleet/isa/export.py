@@ -1,12 +1,12 @@
-"""From a description to hardware text: `python -m fleet.isa.export [--check] [FILE.rdl [-o FOLDER]]`.
+"""From a description to hardware text: `python -m fleet.isa.export [--check] FILE.rdl [-o FOLDER]`.
 
-Without a file it writes the text of every instruction set that comes with the project into `rtl_models/generated/`;
-with one (an instruction set kept elsewhere) into the folder named. Files of set S:
+For a set that keeps its generated files beside its hardware. `fleet.isa.hardware` makes what a set leaves to the build
+(`fleet.sdk.GeneratedSource`); `fleet isa export` shows it. Files of set S:
 
   S_regs_pkg.sv, S_regs.sv   AXI4-Lite register block by PeakRDL-regblock (asynchronous reset, active low; a bad
                              address or access answers SLVERR)
   S_pkg.sv                   register numbers, opcodes, start values, error causes, operand structures
-  S_csr.sv                   the register block with plain ports (see `fleet.isa.generate.export_sv`)
+  S_csr.sv                   the register block with plain ports (`fleet.isa.generate.export_sv`)
   S.vlt                      Verilator's waivers for the files above
 
 Order for a compiler: S.vlt, S_regs_pkg.sv, S_regs.sv, S_pkg.sv, S_csr.sv (`generated_files`).
@@ -18,7 +18,7 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fleet.core.scratch import Scratch
@@ -109,39 +109,22 @@ def _register_block(description: Description) -> Mapping[str, str]:
         }
 
 
-def _project_descriptions() -> Iterator[Path]:
-    """The descriptions that come with the project: one folder a set under fleet/isa."""
-    return iter(sorted((Path(__file__).parents[1] / "sets").glob("*/*.rdl")))
-
-
-def _project_folder() -> Path:
-    """Of a checkout, else of an installed package, which carries the same files."""
-    package = Path(__file__).resolve().parents[1]
-    checkout = package.parent / "rtl_models"
-    return (checkout if checkout.is_dir() else package / "_rtl_models") / "generated"
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m fleet.isa.export", description="Generates hardware text from descriptions.")
-    parser.add_argument("file", nargs="?", type=Path, help="a .rdl file; without it, all sets of the project")
-    parser.add_argument("-o", "--output", type=Path, help="folder (default: rtl_models/generated, or beside FILE)")
+    parser = argparse.ArgumentParser(prog="python -m fleet.isa.export", description="Generates hardware text from a description.")
+    parser.add_argument("file", type=Path, help="a .rdl file")
+    parser.add_argument("-o", "--output", type=Path, help="folder (default: beside FILE)")
     parser.add_argument("--check", action="store_true", help="write nothing; fail when a file is not current")
     options = parser.parse_args(arguments)
-    if options.file is None:
-        jobs = [(p, options.output or _project_folder()) for p in _project_descriptions()]
-    else:
-        jobs = [(options.file, options.output or options.file.parent)]
+    path: Path = options.file
+    folder: Path = options.output or path.parent
     try:
-        if not jobs:
-            raise ComparisonFailure("no descriptions (*/*.rdl)", where=str(Path(__file__).parents[1] / "sets"), hint="name a file")
-        for path, folder in jobs:
-            if options.check:
-                check(path, folder)
-                print(f"{folder}: current with {path.name}")
-            else:
-                files = export(path, folder)
-                print(f"{folder}: {len(files)} files from {path.name}")
+        if options.check:
+            check(path, folder)
+            print(f"{folder}: current with {path.name}")
+        else:
+            files = export(path, folder)
+            print(f"{folder}: {len(files)} files from {path.name}")
     except FleetError as error:
         print(error, file=sys.stderr)
         return error.exit_code

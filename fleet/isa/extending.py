@@ -76,9 +76,9 @@ def _hardware(base: InstructionSet, description: Path, folder: Path | None) -> R
     """The base's files with those of the folder put in their place."""
     if base.rtl is None or folder is None:
         return None
-    own = {p.name: p for p in (*sorted((folder / "generated").iterdir()), *sorted(folder.glob("*.sv")))}
+    own = {p.name: p for p in (*sorted((folder / "generated").glob("*")), *sorted(folder.glob("*.sv")))}
     generated = set(generated_files(load(description).hardware))
-    missing = [n for n in generated & {p.name for p in base.rtl.sources} if n not in own]
+    missing = [n for n in generated & {p.name for p in base.rtl.written} if n not in own]
     if missing:
         raise DeviceError(f"{missing[0]} is missing", where=str(folder / "generated"), hint="run `python -m fleet.isa.export`")
     first, rest = ([p for p in base.rtl.sources if (p.name in generated) == kind] for kind in (True, False))

@@ -168,7 +168,7 @@ def check_binding(instruction_set: InstructionSet) -> None:
                 if without:
                     what = f"{owner}: {register.name} is an address in {f.space}, device '{without[0].name}' has no such memory"
                     raise PluginError(what, where=place(without[0].path, f"memory.{f.space}"))
-    missing = [p for p in (*s.sources, *(s.rtl.sources if s.rtl else ())) if not p.is_file()]
+    missing = [p for p in (*s.sources, *(s.rtl.written if s.rtl else ())) if not p.is_file()]
     if missing:
         raise PluginError(f"file {missing[0]} does not exist", where=f"{s.description}:1", hint=f"the manifest of {owner} names it")
 

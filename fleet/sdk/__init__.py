@@ -10,6 +10,7 @@ from fleet.sdk.conformance import ANY_CYCLES, DATA_KINDS, WORKING, CycleRules, D
 from fleet.sdk.coverage import CoverageHints, Limit
 from fleet.sdk.device_file import load_devices
 from fleet.sdk.hardware.device import Device
+from fleet.sdk.hardware.rtl_files import GeneratedSource, RtlFiles, generated_files, listed_sources
 from fleet.sdk.hardware.rtl_memory import Lanes, RtlMemory, RtlRegister
 from fleet.sdk.hardware.state import MemoryArray, OnChipMemory, State, StateRegister
 from fleet.sdk.instructions.instruction import Call, Instruction, Memory, Range, Write
@@ -17,7 +18,7 @@ from fleet.sdk.instructions.operands import Bits, Operand, Operands, Violation, 
 from fleet.sdk.instructions.parts import instructions_in, patterns_in
 from fleet.sdk.issue_rules import IssueRules
 from fleet.sdk.layout import Arrangement, Layout
-from fleet.sdk.manifest import Extension, InstructionSet, Loader, RtlFiles, generated_files
+from fleet.sdk.manifest import Extension, InstructionSet, Loader
 from fleet.sdk.version import VERSION
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Draw",
     "Extension",
     "FleetError",
+    "GeneratedSource",
     "Instruction",
     "InstructionSet",
     "IssueRules",
@@ -64,6 +66,7 @@ __all__ = [
     "generated_files",
     "halves",
     "instructions_in",
+    "listed_sources",
     "load_devices",
     "patterns_in",
     "place",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from fleet.sdk.conformance import Source
 from fleet.sdk.coverage import CoverageHints
 from fleet.sdk.hardware.device import Device
-from fleet.sdk.hardware.rtl_memory import RtlMemory, RtlRegister
+from fleet.sdk.hardware.rtl_files import RtlFiles
 from fleet.sdk.instructions.instruction import Call, Instruction
 from fleet.sdk.issue_rules import IssueRules
 from fleet.sdk.layout import Layout
@@ -23,39 +23,7 @@ if TYPE_CHECKING:
     from fleet.sdk.lowering import AnyPattern
     from fleet.sdk.tasks import GraphTasks
 
-__all__ = ["Extension", "InstructionSet", "Loader", "RtlFiles", "generated_files"]
-
-
-@dataclass(frozen=True)
-class RtlFiles:
-    """The hardware of a set.
-
-    Attributes:
-        sources: SystemVerilog files in compile order (packages first).
-        top: Module name, with the ports of rtl_models/README.md.
-        include_dirs: Where the files that sources include are found.
-        parameters: From a device to parameters (name -> int), of which the top module gets those that it declares. None: on offer
-            are the device's own, depths of on-chip memories ("AccDepth") among them, and sizes of memories ("DdrBytes",
-            "DdrMegabytes").
-        memories: On-chip memory -> where the RTL keeps it. Simulations compare its whole content when a stream has ended, and may
-            begin with any content; what is not listed is known by what the hardware tells of its writes.
-        registers: State register -> where the RTL keeps it (a register in several parts); compared as memories are.
-    """
-
-    sources: tuple[Path, ...]
-    top: str
-    include_dirs: tuple[Path, ...] = ()
-    parameters: Callable[[Device], Mapping[str, int]] | None = None
-    memories: Mapping[str, RtlMemory] = field(default_factory=dict[str, RtlMemory])
-    registers: Mapping[str, tuple[RtlRegister, ...]] = field(default_factory=dict[str, tuple[RtlRegister, ...]])
-
-
-def generated_files(name: str) -> tuple[str, ...]:
-    """Names of the files that `fleet.isa.export` generates from a description, in compile order.
-
-    name: `Description.hardware`, the set's own unless it extends another.
-    """
-    return (f"{name}.vlt", f"{name}_regs_pkg.sv", f"{name}_regs.sv", f"{name}_pkg.sv", f"{name}_csr.sv")
+__all__ = ["Extension", "InstructionSet", "Loader"]
 
 
 Loader = Callable[[Device, int, int, int, int], Sequence[Call]]
@@ -132,7 +100,8 @@ class Extension:
         name, sdk, description, cases: as in `InstructionSet`.
         instructions, patterns, devices, composites, sources, conformance: the new ones. New patterns are tried first.
         rtl: a folder: its .sv files (also in `generated/`) take the place of the base's of the same name; others are compiled after
-            the generated ones. None: no hardware yet (the base's carries another description's hash, so it would not run).
+            the generated ones. What the base leaves to the build (`GeneratedSource`) is made from this description. None: no
+            hardware yet (the base's carries another description's hash, so it would not run).
         coverage: in place of the base's; None: the base's.
         added: as in `InstructionSet`; they may be like the base's instructions, and like the new ones.
     """

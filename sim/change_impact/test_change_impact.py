@@ -80,7 +80,6 @@ def test_a_register_that_moved_changes_streams_and_nothing_is_illegal(copy: Path
     ]
     stale = dict(found["stale"])
     assert stale["docs/hbm0923-manual.md"] == "python -m fleet.isa.manual"
-    assert stale["rtl_models/generated/hbm0923_pkg.sv"] == "python -m fleet.isa.export"
     assert "sim/bundles/overlapping-output-rows/stream.json" in stale
 
 

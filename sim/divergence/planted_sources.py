@@ -12,6 +12,7 @@ import numpy as np
 
 from fleet.engines.rtl_sim.build import Design, design_of
 from fleet.isa.conformance import sources
+from fleet.isa.hardware import hardware_of
 from fleet.sdk import Device, Draw, InstructionSet, Place
 from fleet.streams.case import StreamCase
 
@@ -28,15 +29,15 @@ class Planted:
 
     def in_set(self, instruction_set: InstructionSet, folder: Path, address: int) -> InstructionSet:
         """The set with this fault in its hardware; the edited source lies in `folder`."""
-        rtl = instruction_set.rtl
+        rtl = hardware_of(instruction_set)
         assert rtl is not None
-        (source,) = (p for p in rtl.sources if p.name == self.file)
+        (source,) = (p for p in rtl.files if p.name == self.file)
         text = source.read_text(encoding="utf-8")
         assert text.count(self.old) == 1, f"{self.file}: the text to edit stands there {text.count(self.old)} times"
         folder.mkdir(parents=True, exist_ok=True)
         copy = folder / self.file
         copy.write_text(text.replace(self.old, self.new.replace("{address}", f"32'h{address:08x}")), encoding="utf-8")
-        return replace(instruction_set, rtl=replace(rtl, sources=tuple(copy if p == source else p for p in rtl.sources)))
+        return replace(instruction_set, rtl=replace(rtl, sources=tuple(copy if p == source else p for p in rtl.files)))
 
 
 STUCK_LANE = Planted(

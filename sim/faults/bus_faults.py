@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import stream_faults
 import vgemm_faults
-from planting import Choice, Fault
+from planting import GENERATED, Choice, Fault
 
 BENCH = "rtl_models/bench/fleet_bench.sv"
 MEMORY = "rtl_models/memory/fleet_memory.sv"
 HOST = "rtl_models/bench/fleet_host.sv"
-REGISTERS = "rtl_models/generated/vgemm_regs.sv"
+REGISTERS = f"{GENERATED}vgemm_regs.sv"
 DEVICE = vgemm_faults.DEVICE
 PROGRAM = "finish/directed/1"
 _CHANGED = r"changed from 0x\w+ to 0x\w+ before"

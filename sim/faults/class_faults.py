@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stream_faults
 import vgemm_faults
-from planting import Choice, Fault
+from planting import GENERATED, Choice, Fault
 
 _UNIT = "rtl_models/hbm0923/hbm0923_unit_ctrl.sv"
 _CORE = "rtl_models/vgemm/vgemm_core.sv"
@@ -66,7 +66,7 @@ FAULTS = (
         (r"cmd_w0 [(]0x\w+[)] reads 0x40 after reset, expected 0x0 .*",),
         at="register cmd_w0",
         kind="RTL",
-        choices=(Choice("rtl_models/generated/vgemm_regs.sv", "32'h0", "32'h40", "field_storage.cmd_w0.value.value <= ", ";"),),
+        choices=(Choice(f"{GENERATED}vgemm_regs.sv", "32'h0", "32'h40", "field_storage.cmd_w0.value.value <= ", ";"),),
         nightly=True,
     ),
 )

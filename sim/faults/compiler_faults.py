@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import vgemm_faults
 from data import CASE, DEVICE, FOLDER, cosim
-from planting import Edit, Fault
+from planting import Edit, Fault, Project, keep_generated
 
 PASSES = "fleet/transforms"
 IDIOMS = f"{FOLDER}/idioms.py"
@@ -49,6 +49,10 @@ REST = Edit(
     "fleet/targets/riscv/kernels/loops.py", "found.append((count - width, width, 1))", "found.append((count - width - 1, width, 1))"
 )
 STORAGE = Edit("fleet/targets/liveness.py", "life.first <= lives[i].last)", "life.first < lives[i].last)")
+
+
+def _keep(project: Project) -> None:
+    keep_generated(project, "vgemm_pkg.sv")
 
 
 def tests(path: str, *more: str) -> tuple[str, ...]:
@@ -451,7 +455,7 @@ FAULTS = (
     ),
     Fault(
         "vgemm-rdl-stale",
-        "vgemm description: an opcode is another one, hardware not generated again",
+        "vgemm description: an opcode is another one, the hardware's package not generated again",
         vgemm_faults.NETWORK,
         "rtl did not run",
         (r"vgemm\w*\.\w+:\d+: generated from description [0-9a-f]{16}, vgemm.rdl is now [0-9a-f]{16}",),
@@ -459,6 +463,7 @@ FAULTS = (
             Edit("fleet/sets/vgemm/vgemm.rdl", "fleet_opcode = 5;", "fleet_opcode = 6;"),
             Edit("fleet/sets/vgemm/vgemm.rdl", "cfg_id[7:0] = 5;", "cfg_id[7:0] = 6;"),
         ),
+        _keep,
         at="the generated files",
         kind="description and tables",
         code=2,

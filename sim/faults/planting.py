@@ -13,8 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from fleet.isa.hardware import hardware_of
+from fleet.isa.registry import instruction_sets
+
 PROJECT = Path(__file__).resolve().parents[2]
 COPIED = ("fleet", "rtl_models", "examples", "golden", "sim", "tests", "scripts", "pyproject.toml")
+GENERATED = "rtl_models/generated/"
+"""Where the text of a generated source lies in a copy, once a fault is planted into it: the build makes the others."""
 _TIMEOUT_S = 900
 _EXCERPT = 6
 _BROKEN = ("the simulation crashed", "the simulation said nothing for", "the simulation did not get ready", "No space left")
@@ -148,19 +153,28 @@ class Project:
 
         Otherwise the fault would be another, or none, once the code has moved.
         """
-        text = (self.folder / edit.file).read_text(encoding="utf-8")
+        text = self.text(edit.file)
         found = text.count(edit.old)
         assert found == 1, f"{edit.file}: the text to edit stands there {found} times, expected once: {edit.old!r}"
         assert edit.old != edit.new, f"{edit.file}: the edit changes nothing"
         return text.replace(edit.old, edit.new)
+
+    def text(self, file: str) -> str:
+        """A file's text; of a generated source what the unedited project's build makes, unless one is planted already."""
+        path = self.folder / file
+        return generated_text(path.name) if file.startswith(GENERATED) and not path.exists() else path.read_text(encoding="utf-8")
 
     def edit(self, edit: Edit) -> None:
         """Plants one edit."""
         self.write(edit.file, self.edited(edit))
 
     def write(self, file: str, text: str) -> None:
-        """Replaces a file, and forgets its byte code."""
+        """Replaces a file, and forgets its byte code. A generated source becomes a file that the list of sources names."""
         path = self.folder / file
+        if file.startswith(GENERATED) and not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            (listing,) = (p for p in path.parents[1].glob("*/files.f") if f"\ngenerated/{path.name}\n" in p.read_text())
+            listing.write_text(listing.read_text().replace(f"\ngenerated/{path.name}\n", f"\n./generated/{path.name}\n"))
         path.write_text(text, encoding="utf-8")
         for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
             compiled.unlink()
@@ -183,6 +197,18 @@ class Project:
         text = text.replace(f"{self.folder}/", "").replace(str(self.folder), ".")
         places = "|".join(re.escape(p) for p in (tempfile.gettempdir(), sys.prefix, str(Path.home())))
         return re.sub(rf"({places})/[^\s:;,]*", "...", text)
+
+
+def generated_text(name: str) -> str:
+    """What the build of this project makes as the source of that name."""
+    found = [p for s in instruction_sets().values() if (rtl := hardware_of(s)) is not None for p in rtl.files if p.name == name]
+    assert len(found) == 1, f"{name}: {len(found)} installed sets have this source, expected one"
+    return found[0].read_text(encoding="utf-8")
+
+
+def keep_generated(project: Project, name: str) -> None:
+    """The copy's hardware is built with this generated source as it was before any edit."""
+    project.write(GENERATED + name, generated_text(name))
 
 
 def judge(fault: Fault, outcome: Outcome) -> Verdict:

@@ -51,7 +51,7 @@ def plant_choices(project: Project, faults: Sequence[Fault]) -> None:
     texts: dict[str, str] = {}
     for fault in faults:
         for choice in fault.choices:
-            text = texts.setdefault(choice.file, (project.folder / choice.file).read_text(encoding="utf-8"))
+            text = texts.setdefault(choice.file, project.text(choice.file))
             start = place_of(text, choice)
             of_file, span = spans.setdefault(choice.file, {}), (start, start + len(choice.right))
             # Several faults may have the same expression: each is planted into what those before it left.

@@ -83,7 +83,7 @@ def test_all_edits_fit_the_sources() -> None:
         for edit in fault.edits:
             source.edited(edit)
         for choice in fault.choices:
-            place_of((PROJECT / choice.file).read_text(encoding="utf-8"), choice)
+            place_of(source.text(choice.file), choice)
 
 
 def test_planted_python_knows_its_names(tmp_path: Path) -> None:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from pathlib import Path
 
 import pytest
+from hardware_files import hardware_files
 
 from fleet.engines.rtl_sim.tools import find_toolchain
 
-RTL = Path(__file__).parents[2] / "rtl_models"
-LISTED = [line for line in (RTL / "hbm0923" / "files.f").read_text().split() if line]
+LISTED = [str(p) for p in hardware_files("hbm0923")]
 TOPS = ["hbm0923_sfu", "hbm0923_elementwise"]
 
 
@@ -20,7 +19,7 @@ TOPS = ["hbm0923_sfu", "hbm0923_elementwise"]
 def test_verilator_finds_nothing(top: str, interval: int) -> None:
     # Packages hold what other units use.
     command = [str(find_toolchain().verilator), "--lint-only", "-Wall", "-Wno-UNUSEDPARAM", "--top-module", top]
-    run = subprocess.run([*command, f"-GSfuInterval={interval}", *LISTED], cwd=RTL, capture_output=True, text=True, check=False)
+    run = subprocess.run([*command, f"-GSfuInterval={interval}", *LISTED], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr[-4000:]
 
 
@@ -29,7 +28,7 @@ def test_slang_finds_nothing(top: str) -> None:
     pyslang = pytest.importorskip("pyslang")
     driver = pyslang.driver.Driver()
     driver.addStandardArgs()
-    files = shlex.join(str(RTL / f) for f in LISTED if f.endswith(".sv"))
+    files = shlex.join(f for f in LISTED if f.endswith(".sv"))
     options = "-Wextra -Wconversion -Wno-unused -Wno-useless-cast --suppress-warnings generated"
     assert driver.parseCommandLine(f"slang {options} -Werror --top {top} {files}")
     assert driver.processOptions()

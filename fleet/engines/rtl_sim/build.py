@@ -94,20 +94,21 @@ class Design:
 
 def design_of(instruction_set: InstructionSet, device: Device) -> Design:
     """The design of an instruction set on a device. Raises DeviceError when the set has no hardware or a file is missing."""
+    from fleet.isa.hardware import hardware_of
     from fleet.isa.registry import description_hash
 
-    rtl = instruction_set.rtl
+    rtl = hardware_of(instruction_set)
     if rtl is None:
         raise DeviceError(
             "the instruction set has no RTL yet: engine `rtl` cannot run it",
             where=instruction_set.name,
             hint="use --engines without rtl",
         )
-    _check_generated(instruction_set, rtl.sources)
-    stated = DESCRIPTION_HASH in declared_parameters(rtl.sources, rtl.top)
+    _check_generated(instruction_set, rtl.files)
+    stated = DESCRIPTION_HASH in declared_parameters(rtl.files, rtl.top)
     desc_hash = int(description_hash(instruction_set, device)[:8], 16) if stated else None
-    dut = Dut(rtl.top, top_parameters(rtl, device), desc_hash, has_channels(rtl.sources, rtl.top))
-    return Design(dut, tuple(rtl.sources), tuple(rtl.include_dirs), keepers=keepers(rtl, device))
+    dut = Dut(rtl.top, top_parameters(rtl, device), desc_hash, has_channels(rtl.files, rtl.top))
+    return Design(dut, rtl.files, tuple(rtl.include_dirs), keepers=keepers(rtl, device))
 
 
 def _check_generated(instruction_set: InstructionSet, sources: Iterable[Path]) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from fleet.isa.codec import description_of
+from fleet.isa.hardware import hardware_of
 from fleet.sdk import InstructionSet
 
 __all__ = ["scopes_of"]
@@ -37,11 +38,11 @@ def scopes_of(instruction_set: InstructionSet, instruction: str) -> tuple[tuple[
 
 def _instances(instruction_set: InstructionSet) -> Iterator[tuple[str, set[str]]]:
     """Path below the top and names of every instance that stands in no generate block, the shallowest of a branch first."""
-    rtl = instruction_set.rtl
+    rtl = hardware_of(instruction_set)
     if rtl is None:
         return
     modules: dict[str, list[tuple[str, str]]] = {}
-    for source in rtl.sources:
+    for source in rtl.files:
         text = _COMMENT.sub("", source.read_text(encoding="utf-8", errors="replace"))
         starts = list(_MODULE.finditer(text))
         for i, m in enumerate(starts):

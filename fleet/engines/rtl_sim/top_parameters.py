@@ -23,10 +23,15 @@ def top_parameters(rtl: RtlFiles, device: Device) -> dict[str, int]:
 
     On offer are the device's own parameters, the depths of its on-chip memories ("AccDepth"), and the sizes of the others in bytes
     ("DdrBytes") and in MiB ("DdrMegabytes"); or what the manifest's own function gives.
-    Raises DeviceError for a top module that no source defines, and for a memory that is no whole number of MiB where the top
-    module counts in them.
+
+    Args:
+        rtl: as `fleet.isa.hardware.hardware_of` gives it: every source is a file.
+        device: of the set.
+
+    Raises:
+        DeviceError: no source defines the top module, or the top module counts a memory in MiB that is no whole number of them.
     """
-    declared = declared_parameters(rtl.sources, rtl.top)
+    declared = declared_parameters(rtl.files, rtl.top)
     if rtl.parameters is not None:
         return {name: value for name, value in rtl.parameters(device).items() if name in declared}
     offered: dict[str, int] = {}

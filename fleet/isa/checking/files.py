@@ -10,17 +10,17 @@ from fleet.isa import export
 from fleet.isa.checking.finding import Finding
 from fleet.isa.generate.modules import check_module, python_modules
 from fleet.isa.reading.cache import load
-from fleet.sdk import InstructionSet
+from fleet.sdk import InstructionSet, generated_files
 
 __all__ = ["check_generated", "generated_folder"]
 
 
 def generated_folder(instruction_set: InstructionSet) -> Path | None:
-    """Where the set's generated hardware files lie; None for a set without hardware."""
+    """The folder of the set's generated hardware files; None for a set without hardware, or that leaves them to the build."""
     if instruction_set.rtl is None:
         return None
-    names = set(export.generated_files(load(instruction_set.description).hardware))
-    return next((p.parent for p in instruction_set.rtl.sources if p.name in names), None)
+    names = set(generated_files(load(instruction_set.description).hardware))
+    return next((p.parent for p in instruction_set.rtl.written if p.name in names), None)
 
 
 def check_generated(instruction_set: InstructionSet) -> Iterator[Finding]:
@@ -35,7 +35,7 @@ def check_generated(instruction_set: InstructionSet) -> Iterator[Finding]:
             yield Finding(error.where or str(path), f"{error.what}; {error.hint}" if error.hint else error.what)
     folder = generated_folder(instruction_set)
     if folder is None:
-        if instruction_set.rtl is not None:
+        if instruction_set.rtl is not None and len(instruction_set.rtl.written) == len(instruction_set.rtl.sources):
             yield Finding(
                 load(instruction_set.description).path.as_posix() + ":1", "none of the hardware's files is generated from it"
             )

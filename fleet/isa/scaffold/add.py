@@ -121,7 +121,7 @@ def _as_like(found: InstructionSet, d: Description, name: str, like: str) -> dic
 def _hardware(found: InstructionSet, d: Description, name: str, like: str) -> dict[Path, str]:
     """The set's own files that know `like`. Those of the set that it extends stay as they are, and refuse the new instruction."""
     folder, made = d.path.resolve().parent, generated_folder(found)
-    files = [p for p in (found.rtl.sources if found.rtl else ()) if p.parent != made]
+    files = [p for p in (found.rtl.written if found.rtl else ()) if p.parent != made]
     own = {p: p.read_text(encoding="utf-8") for p in files if p.resolve().is_relative_to(folder)}
     new = {p: edited for p, text in own.items() if (edited := with_like(text, like, name, str(p))) != text}
     if files and not new and d.extends is None:

@@ -32,5 +32,5 @@ def home_of(instruction_set: InstructionSet) -> Home | None:
     bases = {c for cls in s.instructions.values() for c in cls.__mro__ if c.__name__ == _BASE_CLASS}
     if len(bases) != 1:
         return None
-    lanes = [p for p in (s.rtl.sources if s.rtl else ()) if p.name.endswith("_lanes.sv")]
+    lanes = [p for p in (s.rtl.written if s.rtl else ()) if p.name.endswith("_lanes.sv")]
     return Home(bases.pop().__module__.rpartition(".")[0], s.description.resolve().parent, lanes[0] if lanes else None)

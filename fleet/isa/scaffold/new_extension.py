@@ -24,7 +24,7 @@ def new_extension(name: str, base: str, folder: Path) -> list[Path]:
     check_new_set(name)
     below = find_instruction_set(base)
     home = home_of(below)
-    hardware = generated_folder(below) is not None
+    hardware = below.rtl is not None and (generated_folder(below) is not None or below.rtl.written != below.rtl.sources)
     devices = ", ".join(f"`{inherited_device(name, d)}`" for d in below.devices)
     values = {
         "name": name, "base": base, "home": home.package if home else "", "vector": home is not None, "hardware": hardware,

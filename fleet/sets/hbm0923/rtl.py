@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fleet.sdk import RtlFiles, RtlMemory
+from fleet.sdk import RtlFiles, RtlMemory, listed_sources
+from fleet.sets.hbm0923.rtl_tables import package_text
 
-TOP = "hbm0923_top"
+__all__ = ["rtl_files"]
+
 _PACKAGE = Path(__file__).resolve().parents[2]
 _MEMORIES = {"onchip": RtlMemory("hbm0923_onchip", "u_ddr_hub.u_onchip.gen_half[{bank}].mem")}
 
 
-def rtl_root() -> Path:
-    """`rtl_models` of the checkout, or its copy in an installed package."""
-    checkout = _PACKAGE.parent / "rtl_models"
-    return checkout if checkout.is_dir() else _PACKAGE / "_rtl_models"
-
-
 def rtl_files() -> RtlFiles | None:
     """None where the list is not there (an installation without hardware)."""
-    root = rtl_root()
+    root = _PACKAGE.parent / "rtl_models"
+    if not root.is_dir():
+        root = _PACKAGE / "_rtl_models"
     listing = root / "hbm0923" / "files.f"
     if not listing.is_file():
         return None
-    lines = (line.split("#")[0].strip() for line in listing.read_text(encoding="utf-8").splitlines())
-    return RtlFiles(tuple(root / line for line in lines if line), TOP, memories=_MEMORIES)
+    return RtlFiles(listed_sources(listing, root, {"hbm0923_tables_pkg.sv": package_text}), "hbm0923_top", memories=_MEMORIES)

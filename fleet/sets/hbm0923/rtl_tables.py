@@ -1,18 +1,14 @@
 """The tables of exp, recip and rsqrt as a SystemVerilog package, from exact integer arithmetic (docs/arithmetic.md).
 
-`python -m fleet.sets.hbm0923.rtl_tables` writes `rtl_models/generated/hbm0923_tables_pkg.sv`; with `--check` it compares.
+Hardware is built with `package_text()` as the source hbm0923_tables_pkg.sv.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from fractions import Fraction
 from math import isqrt
-from pathlib import Path
 
 from fleet.sdk import FleetError
-from fleet.sets.hbm0923.rtl import rtl_root
 
 EXP_STEPS = 32
 """Entries of the exponential's table: 2^(j / 32)."""
@@ -115,38 +111,3 @@ def package_text() -> str:
         rows = [", ".join(f"32'h{v:08x}" for v in values[k : k + 8]) for k in range(0, len(values), 8)]
         lines += [f"    {row}," for row in rows[:-1]] + [f"    {rows[-1]}", "  };"]
     return "\n".join([*lines, "", "endpackage", ""])
-
-
-def package_path() -> Path:
-    """Where the committed package is."""
-    return rtl_root() / "generated" / "hbm0923_tables_pkg.sv"
-
-
-def check_current() -> None:
-    """The committed package is what this module makes.
-
-    Raises:
-        FleetError: it is missing or another.
-    """
-    path = package_path()
-    if not path.is_file() or path.read_text(encoding="utf-8") != package_text():
-        raise FleetError("not what the generator makes", where=str(path), hint="run python -m fleet.sets.hbm0923.rtl_tables")
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Writes the package, or checks it; 0 when it is current."""
-    parser = argparse.ArgumentParser(prog="python -m fleet.sets.hbm0923.rtl_tables", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing, fail when the file is not current")
-    if parser.parse_args(arguments).check:
-        try:
-            check_current()
-        except FleetError as error:
-            print(error, file=sys.stderr)
-            return 1
-        return 0
-    package_path().write_text(package_text(), encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fleet.sdk import RtlFiles, RtlMemory
+from fleet.sdk import RtlFiles, RtlMemory, listed_sources
 
 __all__ = ["rtl_files"]
 
@@ -18,7 +18,4 @@ def rtl_files() -> RtlFiles | None:
     if not root.is_dir():
         root = _PACKAGE / "_rtl_models"
     listing = root / "vgemm" / "files.f"
-    if not listing.is_file():
-        return None
-    lines = (line.split("#")[0].strip() for line in listing.read_text(encoding="utf-8").splitlines())
-    return RtlFiles(tuple(root / line for line in lines if line), "vgemm_top", memories=_MEMORIES)
+    return RtlFiles(listed_sources(listing, root), "vgemm_top", memories=_MEMORIES) if listing.is_file() else None

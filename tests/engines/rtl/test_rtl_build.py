@@ -92,19 +92,21 @@ def test_bad_designs(tmp_path: Path) -> None:
 def test_hardware_generated_from_another_description_is_refused(tmp_path: Path) -> None:
     from dataclasses import replace
 
+    from fleet.isa.hardware import hardware_of
     from fleet.isa.reading.cache import load
     from fleet.isa.registry import find_device
 
     instruction_set, device = find_device("hbm_small")
-    assert instruction_set.rtl is not None
-    assert building.design_of(instruction_set, device).sources == instruction_set.rtl.sources
+    made = hardware_of(instruction_set)
+    assert made is not None
+    assert building.design_of(instruction_set, device).sources == made.files
     now = load(instruction_set.description).hash
-    package = next(p for p in instruction_set.rtl.sources if p.parent.name == "generated" and p.suffix == ".sv")
+    package = next(p for p in made.files if p.name == "hbm0923_pkg.sv")
     text = package.read_text()
     assert now in text, "the generated file says what it was made from"
     stale = tmp_path / package.name
     stale.write_text(text.replace(now, "0" * 64))
-    rtl = replace(instruction_set.rtl, sources=(stale,))
+    rtl = replace(made, sources=(stale,))
     with pytest.raises(DeviceError, match=rf"{package.name}:\d+: generated from description {'0' * 16}, .* is now {now[:16]}"):
         building.design_of(replace(instruction_set, rtl=rtl), device)
 

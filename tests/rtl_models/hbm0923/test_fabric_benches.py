@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from flat_ports import flattened
+from hardware_files import hardware_files
 from verilated import verilated
 
 HERE = Path(__file__).parent / "fabric"
-RTL = Path(__file__).parents[3] / "rtl_models"
 
 
 @dataclass(frozen=True)
@@ -35,19 +35,19 @@ BENCHES = {
 
 def build(bench: Bench, folder: Path, change: tuple[str, str, str] | None = None) -> Path:
     """The driver, from copies of the sources, since make cannot stand blanks in paths. change: file, text, what it becomes."""
-    listed = [line for line in (RTL / "hbm0923" / "files.f").read_text().split() if line.endswith((".sv", ".vlt"))]
-    for name in listed:
-        text = (RTL / name).read_text()
-        if change and Path(name).name == change[0]:
-            assert text.count(change[1]) >= 1, f"{name} has no {change[1]!r}"
+    listed = hardware_files("hbm0923")
+    for path in listed:
+        text = path.read_text()
+        if change and path.name == change[0]:
+            assert text.count(change[1]) >= 1, f"{path.name} has no {change[1]!r}"
             text = text.replace(change[1], change[2])
-        (folder / Path(name).name).write_text(text)
+        (folder / path.name).write_text(text)
     (folder / "flat.sv").write_text(flattened((folder / f"{bench.top}.sv").read_text()))
     for name in ("bench.h", bench.main):
         shutil.copy(HERE / name, folder / name)
     arguments = ["-O3", "--assert", "--x-initial", "unique", "-Wno-fatal", "--top-module", f"flat_{bench.top}"]
     arguments += [*(f"-G{p}" for p in bench.parameters)]
-    return verilated([*arguments, *(Path(name).name for name in listed), "flat.sv", bench.main], folder, f"V{bench.top}")
+    return verilated([*arguments, *(path.name for path in listed), "flat.sv", bench.main], folder, f"V{bench.top}")
 
 
 @pytest.fixture(scope="module")

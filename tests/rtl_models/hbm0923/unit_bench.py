@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from flat_ports import flattened
+from hardware_files import hardware_files
 from numpy.typing import NDArray
 from verilated import verilated
 
 HERE = Path(__file__).parent
-RTL = HERE.parents[2] / "rtl_models"
 MEBIBYTE = 1 << 20
 NONE, ILLEGAL_MODE, BAD_SIZE, UNALIGNED, OUT_OF_RANGE, BUS_ERROR, UNSUPPORTED = 0, 1, 2, 3, 4, 6, 7
 
@@ -52,11 +52,10 @@ class Unit:
 
     def __init__(self, folder: Path, top: str, sizes: Sizes) -> None:
         self.folder, self.top, self.sizes = folder, top, sizes
-        files = [line for line in (RTL / "hbm0923" / "files.f").read_text().split() if line]
         wanted = ["fp_pkg", "fp_fn_pkg", "hbm0923_pkg", "tables_pkg", "axi", "unit_", "feature_", "beat_", "sfu", "elementwise"]
-        names = [f for f in files if f.endswith("hbm0923.vlt") or any(w in f for w in wanted)]
-        for name in names:
-            shutil.copy(RTL / name, folder / Path(name).name)
+        files = [p for p in hardware_files("hbm0923") if p.name == "hbm0923.vlt" or any(w in p.name for w in wanted)]
+        for path in files:
+            shutil.copy(path, folder / path.name)
         (folder / "flat.sv").write_text(flattened((folder / f"{top}.sv").read_text()))
         parameters = {"MaxToken": sizes.max_token, "OnchipDepth": sizes.onchip_depth, "SfuInterval": sizes.interval}
         parameters["DdrMegabytes"] = sizes.megabytes
@@ -73,7 +72,7 @@ class Unit:
             "--top-module",
             f"flat_{top}",
         ]
-        arguments += [f"-G{k}={v}" for k, v in parameters.items()] + [Path(n).name for n in names] + ["flat.sv", "unit_main.cpp"]
+        arguments += [f"-G{k}={v}" for k, v in parameters.items()] + [p.name for p in files] + ["flat.sv", "unit_main.cpp"]
         verilated(arguments, folder, "Vunit")
 
     def play(self, instructions: list[list[int]], memory: Memory, seed: int, stall: bool = True) -> list[Commit]:

@@ -6,6 +6,7 @@ import hashlib
 import shutil
 from pathlib import Path
 
+from hardware_files import listed
 from verilated import verilated
 
 from fleet.engines.rtl_sim.cache import cache_folder, locked
@@ -39,7 +40,7 @@ def sources() -> list[Path]:
     rest = [p for p in unit if p not in first]
     ctrl = [RTL / "hbm0923/hbm0923_unit_ctrl.sv", RTL / "hbm0923/hbm0923_attention.sv"]
     memory = [RTL / "memory/fleet_axi_checker.sv", RTL / "memory/fleet_memory.sv"]
-    return [*(RTL / p for p in PACKAGES), *first, *rest, *ctrl, *memory, HERE / "att_bench.sv"]
+    return [*(listed("hbm0923", p) for p in PACKAGES), *first, *rest, *ctrl, *memory, HERE / "att_bench.sv"]
 
 
 def build(parameters: dict[str, int]) -> Path:

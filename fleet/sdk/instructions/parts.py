@@ -35,12 +35,17 @@ def instructions_in(package: str) -> Mapping[str, type[Instruction]]:
 
 
 def patterns_in(package: str) -> tuple[AnyPattern, ...]:
-    """`PATTERN` of every module of a package, ascending by module. Raises DeviceError for a module without one."""
+    """`PATTERN` of every module of a package, ascending by module; None stands for an instruction that the compiler does not use.
+
+    Raises DeviceError if a module defines no `PATTERN`.
+    """
     found: list[AnyPattern] = []
     for module in _modules(package):
         if not hasattr(module, "PATTERN"):
-            raise DeviceError("defines no PATTERN", where=_file(module))
-        found.append(module.PATTERN)
+            what = "defines no PATTERN"
+            raise DeviceError(what, where=_file(module), hint="set PATTERN = None if the compiler shall not use the instruction")
+        if module.PATTERN is not None:
+            found.append(module.PATTERN)
     return tuple(found)
 
 

@@ -76,3 +76,5 @@ def test_nothing_that_the_wheel_needs_is_ignored_by_git() -> None:
 def test_the_version_is_the_package_s() -> None:
     assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dynamic"] == ["version"]
     assert fleet.__version__.count(".") == 2
+    assert f"\nversion: {fleet.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## {fleet.__version__} - " in (ROOT / "CHANGELOG.md").read_text()

@@ -83,7 +83,7 @@ def foreign_points() -> Iterator[EntryPoint]:
 
 
 def _folders(point: EntryPoint) -> Iterator[Path]:
-    """Where the top package of the entry point's module lies; nothing where that cannot be found."""
+    """The folders of the top package of an entry point's module; none if it cannot be found."""
     try:
         spec = importlib.util.find_spec(point.value.partition(":")[0].partition(".")[0])
     except (ImportError, ValueError):

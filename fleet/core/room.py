@@ -44,7 +44,7 @@ def archive_limit(stored: int) -> int:
 
 
 def bytes_of(shape: Sequence[int], dtype: np.dtype) -> int:
-    """Of an array, however many that are."""
+    """Bytes of an array of any size."""
     return math.prod(int(n) for n in shape) * dtype.itemsize
 
 

@@ -20,7 +20,7 @@ _PATIENCE_S = 5.0
 
 @dataclass(eq=False)  # nested blocks are equal in value until a signal arrives
 class EndingSignals:
-    """What came. first: the signal that began the end, None while there is none."""
+    """Signals that arrived. first: the one that began the end, or None."""
 
     first: signal.Signals | None = None
     _at: float = 0.0

@@ -50,13 +50,13 @@ class TomlTable:
         return self.error(what, where=self.at(key, value), hint=hint)
 
     def only(self, *known: str) -> None:
-        """Raises for a key that is not among these."""
+        """Raise FleetError if the table has a key that is not among these."""
         for key in self.values:
             if key not in known:
                 raise self.wrong(key, f"unknown key {self._dotted(key)}", hint=f"known are {', '.join(known)}")
 
     def need(self, *keys: str) -> None:
-        """Raises for a key that is missing."""
+        """Raise FleetError if one of these keys is missing."""
         for key in keys:
             if key not in self:
                 raise self.wrong(key, f"{self._dotted(key)} is missing")
@@ -76,7 +76,7 @@ class TomlTable:
         return str(self.get(key, "a text", _is_text))
 
     def optional_text(self, key: str) -> str | None:
-        """A text, None where there is none."""
+        """The text of a key, or None if the key is missing."""
         return self.text(key) if key in self else None
 
     def chosen(self, key: str, known: Collection[str], default: str) -> str:

@@ -18,7 +18,7 @@ _TOTALS = ("macs", "macs_issued", "hbm_read_bytes", "ddr_read_bytes", "ddr_write
 
 
 def static_counters(compiled: AccelProgram, memory: str = "ideal") -> dict[str, float]:
-    """See `fleet.engines.accel.run_compiled` for the names. memory: the model that "cycles_estimate" is for."""
+    """Counters that are known before a run; `run_compiled` lists the names. memory: the model that "cycles_estimate" is for."""
     counters: defaultdict[str, float] = defaultdict(float, dict.fromkeys(_TOTALS, 0.0))
     for group in compiled.groups:
         for name, number in _group_counters(compiled, group, memory.partition(":")[0]).items():

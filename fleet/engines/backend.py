@@ -64,7 +64,7 @@ class Backend(Protocol):
         ...
 
     def evidence(self) -> Evidence:
-        """What shows that this backend executed the run so far."""
+        """Evidence that this backend executed the run so far."""
         ...
 
     def close(self) -> None:

@@ -53,7 +53,7 @@ class CpythonEngine:
         return None if sys.executable else "the Python interpreter's path is unknown"
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """See `Engine.run`. What the file prints stands in `meta["stdout"]`.
+        """Compile or take from the cache, run, return a complete trace. What the file prints stands in `meta["stdout"]`.
 
         Raises ComparisonFailure when the file fails (with the last line of its traceback) or returns something else than the
         program does, ModelError when it takes too long.

@@ -45,7 +45,7 @@ class JobEvidence:
 
 @dataclass(frozen=True)
 class Evidence:
-    """Of a whole run. kind: see above; jobs: of kind bench, in the order in which they ran."""
+    """The evidence of a whole run. kind: as the module lists them; jobs: of kind bench, in the order in which they ran."""
 
     kind: EvidenceKind = "model"
     jobs: tuple[JobEvidence, ...] = ()

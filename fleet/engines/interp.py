@@ -96,7 +96,10 @@ class InterpEngine:
         return None
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """See `Engine.run`. `meta["fates"]` says what became of operations that passes took out."""
+        """Compile or take from the cache, run, return a complete trace.
+
+        `meta["fates"]` says what became of operations that passes took out.
+        """
         changed = prepared(program, options.lowering)
         printed = io.StringIO()
         start = time.perf_counter()

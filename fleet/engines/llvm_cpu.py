@@ -18,7 +18,7 @@ __all__ = ["ENGINE", "LlvmCpuEngine"]
 
 
 class LlvmCpuEngine:
-    """See `fleet.engines.base.Engine`. The passes are those of `riscv` too, so results equal its results in every bit."""
+    """Engine `llvm-cpu`. The passes are those of `riscv` too, so results equal its results in every bit."""
 
     name = "llvm-cpu"
     target = "host"
@@ -28,7 +28,10 @@ class LlvmCpuEngine:
         return None
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """See `Engine.run`. Raises DeviceError for what the target cannot hold, ModelError for what the data cause."""
+        """Compile or take from the cache, run, return a complete trace.
+
+        Raises DeviceError if the target cannot hold the program, ModelError for errors that the data cause.
+        """
         from fleet.ir.operations.composite import entering
         from fleet.targets.host.compile import compile_host
         from fleet.targets.riscv.prepare import prepared

@@ -19,7 +19,7 @@ __all__ = ["ENGINE", "MlirEngine"]
 
 
 class MlirEngine:
-    """See `fleet.engines.base.Engine`."""
+    """Engine `mlir`."""
 
     name = "mlir"
     target = "mlir"
@@ -29,7 +29,10 @@ class MlirEngine:
         return missing()
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """See `Engine.run`. Raises SetupError without the tools, DeviceError for what the export lacks."""
+        """Compile or take from the cache, run, return a complete trace.
+
+        Raises SetupError without the tools, DeviceError for what the export lacks.
+        """
         from fleet.targets.mlir.run import compile_mlir
 
         compiled = compile_mlir(program, every_result=options.keep_tensors)

@@ -41,7 +41,7 @@ _LIMIT_FACTOR = 8
 
 
 class RiscvEngine:
-    """See `fleet.engines.base.Engine`."""
+    """Engine `riscv`."""
 
     name = "riscv"
     target = "riscv"
@@ -118,7 +118,7 @@ class LoadedImage:
     """
 
     def __init__(self, compiled: RiscvProgram, image: bytes | None = None, emulator: Emulator | None = None) -> None:
-        """See `run_image`; image: None for the program's own. Raises as it does."""
+        """Load an image (None: the program's own) into an emulator (None: the default). Raises as `run_image` does."""
         self.compiled, self._image = compiled, compiled.elf if image is None else image
         loaded = read_image(self._image)
         self._entry = loaded.entry

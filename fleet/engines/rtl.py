@@ -256,7 +256,7 @@ class RtlEngine:
         return None
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """See `fleet.engines.base.Engine.run`. `options.device` is needed."""
+        """Compile or take from the cache, run, return a complete trace. `options.device` is needed."""
         return run_accel(program, inputs, options, RtlBackend())
 
 

@@ -121,7 +121,7 @@ class Trace:
 
     @classmethod
     def load(cls, path: Path) -> Trace:
-        """Reads what `save` wrote; nothing is unpickled. Raises ModelError for a file that is not a whole trace."""
+        """Reads what `save` wrote; nothing is unpickled. Raises ModelError if the file is not a whole trace."""
         try:
             check_archive(path, str(path))
             with np.load(path, allow_pickle=False) as z:

@@ -29,7 +29,10 @@ class VmEngine:
         return None
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """See `Engine.run`. What the program prints stands in `meta["stdout"]`; it does not reach the terminal."""
+        """Compile or take from the cache, run, return a complete trace.
+
+        What the program prints stands in `meta["stdout"]`; it does not reach the terminal.
+        """
         printed = io.StringIO()
         bytecode = ByteCodeConverter(program).convert()
         vm = VM(bytecode, echo=lambda *values, end="\n": print(*values, end=end, file=printed))

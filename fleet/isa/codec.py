@@ -96,8 +96,8 @@ def words_of(description: Description, call: Call, *, strict: bool = True) -> li
 def decode_writes(instruction_set: InstructionSet | Description, writes: Sequence[tuple[int, int]]) -> Call:
     """The call that `register_writes` made these writes of. Operands may come in any order, the start register last.
 
-    Raises CodecError for an address that is no operand of the unit, a register written twice or not at all, and a start
-    value that is no instruction's.
+    Raises CodecError if an address is not an operand of the unit, if a register is written twice or not at all, or if no
+    instruction has the start value.
     """
     d = description_of(instruction_set)
     if not writes:

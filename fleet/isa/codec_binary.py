@@ -54,8 +54,8 @@ def _encode_block(description: Description, calls: Sequence[Call]) -> bytes:
 def decode(description: Description, data: bytes) -> list[Call]:
     """The calls that `encode` made the bytes of (without `ops`, which the binary does not carry).
 
-    Raises CodecError (with the byte offset) for a size that is no whole number of blocks, an unknown cfg_id, a task after
-    an empty one, a word or a fill byte that is not what the description says.
+    Raises CodecError (with the byte offset) if the size is not a whole number of blocks, a cfg_id is unknown, a task follows
+    an empty one, or a word or a fill byte is not what the description says.
     """
     if len(data) % BLOCK:
         raise CodecError(f"{len(data)} bytes are no whole number of blocks of {BLOCK}", where=f"{description.name} binary")

@@ -27,7 +27,7 @@ _VERSIONS = "`fleet help instruction-sets`, Versions, says what changed"
 
 
 def entry_point(name: str) -> EntryPoint:
-    """The entry point of a set. Raises PluginError where there is none."""
+    """The entry point of a set. Raises PluginError if none is installed."""
     for point in entry_points(group=GROUP, name=name):
         return point
     raise PluginError(f"no instruction set '{name}' is installed", where=name)

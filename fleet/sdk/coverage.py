@@ -35,7 +35,7 @@ class Limit:
 
 
 def _no_limits(_: Device) -> Mapping[str, Limit]:
-    """Of a set that states none."""
+    """The defaults, for a set that states nothing."""
     return {}
 
 

@@ -89,11 +89,11 @@ class HardwarePort:
             raise
 
     def set_deadline(self, moment: float | None) -> None:
-        """See `DevicePort`."""
+        """Give up waiting at this moment of time.monotonic; None: never."""
         self._live.deadline = moment
 
     def write(self, number: int, value: int) -> None:
-        """See `DevicePort`."""
+        """Write a register; a start register starts its unit."""
         register, unit = self._registers.write(number, value)
         if unit is not None:
             self._start(unit, register, value)
@@ -104,7 +104,7 @@ class HardwarePort:
             self._beside.parameter(register.address, value)
 
     def read(self, number: int) -> int:
-        """See `DevicePort`."""
+        """Read a register; that of a busy unit once the unit is over."""
         register = self._registers.find(number)
         if register.role == "status" and any(u.start.unit.name == register.unit for u in self._under_way):
             self._live.poll(register.address, 0xFFFF_FFFF, 1)
@@ -113,18 +113,21 @@ class HardwarePort:
         return self._ask(register)
 
     def sync(self) -> None:
-        """See `DevicePort`."""
+        """Return when everything written has reached the registers."""
         if self._unsent:
             self._ask(self._identity)
 
     def wrote(self, space: str, bank: int, offset: int, size: int) -> None:
-        """See `DevicePort`."""
+        """Take note of bytes of the mapped memory that the host wrote."""
         self._memory.view(space, offset, size, bank)
         if self._beside is not None:
             self._beside.wrote(space, bank, offset, size)
 
     def settle(self) -> None:
-        """See `DevicePort`. Raises SimulationError where what was started has not committed when its unit says that it is over."""
+        """Wait for all that is under way.
+
+        Raises SimulationError where what was started has not committed when its unit says that it is over.
+        """
         while self._under_way:
             first = self._under_way[0]
             status = first.start.unit.status
@@ -139,14 +142,14 @@ class HardwarePort:
         self.sync()
 
     def finish(self) -> Summary:
-        """See `DevicePort`."""
+        """Settle, end, and return the summary."""
         self.settle()
         status = self._live.close()
         self._match(self._live.commits())
         return Summary("rtl", self._commits, status.cycles, None if self._beside is None else self._beside.compared)
 
     def close(self) -> None:
-        """See `DevicePort`."""
+        """Let go of everything; may be called twice."""
         if self._job is not None:
             self._job.abandon()
         self._simulation.close()

@@ -38,11 +38,11 @@ class ModelPort:
         memory.set_registers(parameter_values(self._description))
 
     def set_deadline(self, moment: float | None) -> None:
-        """See `DevicePort`."""
+        """Give up waiting at this moment of time.monotonic; None: never."""
         self._deadline = moment
 
     def write(self, number: int, value: int) -> None:
-        """See `DevicePort`."""
+        """Write a register; a start register starts its unit."""
         register, unit = self._registers.write(number, value)
         if unit is not None:
             self._start(unit)
@@ -52,7 +52,7 @@ class ModelPort:
             self._memory.set_registers({register.address: value})
 
     def read(self, number: int) -> int:
-        """See `DevicePort`."""
+        """Read a register; that of a busy unit once the unit is over."""
         register = self._registers.find(number)
         match register.role:
             case "status":
@@ -72,14 +72,14 @@ class ModelPort:
         """Nothing is ever on its way."""
 
     def wrote(self, space: str, bank: int, offset: int, size: int) -> None:
-        """See `DevicePort`."""
+        """Take note of bytes of the mapped memory that the host wrote."""
         self._memory.view(space, offset, size, bank)
 
     def settle(self) -> None:
         """Nothing is ever under way."""
 
     def finish(self) -> Summary:
-        """See `DevicePort`."""
+        """Settle, end, and return the summary."""
         notes = [f"engine iss has no clock: {', '.join(sorted(self._without_clock))} read 0"] if self._without_clock else []
         return Summary("iss", self._commits, notes=notes)
 

@@ -13,7 +13,7 @@ __all__ = ["DevicePort", "Summary"]
 
 @dataclass
 class Summary:
-    """What came of a program's use of the device.
+    """The result of a program's use of the device.
 
     Attributes:
         engine: "iss" or "rtl".
@@ -50,7 +50,7 @@ class DevicePort(Protocol):
         ...
 
     def wrote(self, space: str, bank: int, offset: int, size: int) -> None:
-        """The host wrote these bytes of the mapped memory. Raises HostError for a range that is none."""
+        """The host wrote these bytes of the mapped memory. Raises HostError if the range is not in the memory."""
         ...
 
     def settle(self) -> None:

@@ -47,7 +47,7 @@ class RegisterFile:
         self.values: dict[int, int] = {r.address: r.reset for r in d.registers if _writable(r)}
 
     def find(self, number: int) -> Register:
-        """The register of that number. Raises HostError where there is none."""
+        """The register of a number. Raises HostError if the description has none."""
         register = self._by_number.get(number)
         if register is None:
             numbers = sorted(self._by_number)

@@ -35,7 +35,7 @@ FUNCTION_ABSOLUTE: Mapping[str, float] = {"sigmoid": 2e-7, "expm1": 2e-7, "log1p
 
 
 class OnnxRuntimeEngine:
-    """See `fleet.engines.base.Engine`.
+    """Engine `onnxruntime`.
 
     Args:
         level: of graph optimisation ("none", "basic", "extended", "all"); None: as the environment's
@@ -49,14 +49,15 @@ class OnnxRuntimeEngine:
         self.level = level
 
     def available(self) -> str | None:
-        """Where the packages of the extra `onnx` are installed."""
+        """None if the packages of the extra `onnx` are installed, else what to install."""
         missing = [name for name in ("onnxruntime", "onnx", "ml_dtypes") if find_spec(name) is None]
         return f"the package {missing[0]} is missing: pip install 'fleet-cosim[onnx]'" if missing else None
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """See `Engine.run`. `meta["model"]` says whether the file ran ("file") or the export ("export").
+        """Run the program's file or its export, and return a complete trace.
 
-        Raises DeviceError for what cannot be exported, and for what onnxruntime does not take or fails on.
+        `meta["model"]` says which of them ran: "file" or "export". Raises DeviceError if the program cannot be exported, or if
+        onnxruntime refuses the model or fails.
         """
         path = file_of(program)
         absolute = dict(FUNCTION_ABSOLUTE)

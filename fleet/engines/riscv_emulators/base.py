@@ -16,7 +16,7 @@ class EmulationError(FleetError):
     """The program did not reach its end, which the golden did.
 
     `symbol` is the function in which it stopped, `pc` the address of the instruction.
-    `address` is the data address of a bad access, None where there is none; `trapped` tells an illegal instruction or a
+    `address` is the data address of a bad access, or None; `trapped` tells an illegal instruction or a
     breakpoint (which generated code uses to stop itself).
     """
 

@@ -26,31 +26,31 @@ class HostMemory:
         self._image: ElfImage | None = None
 
     def load(self, image: ElfImage) -> None:
-        """See `base.Emulator`."""
+        """Map and fill the image's segments, and take its symbols for counting."""
         self._image = image
         for segment in image.segments:
             self.map(segment.address, segment.size, writable=True)
             self.write(segment.address, segment.data)
 
     def map(self, address: int, size: int, *, writable: bool) -> None:
-        """See `base.Emulator`."""
+        """Map zeroed memory."""
         self._parts[address] = bytearray(size)
 
     def write(self, address: int, data: bytes | memoryview) -> None:
-        """See `base.Emulator`."""
+        """Write memory from outside."""
         if len(data):
             start = self._find(address, len(data))
             self._parts[start][address - start : address - start + len(data)] = data
 
     def read(self, address: int, size: int) -> bytes:
-        """See `base.Emulator`."""
+        """Read memory from outside."""
         if not size:
             return b""
         start = self._find(address, size)
         return bytes(self._parts[start][address - start : address - start + size])
 
     def close(self) -> None:
-        """See `base.Emulator`."""
+        """Free the machine; may be called twice."""
         self._parts.clear()
 
     def _begin(self, entry: int, stack: int) -> Calls:

@@ -42,7 +42,7 @@ def make(isa: Isa) -> QemuEmulator:
 
 
 class QemuEmulator:
-    """See `base.Emulator`."""
+    """qemu-system as an `Emulator`."""
 
     name = "qemu"
 
@@ -61,21 +61,21 @@ class QemuEmulator:
         self._process: Child | None = None
 
     def load(self, image: ElfImage) -> None:
-        """See `base.Emulator`."""
+        """Map and fill the image's segments, and take its symbols for counting."""
         self._image = image
         for segment in image.segments:
             self.map(segment.address // 4096 * 4096, segment.size + 4096, writable=True)
             self.write(segment.address, segment.data)
 
     def map(self, address: int, size: int, *, writable: bool) -> None:
-        """See `base.Emulator`; everything is writable."""
+        """Map zeroed memory. Everything is writable."""
         if address < CODE_BASE or (address + size > _BOOT and address < _BOOT + 0x10_0000):
             raise DeviceError(f"cannot map {size} bytes at {address:#x}", where="qemu")
         self._ranges.append((address, size))
         os.ftruncate(self._memory, max(os.fstat(self._memory).st_size, address + size - CODE_BASE))
 
     def write(self, address: int, data: bytes | memoryview) -> None:
-        """See `base.Emulator`."""
+        """Write memory from outside."""
         self._find(address, len(data))
         view, done = memoryview(data).cast("B"), 0
         while done < len(view):
@@ -85,12 +85,12 @@ class QemuEmulator:
                 raise DeviceError(f"cannot fill memory ({error.strerror})", where="qemu", hint="free space") from error
 
     def read(self, address: int, size: int) -> bytes:
-        """See `base.Emulator`."""
+        """Read memory from outside."""
         self._find(address, size)
         return os.pread(self._memory, size, address - CODE_BASE)
 
     def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None) -> Execution:
-        """See `base.Emulator`; the limit is one of time."""
+        """Call the function at `entry`; raises EmulationError as the protocol says. The limit is one of time."""
         if self._image is None:
             raise FleetError("no image is loaded", where="qemu")
         calls = Calls(self._image, entry)
@@ -121,7 +121,7 @@ class QemuEmulator:
         return Execution(sum(counts.values()), counts)
 
     def close(self) -> None:
-        """See `base.Emulator`."""
+        """Free the machine; may be called twice."""
         self._stop()
         if self._memory >= 0:
             os.close(self._memory)

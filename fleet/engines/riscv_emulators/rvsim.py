@@ -37,7 +37,7 @@ def make(isa: Isa) -> RvsimEmulator:
 
 
 class RvsimEmulator(HostMemory):
-    """See `base.Emulator`."""
+    """rvsim as an `Emulator`."""
 
     name = "rvsim"
 
@@ -51,14 +51,14 @@ class RvsimEmulator(HostMemory):
         self._machine: Any = None
 
     def read(self, address: int, size: int) -> bytes:
-        """See `base.Emulator`."""
+        """Read memory from outside."""
         if self._machine is None or not size:
             return super().read(address, size)
         self._find(address, size)
         return bytes(self._machine.read_phys_bytes(address, size))
 
     def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None) -> Execution:
-        """See `base.Emulator`; the limit is one of cycles."""
+        """Call the function at `entry`; raises EmulationError as the protocol says. The limit is one of cycles."""
         calls = self._begin(entry, stack)
         end = self._end()
         config = self._library.Config(
@@ -79,6 +79,6 @@ class RvsimEmulator(HostMemory):
         return Execution(sum(counts.values()), counts, cycles=int(self._machine.stats.cycles))
 
     def close(self) -> None:
-        """See `base.Emulator`."""
+        """Free the machine; may be called twice."""
         self._machine = None
         super().close()

@@ -41,7 +41,7 @@ def make(isa: Isa) -> SpikeEmulator:
 
 
 class SpikeEmulator(HostMemory):
-    """See `base.Emulator`."""
+    """Spike as an `Emulator`."""
 
     name = "spike"
 
@@ -53,13 +53,16 @@ class SpikeEmulator(HostMemory):
         self._isa = isa
 
     def map(self, address: int, size: int, *, writable: bool) -> None:
-        """See `base.Emulator`."""
+        """Map zeroed memory."""
         super().map(address, size, writable=writable)
         if sum(map(len, self._parts.values())) > _MOST:
             raise DeviceError(f"more than {_MOST >> 20} MiB of memory", where="spike", hint="use unicorn or qemu")
 
     def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None) -> Execution:
-        """See `base.Emulator`; the limit is one of time, and nothing is told while it runs."""
+        """Call the function at `entry`; raises EmulationError as the protocol says.
+
+        The limit is one of time, and nothing is told while it runs.
+        """
         calls = self._begin(entry, stack)
         end = -(-self._end() // 4096) * 4096
         places = {

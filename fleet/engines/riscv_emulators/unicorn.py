@@ -45,7 +45,7 @@ def missing() -> str | None:
 
 
 class UnicornEmulator:
-    """See `base.Emulator`; memory is allocated here and shared with Unicorn, so reads and writes copy once."""
+    """Unicorn as an `Emulator`. Memory is allocated here and shared with Unicorn, so reads and writes copy once."""
 
     name = "unicorn"
 
@@ -62,7 +62,7 @@ class UnicornEmulator:
         self._fault: tuple[str, int, int | None, bool] | None = None
 
     def load(self, image: ElfImage) -> None:
-        """See `base.Emulator`."""
+        """Map and fill the image's segments, and take its symbols for counting."""
         for segment in image.segments:
             start = segment.address // _PAGE * _PAGE
             size = -(-(segment.address + segment.size) // _PAGE) * _PAGE - start
@@ -78,24 +78,27 @@ class UnicornEmulator:
         self._machine.hook_add(self._u.UC_HOOK_INTR, self._on_trap)
 
     def map(self, address: int, size: int, *, writable: bool) -> None:
-        """See `base.Emulator`."""
+        """Map zeroed memory."""
         self._map(address, size, self._u.UC_PROT_READ | (self._u.UC_PROT_WRITE if writable else 0))
 
     def write(self, address: int, data: bytes | memoryview) -> None:
-        """See `base.Emulator`."""
+        """Write memory from outside."""
         if len(data):
             memory, offset = self._find(address, len(data))
             memory[offset : offset + len(data)] = data
 
     def read(self, address: int, size: int) -> bytes:
-        """See `base.Emulator`."""
+        """Read memory from outside."""
         if not size:
             return b""
         memory, offset = self._find(address, size)
         return memory[offset : offset + size]
 
     def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None) -> Execution:
-        """See `base.Emulator`. Runs in a thread, so that Ctrl-C and `watch` work while it does."""
+        """Call the function at `entry`; raises EmulationError as the protocol says.
+
+        Runs in a thread, so that Ctrl-C and `watch` work while it does.
+        """
         counter = self._counter
         if counter is None:
             raise FleetError("no image is loaded", where="unicorn")
@@ -132,7 +135,7 @@ class UnicornEmulator:
         return Execution(counter.total, counter.by_symbol(), counter.profile)
 
     def close(self) -> None:
-        """See `base.Emulator`."""
+        """Free the machine; may be called twice."""
         self._machine = None
         self._memory.clear()
 

@@ -43,7 +43,7 @@ class Dut:
 
 
 def _field(signal: str) -> str:
-    """Of a request or a response: "awvalid" is `aw_valid`, "awaddr" is `aw.addr`."""
+    """The member of a request or response for a signal: "awvalid" is `aw_valid`, "awaddr" is `aw.addr`."""
     parts = _SIGNAL.match(signal)
     assert parts is not None
     return f"{parts[1]}_{parts[2]}" if parts[2] in ("valid", "ready") else f"{parts[1]}.{parts[2]}"
@@ -72,7 +72,7 @@ def _flat() -> tuple[list[str], list[str]]:
 def generate(dut: Dut) -> dict[str, str]:
     """File name -> SystemVerilog text: `fleet_dut_pkg.sv` and `fleet_dut.sv`.
 
-    Raises DeviceError for a name that is no identifier or a parameter that is no 32-bit unsigned number.
+    Raises DeviceError if a name is not an identifier or a parameter not an unsigned 32-bit number.
     """
     for name in (dut.top, *dut.parameters):
         if not _IDENTIFIER.match(name):

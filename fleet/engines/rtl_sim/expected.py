@@ -22,7 +22,7 @@ _RECORD = np.dtype([("digest", "<u8"), ("bytes_written", "<u4"), ("result", "<u4
 
 
 class ExpectedCommit(NamedTuple):
-    """What must agree of a commit. error: 0, the cause of a refusal, or `ANY_CAUSE`; result: None where there is none."""
+    """What must agree of a commit. error: 0, the cause of a refusal, or `ANY_CAUSE`; result: None if the instruction has none."""
 
     digest: int
     bytes_written: int
@@ -31,7 +31,7 @@ class ExpectedCommit(NamedTuple):
 
 
 def expected_of(commits: Sequence[Commit]) -> tuple[ExpectedCommit, ...]:
-    """Of what an engine left."""
+    """The expected commits out of an engine's trace."""
     return tuple(ExpectedCommit(c.digest, c.bytes_written, c.result, c.error) for c in commits)
 
 

@@ -25,7 +25,7 @@ __all__ = ["Hardware", "Played", "Waves"]
 
 @dataclass(frozen=True)
 class Waves:
-    """A wave file: path, first and last cycle, (levels, scope) of what it shows (all where there is none)."""
+    """A wave file: path, first and last cycle, (levels, scope) of what it shows (empty: all)."""
 
     path: Path
     window: tuple[int, int]

@@ -24,7 +24,7 @@ class ScriptOp(IntEnum):
 
 
 def write_mask(*, start: bool, fetch: bool) -> int:
-    """Of a WRITE: bit 0 marks that it starts an instruction, bit 1 a binary."""
+    """The mask of a WRITE: bit 0 marks that it starts an instruction, bit 1 a binary."""
     return int(start) | int(fetch) << 1
 
 
@@ -93,7 +93,7 @@ class Job:
             `fleet.sdk.dram.timing_keys`.
         max_cycles: a limit on the whole job; quiet_cycles: cycles without any progress that count as a hang.
         waves: file for the waves (an executable built with waves is needed); window: first and last cycle of them;
-            scopes: (levels, hierarchical name) of what they show, all where there is none.
+            scopes: (levels, hierarchical name) of what they show; empty: all.
         expected: file of `fleet.engines.rtl_sim.expected.save_expected`; the job ends at the first commit that is another one.
         writes: file that every write beat is appended to (`fleet.engines.rtl_sim.beats`).
         arrays, arrays_from, arrays_to: arrays inside the design, as `Content.put` of `fleet.engines.rtl_sim.arrays` writes them:

@@ -95,7 +95,7 @@ def _inside(text: str) -> str:
 
 
 def _names(text: str) -> list[str]:
-    """Of declarations between commas; a keyword holds until the next one, `type` until a data type."""
+    """Names of declarations between commas; a keyword holds until the next one, `type` until a data type."""
     parts, depth = [""], 0
     for c in text:
         depth += (c in "([{") - (c in ")]}")

@@ -64,7 +64,7 @@ class ScratchMemory(Memory):
         return [Write(r.space, r.offset, self.view(r.space, r.offset, r.size, r.bank).copy(), r.bank) for r in ranges]
 
     def written(self) -> tuple[str, int] | None:
-        """(space, offset) of a lent view that was written into, None where there is none; forgets all views."""
+        """(space, offset) of a lent view that was written into, or None; forgets all views."""
         found = next(((space, offset) for space, offset, now, before in self._lent if not np.array_equal(now, before)), None)
         self._lent.clear()
         return found

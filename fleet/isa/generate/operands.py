@@ -44,14 +44,14 @@ class _Operand:
 
     @property
     def type(self) -> str:
-        """Of the attribute, as text."""
+        """The type of the attribute, as source text."""
         if self.field.enumeration:
             return _camel(self.field.enumeration)
         return "bool" if len(self.parts) == 1 and self.parts[0].width == 1 and not self.field.signed else "int"
 
     @property
     def default(self) -> str | None:
-        """As text; None: it has to be given."""
+        """The default as source text; None: a value has to be given."""
         first, *more = self.parts
         if self.field.kind in _REQUIRED or more:
             return None
@@ -173,7 +173,7 @@ def _joined(word: InstructionWord, name: str, found: Sequence[tuple[_Part, Field
 
 
 def _check_derived(word: InstructionWord, o: _Operand, given: Collection[str]) -> None:
-    """Raises DescriptionError for an expression that is not one of the operands that are given."""
+    """Raises DescriptionError if the expression uses anything but the given operands."""
     try:
         tree = ast.parse(o.field.derived, mode="eval")
     except SyntaxError:

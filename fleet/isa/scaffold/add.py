@@ -164,7 +164,7 @@ def _with_word(rdl: Path, word: str) -> str:
 
 
 def instructions_end(text: str, path: Path) -> int:
-    """Index of the brace that closes the instruction map. Raises DeviceError where there is none."""
+    """Index of the brace that closes the instruction map. Raises DeviceError if the file has none."""
     depth, begin = 0, 0
     for token in _TOKEN.finditer(text):
         if token[0] == "{":

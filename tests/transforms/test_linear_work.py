@@ -17,7 +17,8 @@ from fleet.core.unique import Taken
 from fleet.frontend.onnx import reader
 from fleet.ir.arguments import append_argument, erase_arguments
 from fleet.ir.types import tensor_type
-from fleet.targets.liveness import FOREVER, Life, share
+from fleet.targets.liveness import FOREVER, Life
+from fleet.targets.planner import share
 from fleet.targets.riscv.compile import compile_riscv
 from fleet.transforms.edit import Edit
 from fleet.transforms.pipeline import run_pipeline
@@ -99,7 +100,7 @@ def test_looking_into_nested_functions_is_bounded(tmp_path: Path) -> None:
 @pytest.mark.parametrize("last", [FOREVER, 1])
 def test_sharing_memory(last: int) -> None:
     def work(n: int) -> Callable[[], object]:
-        lives = [Life(64 + i % 7, i, last if last == FOREVER else i + last) for i in range(n)]
+        lives = {i: Life(64 + i % 7, i, last if last == FOREVER else i + last) for i in range(n)}
         return lambda: share(lives, 64)
 
     assert_linear(work, 500)

@@ -13,7 +13,8 @@ import numpy as np
 
 from fleet.errors import DeviceError
 from fleet.sdk import Device
-from fleet.targets.liveness import Life, live_bytes, share
+from fleet.targets.liveness import Life, live_bytes
+from fleet.targets.planner import round_up, share
 
 __all__ = ["AccelMemoryPlan", "ActivationBuffer", "Area", "ConstantBytes", "DdrTenant"]
 
@@ -92,7 +93,7 @@ class AccelMemoryPlan:
     def _take(self, space: str, size: int, align: int, what: str) -> int:
         if space not in self.device.memory:
             raise DeviceError(f"no memory '{space}' for {what}", where=self.device.name)
-        offset = -(-self.used.get(space, 0) // align) * align
+        offset = round_up(self.used.get(space, 0), align)
         room = self.device.memory[space]
         if offset + size > room:
             bank = " a port" if space == "hbm" else ""
@@ -107,12 +108,11 @@ class AccelMemoryPlan:
 
     def share(self, tenants: Sequence[DdrTenant]) -> None:
         """Gives every tenant its place; comes first. Raises DeviceError when DDR is too small for them."""
-        lives = [t.life for t in tenants]
-        for tenant, offset in zip(tenants, share(lives, _ALIGN), strict=True):
-            self.lives[tenant.key] = tenant.life
-            self.buffers[tenant.key] = ActivationBuffer(tenant.key, offset, tenant.life.size, tenant.shape, tenant.dtype)
-        self.live = live_bytes(lives)
-        self.shared = max((b.offset + b.size for b in self.buffers.values()), default=0)
+        self.lives = {t.key: t.life for t in tenants}
+        found = share(self.lives, _ALIGN)
+        for t in tenants:
+            self.buffers[t.key] = ActivationBuffer(t.key, found.offsets[t.key], t.life.size, t.shape, t.dtype)
+        self.live, self.shared = live_bytes(self.lives.values()), found.size
         if self.shared:
             largest = max(self.buffers.values(), key=lambda b: b.size)
             what = f"{len(tenants)} tensors, the largest '{largest.key.removeprefix('%')}' {list(largest.shape)},"

@@ -20,7 +20,8 @@ from fleet.errors import DeviceError
 from fleet.ir.dialect import ElementOp, FleetOp, PrintOp, RegionOp, name_of, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
-from fleet.targets.liveness import FOREVER, Life, share
+from fleet.targets.liveness import FOREVER, Life, Lives
+from fleet.targets.planner import round_up, share
 from fleet.targets.riscv.views import view_of
 
 CODE_BASE = 0x8000_0000
@@ -130,7 +131,7 @@ class MemoryPlan:
     @property
     def unshared_bytes(self) -> int:
         """Sum of the sizes of all results that have memory of their own."""
-        return sum(-(-size // ALIGN) * ALIGN for _, _, size, _, _ in self.lives)
+        return sum(round_up(size, ALIGN) for _, _, size, _, _ in self.lives)
 
     def buffers(self) -> tuple[Buffer, ...]:
         """All buffers."""
@@ -175,12 +176,12 @@ class _Cursor:
         self.regions: list[Region] = []
 
     def take(self, size: int) -> int:
-        address = -(-self.address // ALIGN) * ALIGN
+        address = round_up(self.address, ALIGN)
         self.address = address + size
         return address
 
     def close(self, name: str, *, writable: bool) -> None:
-        end = -(-self.address // PAGE) * PAGE
+        end = round_up(self.address, PAGE)
         self.regions.append(Region(name, self.start, end - self.start, writable))
         self.address = self.start = end + PAGE
 
@@ -256,9 +257,9 @@ class _Arena:
         self.size = 0
         self.code: list[FleetOp] = []
         self.lives: tuple[tuple[str, int, int, int, int], ...] = ()
-        self._root: dict[SSAValue, tuple[SSAValue, int]] = {}
-        """What lies in another value's memory -> that value, and bytes from its beginning."""
-        self._ends: dict[SSAValue, tuple[int, int]] = {}
+        self._views: dict[SSAValue, tuple[SSAValue, int]] = {}
+        """What lies in another value's memory -> that value, and bytes from its first element; in program order."""
+        self._lives = Lives[SSAValue]()
         self._forever = set(program.returned())
         self._keep = keep
 
@@ -272,7 +273,7 @@ class _Arena:
         for n, op in enumerate(self.program.operations()):
             id_ = identity(op)
             for value in op.operands:
-                self._touch(value, n, forever=isinstance(op, PrintOp))
+                self._lives.use(value, FOREVER if isinstance(op, PrintOp) else n)
             if isinstance(op, PrintOp):
                 continue
             buffer = _buffer(id_, f"result_{n}_{symbol_part(id_)}", op.results[0].type)
@@ -282,16 +283,17 @@ class _Arena:
                 raise refuse(op, "two operations have this id")
             results[id_] = result = op.results[0]
             self._define(op, buffer, n)
-            self._touch(result, n, forever=self._keep or result in self._forever)
-        own = list(self._ends)
-        places = share([Life(self.of[v].nbytes, *self._ends[v]) for v in own], ALIGN)
-        self.size = max((p + self.of[v].nbytes for p, v in zip(places, own, strict=True)), default=0)
-        base = -(-self.base // ALIGN) * ALIGN
-        for value, at in zip(own, places, strict=True):
+            if self._keep or result in self._forever:
+                self._lives.use(result, FOREVER)
+        lives = self._lives.of
+        found = share({v: Life(self.of[v].nbytes, *ends) for v, ends in lives.items()}, ALIGN)
+        self.size = found.size
+        base = round_up(self.base, ALIGN)
+        for value, at in found.offsets.items():
             self.of[value] = replace(self.of[value], address=base + at)
-        self.lives = tuple((self.of[v].name, self.of[v].address, self.of[v].nbytes, *self._ends[v]) for v in own)
-        for value, (root, offset) in self._root.items():
-            self.of[value] = replace(self.of[value], address=self.of[root].address + offset)
+        self.lives = tuple((self.of[v].name, self.of[v].address, self.of[v].nbytes, *ends) for v, ends in lives.items())
+        for value, (source, offset) in self._views.items():
+            self.of[value] = replace(self.of[value], address=self.of[source].address + offset)
         return {id_: self.of[value] for id_, value in results.items()}
 
     def _define(self, op: FleetOp, buffer: Buffer, n: int) -> None:
@@ -299,9 +301,9 @@ class _Arena:
         source = op.operands[0] if op.operands else None
         view = None
         if isinstance(op, ElementOp):
-            root, before = self._root.get(op.operand, (op.operand, 0))
-            self._root[result] = (root, before + part_offsets(op.operand.type)[0][op.index.value.data])
-            self.of[result] = replace(buffer, strides=buffer.steps)
+            self._lies_in(
+                op.operand, part_offsets(op.operand.type)[0][op.index.value.data], replace(buffer, strides=buffer.steps), result
+            )
             return
         if source is not None and buffer.dtype == self.of[source].dtype:
             given = self.of[source]
@@ -311,18 +313,15 @@ class _Arena:
                 raise refuse(op, str(error)) from error
         if view is None or source is None:
             self.of[result] = buffer
-            self._ends[result] = (n, n)
+            self._lives.begin(result, n)
             self.code.append(op)
-            return
-        root, before = self._root.get(source, (source, 0))
-        self._root[result] = (root, before + view.offset * buffer.dtype.itemsize)
-        self.of[result] = replace(buffer, strides=view.strides)
+        else:
+            self._lies_in(source, view.offset * buffer.dtype.itemsize, replace(buffer, strides=view.strides), result)
 
-    def _touch(self, value: SSAValue, n: int, *, forever: bool) -> None:
-        root, _ = self._root.get(value, (value, 0))
-        if root in self._ends:
-            first, last = self._ends[root]
-            self._ends[root] = (first, FOREVER if forever else max(last, n))
+    def _lies_in(self, source: SSAValue, offset: int, buffer: Buffer, result: SSAValue) -> None:
+        self.of[result] = buffer
+        self._views[result] = source, offset
+        self._lives.view(result, [source])
 
 
 def part_offsets(type_: Attribute) -> tuple[list[int], int]:
@@ -332,7 +331,7 @@ def part_offsets(type_: Attribute) -> tuple[list[int], int]:
     for part in type_.types.data:
         offsets.append(at)
         size = int(np.prod(shape_of(part), dtype=np.int64)) * numpy_dtype(part).itemsize
-        at += -(-size // ALIGN) * ALIGN
+        at += round_up(size, ALIGN)
     return offsets, at
 
 

@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "engines"))
 from riscv_models import Maker, model
 
 from fleet.engines.riscv import run_image
-from fleet.targets.liveness import FOREVER, Life, share
+from fleet.targets.liveness import FOREVER, Life
+from fleet.targets.planner import share
 from fleet.targets.riscv.compile import compile_riscv
 
 LIVES = st.lists(
@@ -32,7 +33,9 @@ LIVES = st.lists(
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(LIVES, st.sampled_from([1, 16, 64]))
 def test_what_lives_together_never_overlaps(lives: list[Life], align: int) -> None:
-    places = share(lives, align)
+    found = share(dict(enumerate(lives)), align)
+    places = list(found.offsets.values())
+    assert found.size == max((p + life.size for p, life in zip(places, lives, strict=True)), default=0)
     owner: dict[tuple[int, int], int] = {}  # (step, byte) -> value, tried one by one
     for i, (life, place) in enumerate(zip(lives, places, strict=True)):
         assert place % align == 0
@@ -48,8 +51,8 @@ def test_what_lives_together_never_overlaps(lives: list[Life], align: int) -> No
 
 
 def test_a_chain_needs_two_places() -> None:
-    lives = [Life(1000, i, i + 1) for i in range(20)]
-    assert max(share(lives, 64)) + 1000 <= 2 * 1024
+    lives = {i: Life(1000, i, i + 1) for i in range(20)}
+    assert share(lives, 64).size <= 2 * 1024
 
 
 def chain(m: Maker, x: Any) -> list[Any]:

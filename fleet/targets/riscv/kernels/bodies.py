@@ -19,7 +19,8 @@ from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operations import regions
 from fleet.ir.types import numpy_dtype, shape_of
-from fleet.targets.liveness import Life, share
+from fleet.targets.liveness import Life, Lives
+from fleet.targets.planner import round_up, share
 from fleet.targets.riscv.faults import RuntimeFault, emit_fault
 from fleet.targets.riscv.isa import Isa
 from fleet.targets.riscv.kernels.kernel import I64, ArrayOperand, Builder, Value, index, load
@@ -61,14 +62,11 @@ class _Layout:
         }
         self.code: list[FleetOp] = []
         self.given: list[SSAValue] = []
-        roots: dict[SSAValue, tuple[SSAValue, int]] = {}
-        lives: dict[SSAValue, tuple[int, int]] = {}
-        operations = list(block.ops)
-        for n, op in enumerate(operations):
+        views: dict[SSAValue, tuple[SSAValue, int]] = {}
+        lives = Lives[SSAValue]()
+        for n, op in enumerate(block.ops):
             for value in op.operands:
-                root = roots.get(value, (value, 0))[0]
-                if root in lives:
-                    lives[root] = lives[root][0], n
+                lives.use(value, n)
             if isinstance(op, d.YieldOp):
                 self.given = list(op.operands)
                 continue
@@ -80,23 +78,20 @@ class _Layout:
             moved = self._view(op, array)
             if moved is not None:
                 source, offset, array = moved
-                root, before = roots.get(source, (source, 0))
-                roots[result] = root, before + offset
+                views[result] = source, offset
+                lives.view(result, [source])
             else:
-                lives[result] = n, n
+                lives.begin(result, n)
                 self.code.append(op)
             self.places[result] = _Place(array, 0)
-        values = list(lives)
-        offsets = share([Life(_bytes(self.places[v].array), *lives[v]) for v in values], ALIGN)
-        self.size = 0
-        for value, offset in zip(values, offsets, strict=True):
+        found = share({v: Life(_bytes(self.places[v].array), *ends) for v, ends in lives.of.items()}, ALIGN)
+        for value, offset in found.offsets.items():
             self.places[value] = replace(self.places[value], offset=offset)
-            self.size = max(self.size, offset + _bytes(self.places[value].array))
-        for value, (root, offset) in roots.items():
-            at = self.places[root]
+        for value, (source, offset) in views.items():
+            at = self.places[source]
             self.places[value] = replace(self.places[value], offset=at.offset + offset, of=at.of)
-        self.size = _aligned(self.size)
-        self.scratch = _aligned(max((workspace(op, self.arrays(op), isa) for op in self.code), default=0))
+        self.size = round_up(found.size, ALIGN)
+        self.scratch = round_up(max((workspace(op, self.arrays(op), isa) for op in self.code), default=0), ALIGN)
 
     def _view(self, op: FleetOp, array: ArrayOperand) -> tuple[SSAValue, int, ArrayOperand] | None:
         """The operand that a result is a part of, the bytes from its beginning, and the part."""
@@ -150,10 +145,6 @@ def _bytes(array: ArrayOperand) -> int:
     return array.size * array.dtype.itemsize
 
 
-def _aligned(size: int) -> int:
-    return -(-size // ALIGN) * ALIGN
-
-
 def _parts(type_: Attribute, pointer: Value, b: Builder) -> list[ArrayOperand]:
     assert isinstance(type_, TupleType)
     offsets, _ = part_offsets(type_)
@@ -189,7 +180,7 @@ def _layouts(op: d.RegionOp, operands: Sequence[ArrayOperand], workspace: BodyWo
 def body_workspace(op: d.RegionOp, operands: Sequence[ArrayOperand], workspace: BodyWorkspace, isa: Isa) -> int:
     """Bytes of scratch."""
     most = max(layout.size + layout.scratch for layout in _layouts(op, operands, workspace, isa))
-    return most + (_aligned(part_offsets(op.result.type)[1]) if isinstance(op, d.WhileOp) else 0)
+    return most + (round_up(part_offsets(op.result.type)[1], ALIGN) if isinstance(op, d.WhileOp) else 0)
 
 
 def body_work(op: d.RegionOp, operands: Sequence[ArrayOperand], work: Work, workspace: BodyWorkspace, isa: Isa) -> tuple[int, int]:

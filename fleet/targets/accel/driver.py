@@ -20,7 +20,6 @@ from fleet.errors import DeviceError
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
-from fleet.isa.codec import register_writes
 from fleet.isa.description import Description
 from fleet.isa.reading.cache import load
 from fleet.isa.resolved import reset_state, resolved, state_after
@@ -30,13 +29,11 @@ from fleet.targets.driver import DDR_BASE, HBM_BANK_STEP, HBM_BASE
 from fleet.targets.driver import statements as st
 from fleet.targets.driver.cpp import print_cpp
 from fleet.targets.driver.names import Names, identifier
-from fleet.targets.driver.pieces import fetch_binary, parameter_writes, wait_for
+from fleet.targets.driver.pieces import DEVICE, FOLDER, MEMORY, fetch_binary, issue_call, parameter_writes
 from fleet.targets.host.compile import host_object
 from fleet.transforms.part import part_of
 
 __all__ = ["HostSource", "host_source"]
-
-DEVICE, MEMORY, FOLDER = st.Parameter("device", "device"), st.Parameter("h2cx", "memory"), st.Parameter("prefix", "folder")
 
 _TAKEN = ("device", "h2cx", "prefix", "from", "to", "i", "load_params", "run", "run_ports", "input_ports", "output_ports")
 """Names that the header has whatever the model calls its tensors."""
@@ -231,11 +228,7 @@ class _Driver:
                 continue
             call = calls[at]
             body.add(st.Annotation(f"{call.instruction}: {', '.join(call.ops)}"))
-            *operands, (start, value) = register_writes(self.description, call)
-            # Registers keep what was written.
-            body.add(*(st.CsbWrite(a // 4, v) for a, v in operands if written.get(a) != v))
-            body.add(st.CsbWrite(start // 4, value), wait_for(self.description, call.instruction))
-            written |= dict(operands)
+            body.add(*issue_call(self.description, call, written))
             at += 1
         return body
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from fleet.errors import DeviceError
+from fleet.isa.codec import register_writes
 from fleet.isa.description import Description
+from fleet.sdk import Call
 from fleet.symbols.expr import Number
 from fleet.targets.driver import statements as st
 
-__all__ = ["fetch_binary", "parameter_writes", "status_of", "wait_for"]
+__all__ = ["DEVICE", "FOLDER", "MEMORY", "fetch_binary", "issue_call", "parameter_writes", "status_of", "wait_for"]
+
+DEVICE, MEMORY, FOLDER = st.Parameter("device", "device"), st.Parameter("h2cx", "memory"), st.Parameter("prefix", "folder")
+"""What the functions of every driver take: the device, its transfers, the folder of the parameters."""
 
 
 def status_of(description: Description, unit: str) -> int:
@@ -23,6 +28,18 @@ def status_of(description: Description, unit: str) -> int:
 def wait_for(description: Description, instruction: str) -> st.WaitFor:
     """Waits until the unit of an instruction is done. Raises DeviceError as `status_of`."""
     return st.WaitFor(status_of(description, description.instructions[instruction].unit), 1)
+
+
+def issue_call(description: Description, call: Call, written: dict[int, int]) -> Iterator[st.Node]:
+    """Writes a call's registers but for those that hold the value already, starts it, and waits until it is done.
+
+    written: register's address -> what it holds, for the calls before it and after it. Raises DeviceError as `status_of`.
+    """
+    *operands, (start, value) = register_writes(description, call)
+    yield from (st.CsbWrite(a // 4, v) for a, v in operands if written.get(a) != v)
+    written |= dict(operands)
+    yield st.CsbWrite(start // 4, value)
+    yield wait_for(description, call.instruction)
 
 
 def parameter_writes(description: Description, values: Mapping[str, int]) -> Iterator[st.CsbWrite]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from fleet.isa.codec import register_writes
 from fleet.isa.codec_binary import BEAT, BLOCK, TASKS, WORDS
 from fleet.sdk.tasks import TaskOperand
 from fleet.symbols.expr import Expr, If, Number, Var, as_expr, differ, dim
 from fleet.targets.driver import statements as st
 from fleet.targets.driver.names import Names, identifier
-from fleet.targets.driver.pieces import fetch_binary, parameter_writes, wait_for
+from fleet.targets.driver.pieces import DEVICE, FOLDER, MEMORY, fetch_binary, issue_call, parameter_writes, wait_for
 from fleet.targets.graph.binary import AuxRun, Slot
 from fleet.targets.graph.compiled import CompiledGraph
 from fleet.targets.graph.emission import ConstantPlace, Instr, Loop, NodeInfo, address_of
@@ -19,7 +18,6 @@ from fleet.targets.graph.steps import BoundLoop
 
 __all__ = ["driver"]
 
-DEVICE, MEMORY, FOLDER = st.Parameter("device", "device"), st.Parameter("h2cx", "memory"), st.Parameter("prefix", "folder")
 _LARGEST_INT = (1 << 31) - 1
 
 
@@ -147,12 +145,7 @@ class _Driver:
             else:
                 block.add(st.CopyFile("ddr", file, dim(address_of(m.staging) + m.config.ddr_base), size))
                 for call in m.copies(place, bank):
-                    *operands, start = register_writes(m.description, call)
-                    # Registers keep what was written: banks differ in few of them.
-                    block.add(*(st.CsbWrite(a // 4, v) for a, v in operands if written.get(a) != v))
-                    block.add(st.CsbWrite(start[0] // 4, start[1]))
-                    written |= dict(operands)
-                    block.add(wait_for(self.m.description, call.instruction))
+                    block.add(*issue_call(m.description, call, written))
         return block
 
     # ---- registers

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from fleet.targets.liveness import Life
+from fleet.targets.liveness import FOREVER, Life
 
 __all__ = ["Shared", "SharedRoom", "round_up", "share"]
 
@@ -39,7 +39,7 @@ def share(lives: Mapping[ValueT, Life], align: int) -> Shared[ValueT]:
         for value in order:
             offsets[value], at = at, round_up(at + lives[value].size, align)
     else:
-        room = SharedRoom(align, max(lives[v].first for v in order))
+        room = SharedRoom(align)
         for value in order:
             offsets[value] = room.place(lives[value])
     return Shared(offsets, max((at + lives[value].size for value, at in offsets.items()), default=0))
@@ -50,12 +50,12 @@ _SPAN = 64
 
 
 class SharedRoom:
-    """Memory of which every byte has one value at a time."""
+    """Memory of which every byte has one value at a time; `align`: what offsets are a multiple of."""
 
-    def __init__(self, align: int, end: int) -> None:
-        """end: the last step at which a value begins."""
-        self._align, self._end = align, max(end, 0)
-        self._spans: list[list[int]] = [[] for _ in range(self._end // _SPAN + 1)]
+    def __init__(self, align: int) -> None:
+        self._align = align
+        self._spans: list[list[int]] = [[]]
+        self._forever: list[int] = []
         self._placed: list[tuple[Life, int]] = []
 
     def place(self, life: Life) -> int:
@@ -77,10 +77,17 @@ class SharedRoom:
         """A value lies at `at`."""
         for span in self._of(life):
             span.append(len(self._placed))
+        if life.last >= FOREVER:
+            self._forever.append(len(self._placed))
         self._placed.append((life, at))
 
     def _of(self, life: Life) -> list[list[int]]:
-        return self._spans[max(life.first, 0) // _SPAN : min(max(life.last, 0), self._end) // _SPAN + 1]
+        """The spans in which a value lives; there are as many as were asked for."""
+        first = max(life.first, 0) // _SPAN
+        last = None if life.last >= FOREVER else max(life.last, 0) // _SPAN
+        while len(self._spans) <= max(first, last or 0):
+            self._spans.append(list(self._forever))
+        return self._spans[first:] if last is None else self._spans[first : last + 1]
 
     def _beside(self, life: Life) -> list[tuple[int, int]]:
         """(begin, end) of what lives at the same time, in ascending order."""

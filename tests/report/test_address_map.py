@@ -14,16 +14,17 @@ from fleet.report.run.address_map import AddressMap, draw
 from fleet.sdk.tasks import Space
 from fleet.targets.graph.settings import DEFAULT_BLOCKS, BuildConfig
 from fleet.targets.graph.storage import Planner
+from fleet.targets.liveness import FOREVER
 
 
 def stored() -> dict[str, Any]:
     p = Planner(DEFAULT_BLOCKS, BuildConfig(), {"ddr": Space(1 << 20, 64), "hbm": Space(1 << 20, 64)}, "a device")
-    p.take("w", "weight", "ddr", 4096, -1)
-    p.take("k", "hbm_cache", "hbm", 2048, 1)
-    p.take("a", "runtime", "ddr", 1024, 0)
-    p.take("b", "runtime", "ddr", 2048, 1)
-    p.free("a", 1)
-    p.take("c <&>", "runtime", "ddr", 512, 2)
+    p.place("k", "hbm_cache", "hbm", 2048, 1, 1)
+    p.place("a", "runtime", "ddr", 1024, 0, 1)
+    p.place("b", "runtime", "ddr", 2048, 1, FOREVER)
+    p.place("c <&>", "runtime", "ddr", 512, 2, FOREVER)
+    p.settle()
+    p.take("w", "weight", "ddr", 4096)
     return json.loads(json.dumps(p.finish(3).picture()))
 
 
@@ -32,8 +33,8 @@ def test_stored_form_is_read() -> None:
     assert found.steps == 3
     assert found.spaces == ("ddr", "hbm")
     by_key = {p.key: p for p in found.pieces}
-    assert (by_key["a"].address, by_key["a"].size, by_key["a"].first, by_key["a"].last) == (4096, 1024, 0, 1)
-    assert (by_key["c <&>"].address, by_key["c <&>"].first, by_key["c <&>"].last) == (4096, 2, 3)
+    assert (by_key["a"].address, by_key["a"].size, by_key["a"].first, by_key["a"].last) == (6144, 1024, 0, 1)
+    assert (by_key["c <&>"].address, by_key["c <&>"].first, by_key["c <&>"].last) == (6144, 2, 3)
     assert (by_key["k"].space, by_key["k"].first) == ("hbm", -1)
 
 
@@ -46,7 +47,7 @@ def test_every_piece_is_a_rectangle_of_its_block() -> None:
         assert word in text
     assert "runtime: 3,072 bytes from 0x1000, at most 3,072 alive" in svg
     assert "hbm_cache" not in svg
-    assert "<title>a: 1,024 bytes at 0x1000</title>" in svg
+    assert "<title>a: 1,024 bytes at 0x1800</title>" in svg
     assert "<title>c &lt;&amp;&gt;: 512 bytes at " in svg
     assert svg == draw(found, "ddr", "ddr-map")
 

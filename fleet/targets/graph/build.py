@@ -79,7 +79,7 @@ def build(
         # Its size depends on no address.
         zero = dict.fromkeys(planner.names(), 0)
         size = AuxBinary(Steps(emission, zero), description).size
-        insts = planner.take("insts", "insts", "ddr", max(size, 1), -1, lasting=True)
+        insts = planner.take("insts", "insts", "ddr", size)
     plan = planner.finish(len(emission.nodes))
     steps = Steps(emission, {s.name: s.address for s in plan.storages.values()})
     module = Module(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from fleet.ir.accel.nodes import Node, OperatorCall
 from fleet.sdk.tasks import GraphTasks
-from fleet.targets.graph.lifetimes import Lifetimes
+from fleet.targets.liveness import Lives
 
 __all__ = ["Halves"]
 
@@ -20,16 +20,16 @@ ONCHIP = "onchip"
 class Halves:
     """Wishes, not rules: what does not fit where it is wanted may stand elsewhere as long as instructions allow it."""
 
-    def __init__(self, order: Iterable[Node], tasks: GraphTasks, life: Lifetimes) -> None:
+    def __init__(self, order: Iterable[Node], tasks: GraphTasks, lives: Lives[Node]) -> None:
         """order: every node, arguments first."""
         self._parent: dict[Node, tuple[Node, int]] = {}
         self._turned: dict[Node, int] = {}
         for node in order:
             if isinstance(node, OperatorCall) and node.op in tasks.tasks and node.prefix == ONCHIP:
                 for argument in node.args:
-                    for root in life.roots[argument]:
+                    for root in lives.roots(argument):
                         if root.prefix == ONCHIP:
-                            for own in life.roots[node]:
+                            for own in lives.roots(node):
                                 self._differ(own, root)
 
     def wanted(self, node: Node) -> int | None:

@@ -13,7 +13,7 @@ from fleet.targets.driver.pieces import DEVICE, FOLDER, MEMORY, fetch_binary, is
 from fleet.targets.graph.binary import AuxRun, Slot
 from fleet.targets.graph.compiled import CompiledGraph
 from fleet.targets.graph.emission import ConstantPlace, Instr, Loop, NodeInfo, address_of
-from fleet.targets.graph.lower import short
+from fleet.targets.graph.place import short
 from fleet.targets.graph.steps import BoundLoop
 
 __all__ = ["driver"]

@@ -9,18 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from fleet.errors import DeviceError, FleetError, ModelError
-from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, TupleNode, VarNode, post_order
+from fleet.errors import DeviceError, ModelError
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, TupleNode, VarNode
 from fleet.ir.accel.types import AccelTensor
-from fleet.ir.accel.walk import caches
 from fleet.sdk import Device
-from fleet.sdk.tasks import GraphTasks, OnChipRoom, Packing, TaskCall, TaskOperand
-from fleet.symbols.expr import Expr, ExprError, Numb, Number, as_expr, dim, upper
+from fleet.sdk.tasks import GraphTasks, Packing, TaskCall, TaskOperand
+from fleet.symbols.expr import Expr, Numb, Number, as_expr, dim, upper
 from fleet.symbols.expr import Var as Dim
 from fleet.targets.driver.names import Names
 from fleet.targets.graph.emission import ConstantPlace, Emission, Instr, Loop, NodeInfo, Requirement, address_of
-from fleet.targets.graph.halves import Halves
-from fleet.targets.graph.lifetimes import Lifetimes
+from fleet.targets.graph.place import GraphPlacement, located, short
 from fleet.targets.graph.settings import BuildConfig
 from fleet.targets.graph.storage import Planner
 
@@ -29,7 +27,6 @@ __all__ = ["lower"]
 _MOST_ROUNDS = 1 << 16
 """Each takes room in the binary."""
 
-REALLOC = "accel.realloc"
 GLOBAL = "global::"
 """Constants whose name begins so are the same wherever the name is the same, and stand in block "global"."""
 
@@ -51,11 +48,6 @@ def lower(
         DeviceError: naming a node and what the device cannot do.
     """
     return _Lowering(graph, tasks, device, planner, config, options).run()
-
-
-def short(op: str) -> str:
-    """ "mvm" of "accel.hbm.mvm"."""
-    return op.rsplit(".", 1)[-1]
 
 
 @dataclass
@@ -116,29 +108,23 @@ class _Lowering:
     ) -> None:
         self.graph, self.tasks, self.device, self.planner = graph, tasks, device, planner
         self.config, self.options = config, options
-        self.order = list(post_order(graph))
+        self.place = GraphPlacement(graph, tasks, device, planner, config)
         self.context = _Context(device, config.lite)
         self.places: dict[Node, tuple[TaskOperand, ...]] = {}
         self.constants: dict[object, ConstantPlace] = {}
-        self.names, self.constant_names, self.input_names = Names(), Names(), Names()
+        self.constant_names = Names()
         self.nodes: list[NodeInfo] = []
         self.views: list[NodeInfo] = []
         self.inputs: dict[str, TaskOperand] = {}
-        self.dims: dict[str, Dim] = {}
         self.log: list[str] = []
-        self.life = Lifetimes(graph, self.order, tasks)
-        self.halves = Halves(self.order, tasks, self.life)
-        self.reserved = self._reserved()
-        self.caches = frozenset(caches(graph).values())
-        self.keys: dict[Node, list[str]] = {}
-        self.join_parts: dict[Node, tuple[TaskOperand, ...]] = {}
 
     def run(self) -> Emission:
         steps = 0
-        for node in self.order:
+        for node in self.place.order:
             if isinstance(node, VarNode):
-                self._input(node)
-        for node in self.order:
+                self.places[node] = self.place.operands(node)
+                self.inputs[node.label or "input"] = self.places[node][0]
+        for node in self.place.order:
             if isinstance(node, OperatorCall):
                 steps += self._call(node, steps)
             elif isinstance(node, TupleItemNode):
@@ -148,117 +134,18 @@ class _Lowering:
         self._check_names()
         return Emission(
             tuple(self.context.items), tuple(self.nodes), tuple(self.views), self.inputs, self._outputs(),
-            tuple(self.constants.values()), self.dims, tuple(self.context.requirements), self.context.parameters, tuple(self.log),
+            tuple(self.constants.values()), self.place.dims, tuple(self.context.requirements), self.context.parameters,
+            tuple(self.log),
         )  # fmt: skip
 
     def _check_names(self) -> None:
         """Dimensions, storages and loops are variables of the same expressions."""
         loops = [item.index.name for item in self.context.items if isinstance(item, Loop)]
         for name in (*self.planner.names(), *loops):
-            if name in self.dims:
+            if name in self.place.dims:
                 raise ModelError(f"a dimension is called '{name}', as a storage or a loop is", where="graph", hint="rename it")
 
     # ---- nodes
-
-    def _join_place(self, node: OperatorCall, step: int, avoid: Sequence[int]) -> TaskOperand:
-        """Where a result that a join wants stands; the join gets its room with the first of them."""
-        join, index = self.life.joined[node]
-        if join not in self.join_parts:
-            (tensor,) = self._types(join)
-            operand = self._operand(tensor, self._space(join, tensor))
-            name = self.names.unique(join.label or f"{short(join.op)}_{len(self.join_parts)}")
-            whole = self._placed(join, name, operand, self.tasks.room(self.device, operand, {}), step, avoid)
-            args = tuple(self._operand(t, whole.space) for a in join.args for t in self._types(a))
-            self.join_parts[join] = self.tasks.joins[join.op](TaskCall(join.op, name, args, (), join.attrs), whole)
-        return self.join_parts[join][index]
-
-    def _types(self, node: Node) -> tuple[AccelTensor, ...]:
-        found = node.checked_type
-        if found is None:
-            raise ModelError("it has no type", where=f"node '{node.label or type(node).__name__}'", hint="run infer_type first")
-        types = (found,) if isinstance(found, AccelTensor) else tuple(found)
-        for t in types:
-            for size in t.shape:
-                self._dimension(node, size)
-        return types
-
-    def _dimension(self, node: Node, size: Number) -> None:
-        if not isinstance(size, Expr):
-            return
-        for variable in size.variables:
-            if variable.max_data is None:
-                raise ModelError(
-                    f"dimension '{variable.name}' has no bound", where=f"node '{node.label or type(node).__name__}'",
-                    hint=f'give it one: ne.Var("{variable.name}", max_data=...)',
-                )  # fmt: skip
-            if self.dims.setdefault(variable.name, variable) is not variable:
-                bounds = sorted({self.dims[variable.name].max_data or 0, variable.max_data})
-                what = f"two dimensions are called '{variable.name}', with the largest values {bounds[0]} and {bounds[-1]}"
-                raise ModelError(what, where=f"node '{node.label or type(node).__name__}'", hint="use one object")
-
-    def _space(self, node: Node, tensor: AccelTensor) -> str:
-        return "onchip" if node.prefix == "onchip" and tensor.dtype.dtype == "float16" else tensor.dtype.mapped
-
-    def _operand(self, tensor: AccelTensor, space: str) -> TaskOperand:
-        return TaskOperand(tensor.shape, tensor.dtype.dtype, space, 0)
-
-    def _reserved(self) -> dict[Node, list[tuple[Number, ...]]]:
-        """Root -> shapes that it must have room for (`realloc`)."""
-        found: dict[Node, list[tuple[Number, ...]]] = {}
-        for node in self.order:
-            if isinstance(node, OperatorCall) and node.op == REALLOC:
-                for root in self.life.roots[node]:
-                    found.setdefault(root, []).append(tuple(node.attrs["new_shape"]))
-        return found
-
-    def _placed(
-        self, node: Node, key: str, operand: TaskOperand, room: OnChipRoom, step: int, avoid: Sequence[int] = ()
-    ) -> TaskOperand:
-        """The operand with its address, strides and storage."""
-        shapes = self.reserved.get(node, ())
-        size = max([room.size, *(self.tasks.room(self.device, replace(operand, shape=s), {}).size for s in shapes)])
-        # Indices of an argmax are never on chip: they stand beside what is.
-        block, space = "runtime" if node.prefix == "onchip" and operand.space != "onchip" else node.prefix, operand.space
-        try:
-            if space == "onchip":
-                storage = self._on_chip(node, key, size, step, avoid)
-            else:
-                storage = self.planner.take(key, block, space, size, step)
-        except DeviceError:
-            if space != "onchip" or not self.config.spill:
-                raise
-            space = "ddr"
-            storage = self.planner.take(key, "runtime", space, size, step)
-        self.keys.setdefault(node, []).append(key)
-        return replace(operand, space=space, address=address_of(storage), surface=room.surface, line=room.line, storage=storage)
-
-    def _on_chip(self, node: Node, key: str, size: int, step: int, avoid: Sequence[int]) -> str:
-        """Room in the half where it is wanted, else where it may be."""
-        wanted, parts = self.halves.wanted(node), self.planner.spaces["onchip"].parts
-        others = [p for p in range(parts) if p != wanted] if wanted is not None and wanted not in avoid else None
-        try:
-            storage = self.planner.take(key, node.prefix, "onchip", size, step, avoid=avoid if others is None else others)
-        except DeviceError:
-            if others is None:
-                raise
-            storage = self.planner.take(key, node.prefix, "onchip", size, step, avoid=avoid)
-        self.halves.placed(node, self.planner.part(key))
-        return storage
-
-    def _input(self, node: VarNode) -> None:
-        (tensor,) = self._types(node)
-        if node.prefix == "onchip":
-            raise ModelError("it stands on chip, where no host can write it", where=f"input '{node.label}'")
-        name = self.input_names.unique(node.label or "input")
-        if name != node.label:
-            raise ModelError(f"two inputs are called '{node.label}'", where="graph", hint="give each its own name")
-        operand = self._operand(tensor, self._space(node, tensor))
-        try:
-            room = self.tasks.room(self.device, operand, {})
-        except FleetError as error:
-            raise DeviceError(error.what, where=f"input '{name}'", hint=error.hint) from error
-        self.places[node] = (self._placed(node, name, operand, room, -1),)
-        self.inputs[name] = self.places[node][0]
 
     def _item(self, node: TupleItemNode) -> None:
         source = self.places[node.source]
@@ -270,30 +157,19 @@ class _Lowering:
 
     def _call(self, node: OperatorCall, step: int) -> int:
         """1 where it has instructions, 0 where it is a view."""
+        name, types = self.place.names[node], self.place.types(node)
+        args = tuple(self._argument(node, name, i, a) for i, a in enumerate(node.args))
+        call = TaskCall(node.op, name, args, (), dict(node.attrs))
         view = self.tasks.views.get(node.op)
-        name = self.names.unique(node.label or f"{short(node.op)}_{step if view is None else f'view_{len(self.views)}'}")
-        types = self._types(node)
-        attrs = dict(node.attrs)
-        for value in attrs.values():
-            if isinstance(value, Expr):
-                self._dimension(node, value)
-        call = TaskCall(node.op, name, tuple(self._argument(node, name, i, a) for i, a in enumerate(node.args)), (), attrs)
-        try:
-            if view is not None:
-                made = view(call, [t.shape for t in types])
-                self._possible(node, call, types)
-                self.places[node] = made
-                at = len(self.context.items)
-                self.views.append(NodeInfo(name, node.op, step, at, at, call.args, made))
-                return 0
-            self._task(node, call, types, step)
-        except ExprError as error:
-            raise ModelError(error.what, where=f"{name} ({node.op})", hint=error.hint) from error
-        except FleetError as error:
-            if error.where is not None and name in error.where:
-                raise
-            raise type(error)(f"{error}", where=f"{name} ({node.op})") from error
-        return 1
+        with located(name, node.op):
+            if view is None:
+                self._task(node, call, step)
+                return 1
+            self.places[node] = made = view(call, [t.shape for t in types])
+            self._possible(node, call, types)
+            at = len(self.context.items)
+            self.views.append(NodeInfo(name, node.op, step, at, at, call.args, made))
+            return 0
 
     def _possible(self, node: OperatorCall, call: TaskCall, types: Sequence[AccelTensor]) -> None:
         """Steps too small for a view are refused: a part of less than nothing, a token that is not there."""
@@ -305,38 +181,18 @@ class _Lowering:
             self.context.require(as_expr(index) + 1 - call.args[0].shape[1], 0, what)
             self.context.require(-as_expr(index), 0, what)
 
-    def _task(self, node: OperatorCall, call: TaskCall, types: Sequence[AccelTensor], step: int) -> None:
-        task = self.tasks.tasks.get(node.op)
-        if task is None:
-            known = ", ".join(short(op) for op in self.tasks.tasks)
-            raise DeviceError("the device has no instruction for it", where=f"{call.node} ({node.op})", hint=f"it has {known}")
-        call = replace(call, args=tuple(self._constant(call, i, a) for i, a in zip(range(len(call.args)), node.args, strict=True)))
-        avoid = {self.planner.part(key) for a in node.args for root in self.life.roots[a] for key in self.keys.get(root, ())
-                 if any(o.space == "onchip" for o in self.places[a])}  # fmt: skip
-        wanted = [self._operand(t, self._space(node, t)) for t in types]
-        if node in self.caches and self.config.ping_pong(node.prefix):
-            what = f"a cache stands in block '{node.prefix}', whose storages are used again"
-            raise ModelError(what, where=f"{call.node} ({node.op})", hint="leave it in block 'hbm_cache'")
-        made: list[TaskOperand] = []
-        if node in self.life.joined:
-            made, wanted = [self._join_place(node, step, sorted(avoid))], []
-        for n, operand in enumerate(wanted):
-            room = self.tasks.room(self.device, operand, call.attrs)
-            key = call.node if n == 0 else f"{call.node}.{n}"
-            made.append(self._placed(node, key, operand, room, step, sorted(avoid)))
-        done = replace(call, results=tuple(made))
+    def _task(self, node: OperatorCall, call: TaskCall, step: int) -> None:
+        args = tuple(self._constant(call, i, a) for i, a in zip(range(len(call.args)), node.args, strict=True))
+        done = replace(call, args=args, results=self.place.operands(node))
         self.places[node] = done.results
-        shape = made[0].shape
+        shape = done.results[0].shape
         context = self.context
         context.node, context.tokens = len(self.nodes), (0, shape[1]) if len(shape) == 3 else None
         first = len(context.items)
-        task(context, done)
+        self.tasks.tasks[node.op](context, done)
         self.nodes.append(NodeInfo(call.node, node.op, step, first, len(context.items), done.args, done.results))
         if self.config.debug:
             self.log.append(_line(done))
-        for root in self.life.ending(step, node):
-            for done_key in self.keys.pop(root, ()):
-                self.planner.free(done_key, step)
 
     # ---- constants
 
@@ -351,8 +207,8 @@ class _Lowering:
         if node.op in self.tasks.views:
             what = f"operand {index + 1} is the constant '{argument.label}', views are of computed tensors"
             raise DeviceError(what, where=f"{name} ({node.op})")
-        (tensor,) = self._types(argument)
-        return replace(self._operand(tensor, tensor.dtype.mapped), name=argument.label or "constant")
+        (tensor,) = self.place.types(argument)
+        return TaskOperand(tensor.shape, tensor.dtype.dtype, tensor.dtype.mapped, 0, name=argument.label or "constant")
 
     def _constant(self, call: TaskCall, index: int, argument: Node) -> TaskOperand:
         """The operand of an argument; a constant gets its place at its first use."""
@@ -366,7 +222,7 @@ class _Lowering:
         if place is None:
             name = self.constant_names.unique(operand.name)
             block = "global" if shared else argument.prefix
-            storage = self.planner.take(f"constant {name}", block, operand.space, packing.room.size, -1, lasting=True)
+            storage = self.planner.take(f"constant {name}", block, operand.space, packing.room.size)
             place = self.constants[key] = ConstantPlace(name, argument.data, storage, operand.space, packing)
         _check_use(place, packing, argument, call)
         room = place.packing.room

@@ -1,8 +1,9 @@
-"""The memory plan: which storage every tensor and constant stands in, and at which address every storage begins.
+"""The memory plan of a graph: which storage every tensor and constant stands in, and at which address every storage begins.
 
-A block ("runtime") is a row of storages ("runtime0", "runtime1", ...). Blocks with the ping-pong property give a storage to
-another tensor when what it holds is dead: the smallest free one that is large enough, else the largest free one, which grows.
-So addresses are known only when everything has its storage (`Planner.finish`).
+A block ("runtime") has a piece of a memory, or all of one. What it holds comes in two steps. Values that a step computes or is
+given share memory where their lives allow it, if the block has the ping-pong property; else each lives forever. Constants stand
+behind them. A storage ("runtime0") is an offset of the block at which something stands. Addresses are known when the sizes of all
+blocks are (`Planner.finish`), as a block may follow another one.
 """
 
 from __future__ import annotations
@@ -15,15 +16,12 @@ from typing import Any
 from fleet.errors import DeviceError, ModelError
 from fleet.sdk.tasks import Space
 from fleet.targets.graph.settings import NEEDED_BLOCKS, Blocks, BuildConfig
+from fleet.targets.liveness import FOREVER, Life, live_bytes
+from fleet.targets.planner import SharedRoom, round_up, share
 
 __all__ = ["GraphStorage", "Planner", "StoragePlan", "Tenant"]
 
 WHERE = "memory plan"
-
-
-def round_up(value: int, unit: int) -> int:
-    """The next multiple."""
-    return -(-value // unit) * unit
 
 
 @dataclass(frozen=True)
@@ -48,16 +46,11 @@ class GraphStorage:
 
 @dataclass(frozen=True)
 class Tenant:
-    """What stands in a storage from step `first` to step `last`, both included. step -1: before the first; None: to the end.
-
-    size: the bytes that it takes of the storage, which may be larger.
-    """
+    """What stands in a storage, which may be larger. Step -1: before the first."""
 
     key: str
     storage: str
-    size: int
-    first: int
-    last: int | None
+    life: Life
 
 
 @dataclass(frozen=True)
@@ -65,8 +58,8 @@ class StoragePlan:
     """The finished plan.
 
     Attributes:
-        storages: name -> storage, block by block, ascending in each.
-        tenants: in the order in which they came.
+        storages: name -> storage, block by block, ascending in each; two of a block may overlap.
+        tenants: in the order in which they begin.
         bases: block -> (space, first byte, behind the last byte).
         steps: how many there are.
     """
@@ -78,16 +71,7 @@ class StoragePlan:
 
     def peak(self, block: str) -> int:
         """The most bytes of a block that are alive at once."""
-        change = [0] * (self.steps + 3)
-        for t in self.tenants:
-            if self.storages[t.storage].block == block:
-                change[t.first + 1] += t.size
-                change[(self.steps if t.last is None else t.last) + 2] -= t.size
-        most = now = 0
-        for c in change:
-            now += c
-            most = max(most, now)
-        return most
+        return live_bytes(t.life for t in self.tenants if self.storages[t.storage].block == block)
 
     def report(self) -> list[str]:
         """A line a block: where it stands, its storages, the peak of what is alive in it, and what is lost beside that."""
@@ -111,39 +95,51 @@ class StoragePlan:
                     "block": self.storages[t.storage].block,
                     "space": self.storages[t.storage].space,
                     "address": self.storages[t.storage].address,
-                    "size": t.size,
-                    "first": t.first,
-                    "last": self.steps if t.last is None else t.last,
+                    "size": t.life.size,
+                    "first": max(t.life.first, -1),
+                    "last": min(t.life.last, self.steps),
                 }
                 for t in self.tenants
             ],
         }
 
 
-@dataclass
-class _Room:
-    """A storage while it can still grow."""
+LOADING = -2
+"""The step in which constants come into memory, before inputs do (-1)."""
 
+
+@dataclass
+class _Storage:
     name: str
     size: int
-    part: int = 0
-    lasting: bool = False
 
 
 @dataclass
 class _Block:
+    """What stands in a block: lives and places (part, offset in it) by key; storages by place.
+
+    rooms: one a part, of several. shared: bytes up to the end of what was placed; end: behind all that stands there.
+    """
+
     name: str
     space: str
-    rooms: list[_Room] = field(default_factory=list["_Room"])
-    free: list[_Room] = field(default_factory=list["_Room"])
+    lives: dict[str, Life] = field(default_factory=dict[str, Life])
+    places: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    storages: dict[tuple[int, int], _Storage] = field(default_factory=dict[tuple[int, int], _Storage])
+    rooms: list[SharedRoom] = field(default_factory=list[SharedRoom])
+    shared: int = 0
+    end: int = 0
 
-    def taken(self, part: int) -> int:
-        """Bytes of a part that storages take."""
-        return sum(r.size for r in self.rooms if r.part == part)
+    def stand(self, key: str, life: Life, place: tuple[int, int]) -> str:
+        """Gives something its storage: its name."""
+        storage = self.storages.setdefault(place, _Storage(f"{self.name}{len(self.storages)}", 0))
+        storage.size, self.end = max(storage.size, life.size), max(self.end, place[1] + life.size)
+        self.lives[key], self.places[key] = life, place
+        return storage.name
 
 
 class Planner:
-    """Takes tensors in the order of the steps that make them."""
+    """First `place` for all that a step has, then `settle`; then `take` for constants, and `finish`."""
 
     def __init__(self, blocks: Blocks, config: BuildConfig, spaces: Mapping[str, Space], device: str) -> None:
         """blocks: where each begins. spaces: the device's memories. device: its name, for messages.
@@ -158,83 +154,91 @@ class Planner:
                 what = f"setting 'pingpong' names '{name}', which is no block"
                 raise ModelError(what, where=WHERE, hint=f"blocks are {', '.join(self._bases)}")
         self._blocks: dict[str, _Block] = {}
-        self._live: dict[str, tuple[_Block, _Room, int, int]] = {}
-        self._tenants: list[tuple[str, _Room, int, int, int | None]] = []
+        self._of: dict[str, _Block] = {}
 
-    def take(
-        self, key: str, block: str, space: str, size: int, step: int, *, avoid: Collection[int] = (), lasting: bool = False
-    ) -> str:
-        """Room for a tensor from `step` on; the name of its storage.
+    def place(
+        self, key: str, block: str, space: str, size: int, first: int, last: int, *,
+        avoid: Collection[int] = (), prefer: int | None = None,
+    ) -> None:  # fmt: skip
+        """Room for what a step has, from step `first` to `last`; in a block without the ping-pong property, forever.
 
         Args:
-            key: unique; `free` takes it.
+            key: unique.
             block, space: where it goes. size: bytes, in every bank.
-            step: from which it is alive; -1 before the first.
-            avoid: parts of the space in which it must not stand.
-            lasting: it is there before the first step and through all of them: nothing else ever stands where it does.
+            avoid: parts of the space in which it must not stand. prefer: where it should.
 
         Raises:
             ModelError: the block has no base, or other tensors of it stand in another memory.
             DeviceError: what the parts of the space hold does not fit.
         """
+        found, unit = self._block(block, space, key), self._unit(space)
+        size = round_up(max(size, 1), unit)
+        life = Life(size, first, last) if self.config.ping_pong(block) else Life(size, LOADING, FOREVER)
+        parts = self.spaces[space].parts
+        if parts > 1:
+            # What is computed later depends on whether and where this fits.
+            found.rooms = found.rooms or [SharedRoom(unit) for _ in range(parts)]
+            allowed = sorted((p for p in range(parts) if p not in avoid), key=lambda p: p != prefer)
+            free = {p: found.rooms[p].free(life) for p in allowed}
+            part = next((p for p, at in free.items() if at + size <= self.spaces[space].size // parts), None)
+            if part is None:
+                raise DeviceError(self._full(found, life, avoid), where=f"{WHERE}, block '{block}', '{key}'")
+            found.rooms[part].take(life, free[part])
+            found.places[key] = part, free[part]
+        found.lives[key], self._of[key] = life, found
+
+    def part(self, key: str) -> int:
+        """The part in which something stands, of a space with several."""
+        return self._of[key].places[key][0]
+
+    def settle(self) -> None:
+        """All that was placed gets its storage."""
+        for block in self._blocks.values():
+            if not block.rooms:
+                block.places = {k: (0, at) for k, at in share(block.lives, self._unit(block.space)).offsets.items()}
+            for key in sorted(block.places, key=lambda key: block.places[key]):
+                block.stand(key, block.lives[key], block.places[key])
+            block.shared = block.end
+
+    def storage(self, key: str) -> str:
+        """The name of the storage in which something stands, when all is settled."""
+        block = self._of[key]
+        return block.storages[block.places[key]].name
+
+    def take(self, key: str, block: str, space: str, size: int) -> str:
+        """Room that nothing shares, for a constant, behind all that is there: the name of its storage. Raises as `place`."""
         found = self._block(block, space, key)
-        size = round_up(max(size, 1), self._unit(space))
-        again = self.config.ping_pong(block) and not lasting
-        room = self._reused(found, size, avoid) if again else None
-        room = room or self._new(found, key, size, avoid)
-        room.lasting = lasting
-        # What is not used again is kept through all runs: constants, caches.
-        self._live[key] = found, room, size, step if again else -1
-        return room.name
+        life = Life(round_up(max(size, 1), self._unit(space)), LOADING, FOREVER)
+        return found.stand(key, life, (0, found.end))
 
     def stage(self, block: str, space: str, size: int) -> str:
-        """Room that is used only before the first step, when nothing else of a ping-pong block is: a storage that there is, where
-        one is large enough; else the largest one grows.
-        """
+        """Room that is used only while constants come into memory, when nothing else of the block is: the name of its storage."""
         found = self._block(block, space, "staging")
-        size = round_up(size, self._unit(space))
-        rooms = [r for r in found.rooms if not r.lasting]
-        if not self.config.ping_pong(block) or not rooms:
-            return self._new(found, "staging", size, ()).name
-        enough = [r for r in rooms if r.size >= size]
-        room = min(enough, key=lambda r: r.size) if enough else max(rooms, key=lambda r: r.size)
-        room.size = max(room.size, size)
-        return room.name
+        life = Life(round_up(size, self._unit(space)), LOADING, LOADING)
+        behind = life.size > found.shared < found.end
+        return found.stand("staging", life, (0, found.end if behind else 0))
 
     def names(self) -> list[str]:
         """The storages so far."""
-        return [room.name for block in self._blocks.values() for room in block.rooms]
-
-    def part(self, key: str) -> int:
-        """The part in which a living tensor stands."""
-        return self._live[key][1].part
-
-    def free(self, key: str, step: int) -> None:
-        """The tensor is dead behind `step`. In a block without the ping-pong property it keeps its room to the end."""
-        block, room, size, first = self._live[key]
-        if self.config.ping_pong(block.name):
-            del self._live[key]
-            self._tenants.append((key, room, size, first, step))
-            block.free.append(room)
+        return [storage.name for block in self._blocks.values() for storage in block.storages.values()]
 
     def finish(self, steps: int) -> StoragePlan:
-        """The plan, with addresses. Whatever still lives, lives to the end.
+        """The plan, with addresses.
 
         Raises:
             DeviceError: a block does not fit the device.
             ModelError: blocks meet.
         """
-        tenants = [*self._tenants, *((key, room, size, first, None) for key, (_, room, size, first) in self._live.items())]
         storages: dict[str, GraphStorage] = {}
         bases: dict[str, tuple[str, int, int]] = {}
         for name in self._bases:
             self._place(name, storages, bases)
         used = {b: bases[b] for b in self._bases if b in self._blocks}
         self._check_apart(used)
-        ordered = sorted(tenants, key=lambda t: t[3])
-        return StoragePlan(storages, tuple(Tenant(k, r.name, size, f, e) for k, r, size, f, e in ordered), used, steps)
+        tenants = [Tenant(k, b.storages[at].name, b.lives[k]) for b in self._blocks.values() for k, at in b.places.items()]
+        return StoragePlan(storages, tuple(sorted(tenants, key=lambda t: t.life.first)), used, steps)
 
-    # ---- rooms
+    # ---- blocks
 
     def _unit(self, space: str) -> int:
         return max(self.config.align, self.spaces[space].align)
@@ -254,48 +258,13 @@ class Planner:
             raise ModelError(what, where=WHERE, hint="give it a block of its own")
         return block
 
-    def _reused(self, block: _Block, size: int, avoid: Collection[int]) -> _Room | None:
-        """The smallest free room that is large enough, else the largest free one where it can grow."""
-        allowed = [r for r in block.free if r.part not in avoid]
-        enough = [r for r in allowed if r.size >= size]
-        if enough:
-            room = min(enough, key=lambda r: r.size)
-        else:
-            # Of several parts one may have room for the growth where the other has none.
-            growing = [r for r in allowed if self._fits(block, r.part, size - r.size)]
-            if not growing:
-                return None
-            room = max(growing, key=lambda r: r.size)
-            room.size = size
-        block.free.remove(room)
-        return room
-
-    def _new(self, block: _Block, key: str, size: int, avoid: Collection[int]) -> _Room:
-        parts = [p for p in range(self.spaces[block.space].parts) if p not in avoid]
-        part = next((p for p in parts if self._fits(block, p, size)), None)
-        if part is None:
-            raise DeviceError(self._full(block, size, avoid), where=f"{WHERE}, block '{block.name}', '{key}'")
-        room = _Room(f"{block.name}{len(block.rooms)}", size, part)
-        block.rooms.append(room)
-        return room
-
-    def _fits(self, block: _Block, part: int, more: int) -> bool:
-        """Whether a part can take more. A space of one part is looked at when all is known (`finish`)."""
+    def _full(self, block: _Block, life: Life, avoid: Collection[int]) -> str:
         space = self.spaces[block.space]
-        return space.parts == 1 or block.taken(part) + more <= space.size // space.parts
-
-    def _full(self, block: _Block, size: int, avoid: Collection[int]) -> str:
-        space = self.spaces[block.space]
-        part = space.size // space.parts
         if len(set(avoid)) >= space.parts:
             return f"its operands stand in all {space.parts} parts of {block.space}, a result needs another one than they have"
-        taken = [block.taken(p) for p in range(space.parts)]
-        free = [f"{sum(r.size for r in block.free if r.part == p):,}" for p in range(space.parts)]
-        return (
-            f"{size:,} bytes of {block.space} do not fit: a part has {part:,}, "
-            f"taken are {' and '.join(f'{t:,}' for t in taken)}, of which {' and '.join(free)} are free in pieces"
-            + (f"; part {' and '.join(map(str, avoid))} has its operands" if avoid else "")
-        )
+        part = f"a part has {space.size // space.parts:,}, beside what lives meanwhile"
+        operands = f"; part {' and '.join(map(str, avoid))} has its operands" if avoid else ""
+        return f"{life.size:,} bytes of {block.space} do not fit: {part}{operands}"
 
     # ---- addresses
 
@@ -326,27 +295,24 @@ class Planner:
         if space.parts > 1 and (first != 0 or any(b.space == block.space for b in self._blocks.values() if b is not block)):
             what = f"block '{name}' does not have all of {block.space} from address 0 on, which stands in {space.parts} parts"
             raise ModelError(what, where=WHERE, hint="use one block for it, and give it the address 0")
-        first = round_up(first, self._unit(block.space))
-        end = first
+        first = end = round_up(first, self._unit(block.space))
         part_bytes = space.size // space.parts
-        for part in range(space.parts):
-            at = end if space.parts == 1 else first + part * part_bytes
-            for room in block.rooms:
-                if room.part == part:
-                    storages[room.name] = GraphStorage(room.name, name, block.space, at, room.size, part)
-                    at += room.size
-                    if at > space.size:
-                        raise DeviceError(
-                            self._too_large(block, room, at, first), where=f"{WHERE}, block '{name}'", hint=_HINT.get(block.space)
-                        )
-            end = max(end, at)
+        for (part, at), room in sorted(block.storages.items(), key=lambda item: item[0]):
+            storage = GraphStorage(room.name, name, block.space, first + part * part_bytes + at, room.size, part)
+            storages[room.name], end = storage, max(end, storage.end)
+        if end > space.size:
+            raise DeviceError(
+                self._too_large(block, storages, first, end), where=f"{WHERE}, block '{name}'", hint=_HINT.get(block.space)
+            )
         bases[name] = (block.space, first, end)
 
-    def _too_large(self, block: _Block, room: _Room, end: int, first: int) -> str:
+    def _too_large(self, block: _Block, storages: Mapping[str, GraphStorage], first: int, end: int) -> str:
         bank = " a bank" if block.space == "hbm" else ""
-        has = f"{self.device} has {self.spaces[block.space].size:#x} of {block.space}{bank}"
-        whole = f"the block begins at {first:#x} and takes {sum(r.size for r in block.rooms):,} bytes{bank}"
-        return f"storage '{room.name}' of {room.size:,} bytes{bank} ends at {end:#x}, {has}; {whole}"
+        size = self.spaces[block.space].size
+        over = next(storages[s.name] for s in block.storages.values() if storages[s.name].end > size)
+        has = f"{self.device} has {size:#x} of {block.space}{bank}"
+        whole = f"the block begins at {first:#x} and takes {end - first:,} bytes{bank}"
+        return f"storage '{over.name}' of {over.size:,} bytes{bank} ends at {over.end:#x}, {has}; {whole}"
 
     def _check_apart(self, bases: Mapping[str, tuple[str, int, int]]) -> None:
         ranges = sorted(((space, first, end, name) for name, (space, first, end) in bases.items() if end > first))

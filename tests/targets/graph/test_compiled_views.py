@@ -93,8 +93,17 @@ def test_realloc(tmp_path: Path) -> None:
 
 def test_realloc_reserves_room() -> None:
     y = twice(given(64))
-    sizes = [build(transform.infer_type(twice(n), "hbm_small")).storage.storages["runtime1"].size for n in (y, realloc(y))]
-    assert sizes == [9 * 64 * 2, 9 * 256 * 2]
+    plans = [build(transform.infer_type(twice(n), "hbm_small")).storage for n in (y, realloc(y))]
+    assert [t.life.size for plan in plans for t in plan.tenants if t.key == "add_0"] == [9 * 64 * 2, 9 * 256 * 2]
+
+
+def test_an_input_and_results_of_one_name(tmp_path: Path) -> None:
+    x = given(64, name="a.1")
+    a = hbm.add(x, x, name="a.1")
+    b = hbm.add(hbm.add(a, a, name="a"), x)
+    inputs, (found,) = computed(tmp_path, hbm.add(b, a))
+    a_ = inputs["a.1"]
+    np.testing.assert_array_equal(found, (4 * a_ + a_) + 2 * a_)
 
 
 def wrong_order(x: Node) -> Node:

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as s
 from small import Machine
@@ -13,6 +14,7 @@ from small import Machine
 from fleet.dlavm import adr, ne, transform
 from fleet.ir.accel.nodes import Node
 from fleet.targets.graph.build import build
+from fleet.targets.liveness import Lives
 
 HEADS, CHANNELS = 4, 128
 
@@ -82,3 +84,19 @@ def test_random_graphs(data: s.DataObject) -> None:
         found = machine.step({n: a for n, a in drawn.inputs.items() if n in module.inputs}, token=drawn.tokens)
         for i, (_, array) in enumerate(kept):
             np.testing.assert_array_equal(found[f"output{i}"], array)
+
+
+@pytest.mark.parametrize("short", [False, True])
+def test_a_life_that_ends_too_early_is_seen(short: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hasty(lives: Lives[Node], value: Node, _step: int) -> None:
+        lives.of |= {root: (lives.of[root][0], lives.of[root][0] + 1) for root in lives.roots(value) if root in lives.of}
+
+    if short:
+        monkeypatch.setattr(Lives, "use", hasty)
+    x = adr.hbm.var_ddr("x", (1, ne.Var("token", max_data=9), CHANNELS))
+    first = adr.hbm.add(x, x)
+    y = adr.hbm.add(adr.hbm.mul(adr.hbm.mul(first, first), x), first)
+    module = build(transform.infer_type(adr.hbm.sub(adr.hbm.mul(y, y), first), "hbm_small"))
+    array = np.full((1, 3, CHANNELS), 0.5, np.float16)
+    found = Machine(module, tmp_path).step({"x": array}, token=3)["output"]
+    assert np.array_equal(found, np.full_like(array, 1.25)) is not short

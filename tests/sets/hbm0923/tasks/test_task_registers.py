@@ -77,10 +77,10 @@ def test_attention() -> None:
     head = 4 * ROW
     k_line, v_line = 2 * 128, 2 * 48
     k_head, v_head = 2 * k_line, 4 * v_line
-    # Inputs for 8 tokens take 8192, 4096 and 4096 bytes. The scores (4 heads of 2 groups of positions) go where the keys were, the
-    # weights where the queries were, the result where the scores were: it needs twice their room, so the values stand higher.
-    q_at, k_at, v_at = 0x20000, 0x22000, 0x24000
-    scores_at, weights_at, result_at, cache_k, cache_v = k_at, q_at, 0x22000, 0x80000, 0x81000
+    # Inputs for 8 tokens take 8192, 4096 and 4096 bytes. The largest are placed first: the queries, and where they were the result.
+    # The scores (4 heads of 2 groups of positions) go where the keys were; the values still live when the weights are made.
+    q_at, k_at, v_at = 0x20000, 0x22000, 0x23000
+    scores_at, weights_at, result_at, cache_k, cache_v = k_at, 0x24000, q_at, 0x80000, 0x81000
     assert found[0] == sfu(0, k_at, ROW, head, cache_k, k_head, k_line, 28, 5, 3, 2, 4, 1, 0, 0, 0x40)
     grouped = ((4 // 2 - 1) << 16) + (4 << 8) + 2
     row_8 = ROW  # 8 positions are one group of 32 channels: the line of a head is one row

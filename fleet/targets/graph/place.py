@@ -1,0 +1,254 @@
+"""Where everything that a graph computes stands: names, lifetimes, memories, storages; before any instruction is made."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from fleet.errors import DeviceError, FleetError, ModelError
+from fleet.ir.accel.nodes import Node, OperatorCall, TupleItemNode, TupleNode, VarNode, post_order
+from fleet.ir.accel.types import AccelTensor
+from fleet.ir.accel.walk import caches
+from fleet.sdk import Device
+from fleet.sdk.tasks import GraphTasks, OnChipRoom, TaskCall, TaskOperand
+from fleet.symbols.expr import Expr, ExprError, Number
+from fleet.symbols.expr import Var as Dim
+from fleet.targets.driver.names import Names
+from fleet.targets.graph.emission import address_of
+from fleet.targets.graph.halves import ONCHIP, Halves
+from fleet.targets.graph.settings import BuildConfig
+from fleet.targets.graph.storage import Planner
+from fleet.targets.liveness import FOREVER, Lives
+
+__all__ = ["GraphPlacement", "located", "short"]
+
+REALLOC = "accel.realloc"
+
+
+def short(op: str) -> str:
+    """ "mvm" of "accel.hbm.mvm"."""
+    return op.rsplit(".", 1)[-1]
+
+
+@contextmanager
+def located(name: str, op: str) -> Generator[None]:
+    """Errors name the call of the graph in which they arise."""
+    where = f"{name} ({op})"
+    try:
+        yield
+    except ExprError as error:
+        raise ModelError(error.what, where=where, hint=error.hint) from error
+    except FleetError as error:
+        if error.where is not None and name in error.where:
+            raise
+        raise type(error)(f"{error}", where=where) from error
+
+
+class GraphPlacement:
+    """The places of a graph's inputs and results.
+
+    Attributes:
+        order: every node, arguments first. names: call -> its unique name.
+        dims: the dynamic dimensions, by name, in the order in which they appear.
+        joined: call -> (join, which operand of it): its result is written where that join's result stands.
+    """
+
+    def __init__(self, graph: Node, tasks: GraphTasks, device: Device, planner: Planner, config: BuildConfig) -> None:
+        """Takes room for everything. Raises ModelError and DeviceError naming a node, as `lower`."""
+        self.order = list(post_order(graph))
+        self.names: dict[OperatorCall, str] = {}
+        self.dims: dict[str, Dim] = {}
+        self.joined = dict(_joined(self.order, tasks))
+        self._tasks, self._device, self._planner, self._config = tasks, device, planner, config
+        self._lives = self._lifetimes(graph)
+        self._halves = Halves(self.order, tasks, self._lives)
+        self._reserved = self._reservations()
+        self._caches = frozenset(caches(graph).values())
+        self._placed: dict[Node, list[tuple[str, TaskOperand]]] = {}
+        self._parts: dict[Node, tuple[TaskOperand, ...]] = {}
+        self._taken, self._keys, self._joins = Names(), Names(), 0
+        inputs = Names()
+        for node in self.order:
+            if isinstance(node, VarNode):
+                self._input(node, inputs)
+        steps = views = 0
+        for node in self.order:
+            if isinstance(node, OperatorCall):
+                is_view = node.op in tasks.views
+                self._call(node, f"{short(node.op)}_{f'view_{views}' if is_view else steps}")
+                steps, views = steps + (not is_view), views + is_view
+        planner.settle()
+
+    def operands(self, node: Node) -> tuple[TaskOperand, ...]:
+        """Where an input or the results of a call stand. Raises DeviceError for a join that cannot be written part by part."""
+        if isinstance(node, OperatorCall) and node in self.joined:
+            join, index = self.joined[node]
+            if join not in self._parts:
+                (whole,) = self.operands(join)
+                args = tuple(_operand(t, whole.space) for a in join.args for t in self.types(a))
+                call = TaskCall(join.op, self._placed[join][0][0], args, (), join.attrs)
+                self._parts[join] = self._tasks.joins[join.op](call, whole)
+            return (self._parts[join][index],)
+        found = [(self._planner.storage(key), operand) for key, operand in self._placed[node]]
+        return tuple(replace(operand, address=address_of(storage), storage=storage) for storage, operand in found)
+
+    def types(self, node: Node) -> tuple[AccelTensor, ...]:
+        """The types of a node's results; their dimensions are known from now on. Raises ModelError."""
+        found = node.checked_type
+        if found is None:
+            raise ModelError("it has no type", where=_where(node), hint="run infer_type first")
+        types = (found,) if isinstance(found, AccelTensor) else tuple(found)
+        for t in types:
+            for size in t.shape:
+                self._dimension(node, size)
+        return types
+
+    def _dimension(self, node: Node, size: object) -> None:
+        if not isinstance(size, Expr):
+            return
+        for variable in size.variables:
+            if variable.max_data is None:
+                hint = f'give it one: ne.Var("{variable.name}", max_data=...)'
+                raise ModelError(f"dimension '{variable.name}' has no bound", where=_where(node), hint=hint)
+            if self.dims.setdefault(variable.name, variable) is not variable:
+                bounds = sorted({self.dims[variable.name].max_data or 0, variable.max_data})
+                what = f"two dimensions are called '{variable.name}', with the largest values {bounds[0]} and {bounds[-1]}"
+                raise ModelError(what, where=_where(node), hint="use one object")
+
+    # ---- lifetimes
+
+    def _lifetimes(self, graph: Node) -> Lives[Node]:
+        """Steps are the calls that have instructions, from 0; inputs are there before the first."""
+        lives = Lives[Node]()
+        step = 0
+        for node in self.order:
+            match node:
+                case VarNode():
+                    lives.begin(node, -1)
+                case OperatorCall() if node.op in self._tasks.views:
+                    lives.view(node, node.args)
+                case OperatorCall():
+                    for argument in node.args:
+                        lives.use(argument, step)
+                    root = self.joined[node][0] if node in self.joined else node
+                    if root not in lives.of:
+                        lives.begin(root, step)
+                    if root is not node:
+                        lives.view(node, [root])
+                    lives.use(node, step)
+                    step += 1
+                case TupleNode():
+                    lives.view(node, node.fields)
+                case TupleItemNode():
+                    lives.view(node, [node.source])
+                case _:
+                    pass
+        lives.use(graph, FOREVER)
+        return lives
+
+    def _reservations(self) -> Mapping[Node, list[tuple[Number, ...]]]:
+        """Root -> shapes that it must have room for (`realloc`)."""
+        found: dict[Node, list[tuple[Number, ...]]] = {}
+        for node in self.order:
+            if isinstance(node, OperatorCall) and node.op == REALLOC:
+                for root in self._lives.roots(node):
+                    found.setdefault(root, []).append(tuple(node.attrs["new_shape"]))
+        return found
+
+    # ---- places
+
+    def _input(self, node: VarNode, inputs: Names) -> None:
+        (tensor,) = self.types(node)
+        if node.prefix == ONCHIP:
+            raise ModelError("it stands on chip, where no host can write it", where=f"input '{node.label}'")
+        name = inputs.unique(node.label or "input")
+        if name != node.label:
+            raise ModelError(f"two inputs are called '{node.label}'", where="graph", hint="give each its own name")
+        operand = _operand(tensor, _space(node, tensor))
+        try:
+            room = self._tasks.room(self._device, operand, {})
+        except FleetError as error:
+            raise DeviceError(error.what, where=f"input '{name}'", hint=error.hint) from error
+        self._place(node, name, operand, room)
+
+    def _call(self, node: OperatorCall, usual: str) -> None:
+        self.names[node] = name = self._taken.unique(node.label or usual)
+        types = self.types(node)
+        for value in node.attrs.values():
+            self._dimension(node, value)
+        if node.op in self._tasks.views:
+            return
+        if node.op not in self._tasks.tasks:
+            known = ", ".join(short(op) for op in self._tasks.tasks)
+            raise DeviceError("the device has no instruction for it", where=f"{name} ({node.op})", hint=f"it has {known}")
+        with located(name, node.op):
+            if node in self._caches and self._config.ping_pong(node.prefix):
+                what = f"a cache stands in block '{node.prefix}', whose storages are used again"
+                raise ModelError(what, where=f"{name} ({node.op})", hint="leave it in block 'hbm_cache'")
+            avoid = sorted({part for a in node.args for root in self._lives.roots(a) for part in self._halves_of(root)})
+            if node in self.joined:
+                self._join(self.joined[node][0], avoid)
+                return
+            for n, tensor in enumerate(types):
+                operand = _operand(tensor, _space(node, tensor))
+                room = self._tasks.room(self._device, operand, dict(node.attrs))
+                self._place(node, name if n == 0 else f"{name}.{n}", operand, room, avoid)
+
+    def _join(self, join: OperatorCall, avoid: Sequence[int]) -> None:
+        """The join gets its room with the first result that it wants."""
+        if join not in self._placed:
+            (tensor,) = self.types(join)
+            operand = _operand(tensor, _space(join, tensor))
+            name = self._taken.unique(join.label or f"{short(join.op)}_{self._joins}")
+            self._joins += 1
+            self._place(join, name, operand, self._tasks.room(self._device, operand, {}), avoid)
+
+    def _halves_of(self, root: Node) -> Iterator[int]:
+        return (self._planner.part(key) for key, operand in self._placed.get(root, ()) if operand.space == ONCHIP)
+
+    def _place(self, node: Node, name: str, operand: TaskOperand, room: OnChipRoom, avoid: Sequence[int] = ()) -> None:
+        """Takes room; what does not fit on chip may stand in DDR (setting spill)."""
+        shapes = self._reserved.get(node, ())
+        size = max([room.size, *(self._tasks.room(self._device, replace(operand, shape=s), {}).size for s in shapes)])
+        # Indices of an argmax are never on chip: they stand beside what is.
+        space = operand.space
+        block = "runtime" if node.prefix == ONCHIP != space else node.prefix
+        life, key = self._lives.of[node], self._keys.unique(name)
+        try:
+            self._planner.place(key, block, space, size, *life, avoid=avoid, prefer=self._halves.wanted(node))
+            if space == ONCHIP:
+                self._halves.placed(node, self._planner.part(key))
+        except DeviceError:
+            if space != ONCHIP or not self._config.spill:
+                raise
+            space = "ddr"
+            self._planner.place(key, "runtime", space, size, *life)
+        placed = replace(operand, space=space, surface=room.surface, line=room.line)
+        self._placed.setdefault(node, []).append((key, placed))
+
+
+def _where(node: Node) -> str:
+    return f"node '{node.label or type(node).__name__}'"
+
+
+def _space(node: Node, tensor: AccelTensor) -> str:
+    return ONCHIP if node.prefix == ONCHIP and tensor.dtype.dtype == "float16" else tensor.dtype.mapped
+
+
+def _operand(tensor: AccelTensor, space: str) -> TaskOperand:
+    return TaskOperand(tensor.shape, tensor.dtype.dtype, space, 0)
+
+
+def _joined(order: Sequence[Node], tasks: GraphTasks) -> Iterator[tuple[Node, tuple[OperatorCall, int]]]:
+    """Results that are written where a later join wants them: those of calls with instructions, each for one join."""
+    taken: set[Node] = set()
+    for join in order:
+        if not isinstance(join, OperatorCall) or join.op not in tasks.joins:
+            continue
+        parts = [
+            a for a in join.args if isinstance(a, OperatorCall) and a.op in tasks.tasks and isinstance(a.checked_type, AccelTensor)
+        ]
+        if len(set(parts)) == len(join.args) and not any(a in taken or a.prefix != join.prefix for a in parts):
+            taken |= set(parts)
+            yield from ((a, (join, i)) for i, a in enumerate(parts))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
-from fleet.errors import DeviceError, ModelError
+from fleet.errors import DeviceError
 from fleet.ir.calibration import calibration_of
 from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
@@ -35,9 +34,9 @@ from fleet.targets.accel.plan import AccelMemoryPlan, DdrTenant
 from fleet.targets.accel.program import AccelProgram, CallGroup, DeviceSegment, HostStep, value_key
 from fleet.targets.accel.raising import raised
 from fleet.targets.liveness import Life
+from fleet.targets.quantised import quantiser
 from fleet.transforms.place import Node, place
-from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
-from fleet.transforms.quantise_compensated import quantise_compensated
+from fleet.transforms.quantise import QuantiseOptions
 from fleet.transforms.simplify.infer_shapes import check_known
 
 __all__ = ["LOADERS", "compile_accel", "lowered_program", "rounded_program"]
@@ -46,8 +45,7 @@ LOADERS: tuple[str, ...] = ("host", "device")
 """Who fills the HBM: the host, before the run, or the stream's own instructions."""
 
 _COMPILED: OrderedDict[str, AccelProgram] = OrderedDict()
-_QUANTISED: OrderedDict[str, Quantised] = OrderedDict()
-_KEPT_PROGRAMS, _KEPT_LOADERS = 8, 64
+_KEPT_PROGRAMS = 8
 
 
 def compile_accel(
@@ -127,23 +125,6 @@ def _scratch(match: Match) -> str:
     return f"scratch of {op_id(match.ops[-1])}"
 
 
-def _rounded(
-    weight: np.ndarray, moments: np.ndarray | None, group: int, levels: int, options: QuantiseOptions, name: str
-) -> Quantised:
-    """The way that knows most: weights that are on the device's grid stay, else errors are made up for on data that were seen."""
-    grid = QuantiseOptions("exact", options.rounding)
-    few = weight[:, :8]
-    if options.clip != "exact" and np.isfinite(few).all():
-        try:
-            quantise(few, group=group, levels=levels, options=grid, name=name)
-            return quantise(weight, group=group, levels=levels, options=grid, name=name)
-        except ModelError:
-            pass  # no model that was quantised for such a grid
-    if moments is None or options.clip == "exact":
-        return quantise(weight, group=group, levels=levels, options=options, name=name)
-    return quantise_compensated(weight, moments, group=group, levels=levels, options=options, name=name)
-
-
 class _Context:
     """What a pattern may ask (`fleet.sdk.lowering.EmitContext`)."""
 
@@ -212,18 +193,8 @@ class _Context:
         return self.program.weights[name]
 
     def quantised(self, name: str, *, group: int, levels: int) -> tuple[np.ndarray, np.ndarray]:
-        weight = self.program.weights[name]
-        content = hashlib.sha256(np.ascontiguousarray(weight).tobytes()).hexdigest()
         moments = None if self._calibration is None else self._calibration.moments.get(name)
-        met = "" if moments is None else hashlib.sha256(moments.tobytes()).hexdigest()
-        key = json.dumps([content, weight.dtype.str, weight.shape, group, levels, self._options.clip, self._options.rounding, met])
-        found = _QUANTISED.get(key)
-        if found is None:
-            found = _QUANTISED[key] = _rounded(weight, moments, group, levels, self._options, name)
-            while len(_QUANTISED) > _KEPT_LOADERS:
-                _QUANTISED.popitem(last=False)
-        _QUANTISED.move_to_end(key)
-        return found.codes, found.scales
+        return quantiser(self._options, name, moments)(self.program.weights[name], group, levels)
 
     def store(self, key: str, space: str, data: np.ndarray | Sequence[np.ndarray], *, align: int = 64) -> int:
         banks = (data,) if isinstance(data, np.ndarray) else tuple(data)

@@ -10,7 +10,7 @@ import numpy as np
 from fleet.errors import FleetError, ModelError
 from fleet.targets.driver.names import Names, identifier
 from fleet.targets.graph.emission import ConstantPlace
-from fleet.targets.graph.quantised import quantiser
+from fleet.targets.quantised import quantiser
 from fleet.transforms.quantise import QuantiseOptions
 
 __all__ = ["GraphConstants"]

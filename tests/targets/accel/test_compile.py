@@ -13,6 +13,7 @@ from graphs import Graph, digits, one_matmul, rand
 from fleet.errors import DeviceError, ModelError
 from fleet.ir import dialect as d
 from fleet.isa.registry import find_device
+from fleet.targets import quantised
 from fleet.targets.accel import compile as module
 from fleet.targets.accel.compile import compile_accel, rounded_program
 from fleet.targets.accel.listing import regs_listing
@@ -67,7 +68,7 @@ def test_hash_and_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compile_accel(digits(), SET, SMALL) is first  # by content: the program is another object
     module._COMPILED.clear()
     calls: list[str] = []
-    monkeypatch.setattr(module, "quantise", lambda *_a, **_k: calls.append("quantised"))
+    monkeypatch.setattr(quantised, "quantise", lambda *_a, **_k: calls.append("quantised"))
     again = compile_accel(digits(), SET, SMALL)
     assert calls == []  # quantised once
     assert again is not first

@@ -11,30 +11,38 @@ import numpy as np
 
 from fleet.core.cache import cache_root
 from fleet.core.sealed import read_sealed, write_sealed
+from fleet.errors import ModelError
 from fleet.sdk.tasks import Quantiser
-from fleet.transforms.quantise import QuantiseOptions, quantise
+from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
+from fleet.transforms.quantise_compensated import quantise_compensated
 
 __all__ = ["quantiser"]
 
 _KEPT_BYTES = 1 << 28
+_LEAST_FILE = 1 << 16
+"""Bytes: smaller weights are quantised as quickly as a file is read."""
 _LARGEST_FOLDER = 4 << 30
 """The folder is emptied of its oldest files beyond this."""
 
 _KEPT: OrderedDict[str, tuple[np.ndarray, np.ndarray]] = OrderedDict()
 
 
-def quantiser(options: QuantiseOptions, name: str) -> Quantiser:
-    """What quantises the constant `name` (for messages); raises ModelError as `fleet.transforms.quantise.quantise`."""
+def quantiser(options: QuantiseOptions, name: str, moments: np.ndarray | None = None) -> Quantiser:
+    """What quantises the constant `name` (for messages); raises ModelError as `fleet.transforms.quantise.quantise`.
+
+    moments: second moments of the inputs that it meets, where data were seen (`fleet.transforms.quantise_compensated`).
+    """
 
     def quantised(array: np.ndarray, group: int, levels: int) -> tuple[np.ndarray, np.ndarray]:
-        content = hashlib.sha256(np.ascontiguousarray(array).data).hexdigest()
-        parts = [content, array.dtype.str, list(array.shape), group, levels, options.clip, options.rounding]
+        content, met = (hashlib.sha256(np.ascontiguousarray(a).data).hexdigest() if a is not None else "" for a in (array, moments))
+        parts = [content, array.dtype.str, list(array.shape), group, levels, options.clip, options.rounding, met]
         key = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
         found = _KEPT.get(key) or _read(key, array.shape, group)
         if found is None:
-            made = quantise(array, group=group, levels=levels, options=options, name=name)
+            made = _rounded(array, moments, group, levels, options, name)
             found = made.codes, made.scales
-            _write(key, found)
+            if array.nbytes >= _LEAST_FILE:
+                _write(key, found)
         _KEPT[key] = found
         _KEPT.move_to_end(key)
         while sum(c.nbytes for c, _ in _KEPT.values()) > _KEPT_BYTES and len(_KEPT) > 1:
@@ -42,6 +50,23 @@ def quantiser(options: QuantiseOptions, name: str) -> Quantiser:
         return found
 
     return quantised
+
+
+def _rounded(
+    weight: np.ndarray, moments: np.ndarray | None, group: int, levels: int, options: QuantiseOptions, name: str
+) -> Quantised:
+    """The way that knows most: weights that are on the device's grid stay, else errors are made up for on data that were seen."""
+    grid = QuantiseOptions("exact", options.rounding)
+    few = weight[:, :8]
+    if options.clip != "exact" and np.isfinite(few).all():
+        try:
+            quantise(few, group=group, levels=levels, options=grid, name=name)
+            return quantise(weight, group=group, levels=levels, options=grid, name=name)
+        except ModelError:
+            pass  # no model that was quantised for such a grid
+    if moments is None or options.clip == "exact":
+        return quantise(weight, group=group, levels=levels, options=options, name=name)
+    return quantise_compensated(weight, moments, group=group, levels=levels, options=options, name=name)
 
 
 def _folder() -> Path | None:

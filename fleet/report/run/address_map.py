@@ -74,14 +74,14 @@ def draw(found: AddressMap, space: str, name: str = "map") -> str:
     if not pieces:
         raise ModelError(f"nothing stands in '{space}'", where="address map", hint=f"there are {', '.join(found.spaces)}")
     blocks = list(dict.fromkeys(p.block for p in sorted(pieces, key=lambda p: p.address)))
-    end = max(p.address + p.size for p in pieces)
+    low, end = min(p.address for p in pieces), max(p.address + p.size for p in pieces)
     unit, called = next((u, n) for u, n in _UNITS if end >= u or u == 1)
     steps = max(found.steps, 1)
     with canvas(8.2, 4.2) as (figure, axes):
         from matplotlib.patches import Rectangle
 
         axes.set_xlim(-1, steps)
-        axes.set_ylim(0, end / unit * 1.02)
+        axes.set_ylim(low / unit, (end + (end - low) * 0.02) / unit)
         outlined = len(pieces) <= _NAMED
         styles: dict[str, dict[str, Any]] = {
             block: {

@@ -12,6 +12,7 @@ from fleet.cosim.generation import EngineFigures, GenerationResult, KindCost, St
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
+from fleet.report.run.address_map import AddressMap, draw
 
 __all__ = ["engine_row", "store_generation", "summary", "write_generation"]
 
@@ -230,11 +231,12 @@ def _pictures(result: GenerationResult) -> dict[str, Any]:
             found["roofline"] = Markup(roofline(points, device.limits["macs_per_cycle"], limits))
     if result.timeline:
         found["path"] = Markup(_path(result))
+    stored = AddressMap.of({"steps": 0, "tenants": [], **result.memory_plan})
     for block in ("runtime", "onchip"):
-        areas = [t for t in result.memory_plan.get("tenants", ()) if t["block"] == block]
-        if areas:
+        pieces = tuple(p for p in stored.pieces if p.block == block)
+        if pieces:
             found["maps"] = found["maps"] or []
-            found["maps"].append((block, Markup(pictures.address_map(areas, block, f"map-{block}"))))
+            found["maps"].append((block, Markup(draw(AddressMap(stored.steps, pieces), pieces[0].space, f"map-{block}"))))
     return found
 
 

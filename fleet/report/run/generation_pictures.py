@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from fleet.report.frame.style import HATCHES, INK, MARKERS, PALETTE, canvas, label, thousands_formatter, to_svg
 
-__all__ = ["address_map", "critical_path", "lines", "sqnr_lines"]
+__all__ = ["critical_path", "lines", "sqnr_lines"]
 
 
 def lines(
@@ -74,26 +73,3 @@ def critical_path(rows: Sequence[tuple[str, str, int, int, int]], name: str, des
         axes.xaxis.set_major_formatter(thousands_formatter())
         axes.grid(axis="x")
         return to_svg(figure, name, description)
-
-
-def address_map(areas: Sequence[Mapping[str, Any]], space: str, name: str) -> str:
-    """Draw the address ranges by call: areas of {"storage", "address", "size", "first", "last"}."""
-    blocks = list(dict.fromkeys(str(a["storage"]) for a in areas))
-    with canvas(8.2, 3.4) as (figure, axes):
-        from matplotlib.patches import Rectangle
-
-        for a in areas:
-            k = blocks.index(str(a["storage"]))
-            axes.add_patch(
-                Rectangle(
-                    (float(a["first"]), float(a["address"])), float(a["last"]) - float(a["first"]) + 1, float(a["size"]),
-                    facecolor=PALETTE[k % len(PALETTE)], edgecolor=INK, linewidth=0.3, hatch=HATCHES[k % len(HATCHES)],
-                )
-            )  # fmt: skip
-        axes.set_xlim(0, max(float(a["last"]) for a in areas) + 1)
-        low, high = min(float(a["address"]) for a in areas), max(float(a["address"]) + float(a["size"]) for a in areas)
-        axes.set_ylim(low, high)
-        axes.set_xlabel("call of the graph")
-        axes.set_ylabel(f"byte address in {space}")
-        axes.yaxis.set_major_formatter(thousands_formatter())
-        return to_svg(figure, name, f"Addresses of {len(areas)} storages in {space} over the instructions of a step.")

@@ -275,3 +275,29 @@ def test_trees_that_are_none(attribute: str, value: list[Any], what: str) -> Non
     leaves: dict[str, Any] = {"target_treeids": ids, "target_nodeids": nodes, "target_ids": [0] * 5, "target_weights": numbers(5)}
     with pytest.raises(ModelError, match=what):
         program(made("TreeEnsembleRegressor", X, **given, **leaves), {"x": X})
+
+
+def test_columns_joined_to_features() -> None:
+    one = node("FeatureVectorizer", ["a", "b"], ["y"], domain=LEARNING, inputdimensions=[4, 1])
+    found = model([one], {"a": (np.float32, 7, 4), "b": (np.float32, 7, 1)}, ["y"], domains=(LEARNING,))
+    inputs = {"a": X, "b": X[:, :1] * 3}
+    np.testing.assert_array_equal(run(found, inputs)[0], reference(found, inputs)[0])
+    found.graph.node[0].attribute[0].ints[1] = 2
+    with pytest.raises(ModelError, match="an input of 1 features, its inputdimensions say 2"):
+        program(found, inputs)
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes", "what"),
+    [
+        ("LinearRegressor", {"coefficients": [1.0] * 5, "targets": 1}, "5 coefficients for 4 features and 1 results"),
+        ("LinearRegressor", {"coefficients": [1.0] * 4, "post_transform": "PROBIT"}, "post_transform PROBIT is not supported"),
+        ("OneHotEncoder", {"cats_strings": ["a"]}, "encodes text"),
+        ("OneHotEncoder", {"cats_int64s": [1], "zeros": 0}, "fails for a class that it does not know"),
+        ("LabelEncoder", {"keys_strings": ["a"], "values_int64s": [1]}, "encodes text"),
+        ("Normalizer", {"norm": "L3"}, "norm L3 is not supported"),
+    ],
+)
+def test_what_no_tensor_of_numbers_has_is_named(op: str, attributes: dict[str, Any], what: str) -> None:
+    with pytest.raises(ModelError, match=what):
+        program(made(op, X, version=2, **attributes), {"x": X})

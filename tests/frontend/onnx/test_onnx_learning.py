@@ -292,6 +292,11 @@ def test_columns_joined_to_features() -> None:
     [
         ("LinearRegressor", {"coefficients": [1.0] * 5, "targets": 1}, "5 coefficients for 4 features and 1 results"),
         ("LinearRegressor", {"coefficients": [1.0] * 4, "post_transform": "PROBIT"}, "post_transform PROBIT is not supported"),
+        (
+            "LinearClassifier",
+            {"coefficients": [1.0] * 12, "intercepts": [1.0] * 3, "classlabels_ints": [1]},
+            "1 labels for 3 classes",
+        ),
         ("OneHotEncoder", {"cats_strings": ["a"]}, "encodes text"),
         ("OneHotEncoder", {"cats_int64s": [1], "zeros": 0}, "fails for a class that it does not know"),
         ("LabelEncoder", {"keys_strings": ["a"], "values_int64s": [1]}, "encodes text"),
@@ -300,4 +305,4 @@ def test_columns_joined_to_features() -> None:
 )
 def test_what_no_tensor_of_numbers_has_is_named(op: str, attributes: dict[str, Any], what: str) -> None:
     with pytest.raises(ModelError, match=what):
-        program(made(op, X, version=2, **attributes), {"x": X})
+        program(made(op, X, 2 if op == "LinearClassifier" else 1, version=2, **attributes), {"x": X})

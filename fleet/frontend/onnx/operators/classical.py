@@ -54,13 +54,18 @@ def transformed(n: NodeCall, scores: OnnxArray, transform: str) -> OnnxArray:
             return scores
 
 
-def label_of(n: NodeCall, places: OnnxArray, numbers: str) -> OnnxArray | None:
-    """Labels of classes [rows]; None where they are text, which no tensor of a program carries."""
+def label_of(n: NodeCall, places: OnnxArray, numbers: str, classes: int) -> OnnxArray | None:
+    """Labels of classes [rows]; None where they are text, which no tensor of a program carries.
+
+    Raises ModelError where there are not as many as classes.
+    """
     labels = integers(n, numbers)
     if not labels.size:
         if n.attribute("classlabels_strings", _TEXTS):
             return None
         n.refuse(f"has no {numbers}")
+    if labels.size != classes:
+        n.refuse(f"{labels.size} labels for {classes} classes")
     return n.constant(labels).take(places)
 
 
@@ -102,7 +107,7 @@ def _linear_classifier(n: NodeCall) -> Sequence[NodeValue]:
         found = two_scores(scores, transform, shares=True)
     else:
         found = transformed(n, scores, transform)
-    return [label_of(n, place, "classlabels_ints"), found]
+    return [label_of(n, place, "classlabels_ints", max(classes, 2)), found]
 
 
 @operator("Scaler", domain=LEARNING)

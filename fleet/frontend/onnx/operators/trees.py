@@ -139,7 +139,9 @@ def _named_forest(n: NodeCall, side: str, targets: int, ids: np.ndarray) -> Fore
     places = {key: i for i, key in enumerate(zip(trees.tolist(), numbers.tolist(), strict=True))}
     own = np.arange(len(places), dtype=np.int64)
     if not len(places) == len(trees) == len(words) == len(split):
-        n.refuse(f"{len(trees)} nodes, {len(words)} modes and {len(split)} values, one of each a node is expected")
+        n.refuse(
+            f"{len(places)} nodes of {len(trees)} names, {len(words)} modes, {len(split)} values: one of each a node is expected"
+        )
     leaf = np.array([w == "LEAF" for w in words], bool)
     unknown = [w for w in words if w != "LEAF" and w.removeprefix("BRANCH_") not in _MODES]
     if unknown:
@@ -194,12 +196,12 @@ def _classifier(n: NodeCall) -> Sequence[NodeValue]:
     if not single:
         known = scores if there is None else where(there, scores, -np.inf)
         place = n.build.emit("argmax", [known], axis=1)
-        return [label_of(n, place, labels), transformed(n, scores, transform)]
+        return [label_of(n, place, labels, classes), transformed(n, scores, transform)]
     shares = bool((forest.weights >= 0).all())
     place = (scores > (0.5 if shares else 0.0)).astype(np.int64).squeeze(1)
     if ids[0] == 0:  # it stands for the second class, and the first has what is left
-        return [label_of(n, place, labels), two_scores(scores, transform, shares=shares)]
-    return [label_of(n, place, labels), transformed(n, concat([scores * 0, scores], 1), transform)]
+        return [label_of(n, place, labels, classes), two_scores(scores, transform, shares=shares)]
+    return [label_of(n, place, labels, classes), transformed(n, concat([scores * 0, scores], 1), transform)]
 
 
 @operator("TreeEnsemble", domain=LEARNING)

@@ -53,6 +53,24 @@ def _supported(model: OnnxModel, node: OnnxNode, opsets: Mapping[str, int]) -> b
     return translation(node.domain, node.op, opset) is not None or _schema(node.domain, node.op, opset) is not None
 
 
+def _remedy(model: OnnxModel) -> str:
+    """What to do about the first node of the graph that nobody supports; "" where nothing but another export helps."""
+    node = next((n for n in model.graph.nodes if not _supported(model, n, model.opsets)), None)
+    if node is None:
+        return ""
+    if node.domain == "com.microsoft.nchwc":
+        return "onnxruntime wrote it for one machine: optimise up to ORT_ENABLE_EXTENDED, or take the file as it was before"
+    behind = [name for name in node.outputs if name]
+    if node.op.startswith("Random"):
+        return f"it draws random numbers: give them with --from {behind[0]} and an array of that name in --input"
+    made = {o for n in model.graph.nodes for o in n.outputs}
+    before = [name for name in node.inputs if name in made]
+    words = [f"end before it with {' '.join(f'--to {name}' for name in before)}"] if before else []
+    if behind and not {p.name for p in model.graph.outputs} & set(behind):
+        words.append(f"begin behind it with {' '.join(f'--from {name}' for name in behind)}")
+    return ", or ".join(words)
+
+
 @lru_cache(maxsize=1024)
 def _schema(domain: str, op: str, opset: int) -> Any:
     """The operator's definition, where that has a body of other operators."""
@@ -109,7 +127,7 @@ def import_model(
         NeedsInputs: inputs that must be bound.
     """
     if found := unsupported_operators(model):
-        raise unsupported(model.name, found)
+        raise unsupported(model.name, found, _remedy(model))
     build = Build(model.name, bound, inputs)
     walk = _Walk(model, build)
     scope: dict[str, NodeValue] = {n: build.known(a, n) for n, a in model.graph.weights.items()}

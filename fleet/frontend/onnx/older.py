@@ -11,7 +11,7 @@ from typing import Any
 
 import onnx
 from google.protobuf.message import DecodeError
-from onnx import checker, defs, shape_inference, version_converter
+from onnx import checker, defs, helper, shape_inference, version_converter
 
 from fleet.core.notice import notice
 from fleet.frontend.onnx.limits import MAX_DEPTH, OLDEST_OPSET
@@ -50,6 +50,10 @@ def modernised(proto: onnx.ModelProto, name: str) -> onnx.ModelProto:
         _check(node, version, name)
     bare = onnx.ModelProto()
     bare.CopyFrom(proto)
+    named = {port.name for port in bare.graph.input}
+    for tensor in bare.graph.initializer:  # the converter looks for them among the inputs, where the oldest files have them
+        if tensor.name not in named:
+            bare.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
     taken: dict[str, onnx.TensorProto] = {}
     for tensor in bare.graph.initializer:
         if tensor.ByteSize() > 16 * _SMALL:
@@ -73,10 +77,10 @@ def modernised(proto: onnx.ModelProto, name: str) -> onnx.ModelProto:
         if node.domain not in ("", "ai.onnx"):
             continue
         if node.op_type == "Resize":
-            node.attribute.extend(onnx.helper.make_attribute(key, value) for key, value in _RESIZED.items())
+            node.attribute.extend(helper.make_attribute(key, value) for key, value in _RESIZED.items())
         elif version < _KEPT.get(node.op_type, 0):
             node.domain = OLDER
-    made.opset_import.append(onnx.helper.make_opsetid(OLDER, 1))
+    made.opset_import.append(helper.make_opsetid(OLDER, 1))
     notice(f"{name}: opset {version} was converted to {OLDEST_OPSET} by onnx's version converter; nodes are numbered as converted")
     return made
 

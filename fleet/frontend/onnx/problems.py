@@ -25,8 +25,8 @@ def refuse(where: str, what: str, hint: str | None = None) -> NoReturn:
     raise ModelError(what, where=where, hint=hint)
 
 
-def unsupported(where: str, found: Sequence[tuple[str, Sequence[str]]]) -> ModelError:
-    """One error for all operators that are not supported: each with its nodes."""
+def unsupported(where: str, found: Sequence[tuple[str, Sequence[str]]], remedy: str = "") -> ModelError:
+    """One error for all operators that are not supported: each with its nodes. remedy: what to do beside looking them up."""
     lines: list[str] = []
     for name, nodes in found[:_SHOWN]:
         more = f" and {len(nodes) - 5} more" if len(nodes) > 5 else ""
@@ -37,6 +37,6 @@ def unsupported(where: str, found: Sequence[tuple[str, Sequence[str]]]) -> Model
     return ModelError(
         f"{len(found)} {names} not supported",
         where=where,
-        hint="`fleet help onnx-operators` lists what is",
+        hint="`fleet help onnx-operators` lists what is" + (f"; {remedy}" if remedy else ""),
         detail="\n".join(lines),
     )

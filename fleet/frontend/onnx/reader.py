@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from google.protobuf.message import DecodeError
 from onnx import defs
 
 from fleet.core.file_kinds import refuse_foreign
+from fleet.core.notice import notice
 from fleet.core.room import check_room
 from fleet.frontend.onnx.graph import Graph, OnnxFunction, OnnxModel, OnnxNode, OnnxPort
 from fleet.frontend.onnx.limits import MAX_DEPTH, MAX_FILE, MAX_NAME, MAX_NODES, OLDEST_OPSET
@@ -109,7 +111,8 @@ class _Reading:
         if depth > MAX_DEPTH:
             refuse(where, f"graphs nested deeper than {MAX_DEPTH}")
         weights: dict[str, Any] = {}
-        for tensor in proto.initializer:
+        part = _NumericPart.whole(proto) if depth else _numeric_part(proto, where)
+        for tensor in part.initializers:
             self.name_of(tensor.name, where)
             if tensor.name in weights:
                 refuse(where, f"the initializer {tensor.name!r} stands twice")
@@ -120,13 +123,13 @@ class _Reading:
         if proto.sparse_initializer:
             refuse(where, "sparse initializers are not supported", "make them dense")
         inputs = tuple(self.port(p, where) for p in proto.input if p.name not in weights or depth)
-        outputs = tuple(self.port(p, where) for p in proto.output)
+        outputs = tuple(self.port(p, where) for p in part.outputs)
         if len({p.name for p in inputs}) < len(inputs):
             refuse(where, "two inputs have one name")
         known = outer | weights.keys() | {p.name for p in inputs}
-        made = {o for n in proto.node for o in n.output}
+        made = {o for _, n in part.nodes for o in n.output}
         names = known | made
-        nodes = [self.node(n, i, where, depth, names) for i, n in enumerate(proto.node)]
+        nodes = [self.node(n, i, where, depth, names) for i, n in part.nodes]
         ordered = _sorted(nodes, known, weights.keys() | {p.name for p in inputs}, where)
         for port in outputs:
             if port.name not in known and port.name not in made:
@@ -261,3 +264,77 @@ def _sorted(nodes: Sequence[OnnxNode], known: Iterable[str], own: Collection[str
         stuck = next(n for i, n in enumerate(nodes) if left[i])
         refuse(stuck.where, "its nodes form a cycle", f"in {where}")
     return [nodes[i] for i in order]
+
+
+@dataclass(frozen=True)
+class _NumericPart:
+    """What of a graph leads to tensors of numbers.
+
+    Attributes:
+        outputs: those that are left. nodes: with their places in the file. initializers: those that a node that is left may use.
+    """
+
+    outputs: Sequence[onnx.ValueInfoProto]
+    nodes: Sequence[tuple[int, onnx.NodeProto]]
+    initializers: Sequence[onnx.TensorProto]
+
+    @staticmethod
+    def whole(graph: onnx.GraphProto) -> _NumericPart:
+        """All of it."""
+        return _NumericPart(graph.output, list(enumerate(graph.node)), graph.initializer)
+
+
+def _numeric_part(graph: onnx.GraphProto, where: str) -> _NumericPart:
+    """The whole graph, unless one of its outputs is text or made by ZipMap; what became of these is said in one line each.
+
+    Exporters of classifiers write the label as text where classes have names, and the scores as a dictionary for each row (ZipMap).
+
+    Where nothing but text would be left, the graph stays whole.
+    """
+    maps = {o: n for n in graph.node for o in n.output if n.op_type == "ZipMap" and len(n.input) == 1}
+    outputs: list[onnx.ValueInfoProto] = []
+    lines: list[str] = []
+    for port in graph.output:
+        made = maps.get(port.name)
+        if made is not None:
+            outputs.append(onnx.ValueInfoProto(name=made.input[0]))
+            lines.append(f"output {port.name} is a dictionary for each row: {made.input[0]} is given, {_columns(made)}")
+        elif port.type.tensor_type.elem_type == onnx.TensorProto.STRING:
+            lines.append(f"output {port.name} is text, which fleet does not compute: it is left out")
+        else:
+            outputs.append(port)
+    if not lines or not outputs:
+        return _NumericPart.whole(graph)
+    for line in lines:
+        notice(f"{where}: {line}")
+    makers = {o: i for i, n in enumerate(graph.node) for o in n.output if o}
+    waiting, seen, kept = [p.name for p in outputs], set[str](), set[int]()
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if (index := makers.get(name)) is not None and index not in kept:
+            kept.add(index)
+            waiting += _taken(graph.node[index])
+    nodes = [(i, n) for i, n in enumerate(graph.node) if i in kept]
+    return _NumericPart(outputs, nodes, [t for t in graph.initializer if t.name in seen])
+
+
+def _taken(node: onnx.NodeProto) -> list[str]:
+    """Names that a node may take, also those of its bodies."""
+    found = list(node.input)
+    for attribute in node.attribute:
+        if attribute.type == onnx.AttributeProto.GRAPH:
+            found += [name for inner in attribute.g.node for name in _taken(inner)]
+            found += [port.name for port in attribute.g.output]
+    return found
+
+
+def _columns(node: onnx.NodeProto) -> str:
+    """What stands in which column, by the node's labels."""
+    names: list[str] = []
+    for attribute in node.attribute:
+        names += [t.decode(errors="replace") for t in attribute.strings] + [str(i) for i in attribute.ints]
+    words = ", ".join(names[:8]) + (" and more" if len(names) > 8 else "")
+    return f"a column each for {words}" if names else "a column each class"

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from fleet.frontend.onnx.array import OnnxArray
 from fleet.frontend.onnx.call import NodeCall, NodeValue
 
-__all__ = ["MICROSOFT", "Result", "Translation", "operator", "operators", "translation"]
+__all__ = ["LEARNING", "MICROSOFT", "Result", "Translation", "operator", "operators", "translation"]
 
 Result: TypeAlias = "OnnxArray | Sequence[NodeValue] | None"
 Translation: TypeAlias = Callable[[NodeCall], Result]
@@ -17,10 +17,14 @@ Translation: TypeAlias = Callable[[NodeCall], Result]
 MICROSOFT = "com.microsoft"
 """Domain of the operators that onnxruntime's optimiser and quantiser write."""
 
+LEARNING = "ai.onnx.ml"
+"""Domain of ONNX's operators of classical learning."""
+
 _TABLE: dict[tuple[str, str], dict[int, Translation]] = {}
 _FAMILIES = (
     *("control", "convolution", "elementwise", "indexing", "movement", "normalisation", "pooling", "products"),
     *("quantisation", "recurrent", "reductions", "resizing", "sampling", "sequences", "shapes", "sorting", "spectra"),
+    *("classical", "trees"),
     *("onnxruntime.microsoft", "onnxruntime.attention", "onnxruntime.quantised"),
 )
 

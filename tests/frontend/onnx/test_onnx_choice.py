@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx_models import model, node
+from onnx_models import model, node, program
 
 from fleet.cli.main import main
 from fleet.cosim.models.loaded import load_model
@@ -126,3 +126,21 @@ def test_without_inputs_they_are_drawn_and_it_is_said(chain: Path) -> None:
     loaded = load_model(f"{chain}?from=m&to=y&dim=batch:2", None, None, 0, None)
     assert loaded.inputs["m"].shape == (2, 4)
     assert loaded.random
+
+
+def test_what_to_do_about_an_operator_that_is_not_supported() -> None:
+    """The part before the node, the part behind it, or the file as it was before an optimiser."""
+    boxes = {"s": np.zeros((1, 2, 6), np.float32), "b": np.zeros((1, 6, 4), np.float32)}
+    scored = [node("Sigmoid", ["s"], ["score"]), node("NonMaxSuppression", ["b", "score"], ["chosen"], "nms")]
+    declared = {"s": (np.float32, 1, 2, 6), "b": (np.float32, 1, 6, 4)}
+    with pytest.raises(ModelError, match=r"(?m)end before it with --to score$"):
+        program(model(scored, declared, ["chosen"]), boxes)
+    used = [*scored, node("Identity", ["chosen"], ["y"])]
+    with pytest.raises(ModelError, match=r"(?m)end before it with --to score, or begin behind it with --from chosen$"):
+        program(model(used, declared, ["y"]), boxes)
+    noise = [node("RandomNormalLike", ["s"], ["noise"]), node("Add", ["s", "noise"], ["y"])]
+    with pytest.raises(ModelError, match="give them with --from noise"):
+        program(model(noise, {"s": declared["s"]}, ["y"]), {"s": boxes["s"]})
+    blocked = [node("Conv", ["s", "s"], ["y"], domain="com.microsoft.nchwc")]
+    with pytest.raises(ModelError, match="up to ORT_ENABLE_EXTENDED"):
+        program(model(blocked, {"s": declared["s"]}, ["y"], domains=("com.microsoft.nchwc",)), {"s": boxes["s"]})

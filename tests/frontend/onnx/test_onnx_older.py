@@ -48,6 +48,14 @@ def test_the_models_that_pytorch_wrote(kind: str) -> None:
     assert count == {"pytorch-operator": 35, "pytorch-converted": 82}[kind]
 
 
+def test_weights_that_are_no_inputs_in_the_oldest_format() -> None:
+    """The format wanted them among the inputs until version 4; onnxruntime takes such a file as it is."""
+    made = model([node("Mul", ["x", "w"], ["y"])], {"x": (np.float32, 3, 2)}, ["y"], {"w": floats(3, 2)}, 7)
+    made.ir_version = 3
+    inputs = {"x": floats(3, 2)}
+    np.testing.assert_array_equal(run(made, inputs)[0], reference(made, inputs)[0])
+
+
 @pytest.mark.parametrize("mode", ["nearest", "linear"])
 @pytest.mark.parametrize(
     ("op", "scales"), [(op, s) for op in ("Upsample", "Resize") for s in ((2.0, 2.0), (1.5, 2.5))] + [("Resize", (0.5, 0.6))]

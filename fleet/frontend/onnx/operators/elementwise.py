@@ -12,7 +12,7 @@ from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.casting import cast
 from fleet.frontend.onnx.narrow import narrow_of
 from fleet.frontend.onnx.older import OLDER
-from fleet.frontend.onnx.registry import operator
+from fleet.frontend.onnx.registry import LEARNING, operator
 from fleet.frontend.onnx.tensors import dtype_of
 
 _BINARY = {
@@ -315,7 +315,7 @@ def _bitwise_not(n: NodeCall) -> OnnxArray:
     return binary("bitwise_xor", n.x, n.constant(ones, n.x.dtype))
 
 
-@operator("Binarizer", domain="ai.onnx.ml")
+@operator("Binarizer", domain=LEARNING)
 def _binarizer(n: NodeCall) -> OnnxArray:
     return where(n.x > n.attribute("threshold", 0.0), n.x.like(1), n.x.like(0))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fleet.frontend.onnx.array import OnnxArray, concat, where
 from fleet.frontend.onnx.call import NodeCall
-from fleet.frontend.onnx.registry import operator
+from fleet.frontend.onnx.registry import LEARNING, operator
 
 
 def wrapped(indices: OnnxArray, size: int) -> OnnxArray:
@@ -144,7 +144,7 @@ def _compress(n: NodeCall) -> OnnxArray:
     return n.x.take(n.constant(chosen), n.axis(n.attribute("axis", 0), n.x.rank))
 
 
-@operator("ArrayFeatureExtractor", domain="ai.onnx.ml")
+@operator("ArrayFeatureExtractor", domain=LEARNING)
 def _array_feature_extractor(n: NodeCall) -> OnnxArray:
     found = n.x.take(n.array(1).reshape(n.array(1).size).astype(np.int64), n.x.rank - 1)
     return found.unsqueeze(0) if n.x.rank == 1 else found

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 
 from fleet.adopt.protocols import PROTOCOLS
-from fleet.core.plugins import PluginLoadError, load_plugin, raised_by_code, reason
+from fleet.core.plugins import PluginLoadError, load_plugin, module_of
 from fleet.errors import DeviceError, SetupError
 from fleet.sdk.ports import Protocol
 
@@ -51,16 +50,7 @@ def _add(found: dict[str, Protocol], protocol: Protocol, where: str) -> None:
 def _of_file(path: Path) -> tuple[Protocol, ...]:
     if not path.is_file():
         raise DeviceError("there is no such file", where=str(path))
-    spec = importlib.util.spec_from_file_location(f"fleet_port_protocol_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise DeviceError("is no Python file", where=str(path))
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except BaseException as error:
-        if not raised_by_code(error):
-            raise
-        raise DeviceError(f"cannot be run: {reason(error)}", where=str(path)) from error
+    module = module_of(path, f"fleet_port_protocol_{path.stem}", DeviceError)
     protocols = tuple(dict.fromkeys(v for v in vars(module).values() if isinstance(v, Protocol)))
     if not protocols:
         raise DeviceError("has no Protocol", where=str(path), hint="`fleet help adopting`, A protocol of your own, has an example")

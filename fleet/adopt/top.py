@@ -21,7 +21,7 @@ try:
 except ImportError as error:
     raise SetupError(f"reading SystemVerilog needs pyslang ({error})", hint="pip install 'fleet-cosim[adopt]'") from error
 
-__all__ = ["read_top"]
+__all__ = ["InsideVariable", "read_inside", "read_top"]
 
 _OPTIONS = (
     "--single-unit", "--compat", "all", "--ignore-unknown-modules", "--allow-toplevel-iface-ports", "--error-limit", "0",
@@ -63,6 +63,29 @@ def read_top(sources: Sources, top: str = "", parameters: Mapping[str, str] | No
             # A file that is left out had a macro or a declaration that another one needs.
             return replace(found, files=sources.files, pruned=())
     return found
+
+
+@dataclass(frozen=True)
+class InsideVariable:
+    """A variable or net below the top. bits: of an element; first, elements: of its unpacked dimension; elements 0: it has none."""
+
+    bits: int
+    first: int = 0
+    elements: int = 0
+
+
+def read_inside(
+    sources: Sources, top: Top, parameters: Mapping[str, str], paths: Iterable[str]
+) -> Mapping[str, InsideVariable | str]:
+    """Path below the top -> what is there; a text says why a bench cannot read it."""
+    with Scratch("adopt") as folder:
+        wrapper: Path | None = None
+        if any(p.is_type and p.given for p in top.parameters):
+            wrapper = folder / f"{_WRAPPER}.sv"
+            wrapper.write_text(_wrapper(top, parameters), encoding="utf-8")
+        run = _Run(sources, top.name, parameters, wrapper)
+        run.check(top.name)
+        return {path: run.inside(path) for path in paths}
 
 
 def _wrapper(top: Top, parameters: Mapping[str, str]) -> str:
@@ -172,6 +195,28 @@ class _Run:
             warnings=tuple(dict.fromkeys(text for is_error, text in self._diagnostics() if not is_error)),
             tool=f"slang {version('pyslang')}",
         )
+
+    def inside(self, path: str) -> InsideVariable | str:
+        """What a path below the top leads to; a text says why it leads nowhere."""
+        roots = [i for i in self._compilation.getRoot().topInstances if i.isModule]
+        above = roots[0].name if self._wrapper is None else f"{_WRAPPER}.dut"
+        found = self._compilation.getRoot().lookupName(f"{above}.{path}")
+        if not isinstance(found, ast.ValueSymbol):
+            scope = path.rpartition(".")[0]
+            where = self._compilation.getRoot().lookupName(f"{above}.{scope}") if scope else roots[0]
+            return f"the design has no variable {path}" + ("" if where is not None else f" and no {scope}")
+        kind = found.type.canonicalType
+        for _ in range(len(re.findall(r"\[", path.rpartition(".")[2]))):
+            if not isinstance(kind, ast.FixedSizeUnpackedArrayType):
+                return f"{path} selects from what is no array"
+            kind = kind.elementType.canonicalType
+        if kind.isIntegral:
+            return InsideVariable(kind.bitWidth)
+        bounds, element = _unpacked(kind)
+        if len(bounds) != 1 or not element.canonicalType.isIntegral:
+            return f"{path} is {found.type}: name one array of vectors, with an index of each outer dimension"
+        first = kind.fixedRange
+        return InsideVariable(element.bitWidth, min(first.left, first.right), bounds[0])
 
     def elaborates(self, expected: Top) -> bool:
         """Return True if this run, with fewer files, finds the same top."""

@@ -7,6 +7,7 @@ substitutes = ["models/clock_gate.sv"] # in place of technology cells and black 
 protocols = []                         # Python files with protocols of your own
 map = "ports.toml"
 registers = "registers.toml"           # optional
+observe = "observe.toml"               # optional: commits, state inside, a functional model (fleet.adopt.bench.observe)
 reference = "clk_i"                    # the clock that cycles are counted in
 
 [parameters]
@@ -103,6 +104,7 @@ class AdoptWorkspace:
     ports: PortMap
     settings: Settings
     registers: tuple[AdoptedRegister, ...]
+    observe: Path | None = None
 
     def group(self, name: str) -> PortGroup | None:
         """The group of a name."""
@@ -195,8 +197,8 @@ def open_workspace(folder: Path) -> AdoptWorkspace:
 
     table = read_toml(folder / MANIFEST, DeviceError)
     table.only(
-        "top", "sources", "include_dirs", "substitutes", "protocols", "map", "registers", "reference", "parameters", "defines",
-        "clocks", "resets", "ties", "ports",
+        "top", "sources", "include_dirs", "substitutes", "protocols", "map", "registers", "observe", "reference", "parameters",
+        "defines", "clocks", "resets", "ties", "ports",
     )  # fmt: skip
 
     def paths(key: str) -> list[Path]:
@@ -210,7 +212,9 @@ def open_workspace(folder: Path) -> AdoptWorkspace:
     top = read_top(sources, table.text("top"), parameters)
     ports = read_map(folder / table.text("map"), top, protocols)
     registers = registers_file(folder / table.text("registers")) if "registers" in table else ()
-    return AdoptWorkspace(folder, top, sources, parameters, protocols, ports, _settings(table, top, ports, protocols), registers)
+    observe = folder / table.text("observe") if "observe" in table else None
+    settings = _settings(table, top, ports, protocols)
+    return AdoptWorkspace(folder, top, sources, parameters, protocols, ports, settings, registers, observe)
 
 
 def _texts(table: TomlTable, key: str) -> dict[str, str]:

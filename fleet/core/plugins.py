@@ -7,10 +7,12 @@ interpreter cannot be caught.
 from __future__ import annotations
 
 import importlib.util
+import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from types import ModuleType
 
 from fleet.core.signals import signals_told
 from fleet.errors import FleetError
@@ -20,6 +22,7 @@ __all__ = [
     "blamed",
     "foreign_points",
     "load_plugin",
+    "module_of",
     "raised_by_code",
     "reason",
 ]
@@ -44,6 +47,23 @@ def load_plugin(point: EntryPoint, kind: str) -> object:
         if not raised_by_code(error):
             raise
         raise PluginLoadError(f"{kind} {_named(point)} cannot be loaded: {reason(error)}") from error
+
+
+def module_of(path: Path, name: str, error_kind: Callable[..., FleetError]) -> ModuleType:
+    """Run a Python file as a module of that name. Its text is read each time: a file that was just edited counts.
+
+    Raises `error_kind` if it cannot be read or raises.
+    """
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module  # dataclasses look their module up
+    try:
+        exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
+    except BaseException as error:
+        if not raised_by_code(error):
+            raise
+        raise error_kind(f"cannot be run: {reason(error)}", where=str(path)) from error
+    return module
 
 
 def raised_by_code(error: BaseException) -> bool:

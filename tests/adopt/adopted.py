@@ -13,12 +13,15 @@ from fleet.adopt.own_protocols import known_protocols
 from fleet.adopt.registers import read_registers, shipped
 from fleet.adopt.top import read_top
 
-__all__ = ["COPIER", "DOTTER", "SCALER", "workspace"]
+__all__ = ["COPIER", "DOTTER", "PAIRER", "RELAY", "SCALER", "VAULT", "modelled", "workspace"]
 
 _FOLDER = Path(__file__).parents[1] / "fixtures" / "adopted"
 COPIER = _FOLDER / "apb_axi" / "copier.f"
 DOTTER = _FOLDER / "obi_rocc" / "dotter.f"
 SCALER = _FOLDER / "stream_if" / "scaler.f"
+PAIRER = _FOLDER / "tagged" / "pairer.f"
+RELAY = _FOLDER / "mixed" / "relay.f"
+VAULT = _FOLDER / "hidden" / "vault.f"
 
 
 def workspace(folder: Path, files: Path, *, own: Sequence[Path] = (), edits: Sequence[tuple[str, str]] = ()) -> Path:
@@ -39,3 +42,11 @@ def workspace(folder: Path, files: Path, *, own: Sequence[Path] = (), edits: Seq
         text = text.replace(old, new)
     manifest.write_text(text)
     return folder
+
+
+def modelled(folder: Path, files: Path, *, edits: Sequence[tuple[str, str]] = ()) -> Path:
+    """A workspace with the design's functional model and its observations."""
+    found = workspace(folder, files, edits=[('map = "ports.toml"', 'map = "ports.toml"\nobserve = "observe.toml"'), *edits])
+    for name in (f"{files.stem}_model.py", "observe.toml"):
+        (found / name).write_bytes((files.parent / name).read_bytes())
+    return found

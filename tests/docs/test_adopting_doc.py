@@ -18,7 +18,7 @@ PAGE = (ROOT / "docs" / "adopting.md").read_text()
 def test_every_command_runs_and_prints_what_the_page_shows(tmp_path: Path) -> None:
     walk = Walk(tmp_path, tmp_path / "bin", nightly=False)  # sim/adopt builds the bench
     walk.page(PAGE)
-    assert walk.ran == 9
+    assert walk.ran == 10
 
 
 def test_every_protocol_is_on_the_page() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fleet.adopt.bench.library import LibraryPart, parts
@@ -12,7 +12,7 @@ from fleet.adopt.workspace import AdoptWorkspace, PortSettings
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
 
-__all__ = ["OP_BITS", "REGISTER_OP", "BenchPlan", "BenchPort", "ProtocolInstance", "make_plan"]
+__all__ = ["OP_BITS", "REGISTER_OP", "BenchPlan", "BenchPort", "ProtocolInstance", "make_plan", "spaces_of"]
 
 OP_BITS = 1280
 REGISTER_OP = frozenset({
@@ -39,6 +39,11 @@ class BenchPort:
     settings: PortSettings
     widths: Mapping[str, int]
     drives: frozenset[str]
+
+    @property
+    def space(self) -> int:
+        """Number of the memory behind it: each lane of a plain SRAM has its own."""
+        return self.settings.space + (self.lane if self.protocol.name == "sram" else 0)
 
     def width(self, name: str) -> int:
         """Bits of a signal; of one that the design has not what its relations say, else 1."""
@@ -99,9 +104,18 @@ class BenchPlan:
         """The part of that number's port."""
         return next((i for i in self.instances if i.port.name == name and i.index >= 0), None)
 
+    def memories(self) -> tuple[BenchPort, ...]:
+        """Ports that the bench answers from memory."""
+        return tuple(i.port for i in self.instances if "SPACE" in i.part.parameters)
+
     def monitors(self) -> int:
         """How many monitors there are."""
         return sum(i.part.name.endswith("_monitor") for i in self.instances)
+
+
+def spaces_of(plan: BenchPlan, name: str) -> Sequence[int]:
+    """Numbers of the memories behind a port, or behind all lanes of a group; empty if it has none."""
+    return list(dict.fromkeys(p.space for p in plan.memories() if name in (p.name, p.group.name)))
 
 
 def make_plan(work: AdoptWorkspace) -> BenchPlan:

@@ -5,15 +5,19 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fleet.adopt.bench.build import build_bench, wave_name
+from fleet.adopt.bench.observe import Observation, read_observation
 from fleet.adopt.bench.plan import BenchPlan, make_plan
-from fleet.adopt.bench.script import ReplayScript, read_script
+from fleet.adopt.bench.script import IMAGE, ReplayScript, read_script
+from fleet.adopt.lockstep.events import read_events
+from fleet.adopt.lockstep.jobs import run_model
+from fleet.adopt.lockstep.judge import LockstepOutcome, judge_lockstep
 from fleet.adopt.workspace import AdoptWorkspace
 from fleet.core.processes import start
-from fleet.errors import ExitCode, FleetError, SetupError
+from fleet.errors import DeviceError, ExitCode, FleetError, SetupError
 
 __all__ = ["BenchError", "Outcome", "ProtocolViolation", "judge", "replay"]
 
@@ -49,6 +53,7 @@ class Outcome:
         monitors: how many watched.
         unwritten: bytes that the design read before anybody wrote them; they read as 0.
         undriven: what the bench does not play.
+        lockstep: what a functional model found, None where none was asked.
         smoke: whether quiet monitors are what the test is about.
         folder: where results, images and the wave lie; wave: the file.
     """
@@ -63,6 +68,7 @@ class Outcome:
     smoke: bool
     folder: Path
     wave: Path | None
+    lockstep: LockstepOutcome | None = None
 
     @property
     def exit_code(self) -> ExitCode:
@@ -74,14 +80,23 @@ class Outcome:
         return ExitCode.AGREED if self.compared or (self.smoke and self.monitors) else ExitCode.INCOMPLETE
 
 
-def replay(work: AdoptWorkspace, test: Path) -> Outcome:
+def replay(work: AdoptWorkspace, test: Path, model: bool | None = None) -> Outcome:
     """Builds the bench, or takes it from the cache, and runs a test on it.
 
-    Raises DeviceError for what is wrong with the test, BuildError, SetupError; BenchError if the bench itself failed.
+    model: whether its functional model is held to it; None: where the workspace has one.
+    Raises DeviceError for what is wrong with the test or the workspace, BuildError, SetupError, ModelError for a mistake of the
+    model; BenchError if the bench itself failed.
     """
     plan = make_plan(work)
-    script = read_script(test, work, plan)
-    executable = build_bench(work, plan)
+    observed = None if work.observe is None or model is False else read_observation(work.observe, work, plan)
+    if model and (observed is None or observed.model is None):
+        raise DeviceError(
+            "the workspace has no functional model", where=str(work.folder), hint='say observe = "observe.toml" in adopt.toml'
+        )
+    if observed is not None and observed.model is None:
+        observed = None
+    script = read_script(test, work, plan, observed.quiescent.cycles + observed.quiescent.limit if observed is not None else 0)
+    executable = build_bench(work, plan, observed)
     folder = work.folder / "runs" / test.stem
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -89,13 +104,27 @@ def replay(work: AdoptWorkspace, test: Path) -> Outcome:
     for n, image in enumerate(script.images):
         (folder / f"image{n}.bin").write_bytes(image)
     wave = folder / wave_name(executable)
-    command = [str(executable), f"+limit={script.limit}", f"+wave={wave.name}"]
+    command = [str(executable), f"+limit={script.limit}", f"+wave={wave.name}", *(["+observe"] if observed is not None else [])]
     with (folder / "log.txt").open("w") as log, start(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT) as process:
         try:
             code = process.wait(timeout=_SECONDS)
         except subprocess.TimeoutExpired as error:
             raise SetupError(f"the simulation took longer than {_SECONDS:.0f} s", where=str(test)) from error
-    return judge(plan, script, folder, wave, code)
+    outcome = judge(plan, script, folder, wave, code)
+    return outcome if observed is None else _held_to_model(outcome, work, plan, script, observed)
+
+
+def _held_to_model(
+    outcome: Outcome, work: AdoptWorkspace, plan: BenchPlan, script: ReplayScript, observed: Observation
+) -> Outcome:  # fmt: skip
+    """The outcome with what the model found."""
+    before = {(op.b, op.a + n): value for op in script.ops if op.code == IMAGE for n, value in enumerate(script.images[op.number])}
+    events = read_events(outcome.folder, script, plan, observed)
+    run = run_model(work, plan, script, observed, events.operations, before)
+    found = judge_lockstep(plan, observed, run, events, before)
+    differences = (*outcome.differences, *run.expected, *([found.divergence] if found.divergence else []))
+    compared = outcome.compared + run.compared + found.compared
+    return replace(outcome, differences=differences, compared=compared, lockstep=found)
 
 
 def judge(plan: BenchPlan, script: ReplayScript, folder: Path, wave: Path, code: int) -> Outcome:
@@ -133,7 +162,7 @@ class _Judge:
         )  # fmt: skip
 
     def _compare(self, differences: list[str]) -> int:
-        got = {int(at): int(value, 16) & ((1 << 1024) - 1) for at, _, value in self._of("R")}
+        got = {int(at): int(value, 16) & ((1 << 1024) - 1) for at, _, value, *_ in self._of("R")}
         for c in self._script.compares:
             if c.op in got and (got[c.op] & c.mask) != c.value:
                 differences.append(f"{c.where}: {c.text}: {got[c.op] & c.mask:#x}, expected {c.value:#x}")
@@ -141,7 +170,7 @@ class _Judge:
 
     def _received(self, differences: list[str], *, whole: bool) -> int:
         got: dict[str, list[int]] = {}
-        for _, port, value in self._of("S"):
+        for _, port, value, *_ in self._of("S"):
             got.setdefault(port, []).append(int(value, 16))
         count = 0
         for check in self._script.received:

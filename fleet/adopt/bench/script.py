@@ -43,10 +43,12 @@ from fleet.adopt.workspace import AdoptWorkspace
 from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import DeviceError
 
-__all__ = ["Compare", "MemoryCheck", "ReceivedCheck", "ReplayScript", "ScriptOperation", "fields_of", "read_script"]
+__all__ = ["IMAGE", "Compare", "MemoryCheck", "ReceivedCheck", "ReplayScript", "ScriptOperation", "fields_of", "read_script"]
 
 _KINDS = ("write", "read", "until", "wait", "send", "receive", "set", "idle")
 _LIMIT = 10_000
+IMAGE = 9
+"""Operation that loads a file into memory."""
 _BEAT = ("tlast", "tkeep", "tuser", "tdest", "tid", "tdata")
 _LAYOUTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "axi4_stream": (_BEAT, _BEAT),
@@ -135,27 +137,32 @@ def fields_of(instance: ProtocolInstance, *, sent: bool) -> tuple[tuple[str, int
     return ()
 
 
-def read_script(path: Path, work: AdoptWorkspace, plan: BenchPlan) -> ReplayScript:
-    """A test of a file. Raises DeviceError with file:line for what a test or this design does not have."""
+def read_script(path: Path, work: AdoptWorkspace, plan: BenchPlan, rest: int = 0) -> ReplayScript:
+    """A test of a file. rest: cycles within which the design must come to rest at the end; 0: it need not.
+
+    Raises DeviceError with file:line for what a test or this design does not have.
+    """
     table = read_toml(path, DeviceError)
     table.only("title", "limit", "smoke", "memory", "step", "expect")
     limit = table.integer("limit", 1) if "limit" in table else 1_000_000
-    return _Reader(path, work, plan, ReplayScript(path.stem, limit, table.boolean("smoke", False))).read(table)
+    return _Reader(path, work, plan, ReplayScript(path.stem, limit, table.boolean("smoke", False))).read(table, rest)
 
 
 class _Reader:
     def __init__(self, path: Path, work: AdoptWorkspace, plan: BenchPlan, script: ReplayScript) -> None:
         self._path, self._work, self._plan, self._script = path, work, plan, script
 
-    def read(self, table: TomlTable) -> ReplayScript:
+    def read(self, table: TomlTable, rest: int) -> ReplayScript:
         script = self._script
         for t in table.tables("memory"):
             t.only("port", "space", "address", "words", "size", "file", "bytes")
-            script.ops.append(ScriptOperation(9, len(script.images), t.integer("address", 0), self._space(t), where=t.at()))
+            script.ops.append(ScriptOperation(IMAGE, len(script.images), t.integer("address", 0), self._space(t), where=t.at()))
             script.images.append(self._bytes(t))
         script.ops.append(ScriptOperation(11))
         for t in table.tables("step"):
             self._step(t)
+        if rest:
+            script.ops.append(ScriptOperation(12, limit=rest, where=str(self._path), text="to come to rest"))
         for t in table.tables("expect"):
             if "received" in t:
                 self._received(t)

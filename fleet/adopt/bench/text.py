@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from itertools import product
 from math import prod
 
+from fleet.adopt.bench.observe import Observation, ObservedSignal
+from fleet.adopt.bench.observers import observer_lines
 from fleet.adopt.bench.plan import BenchPlan, BenchPort, ProtocolInstance
 from fleet.adopt.names import tokens
 from fleet.adopt.ports import PortLeaf, Top, TopPort
@@ -20,14 +22,14 @@ __all__ = ["TOP", "bench_text"]
 TOP = "fleet_adopt_bench"
 
 
-def bench_text(work: AdoptWorkspace, plan: BenchPlan) -> str:
-    """The module."""
-    return "\n".join(_Writer(work, plan).lines()) + "\n"
+def bench_text(work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None = None) -> str:
+    """The module. observed: what the bench records beside the ports."""
+    return "\n".join(_Writer(work, plan, observed).lines()) + "\n"
 
 
 class _Writer:
-    def __init__(self, work: AdoptWorkspace, plan: BenchPlan) -> None:
-        self._work, self._plan = work, plan
+    def __init__(self, work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None) -> None:
+        self._work, self._plan, self._observed = work, plan, observed
         self._leaves = list(work.top.leaves())
         self._net = {leaf.path: f"l{n}" for n, leaf in enumerate(self._leaves)}
         self._low = {p for g in work.ports.groups for name in g.low for p in g.signals.get(name, ())}
@@ -50,6 +52,7 @@ class _Writer:
             yield from self._port(n, port)
         for n, instance in enumerate(self._plan.instances):
             yield from self._instance(n, instance)
+        yield from observer_lines(self._plan, self._observed, self._value, self._clock)
         yield from self._script()
         yield "endmodule"
 
@@ -174,7 +177,7 @@ class _Writer:
         mine = port.group.role == "manager"
         texts = {
             "PORT": f'"{port.name}"', "OPW": "OPW", "LATENCY": str(port.settings.latency), "PAUSE": str(port.settings.pause),
-            "SPACE": str(port.settings.space + (port.lane if port.protocol.name == "sram" else 0)),
+            "SPACE": str(port.space),
             "SHIFT": str(port.settings.shift), "STABLE": str(int(port.settings.stable)),
             "IS_LITE": str(int(port.protocol.name == "axi4_lite")),
             "MANAGER": '"design"' if mine else '"bench"', "SUBORDINATE": '"bench"' if mine else '"design"',
@@ -210,6 +213,12 @@ class _Writer:
                 f": done[{i.index}]); assign fin[{i.index}] = fin{i.index};"
             )
 
+    def _value(self, probe: ObservedSignal) -> str:
+        """What the bench reads of a probe."""
+        if probe.inside:
+            return f"dut.{probe.path}"
+        return f"{'~' if probe.path in self._low else ''}{self._net[probe.path]}"
+
     # The script.
 
     def _script(self) -> Iterator[str]:
@@ -237,6 +246,9 @@ _SCRIPT = """
     ended = 1;
     $finish;
   endtask
+  task automatic answer(logic [OPW-1:0] value);
+    $fdisplay(results, "R|%0d|%0d|%h|%0d", at, cycle, value, $time);
+  endtask
   // One operation of a part; it has not ended when the limit is over.
   task automatic drive(int unsigned n, logic [OPW-1:0] what);
     op <= what;
@@ -257,10 +269,12 @@ _SCRIPT = """
     while (!ended) begin
       fields = $fscanf(script, "%h %h %h %h %h %h", code, k, a, b, c, limit);
       if (fields != 6) finish("script");
-      else case (code)
+      else begin
+      $fdisplay(results, "B|%0d|%0d", at, $time);
+      case (code)
         0: finish("end");
-        1: begin drive(k, (OPW'(1) << 1088) | (OPW'(a) << 1024) | b); $fdisplay(results, "R|%0d|%0d|%h", at, cycle, result[k]); end
-        2: begin drive(k, OPW'(a) << 1024); $fdisplay(results, "R|%0d|%0d|%h", at, cycle, result[k]); end
+        1: begin drive(k, (OPW'(1) << 1088) | (OPW'(a) << 1024) | b); answer(OPW\'(result[k])); end
+        2: begin drive(k, OPW'(a) << 1024); answer(OPW\'(result[k])); end
         3: begin
           last = cycle + limit;
           again = 1;
@@ -271,27 +285,27 @@ _SCRIPT = """
             again = !over && (result[k] & b) != c && cycle < position;
           end
           over = over || (result[k] & b) != c;
-          $fdisplay(results, "R|%0d|%0d|%h", at, cycle, result[k]);
+          answer(OPW\'(result[k]));
         end
         4: begin
           last = cycle + limit;
           while ((watch[k] & 1024'(b)) != 1024'(c) && cycle < last) @(posedge reference);
           over = (watch[k] & 1024'(b)) != 1024'(c);
-          $fdisplay(results, "R|%0d|%0d|%h", at, cycle, watch[k]);
+          answer(OPW\'(watch[k]));
         end
-        5: begin drive(k, b); $fdisplay(results, "R|%0d|%0d|0", at, cycle); end
+        5: begin drive(k, b); answer('0); end
         6: begin
           last = cycle + limit;
           while (result[k][31:0] < a[31:0] && cycle < last) @(posedge reference);
           over = result[k][31:0] < a[31:0];
-          $fdisplay(results, "R|%0d|%0d|%h", at, cycle, result[k]);
+          answer(OPW\'(result[k]));
         end
         7: begin case (k)
 @TIES@          default: ;
           endcase
-          @(posedge reference); $fdisplay(results, "R|%0d|%0d|0", at, cycle);
+          @(posedge reference); answer('0);
         end
-        8: begin repeat (a[31:0]) @(posedge reference); $fdisplay(results, "R|%0d|%0d|0", at, cycle); end
+        8: begin repeat (a[31:0]) @(posedge reference); answer('0); end
         9: begin
           image = $fopen($sformatf("image%0d.bin", k), "rb");
           position = a;
@@ -306,9 +320,21 @@ _SCRIPT = """
             else $fdisplay(image, "--");
           $fclose(image);
         end
-        11: begin running = 1; @(posedge reference); while (rst) @(posedge reference); repeat (2) @(posedge reference); end
+        11: begin
+          observing = $test$plusargs("observe") != 0;
+          running = 1; @(posedge reference); while (rst) @(posedge reference); repeat (2) @(posedge reference);
+          snapshot();
+        end
+        12: begin
+          last = cycle + limit;
+          if (RESTS) while (rests <= REST && cycle < last) @(posedge reference);
+          else repeat (REST) @(posedge reference);
+          over = RESTS && rests <= REST;
+          snapshot();
+        end
         default: finish("script");
       endcase
+      end
       if (over && !ended) finish("limit");
       at++;
     end

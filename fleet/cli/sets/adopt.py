@@ -103,15 +103,18 @@ def _workspace(
     )  # fmt: skip
 
 
-def run_replay(folder: Path, test: Path | None, *, machine: bool) -> int:
-    """Runs a test of a workspace, its smoke test if none is named, and prints the verdict."""
+def run_replay(folder: Path, test: Path | None, *, model: bool | None, machine: bool) -> int:
+    """Runs a test of a workspace, its smoke test if none is named, and prints the verdict.
+
+    model: whether to hold the design to its functional model; None: where it has one.
+    """
     # Loads pyslang, or says how it is installed.
     from fleet.adopt.bench.replay import replay
     from fleet.adopt.workspace import open_workspace
 
     work = open_workspace(folder)
     path = folder / "smoke.toml" if test is None else test
-    outcome = replay(work, path)
+    outcome = replay(work, path, model)
     code = outcome.exit_code
     if machine:
         found = asdict(outcome) | {"folder": str(outcome.folder), "wave": str(outcome.wave or ""), "verdict": code.name}
@@ -122,6 +125,12 @@ def run_replay(folder: Path, test: Path | None, *, machine: bool) -> int:
         click.echo(f"protocol: {v.port}: {v.rule} (by the {v.blame}, first at cycle {v.cycle}, {v.times} times)")
     for line in outcome.differences:
         click.echo(line)
+    if (found := outcome.lockstep) is not None:
+        counts = (found.jobs, "job"), (found.commits, "commit"), (found.points, "point"), (found.compared, "value")
+        jobs, commits, points, values = (f"{n} {word}{'' if n == 1 else 's'}" for n, word in counts)
+        click.echo(f"model: {jobs}; {commits} and {points} at rest compared, {values}")
+        for line in found.scope:
+            click.echo(f"scope: {line}")
     for line in outcome.undriven:
         click.echo(f"not driven: {line}")
     if outcome.unwritten:

@@ -393,13 +393,16 @@ def adopt(
 )
 @click.argument("folder", metavar="WORKSPACE", type=click.Path(path_type=Path, file_okay=False))
 @click.argument("test", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--model/--no-model", default=None, help="Hold the design to the functional model of the workspace (default: where it has one)."
+)
 @click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
-def replay(folder: Path, test: Path | None, machine: bool) -> int:
+def replay(folder: Path, test: Path | None, model: bool | None, machine: bool) -> int:
     """Run a test on hardware that was adopted, in a bench made from its port map. TEST: a script (TOML); default: the smoke test.
 
-    Exit code 1 where a value, memory or stream differs, a step does not end, or the design breaks a protocol; 4 where nothing was
-    compared.
+    Exit code 1 where a value, memory or stream differs from the test or the functional model, a step does not end, or the design
+    breaks a protocol; 4 where nothing was compared.
     """
     from fleet.cli.sets.adopt import run_replay
 
-    return run_replay(folder, test, machine=machine)
+    return run_replay(folder, test, model=model, machine=machine)

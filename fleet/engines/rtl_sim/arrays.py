@@ -21,7 +21,7 @@ from fleet.isa.memory import MappedMemory
 from fleet.sdk import Device, RtlFiles, RtlMemory, Write
 from fleet.sdk.hardware.state import REGISTERS, evaluated
 
-__all__ = ["Files", "Keeper", "KeptState", "Variable", "check", "keepers", "list_variables", "variables", "visible"]
+__all__ = ["Files", "Keeper", "KeptState", "Variable", "array_names", "check", "keepers", "list_variables", "variables", "visible"]
 
 _BANK = "bank"
 _LIST = "arrays.txt"
@@ -128,10 +128,16 @@ def _keeper(
     for count, step in digits:
         if count < 1 or step < 1 or size % (count * step):
             raise DeviceError(f"{count} arrays of {step} bytes in turn do not share {size} bytes evenly", where=where)
-    names = [memory.path]
-    for name in dict.fromkeys(placeholders):
-        names = [n.replace(f"{{{name}}}", str(i)) for n in names for i in range(sizes[name][0])]
-    return Keeper(what, space, offset, size, memory.module, memory.path.rpartition(".")[2].split("[")[0], tuple(names), digits)
+    names = array_names(memory.path, {name: sizes[name][0] for name in dict.fromkeys(placeholders)})
+    return Keeper(what, space, offset, size, memory.module, memory.path.rpartition(".")[2].split("[")[0], names, digits)
+
+
+def array_names(path: str, counts: Mapping[str, int]) -> tuple[str, ...]:
+    """All names that a pattern stands for, the first placeholder slowest. counts: placeholder -> how many."""
+    names = [path]
+    for name, count in counts.items():
+        names = [n.replace(f"{{{name}}}", str(i)) for n in names for i in range(count)]
+    return tuple(names)
 
 
 def visible(found: Sequence[Keeper]) -> str:

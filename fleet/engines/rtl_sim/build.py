@@ -11,22 +11,19 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
-from fleet.core.notice import notice
-from fleet.core.processes import start
-from fleet.core.scratch import Scratch
-from fleet.core.sealed import BrokenSealError, check_folder, remove_unused, seal_folder
+from fleet.core.sealed import BrokenSealError, check_folder
 from fleet.engines.rtl_sim.arrays import Keeper, check, keepers, list_variables, variables, visible
-from fleet.engines.rtl_sim.cache import cache_folder, is_plain, locked
+from fleet.engines.rtl_sim.cache import is_plain
 from fleet.engines.rtl_sim.dut import Dut, generate
-from fleet.engines.rtl_sim.logs import keep_log
+from fleet.engines.rtl_sim.logs import error_lines, keep_log
 from fleet.engines.rtl_sim.objects import make_sharing
-from fleet.engines.rtl_sim.part import OBJCACHE, begin, goes_on, mark_verilated, open_part, remove_old
+from fleet.engines.rtl_sim.part import EXECUTABLE, OBJCACHE, goes_on, kept_build, mark_verilated, run_step
 from fleet.engines.rtl_sim.tools import SimulatorTools, find_toolchain, rtl_models
 from fleet.engines.rtl_sim.top_parameters import DESCRIPTION_HASH, declared_parameters, has_channels, top_parameters
 from fleet.errors import DeviceError, FleetError, SetupError
@@ -68,7 +65,6 @@ _COVERAGE = ["--coverage-line", "--coverage-toggle", "--coverage-user"]
 _CFLAGS = "-std=c++17 -DVL_USER_STOP -I../src"
 _GENERATED_FROM = re.compile(r"Description hash \(SHA-256\): ([0-9a-f]{64})")
 _INCLUDED = {".sv", ".svh", ".v", ".vh"}
-_EXECUTABLE = "Vtop"
 _PUBLIC = "src/fleet_arrays.vlt"
 _MAKE = ["OPT_FAST=-O3", "OPT_GLOBAL=-O2", "OPT_SLOW=-O1"]
 
@@ -245,24 +241,6 @@ def built(executable: Path) -> Built:
         ) from error
 
 
-def _checked(folder: Path, key: str) -> Path:
-    check_folder(folder, key).sha256(_EXECUTABLE)
-    return folder / _EXECUTABLE
-
-
-def _stored(folder: Path, key: str) -> Path | None:
-    """The executable in the cache, None where it is not there; what is not as it was built is removed, and a notice says so."""
-    if not folder.is_dir():
-        return None
-    try:
-        return _checked(folder, key)
-    except BrokenSealError as error:
-        notice(f"{folder}: the stored simulation is not what was built: {error}; building it again")
-        with Scratch("stale", folder.parent) as aside:
-            os.replace(folder, aside / key)  # at once: nobody finds half of it
-        return None
-
-
 def build(design: Design, flavour: Flavour = "burst", progress: Progress | None = None) -> Path:
     """Returns the executable, built now or taken from the cache.
 
@@ -282,52 +260,25 @@ def _build(design: Design, flavour: Flavour, progress: Progress | None) -> Path:
     files, verilog, cpp = _gather(design, flavour)
     options = _options(flavour, tools)
     key = _key(design, flavour, tools, files, options)
-    folder = cache_folder()
-    with contextlib.suppress(BrokenSealError):
-        return _checked(folder / key, key)
     tell = progress or _silent
-    with locked(folder / f"{key}.lock", lambda: tell(0.0, "waiting for another run that builds the same simulation")):
-        done = _stored(folder / key, key)
-        if done is not None:
-            return done
-        remove_old(folder)
-        remove_unused(folder / "objects")
-        part = folder / f"{key}.part"
-        try:
-            open_part(folder, key, files)
-            begun = time.monotonic()
-            whole = _compile(design, part, verilog, cpp, options, tools, _with_history(tell, folder, design, flavour))
-            info = {
-                "seconds": time.monotonic() - begun if whole else None,
-                "top": design.dut.top,
-                "parameters": dict(design.dut.parameters),
-                "flavour": flavour,
-                "options": options,
-                "verilator": tools.verilator_version,
-                "compiler": tools.compiler_version,
-            }
-            (part / "info.json").write_text(json.dumps(info, indent=2), encoding="utf-8")
-            shutil.move(part / "obj" / _EXECUTABLE, part / _EXECUTABLE)
-            if design.keepers:
-                list_variables(part / _EXECUTABLE)
-            if flavour == "profile":
-                (part / "cpp").mkdir(exist_ok=True)
-                for path in (part / "obj").glob("*.cpp"):
-                    shutil.move(path, part / "cpp" / path.name)
-            begin(part)
-            seal_folder(part, key)
-            os.replace(part, folder / key)
-        except KeyboardInterrupt:  # whoever wants it next goes on with it
-            raise
-        except OSError as error:
-            shutil.rmtree(part, ignore_errors=True)
-            raise SetupError(
-                f"cannot build the simulation ({error})", where=str(folder), hint="free room or set FLEET_CACHE"
-            ) from error
-        except BaseException:
-            shutil.rmtree(part, ignore_errors=True)
-            raise
-    return folder / key / _EXECUTABLE
+
+    def make(part: Path) -> Mapping[str, object]:
+        begun = time.monotonic()
+        whole = _compile(design, part, verilog, cpp, options, tools, _with_history(tell, part.parent, design, flavour))
+        seconds = time.monotonic() - begun if whole else None
+        shutil.move(part / "obj" / EXECUTABLE, part / EXECUTABLE)
+        if design.keepers:
+            list_variables(part / EXECUTABLE)
+        if flavour == "profile":
+            (part / "cpp").mkdir(exist_ok=True)
+            for path in (part / "obj").glob("*.cpp"):
+                shutil.move(path, part / "cpp" / path.name)
+        return {
+            "seconds": seconds, "top": design.dut.top, "parameters": dict(design.dut.parameters), "flavour": flavour,
+            "options": options, "verilator": tools.verilator_version, "compiler": tools.compiler_version,
+        }  # fmt: skip
+
+    return kept_build(key, files, make, lambda: tell(0.0, "waiting for another run that builds the same simulation"))
 
 
 def _with_history(tell: Progress, folder: Path, design: Design, flavour: Flavour) -> Progress:
@@ -410,32 +361,15 @@ def _compile(
 
 
 def _step(command: list[str], folder: Path, environment: dict[str, str], design: Design, tell: Callable[[int], None]) -> None:
-    """Runs one command, its output appended to build.log; `tell` gets the number of compilations so far, twice a second."""
-    log = folder / "build.log"
-    with log.open("a") as f:
-        f.write("$ " + " ".join(command) + "\n")
-        f.flush()
-        begun = f.tell()
-        with start(command, cwd=folder, env=environment, stdout=f, stderr=subprocess.STDOUT) as process:
-            while True:
-                try:
-                    code = process.wait(timeout=0.5)
-                    break
-                except subprocess.TimeoutExpired:
-                    tell(log.read_text(errors="replace").count(" -c -o "))
-    if code != 0:
-        with log.open(errors="replace") as f:
-            f.seek(begun)
-            raise _failure(f.read(), folder, design)
-
-
-_SHOWN_ERRORS = 5
-_ERROR_LINE = re.compile(r"^%Error|(^|\s)(fatal )?error:|undefined reference|No space left|No such file")
+    """Runs one command of a build; `tell` gets the number of compilations so far, twice a second."""
+    output = run_step(command, folder, environment, lambda log: tell(log.count(" -c -o ")))
+    if output is not None:
+        raise _failure(output, folder, design)
 
 
 def _failure(output: str, folder: Path, design: Design) -> FleetError:
     """The first errors of a build's output, with the places that the user knows instead of the copies'."""
-    lines = [line for line in output.splitlines() if _ERROR_LINE.search(line)] or output.splitlines()[-3:]
+    lines = error_lines(output)
     if any("No space left on device" in line for line in lines):
         return SetupError(
             "the disk is full: the simulation cannot be built", where=str(folder.parent), hint="free room or set FLEET_CACHE"
@@ -443,10 +377,9 @@ def _failure(output: str, folder: Path, design: Design) -> FleetError:
     places = {copy_name(path): str(path) for path in design.sources}
 
     def readable(line: str) -> str:
-        line = re.sub(r"^%Error(-[A-Z]+)?: ", "", line.strip())
         return re.sub(r"(?:\.\./)?(src/[\w.-]+)", lambda m: places.get(m[1], m[1]), line)
 
-    first = [readable(line) for line in lines[:_SHOWN_ERRORS]]
+    first = [readable(line) for line in lines]
     log = keep_log((folder / "key").read_text(encoding="utf-8"), (folder / "build.log").read_bytes())
     return BuildError(
         f"the simulation does not compile: {first[0] if first else 'no message'}",

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 from pathlib import Path
 
 from fleet.core.sealed import remove_unused
 from fleet.engines.rtl_sim.cache import cache_folder
 
-__all__ = ["keep_log"]
+__all__ = ["error_lines", "keep_log"]
+
+_ERROR_LINE = re.compile(r"^%Error|(^|\s)(fatal )?error:|undefined reference|No space left|No such file")
+_SHOWN = 5
+
+
+def error_lines(output: str) -> list[str]:
+    """The first errors in what Verilator, make and the compiler print; where they name none, the last lines."""
+    lines = [line for line in output.splitlines() if _ERROR_LINE.search(line)] or output.splitlines()[-3:]
+    return [re.sub(r"^%Error(-[A-Z]+)?: ", "", line.strip()) for line in lines[:_SHOWN]]
 
 
 def keep_log(key: str, content: bytes) -> Path:

@@ -1,5 +1,7 @@
 """The folder in which a simulation is being built, `<key>.part` in the cache: an interrupted build goes on where it was.
 
+`kept_build` is the frame of every build: from the cache what is there whole, else built in such a folder, sealed and moved there.
+
 Whoever holds the lock of the key owns the folder. What a killed process left of it is used only where it is whole: a compiler's
 output appears by a rename (`whole.sh`), and everything else that make wrote is made again.
 """
@@ -9,12 +11,24 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import os
 import shutil
+import subprocess
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["OBJCACHE", "begin", "goes_on", "mark_verilated", "open_part", "remove_old"]
+from fleet.core.notice import notice
+from fleet.core.processes import start
+from fleet.core.scratch import Scratch
+from fleet.core.sealed import BrokenSealError, check_folder, remove_unused, seal_folder
+from fleet.engines.rtl_sim.cache import cache_folder, locked
+from fleet.errors import SetupError
+
+__all__ = ["EXECUTABLE", "OBJCACHE", "begin", "goes_on", "kept_build", "mark_verilated", "open_part", "remove_old", "run_step"]
+
+EXECUTABLE = "Vtop"
+"""The file that a build makes."""
 
 _WRAPPER = "whole.sh"
 _STATE = "verilated.json"
@@ -38,6 +52,90 @@ fi
 """
 OBJCACHE = f"/bin/sh ../{_WRAPPER}"
 """What Verilator's makefiles put in front of the compiler."""
+
+
+def kept_build(
+    key: str, files: Iterable[tuple[str, bytes]], make: Callable[[Path], Mapping[str, object]], waiting: Callable[[], None]
+) -> Path:  # fmt: skip
+    """The executable of a key, taken from the cache or built now.
+
+    Args:
+        files: the input files, as `open_part` takes them.
+        make: builds in the folder it gets, leaves `obj/Vtop`, returns what info.json says.
+        waiting: called while another process builds the same.
+
+    Raises SetupError for the disk, and what `make` raises; an interrupted build goes on next time, a failed one leaves nothing.
+    """
+    folder = cache_folder()
+    with contextlib.suppress(BrokenSealError):
+        return _checked(folder / key, key)
+    with locked(folder / f"{key}.lock", waiting):
+        done = _stored(folder / key, key)
+        if done is not None:
+            return done
+        remove_old(folder)
+        remove_unused(folder / "objects")
+        part = folder / f"{key}.part"
+        try:
+            open_part(folder, key, files)
+            info = make(part)
+            (part / "info.json").write_text(json.dumps(info, indent=2), encoding="utf-8")
+            begin(part)
+            seal_folder(part, key)
+            os.replace(part, folder / key)
+        except KeyboardInterrupt:  # whoever wants it next goes on with it
+            raise
+        except OSError as error:
+            shutil.rmtree(part, ignore_errors=True)
+            raise SetupError(
+                f"cannot build the simulation ({error})", where=str(folder), hint="free room or set FLEET_CACHE"
+            ) from error
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+    return folder / key / EXECUTABLE
+
+
+def _checked(folder: Path, key: str) -> Path:
+    check_folder(folder, key).sha256(EXECUTABLE)
+    return folder / EXECUTABLE
+
+
+def _stored(folder: Path, key: str) -> Path | None:
+    """The executable in the cache, None where it is not there; what is not as it was built is removed, and a notice says so."""
+    if not folder.is_dir():
+        return None
+    try:
+        return _checked(folder, key)
+    except BrokenSealError as error:
+        notice(f"{folder}: the stored simulation is not what was built: {error}; building it again")
+        with Scratch("stale", folder.parent) as aside:
+            os.replace(folder, aside / key)  # at once: nobody finds half of it
+        return None
+
+
+def run_step(command: Sequence[str], folder: Path, environment: Mapping[str, str], tell: Callable[[str], None]) -> str | None:
+    """Run a command of a build, its output appended to build.log. tell: gets the log twice a second.
+
+    Returns None, or what the command printed if it failed.
+    """
+    log = folder / "build.log"
+    with log.open("a") as f:
+        f.write("$ " + " ".join(command) + "\n")
+        f.flush()
+        begun = f.tell()
+        with start(command, cwd=folder, env=environment, stdout=f, stderr=subprocess.STDOUT) as process:
+            while True:
+                try:
+                    code = process.wait(timeout=0.5)
+                    break
+                except subprocess.TimeoutExpired:
+                    tell(log.read_text(errors="replace"))
+    if code == 0:
+        return None
+    with log.open(errors="replace") as f:
+        f.seek(begun)
+        return f.read()
 
 
 def open_part(folder: Path, key: str, files: Iterable[tuple[str, bytes]]) -> Path:

@@ -40,6 +40,7 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
   burst_t writes [$], reads [$];
   beat_t beats [$];
   bit [31:0] done [$];
+  int unsigned tokens [$], token = 0, answered;  // of bursts whose data are there, of this burst, of the response
   longint unsigned now = 0;
   int unsigned wbeat = 0, rbeat = 0;
 
@@ -64,7 +65,7 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
     wready <= !rst && !pause && beats.size() < 16;
     arready <= !rst && !pause && reads.size() < 8;
     if (rst) begin
-      writes.delete(); reads.delete(); beats.delete(); done.delete();
+      writes.delete(); reads.delete(); beats.delete(); done.delete(); tokens.delete(); token = 0;
       bvalid <= 0; rvalid <= 0; wbeat = 0; rbeat = 0;
     end else begin
       if (awvalid && awready) writes.push_back('{64'(awaddr), 9'(awlen) + 1, awsize, awburst, 32'(awid), now});
@@ -72,19 +73,29 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
       if (wvalid && wready) beats.push_back('{wdata, wstrb, wlast});
       while (writes.size() > 0 && beats.size() > 0) begin
         line = address_of(writes[0], wbeat) / BYTES * BYTES;
+        if (wbeat == 0) begin fleet_bench_pkg::tokens++; token = fleet_bench_pkg::tokens; end
+        fleet_bench_pkg::token = token;
         for (int i = 0; i < BYTES; i++)
           if (beats[0].strobe[W_WSTRB == BYTES ? i : 0]) fleet_bench_pkg::put(8'(SPACE), line[55:0] + 56'(i), beats[0].data[i*8 +: 8]);
+        fleet_bench_pkg::token = 0;
         wbeat = wbeat + 1;
         void'(beats.pop_front());
         if (wbeat == 32'(writes[0].beats)) begin
           done.push_back(writes[0].id);
+          tokens.push_back(token);
           void'(writes.pop_front());
           wbeat = 0;
         end
       end
+      if (bvalid && bready) fleet_bench_pkg::answered(answered);
       if (!bvalid || bready) begin
         bvalid <= done.size() > 0;
-        if (done.size() > 0) begin bid <= W_AWID'(done[0]); void'(done.pop_front()); end
+        if (done.size() > 0) begin
+          bid <= W_AWID'(done[0]);
+          void'(done.pop_front());
+          answered = tokens[0];
+          void'(tokens.pop_front());
+        end
       end
       if (!rvalid || rready) begin
         rvalid <= 0;

@@ -5,6 +5,8 @@ package fleet_bench_pkg;
   longint unsigned unwritten;     // bytes that were read before anybody wrote them
   int results;                    // file
   int violations;
+  bit observing;                  // whether writes and commits are recorded
+  int unsigned tokens, token;     // bursts of writes so far; of the burst that is written, 0 where writes have no response
 
   function automatic bit [7:0] get(bit [7:0] space, bit [55:0] address);
     if (memory.exists({space, address}) != 0) return memory[{space, address}];
@@ -14,6 +16,17 @@ package fleet_bench_pkg;
 
   function automatic void put(bit [7:0] space, bit [55:0] address, bit [7:0] value);
     memory[{space, address}] = value;
+    if (observing) $fdisplay(results, "W|%0d|%0d|%h|%h|%h|%0d", cycle, $time, space, address, value, token);
+  endfunction
+
+  // The response to a burst of writes was taken.
+  function automatic void answered(int unsigned burst);
+    if (observing) $fdisplay(results, "A|%0d|%0d|%0d", cycle, $time, burst);
+  endfunction
+
+  // An event that a `[[commit]]` declares.
+  function automatic void commit(int rule, bit [63:0] tag);
+    if (observing) $fdisplay(results, "C|%0d|%0d|%0d|%h", cycle, $time, rule, tag);
   endfunction
 
   // Whether a part refuses in this cycle: of `pause` cycles one, not in step with anything; 0: never.

@@ -192,7 +192,7 @@ endmodule
 
 module fleet_split_memory_subordinate #(parameter int W_REQ_ADDR = 32, parameter int W_RESP_DATA = 32, parameter int W_REQ_MASK = 4,
                                         parameter int W_REQ_ID = 1, parameter int W_REQ_WRITE = 1, parameter int SPACE = 0,
-                                        parameter int LATENCY = 1) (
+                                        parameter int LATENCY = 1, parameter int PAUSE = 0) (
   input logic clk, rst,
   input  logic req_valid,
   output logic req_ready,
@@ -213,15 +213,17 @@ module fleet_split_memory_subordinate #(parameter int W_REQ_ADDR = 32, parameter
   logic busy = 0, valid, waits = 0;
   assign resp_last = 1;
   assign resp_id = id;
-  assign req_ready = !rst && !busy;
+  int unsigned step = 0;
+  assign req_ready = !rst && !busy && !fleet_bench_pkg::refuses(PAUSE, 64'(step));
   assign resp_valid = valid || waits;
   assign resp_data = valid ? found : kept;
   fleet_spread #(.W(W_RESP_DATA), .WM(W_REQ_MASK)) spread (.mask(req_mask), .bits(mask));
   always @(posedge clk) begin
+    step <= step + 1;
     if (req_valid && req_ready) id <= req_id;
     if (valid) kept <= found;
     waits <= !rst && resp_valid && !resp_ready;
-    busy <= !rst && (busy ? !(resp_valid && resp_ready) : req_valid);
+    busy <= !rst && (busy ? !(resp_valid && resp_ready) : req_valid && req_ready);
   end
   fleet_memory_pipe #(.W(W_RESP_DATA), .SPACE(SPACE), .LATENCY(LATENCY)) pipe (
     .clk, .rst, .take(req_valid && req_ready), .write(|req_write), .address(64'(req_addr) / BYTES * BYTES), .wdata(req_data),

@@ -55,7 +55,7 @@ module fleet_sink #(parameter int W = 1, parameter string PORT = "", parameter i
     ready <= !rst && !fleet_bench_pkg::refuses(PAUSE, 64'(step));
     if (!rst && valid && ready) begin
       taken <= taken + 1;
-      $fdisplay(fleet_bench_pkg::results, "S|%0d|%s|%h", fleet_bench_pkg::cycle, PORT, payload);
+      $fdisplay(fleet_bench_pkg::results, "S|%0d|%s|%h|%0d", fleet_bench_pkg::cycle, PORT, payload, $time);
     end
   end
 endmodule

@@ -20,7 +20,7 @@ from fleet.frontend.python.containers.heaps import HEAPS
 from fleet.frontend.python.containers.itertools import ITERTOOLS
 from fleet.frontend.python.modules import INSTALLED, exists
 from fleet.frontend.python.standard.table import CALLS, CONSTANTS, MODULES
-from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import LINALG_ERROR, Evaluator
 from fleet.frontend.reading.values import Library, NumberValue, Value
 from fleet.ir.library.call import callable_names, is_callable
 from fleet.ir.types import DTYPES
@@ -92,6 +92,8 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
         return CONSTANTS[path]
     if path == "numpy.newaxis":
         return None
+    if path == LINALG_ERROR:
+        return ev.exception_class(path)
     if path.startswith(_INFO):
         return _limit(ev, node, path)
     if path in _MODULES or path in LIBRARIES or known(path):

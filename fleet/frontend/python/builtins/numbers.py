@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -132,6 +133,15 @@ def _pow(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
     return binary(ev, node, ast.Pow(), *args)
 
 
+def _digits(name: str) -> RecordReader:
+    """`bin`, `hex` and `oct`."""
+
+    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        return getattr(builtins, name)(ev.integer(node, args[0], f"the argument of {name}"))
+
+    return builtin
+
+
 def math_call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """`math.NAME(...)` of known numbers."""
     if keywords:
@@ -156,7 +166,7 @@ MATH = frozenset(
         *("sqrt", "exp", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh"),
         *("cosh", "tanh", "floor", "ceil", "trunc", "fabs", "fmod", "pow", "hypot", "gcd", "lcm", "isqrt", "prod", "fsum"),
         *("copysign", "isnan", "isinf", "isfinite", "isclose", "erf", "erfc", "gamma", "lgamma", "factorial", "comb", "perm"),
-        *("radians", "degrees"),
+        *("radians", "degrees", "dist", "cbrt", "exp2", "remainder", "asinh", "acosh", "atanh", "ldexp"),
     }
 )
 """Functions of `math`, computed while the source is read."""
@@ -172,6 +182,7 @@ NUMBERS: Mapping[str, Builtin] = {
     "round": Builtin(_round, 1, 2, ("ndigits",)),
     "ord": Builtin(_ord, 1, 1),
     "chr": Builtin(_chr, 1, 1),
+    **{name: Builtin(_digits(name), 1, 1) for name in ("bin", "hex", "oct")},
     "divmod": Builtin(_divmod, 2, 2),
     "pow": Builtin(_pow, 2, 3),
 }

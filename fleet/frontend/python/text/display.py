@@ -41,7 +41,7 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             check_printed(ev, node or ev.module.tree, value)
             return [(value, "r" if quoted else "s", "")]
         case Text():
-            return list(value.parts)
+            return _quoted(ev, value, node) if quoted else list(value.parts)
         case str():
             return [repr(value) if quoted else value]
         case NumberValue():
@@ -72,6 +72,18 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return [f"<class {value.path.removeprefix('builtins.')!r}>"]
         case _:
             return ev.fail("F408", node or ev.module.tree, f"{words(value)} cannot be printed")
+
+
+def _quoted(ev: Evaluator, value: Text, node: ast.AST | None) -> list[TextPart]:
+    """`repr` of a text: numbers of the run have no character that it escapes."""
+    if any(isinstance(p, tuple) and isinstance(p[0], TracedArray) and p[0].shape for p in value.parts):
+        what = "the repr of a string that holds an array, whose lines only the run knows"
+        ev.fail("F503", node or ev.module.tree, what, "print the string itself")
+    whole = "".join(p for p in value.parts if isinstance(p, str))
+    double = "'" in whole and '"' not in whole
+    other = "'" if double else '"'  # in front of a literal it decides in which quotes Python's repr puts it
+    shown: list[TextPart] = [repr(other + p)[2:-1] if isinstance(p, str) else p for p in value.parts]
+    return ['"', *shown, '"'] if double else ["'", *shown, "'"]
 
 
 def _of_dict(ev: Evaluator, value: Dict, node: ast.AST | None) -> list[TextPart]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from fleet.frontend.arrays import facts
+from fleet.frontend.arrays import facts, foreign
 from fleet.frontend.arrays.arguments import dtype_of
 from fleet.frontend.arrays.complexes import beside, scalars
 from fleet.frontend.arrays.functions import grids, mapped
@@ -30,6 +30,7 @@ from fleet.frontend.reading.values import (
     BoundMethod,
     Class,
     Complex,
+    ForeignArray,
     Generator,
     Initialiser,
     Library,
@@ -66,11 +67,17 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
             return records.named_method(ev, node, owner, function.name, keywords)
         case Method(owner=SourceFunction() as owner):
             return mapped.vectorized(ev, node, owner, args, keywords)
+        case Method(owner=ForeignArray() as owner):
+            return foreign.method(ev, node, owner, function.name, args, keywords)
+        case Method(owner=TracedArray() as owner) if foreign.converts(ev, node, function.name, args):
+            return foreign.method(ev, node, owner, function.name, args, keywords)
         case Method(owner=TracedArray() as owner):
             args, keywords = scalars(ev, node, args, keywords)
             return ev.domain.method(ev, node, owner, function.name, args, keywords)
         case Method(owner=Complex() as owner):
             return complexes.method(ev, node, owner, function.name, args)
+        case Method(owner=Generator() as owner, name="choice") if args and foreign.holds(args[0]):
+            return _chosen(ev, node, lambda places: ev.domain.draw(ev, node, owner, "choice", places, keywords), args)
         case Method(owner=Generator() as owner):
             return ev.domain.draw(ev, node, owner, function.name, args, keywords)
         case Method():
@@ -117,11 +124,24 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
     if path == "numpy.set_printoptions":
         return guards.set_options(ev, node, args, keywords)
     if path == "numpy.dtype":
-        return dtype_of(ev, node, args[0] if args else None)
+        made = foreign.dtype(ev, node, args[0] if args else None)
+        return dtype_of(ev, node, args[0] if args else None) if made is None else made
+    if foreign.takes(ev, node, path, args, keywords):
+        return foreign.call(ev, node, path, args, keywords)
+    if path == "numpy.random.choice" and args and foreign.holds(args[0]):
+        return _chosen(ev, node, lambda places: ev.domain.call(ev, node, path, places, keywords), args)
     if path in OTHER or path in facts.ABSTRACT or path in grids.MAKERS:
         ev.fail("F408", node, f"`{path}` cannot be called")
     args, keywords = scalars(ev, node, args, keywords)
     return ev.domain.call(ev, node, path, args, keywords)
+
+
+def _chosen(ev: Evaluator, node: ast.Call, draw: Callable[[list[Value]], Value], args: Sequence[Value]) -> Value:
+    """`choice` of text: NumPy draws places."""
+    of = foreign.call(ev, node, "numpy.asarray", args[:1], {})
+    if not isinstance(of, ForeignArray) or of.array.ndim != 1:
+        ev.fail("F506", node, f"choice of {words(of)} is not supported", "choose from a list")
+    return foreign.load(ev, node, of, [draw([NumberValue(len(of.array)), *args[1:]])])
 
 
 def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:

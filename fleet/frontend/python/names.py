@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fleet.frontend.arrays import facts
+from fleet.frontend.arrays import facts, foreign
 from fleet.frontend.arrays.functions import grids, iteration, mapped, testing, texts
 from fleet.frontend.arrays.signatures import FUNCTIONS
 from fleet.frontend.python.builtins.numbers import MATH
@@ -40,12 +40,23 @@ _DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in DTYPES} | 
 _MODULES = frozenset(
     {
         *("numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.lib", "numpy.lib.stride_tricks"),
-        "numpy.testing",
+        *("numpy.testing", "numpy.char", "numpy.strings"),
     }
 )
 OTHER = frozenset(
     f"numpy.{n}"
-    for n in ("ndarray", "dtype", "finfo", "iinfo", "typing.NDArray", "floating", "errstate", "printoptions", "set_printoptions")
+    for n in (
+        "ndarray",
+        "dtype",
+        "finfo",
+        "iinfo",
+        "typing.NDArray",
+        "floating",
+        "errstate",
+        "printoptions",
+        "set_printoptions",
+        "str_",
+    )
 )
 _PLAIN_DRAWS = "choice randn rand standard_normal random_sample random normal uniform randint permutation"
 DRAWS = frozenset({*DISTRIBUTIONS, *_PLAIN_DRAWS.split()})
@@ -79,6 +90,7 @@ def known(path: str) -> bool:
     called = path.startswith("numpy.") and is_callable(path.removeprefix("numpy."))
     known_math = in_math or in_cmath
     special = path in facts.FACTS or path in facts.ABSTRACT or path in mapped.MAPPED or path in grids.MAKERS or path in SPECIAL
+    special = special or path in foreign.FUNCTIONS
     return path in FUNCTIONS or called or special or path in OTHER or path in _RANDOM or path in STANDARD or random or known_math
 
 
@@ -122,7 +134,7 @@ def supported() -> list[str]:
     """Every dotted path of NumPy, math and cmath that is known."""
     called = {f"numpy.{n}" for n in callable_names()}
     drawn = {f"numpy.random.{d}" for d in DRAWS}
-    special = {*SPECIAL, *facts.FACTS, *facts.ABSTRACT, *mapped.MAPPED, *grids.MAKERS}
+    special = {*SPECIAL, *facts.FACTS, *facts.ABSTRACT, *mapped.MAPPED, *grids.MAKERS, *foreign.FUNCTIONS}
     of_numbers = {*(f"math.{m}" for m in MATH), *(f"cmath.{m}" for m in CMATH)}
     functions = {*FUNCTIONS, *called, *special, *OTHER, *_RANDOM, *drawn, *of_numbers}
     return sorted({*functions, *_DTYPES, *_NUMBERS, "numpy.newaxis"})

@@ -247,6 +247,13 @@ class RangeValue:
 
 
 @dataclass(eq=False)
+class ForeignArray:
+    """An array of NumPy, or one record, of a dtype that no target has: text, records, Python's objects. It is known."""
+
+    array: np.ndarray | np.void
+
+
+@dataclass(eq=False)
 class Lazy:
     """An iterator: zip, map, enumerate, reversed or a generator expression. Its elements are evaluated when they are asked for.
 
@@ -411,7 +418,9 @@ class Marker:
 Value: TypeAlias = "TracedArray | NumberValue | Library | SourceFunction | Method | Slice | List | Dict | _Other"
 _Object: TypeAlias = "Class | ObjectInstance | BoundMethod | Partial | Initialiser | Super | Descriptor | ClassField"
 _Lazy: TypeAlias = "RangeValue | Lazy | Generator"
-_Other: TypeAlias = "_Object | _Lazy | Complex | Set | Text | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
+_Other: TypeAlias = (
+    "_Object | _Lazy | Complex | ForeignArray | Set | Text | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
+)
 ValueOperand: TypeAlias = "TracedArray | NumberValue"
 TextPart: TypeAlias = "str | tuple[TracedArray | NumberValue, str, str]"
 """Text, or a value that only the run knows with its conversion and format."""
@@ -439,6 +448,8 @@ def words(value: Value) -> str:
             )
         case Complex():
             return f"the number {value.value!r}"
+        case ForeignArray():
+            return f"an array {value.array.dtype}[{', '.join(map(str, value.array.shape))}]"
         case Library():
             return f"`{value.path.removeprefix('builtins.')}`"
         case Method():

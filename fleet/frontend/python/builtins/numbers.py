@@ -173,10 +173,24 @@ MATH = frozenset(
 
 
 _INT = _number(int)
+
+
+def _int(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    base = args[1] if len(args) > 1 else keywords.get("base")
+    if base is None:
+        return _INT(ev, node, args, {})
+    if not args or not isinstance(args[0], str):
+        ev.fail("F408", node, "int with a base takes a string known from the source")
+    try:
+        return NumberValue(int(args[0], ev.integer(node, base, "a base")))
+    except ValueError as error:
+        return ev.fail("F703", node, str(error))
+
+
 NUMBERS: Mapping[str, Builtin] = {
     "abs": Builtin(_abs, 1, 1),
     "float": Builtin(_number(float), 0, 1),
-    "int": Builtin(_INT, 0, 1),
+    "int": Builtin(_int, 0, 2, ("base",)),
     "bool": Builtin(_number(bool), 0, 1),
     "complex": Builtin(_complex, 0, 2, ("real", "imag")),
     "round": Builtin(_round, 1, 2, ("ndigits",)),

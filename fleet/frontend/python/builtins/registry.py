@@ -26,6 +26,7 @@ from fleet.frontend.reading.values import (
     Class,
     Complex,
     Dict,
+    ForeignArray,
     Initialiser,
     Library,
     List,
@@ -69,6 +70,8 @@ def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
             return NumberValue(len(args[0].items))
         case RangeValue():
             return NumberValue(len(args[0].values))
+        case ForeignArray() if args[0].array.shape or args[0].array.dtype.names:
+            return NumberValue(len(args[0].array))
         case TracedArray() if args[0].shape:
             return dimension(args[0], 0)
         case ObjectInstance() if (found := objects.special(ev, node, args[0], "__len__")) is not None:
@@ -169,7 +172,7 @@ _KINDS: Mapping[str, Callable[[Value], bool]] = {
     "builtins.dict": lambda v: isinstance(v, Dict), "builtins.str": lambda v: isinstance(v, str | Text),
     "builtins.set": lambda v: isinstance(v, Set) and not v.frozen,
     "builtins.frozenset": lambda v: isinstance(v, Set) and v.frozen, "builtins.object": lambda _: True,
-    "numpy.ndarray": lambda v: isinstance(v, TracedArray) and not v.scalar,
+    "numpy.ndarray": lambda v: isinstance(v, ForeignArray) or (isinstance(v, TracedArray) and not v.scalar),
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
+from fleet.frontend.arrays import foreign
 from fleet.frontend.python.classes import objects, records
 from fleet.frontend.python.containers import collections, sets
 from fleet.frontend.python.flow import exceptions
@@ -16,6 +17,7 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import from_key, key
 from fleet.frontend.reading.values import (
     Dict,
+    ForeignArray,
     Lazy,
     Library,
     List,
@@ -136,6 +138,8 @@ def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
             return ev.truth(node, found[0])
     if isinstance(owner, Dict | Set):
         return key(ev, node, value) in owner.items
+    if isinstance(owner, ForeignArray):
+        return foreign.contains(ev, node, owner, value)
     if isinstance(owner, TracedArray):
         ev.fail("F501", node, "`in` an array is not supported", "compare and use np.any where the model runs")
     return any(v is value or _equal(ev, node, v, value) for v in ev.iterate(node, owner))

@@ -80,5 +80,9 @@ def _capwords(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Ma
     return string.capwords(given[0])
 
 
-CALLS: Mapping[str, Callable[..., Value]] = {"string.capwords": _capwords, **{path: _called(path) for path in _FUNCTIONS}, "io.StringIO": _lines}
+CALLS: Mapping[str, Callable[..., Value]] = {
+    "string.capwords": _capwords,
+    **{path: _called(path) for path in _FUNCTIONS},
+    "io.StringIO": _lines,
+}
 """Function -> what it does."""

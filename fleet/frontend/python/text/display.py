@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fleet.frontend.arrays import foreign
 from fleet.frontend.python.classes import objects, records
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.errors import expression_at
@@ -16,6 +17,7 @@ from fleet.frontend.reading.keys import check_order
 from fleet.frontend.reading.values import (
     Complex,
     Dict,
+    ForeignArray,
     Library,
     List,
     NamedTupleValue,
@@ -48,6 +50,8 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return [(value, "r" if quoted else "s", "") if value.symbolic else repr(value.value)]
         case Complex():
             return [repr(value.value)]
+        case ForeignArray():
+            return [foreign.shown(ev, value, quoted=quoted)]
         case None:
             return ["None"]
         case ObjectInstance() | NamedTupleValue():

@@ -55,8 +55,8 @@ _MOST = 1 << 16
 """Elements of one such array, and bytes of one of its elements."""
 _BOTH = "append isin intersect1d union1d setdiff1d setxor1d array_equal searchsorted in1d"
 _ONE = """array asarray asanyarray unique sort argsort concatenate stack vstack hstack column_stack dstack atleast_1d atleast_2d
-    repeat tile reshape ravel transpose flip fliplr flipud roll rot90 count_nonzero take squeeze expand_dims split array_split copy delete
-    ravel nonzero flatnonzero argwhere lexsort ndim shape size"""
+    repeat tile reshape ravel transpose flip fliplr flipud roll rot90 count_nonzero take squeeze expand_dims split array_split copy
+    delete nonzero flatnonzero argwhere lexsort ndim shape size"""
 _CHARACTERS = """add capitalize center count endswith equal find greater index isalnum isalpha isdigit islower isspace isupper join
     less ljust lower lstrip multiply not_equal partition replace rfind rjust rstrip split startswith str_len strip swapcase title
     upper zfill"""

@@ -76,7 +76,19 @@ STANDARD = frozenset(
 SPECIAL = {**texts.TEXTS, **testing.TESTING, **iteration.ITERATION}
 """Functions of NumPy that are no operations."""
 LIBRARIES = frozenset(
-    {"numpy", "math", "cmath", "dataclasses", "collections", "functools", "heapq", "itertools", "typing", "abc", *MODULES}
+    {
+        "numpy",
+        "math",
+        "cmath",
+        "dataclasses",
+        "collections",
+        "functools",
+        "heapq",
+        "itertools",
+        "typing",
+        "abc",
+        *MODULES,
+    }
 )
 """Modules that a source may import and use."""
 _RANDOM = frozenset({"numpy.random.seed", "numpy.random.shuffle", "numpy.random.default_rng", "numpy.random.RandomState"})

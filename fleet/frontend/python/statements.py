@@ -168,7 +168,8 @@ def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: 
     found = ev.expression(decorator)
     call = ast.copy_location(ast.Call(decorator, [], []), decorator)
     if isinstance(found, SourceFunction | Partial | BoundMethod | ObjectInstance) or (
-        isinstance(found, Library) and found.path in ("functools.cache", "functools.lru_cache", "numpy.vectorize")
+        isinstance(found, Library)
+        and found.path in ("functools.cache", "functools.lru_cache", "numpy.vectorize", "contextlib.contextmanager")
     ):
         return ev.call(call, found, [made], {})
     return ev.fail("F508", decorator, f"`{node.name}` is decorated, which may change what it means", "remove the decorator")

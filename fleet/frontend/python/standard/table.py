@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from fleet.frontend.python.standard import arguments, clock, copies, draws, text
+from fleet.frontend.python.standard import arguments, clock, contexts, copies, draws, text
 from fleet.frontend.reading.values import NumberValue, Value
 
 __all__ = ["CALLS", "CONSTANTS", "MODULES"]
@@ -22,6 +22,7 @@ def _nothing(*_given: object) -> Value:
 CALLS: Mapping[str, Callable[..., Value]] = {
     **arguments.CALLS,
     **clock.CALLS,
+    **contexts.CALLS,
     **copies.CALLS,
     **draws.CALLS,
     **text.CALLS,

@@ -14,15 +14,20 @@ from fleet.frontend.arrays.arguments import dtype_of
 from fleet.frontend.arrays.complexes import beside, scalars
 from fleet.frontend.arrays.functions import grids, mapped
 from fleet.frontend.python import calls, complexes
+from fleet.frontend.python.attributes import attribute
 from fleet.frontend.python.builtins import registry
 from fleet.frontend.python.builtins.numbers import math_call
 from fleet.frontend.python.classes import objects, records
+from fleet.frontend.python.classes.enums import AUTO
 from fleet.frontend.python.containers import builtin, collections, heaps, itertools
 from fleet.frontend.python.containers.collections import COLLECTIONS
 from fleet.frontend.python.containers.heaps import HEAPS
 from fleet.frontend.python.containers.itertools import ITERTOOLS
+from fleet.frontend.python.expressions import subscript
 from fleet.frontend.python.flow import guards
 from fleet.frontend.python.names import OTHER, SPECIAL, STANDARD, known, resolve
+from fleet.frontend.python.operators import binary, compared
+from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
@@ -106,7 +111,7 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         return SPECIAL[path](ev, node, args, keywords)
     if path in mapped.MAPPED:
         return mapped.call(ev, node, path, args, keywords)
-    if path in STANDARD:
+    if path in STANDARD or path.startswith("operator."):
         return _standard(ev, node, path, args, keywords)
     if root == "builtins":
         return registry.call(ev, node, name, args, keywords)
@@ -144,6 +149,34 @@ def _chosen(ev: Evaluator, node: ast.Call, draw: Callable[[list[Value]], Value],
     return foreign.load(ev, node, of, [draw([NumberValue(len(of.array)), *args[1:]])])
 
 
+def _operator(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    """A function of `operator`, or of one that `itemgetter` or `attrgetter` made, whose first argument is what it gets."""
+    if keywords or not args:
+        ev.fail("F208", node, f"operator.{name} with these arguments is not supported")
+    if name in GETTERS:
+        return Partial(Library(f"operator.{name}.made"), (tuple(args),))
+    place = ast.copy_location(ast.Name("x", ast.Load()), node)
+    if name.endswith(".made"):
+        wanted, owner = args[0], args[1] if len(args) > 1 else None
+        assert isinstance(wanted, tuple)
+        found = [_got(ev, node, place, name, owner, w) for w in wanted]
+        return found[0] if len(found) == 1 else tuple(found)
+    if len(args) != 2:
+        ev.fail("F208", node, f"operator.{name} takes two arguments, {len(args)} are given")
+    symbol = OPERATORS[name]()
+    if isinstance(symbol, ast.cmpop):
+        return compared(ev, ast.copy_location(ast.Compare(place, [symbol], [place]), node), symbol, args[0], args[1])
+    return binary(ev, node, symbol, args[0], args[1])
+
+
+def _got(ev: Evaluator, node: ast.Call, place: ast.expr, name: str, owner: Value, wanted: Value) -> Value:
+    if name.startswith("itemgetter"):
+        return subscript(ev, ast.copy_location(ast.Subscript(place, place, ast.Load()), node), owner, wanted)
+    for part in str(wanted).split("."):
+        owner = attribute(ev, ast.copy_location(ast.Attribute(place, part, ast.Load()), node), owner)
+    return owner
+
+
 def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:
     """`object.__setattr__(self, "name", value)`, by which a frozen dataclass sets its own fields."""
     if len(args) != 3 or not isinstance(args[0], ObjectInstance) or not isinstance(args[1], str):
@@ -155,6 +188,8 @@ def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:
 def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     if path in CALLS:
         return CALLS[path](ev, node, args, keywords)
+    if path.startswith("operator."):
+        return _operator(ev, node, path.removeprefix("operator."), args, keywords)
     if path in COLLECTIONS:
         return collections.call(ev, node, path, args, keywords)
     if path in HEAPS:
@@ -162,6 +197,8 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
     if path in ITERTOOLS:
         return itertools.call(ev, node, path, args, keywords)
     match path:
+        case "enum.auto" if not args and not keywords:
+            return AUTO
         case "dataclasses.field":
             return records.field(ev, node, args, keywords)
         case "dataclasses.replace" if len(args) == 1:

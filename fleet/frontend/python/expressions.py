@@ -185,6 +185,14 @@ def _subscript(ev: Evaluator, node: ast.Subscript) -> Value:
     return builtin.load(ev, node, owner, ev.expression(node.slice))
 
 
+def subscript(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Value:
+    """`owner[index]` of values."""
+    if isinstance(owner, TracedArray | ForeignArray):
+        items = list(index) if isinstance(index, tuple) else [index]
+        return ev.domain.load(ev, node, owner, items) if isinstance(owner, TracedArray) else foreign.load(ev, node, owner, items)
+    return builtin.load(ev, node, owner, index)
+
+
 def _attribute(ev: Evaluator, node: ast.Attribute) -> Value:
     return attribute(ev, node, ev.expression(node.value))
 

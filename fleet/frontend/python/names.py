@@ -19,6 +19,7 @@ from fleet.frontend.python.containers.collections import COLLECTIONS
 from fleet.frontend.python.containers.heaps import HEAPS
 from fleet.frontend.python.containers.itertools import ITERTOOLS
 from fleet.frontend.python.modules import INSTALLED, exists
+from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS, CONSTANTS, MODULES
 from fleet.frontend.reading.evaluator import LINALG_ERROR, Evaluator
 from fleet.frontend.reading.values import Library, NumberValue, Value
@@ -65,10 +66,11 @@ STANDARD = frozenset(
     {
         *("dataclasses.dataclass", "dataclasses.field", "dataclasses.replace", "dataclasses.asdict", "collections.namedtuple"),
         *("functools.partial", "functools.reduce", "functools.cache", "functools.lru_cache", "functools.wraps"),
-        *("functools.update_wrapper", "typing.NamedTuple", "abc.ABC", "abc.abstractmethod"),
+        *("functools.update_wrapper", "typing.NamedTuple", "enum.Enum", "enum.auto", "abc.ABC", "abc.abstractmethod"),
         *ITERTOOLS,
         *HEAPS,
         *COLLECTIONS,
+        *(f"operator.{n}" for n in (*OPERATORS, *GETTERS)),
         *CALLS,
     }
 )
@@ -87,6 +89,8 @@ LIBRARIES = frozenset(
         "itertools",
         "typing",
         "abc",
+        "enum",
+        "operator",
         *MODULES,
     }
 )

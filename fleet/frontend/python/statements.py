@@ -19,6 +19,7 @@ from fleet.frontend.python.classes import definitions, objects
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.flow import exceptions, guards
 from fleet.frontend.python.flow.lost import lost
+from fleet.frontend.python.flow.matching import match_
 from fleet.frontend.python.flow.meeting import decide
 from fleet.frontend.python.flow.rolling import Rounds, roll
 from fleet.frontend.python.flow.series import Series, compared, series_of
@@ -406,6 +407,7 @@ _HANDLERS: Mapping[type[ast.stmt], Callable[[Evaluator, Any], Flow | None]] = {
     ast.While: _while,
     ast.With: guards.with_,
     ast.Try: guards.try_,
+    ast.Match: lambda ev, node: match_(ev, node, lambda body: block(ev, body)),
     ast.Return: _return,
     ast.Break: lambda _ev, _node: Flow("break"),
     ast.Continue: lambda _ev, _node: Flow("continue"),

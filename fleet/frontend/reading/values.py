@@ -300,7 +300,8 @@ class Class:
     Attributes:
         base: the class that it inherits from; None for `object`.
         names: what its body bound: methods, descriptors, class attributes.
-        kind: "" or "dataclass" or "namedtuple", of which `fields` are the fields in order.
+        kind: "" or "dataclass" or "namedtuple", of which `fields` are the fields in order, or "enum", of which `members` are the
+            members in order.
         frozen: a dataclass whose fields cannot be assigned. compared: one whose objects are equal where their fields are.
         abstract: names of its abstract methods. slots: names of `__slots__`, or None.
     """
@@ -313,6 +314,7 @@ class Class:
     frozen: bool = False
     compared: bool = False
     abstract: frozenset[str] = frozenset()
+    members: dict[str, ObjectInstance] = field(default_factory=dict[str, "ObjectInstance"])
     slots: frozenset[str] | None = None
 
     def chain(self) -> Iterator[Class]:

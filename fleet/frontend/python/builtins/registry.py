@@ -70,6 +70,8 @@ def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
             return NumberValue(len(args[0].items))
         case RangeValue():
             return NumberValue(len(args[0].values))
+        case Class() if args[0].members:
+            return NumberValue(len(args[0].members))
         case ForeignArray() if args[0].array.shape or args[0].array.dtype.names:
             return NumberValue(len(args[0].array))
         case TracedArray() if args[0].shape:

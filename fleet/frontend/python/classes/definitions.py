@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from fleet.frontend.python.calls import defaults
-from fleet.frontend.python.classes import objects, records
+from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import CallFrame, Class, Descriptor, Library, SourceFunction, Value, words
 
@@ -38,6 +38,8 @@ def define(ev: Evaluator, node: ast.ClassDef) -> None:
     _check_names(ev, node, kind)
     if kind.kind == "namedtuple":
         records.named_fields(ev, node, kind)
+    if any(k.kind == "enum" for k in kind.chain()):
+        enums.fill(ev, node, kind)
     for decorator in reversed(node.decorator_list):
         _decorate(ev, node, kind, decorator)
     ev.bind(node.name, kind, quiet=True)
@@ -54,6 +56,8 @@ def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
         match base:
             case Library() if base.path in _NO_BASE:
                 continue
+            case Library(path="enum.Enum"):
+                kind.kind = "enum"
             case Library(path="typing.NamedTuple"):
                 kind.kind = "namedtuple"
             case Class() if kind.base is None:

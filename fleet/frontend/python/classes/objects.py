@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fleet.frontend.python import calls
-from fleet.frontend.python.classes import records
+from fleet.frontend.python.classes import enums, records
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
@@ -192,6 +192,8 @@ def remove(ev: Evaluator, node: ast.Attribute, owner: Value) -> None:
 
 def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """`Class(...)`."""
+    if kind.members and len(args) == 1 and not keywords:
+        return enums.by_value(ev, node, kind, args[0])
     if kind.abstract and (missing := [n for k in kind.chain() for n in sorted(k.abstract) if (f := kind.find(n)) and f[0] is k]):
         ev.fail("F701", node, f"`{kind.name}` is abstract: `{missing[0]}` is not defined", "define it in a class that inherits")
     if any(k.kind == "namedtuple" for k in kind.chain()):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
 from fleet.frontend.arrays import foreign
-from fleet.frontend.python.classes import objects, records
+from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.python.containers import collections, sets
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.text import formats
@@ -16,6 +16,7 @@ from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import from_key, key
 from fleet.frontend.reading.values import (
+    Class,
     Dict,
     ForeignArray,
     Lazy,
@@ -173,6 +174,8 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
                 _out_of_range(ev, node.slice, at, owner)
             found = content[at]
             return NumberValue(found) if isinstance(found, int) else found
+        case Class() if owner.members:
+            return enums.by_name(ev, node.slice, owner, index)
         case ObjectInstance() if (answer := objects.special(ev, node, owner, "__getitem__", index)) is not None:
             return answer[0]
         case _:

@@ -11,6 +11,7 @@ from fleet.frontend.python.containers import sets
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import check_order, from_key
 from fleet.frontend.reading.values import (
+    Class,
     Dict,
     ForeignArray,
     Lazy,
@@ -62,6 +63,8 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
             return iter(sets.elements(ev, node, value))
         case RangeValue():
             return (NumberValue(i) for i in value.values)
+        case Class() if value.members:
+            return iter(value.members.values())
         case ForeignArray():
             return foreign.elements(ev, node, value)
         case Lazy():

@@ -5,16 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from fleet.frontend.arrays import foreign
-from fleet.frontend.python.classes import objects, records
+from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import check_order
 from fleet.frontend.reading.values import (
+    Class,
     Complex,
     Dict,
     ForeignArray,
@@ -25,6 +27,7 @@ from fleet.frontend.reading.values import (
     ObjectInstance,
     RangeValue,
     Set,
+    SourceFunction,
     Text,
     TextPart,
     TracedArray,
@@ -96,13 +99,22 @@ def _of_dict(ev: Evaluator, value: Dict, node: ast.AST | None) -> list[TextPart]
     if value.kind == "Counter":
         pairs.sort(key=lambda pair: -(ev.static(pair[1]) or 0))
     for i, (k, v) in enumerate(pairs):
-        found += [", " if i else "", f"{k!r}: ", *parts(ev, v, quoted=True, node=node)]
+        found += [", " if i else "", *_of_key(ev, k, node), ": ", *parts(ev, v, quoted=True, node=node)]
     found.append("}")
     if value.kind == "dict":
         return found
     if value.kind == "Counter":
         return ["Counter(", *(found if pairs else []), ")"]
     return ["defaultdict(", *parts(ev, value.default, quoted=True, node=node), ", ", *found, ")"]
+
+
+def _of_key(ev: Evaluator, plain: Any, node: ast.AST | None) -> list[TextPart]:
+    if isinstance(plain, tuple):
+        inner = [p for i, k in enumerate(plain) for p in ([", "] if i else []) + _of_key(ev, k, node)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return ["(", *inner, ",)" if len(plain) == 1 else ")"]  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(plain, ObjectInstance | SourceFunction | Class):
+        return parts(ev, plain, quoted=True, node=node)
+    return [repr(plain)]
 
 
 def check_printed(ev: Evaluator, node: ast.AST, value: Value) -> None:
@@ -125,6 +137,9 @@ def _of_object(ev: Evaluator, value: ObjectInstance | NamedTupleValue, *, quoted
             if not isinstance(said[0], str | Text):
                 ev.fail("F408", place, f"`{method}` returns {words(said[0])}", "it must return a string")
             return parts(ev, said[0], node=node)
+    member = enums.shown(value) if isinstance(value, ObjectInstance) else None
+    if member is not None:
+        return ["<", member[0], ": ", *parts(ev, member[1], quoted=True, node=node), ">"] if quoted else [member[0]]
     fields = records.shown(value)
     if fields is None and isinstance(value, ObjectInstance) and exceptions.is_exception(ev, value.kind):
         if not quoted:

@@ -1,4 +1,4 @@
-"""Arrays of text, of records and of Python's objects: NumPy computes with them while the source is read.
+"""Arrays of text, of records and of Python's objects, and masked arrays: NumPy computes with them while the source is read.
 
 Targets have no such dtypes. So all that meets in them is known, and they change only where the run decides nothing.
 """
@@ -48,6 +48,7 @@ __all__ = [
     "shown",
     "store",
     "takes",
+    "unary",
     "value",
 ]
 
@@ -58,9 +59,17 @@ _ONE = """array asarray asanyarray unique sort argsort concatenate stack vstack 
     repeat tile reshape ravel transpose flip fliplr flipud roll rot90 count_nonzero take squeeze expand_dims split array_split copy
     delete nonzero flatnonzero argwhere lexsort ndim shape size"""
 _CHARACTERS = """add capitalize center count endswith equal find greater index isalnum isalpha isdigit islower isspace isupper join
-    less ljust lower lstrip multiply not_equal partition replace rfind rjust rstrip split startswith str_len strip swapcase title
-    upper zfill"""
+    less ljust lower lstrip multiply not_equal partition replace rfind rjust rstrip split startswith str_len strip swapcase
+    title upper zfill"""
+_MASKED = """array masked_array masked_where masked_values masked_equal masked_not_equal masked_less masked_less_equal masked_greater
+    masked_greater_equal masked_invalid masked_inside masked_outside masked_all_like filled fix_invalid getmask getmaskarray getdata
+    count count_masked compressed mean sum median average std var min max argmin argmax is_masked allequal concatenate where"""
+_NUMERIC = """mean sum std var min max median average sqrt exp log log10 abs absolute sin cos clip cumsum argmin argmax round around
+    where any all isnan square maximum minimum diff ptp prod"""
+"""Functions of NumPy that know masked arrays."""
 FUNCTIONS: Mapping[str, tuple[int, ...]] = {
+    **{f"numpy.{n}": () for n in _NUMERIC.split()},
+    **{f"numpy.ma.{n}": () for n in _MASKED.split()},
     **{f"numpy.{n}": (0, 1) for n in _BOTH.split()},
     **{f"numpy.{n}": (0,) for n in _ONE.split()},
     **{f"numpy.char.{n}": (0, 1) for n in _CHARACTERS.split()},
@@ -75,7 +84,8 @@ _SIZED = frozenset({"full", "zeros", "ones", "empty", "repeat", "tile", "multipl
 _PYTHON = {"builtins.str": str, "builtins.object": object, "builtins.float": float, "builtins.int": int, "builtins.bool": bool}
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt, "less_equal": operator.le, "greater": operator.gt,
-    "greater_equal": operator.ge, "add": operator.add,
+    "greater_equal": operator.ge, "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
+    "floor_div": operator.floordiv, "mod": operator.mod, "pow": operator.pow, "bit_and": operator.and_, "bit_or": operator.or_,
 }  # fmt: skip
 _METHODS = frozenset(
     [
@@ -101,6 +111,8 @@ _METHODS = frozenset(
         "fill",
     ]
 )
+_OF_MASKED = frozenset({"anom", "argmax", "argmin", "clip", "compressed", "count", "cumsum", "filled", "max", "mean", "min",
+                        "prod", "ptp", "round", "std", "var"})  # fmt: skip
 _ATTRIBUTES = frozenset({"T", "dtype", "flat", "itemsize", "nbytes", "ndim", "shape", "size"})
 
 
@@ -138,6 +150,8 @@ def takes(ev: Evaluator, node: ast.AST, path: str, args: Sequence[Value], keywor
     """Whether a call of NumPy makes, or is of, arrays that no target has."""
     if path not in FUNCTIONS:
         return False
+    if path.startswith("numpy.ma."):
+        return True
     if any(_foreign(a) for a in (*args, *keywords.values())) or any(holds(args[i]) for i in FUNCTIONS[path] if i < len(args)):
         return True
     second = args[1] if len(args) > 1 and path in _DTYPE_SECOND else None
@@ -176,13 +190,15 @@ def _plain(ev: Evaluator, node: ast.AST, value: Value) -> Any:
             return ... if value is ELLIPSIS else known(ev, node, value, "what meets text or objects in an array")
 
 
-def value(ev: Evaluator, node: ast.AST, found: Any) -> Value:
-    """What NumPy gave, as a value of the source."""
+def value(ev: Evaluator, node: ast.AST, found: Any, *, shared: bool = False) -> Value:
+    """What NumPy gave, as a value of the source. shared: it is a part of an array that stays."""
     match found:
+        case np.ma.MaskedArray():
+            ev.bounded(node, found.size, "a masked array")
+            return ForeignArray(found)
         case np.ndarray() if found.dtype.name in DTYPES and found.dtype.isnative:
             made = ev.domain.literal(ev, node, np.array(found, order="C"))
-            if found.base is not None and isinstance(found.base, np.ndarray) and found.base.dtype.kind in "OV":
-                made.storage.outside = True  # a field of records: a change of one would have to be seen in the other
+            made.storage.outside = shared  # a change of one would have to be seen in the other
             return made
         case np.ndarray() | np.void():
             ev.bounded(node, found.size * max(found.itemsize // 64, 1), "an array of text or objects")
@@ -211,7 +227,8 @@ def _run(ev: Evaluator, node: ast.AST, function: Callable[..., Any], *args: Any,
             found = function(*args, **keywords)
     except (ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
         return ev.fail("F703", node, str(error))
-    return value(ev, node, found)
+    shared = isinstance(found, np.ndarray) and any(isinstance(a, np.ndarray) and np.may_share_memory(a, found) for a in args)
+    return value(ev, node, found, shared=shared)
 
 
 def call(ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
@@ -235,16 +252,17 @@ def _check_made(ev: Evaluator, node: ast.AST, given: Sequence[Any]) -> None:
 
 def attribute(ev: Evaluator, node: ast.Attribute, owner: ForeignArray) -> Value:
     """`owner.name`."""
-    if node.attr in _METHODS and isinstance(owner.array, np.ndarray):
+    masked = isinstance(owner.array, np.ma.MaskedArray)
+    if node.attr in (_METHODS | _OF_MASKED if masked else _METHODS) and isinstance(owner.array, np.ndarray):
         return Method(owner, node.attr)
-    if node.attr not in _ATTRIBUTES:
-        known_names = ", ".join(sorted(_METHODS | _ATTRIBUTES))
+    if node.attr not in _ATTRIBUTES and not (masked and node.attr in ("data", "mask", "fill_value")):
+        known_names = ", ".join(sorted(_METHODS | _ATTRIBUTES | (_OF_MASKED if masked else frozenset())))
         ev.fail("F206", node, f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {known_names}")
     if node.attr == "dtype":
         return owner.array.dtype
     if node.attr == "flat":
         return value(ev, node, owner.array.reshape(-1))
-    return value(ev, node, getattr(owner.array, node.attr))
+    return value(ev, node, getattr(owner.array, node.attr), shared=True)
 
 
 def method(
@@ -269,6 +287,12 @@ def binary(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> Val
     if op not in _OPERATORS:
         ev.fail("F401", node, f"{op} of {words(lhs)} and {words(rhs)}")
     return _run(ev, node, _OPERATORS[op], _plain(ev, node, lhs), _plain(ev, node, rhs))
+
+
+def unary(ev: Evaluator, node: ast.AST, op: ast.unaryop, owner: ForeignArray) -> Value:
+    """`-owner` and `~owner`."""
+    function = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(op)]
+    return _run(ev, node, function, owner.array)
 
 
 def contains(ev: Evaluator, node: ast.AST, owner: ForeignArray, item: Value) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fleet.frontend.arrays import facts, foreign
-from fleet.frontend.arrays.functions import grids, iteration, mapped, testing, texts
+from fleet.frontend.arrays.functions import grids, iteration, mapped, polynomials, testing, texts
 from fleet.frontend.arrays.signatures import FUNCTIONS
 from fleet.frontend.python.builtins.numbers import MATH
 from fleet.frontend.python.complexes import CMATH
@@ -41,7 +41,7 @@ _DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in DTYPES} | 
 _MODULES = frozenset(
     {
         *("numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.lib", "numpy.lib.stride_tricks"),
-        *("numpy.testing", "numpy.char", "numpy.strings"),
+        *("numpy.testing", "numpy.char", "numpy.strings", "numpy.ma"),
     }
 )
 OTHER = frozenset(
@@ -75,7 +75,7 @@ STANDARD = frozenset(
     }
 )
 """Functions of Python's library that are followed, besides `math`."""
-SPECIAL = {**texts.TEXTS, **testing.TESTING, **iteration.ITERATION}
+SPECIAL = {**texts.TEXTS, **testing.TESTING, **iteration.ITERATION, **polynomials.POLYNOMIALS}
 """Functions of NumPy that are no operations."""
 LIBRARIES = frozenset(
     {

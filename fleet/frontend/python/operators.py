@@ -126,6 +126,8 @@ def unary(ev: Evaluator, node: ast.UnaryOp, found: Value) -> Value:
         return negated(ev, node, condition(ev, node.operand, found))
     if isinstance(found, ObjectInstance):
         return objects.unary(ev, node, found)
+    if isinstance(found, ForeignArray):
+        return foreign.unary(ev, node, node.op, found)
     if isinstance(found, Complex):
         return complexes.unary(ev, node, node.op, found)
     value = ev.operand(node.operand, found)
@@ -195,4 +197,6 @@ def _identical(left: Value, right: Value) -> bool:
         )
     if isinstance(left, str | Library | np.dtype) or left is None or left is ELLIPSIS:
         return type(left) is type(right) and left == right
+    if isinstance(left, ForeignArray) and isinstance(right, ForeignArray):
+        return left.array is right.array  # np.ma.masked is one object
     return left is right

@@ -381,7 +381,7 @@ class Descriptor:
     """`staticmethod`, `classmethod` or `property` around a function; `setter` is a property's."""
 
     kind: str
-    function: SourceFunction
+    function: SourceFunction | Library
     setter: SourceFunction | None = None
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from fleet.frontend.python.standard import arguments, clock, contexts, copies, draws, text
-from fleet.frontend.reading.values import NumberValue, Value
+from fleet.frontend.reading.values import ForeignArray, NumberValue, Value
 
 __all__ = ["CALLS", "CONSTANTS", "MODULES"]
 
@@ -34,6 +34,8 @@ _LETTERS = "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits punct
 CONSTANTS: Mapping[str, Value] = {
     **{f"string.{n}": getattr(string, n) for n in _LETTERS.split()},
     "sys.maxsize": NumberValue(sys.maxsize),
+    "numpy.ma.masked": ForeignArray(np.ma.masked),
+    "numpy.ma.nomask": NumberValue(False),
     "numpy.__version__": np.__version__,
 }
 """Name -> its value."""

@@ -54,16 +54,18 @@ __all__ = [
 
 _MOST = 1 << 16
 """Elements of one such array, and bytes of one of its elements."""
-_BOTH = "append isin intersect1d union1d setdiff1d setxor1d array_equal searchsorted in1d"
+_BOTH = "append isin intersect1d union1d setdiff1d setxor1d array_equal searchsorted"
 _ONE = """array asarray asanyarray unique sort argsort concatenate stack vstack hstack column_stack dstack atleast_1d atleast_2d
     repeat tile reshape ravel transpose flip fliplr flipud roll rot90 count_nonzero take squeeze expand_dims split array_split copy
     delete nonzero flatnonzero argwhere lexsort ndim shape size"""
 _CHARACTERS = """add capitalize center count endswith equal find greater index isalnum isalpha isdigit islower isspace isupper join
     less ljust lower lstrip multiply not_equal partition replace rfind rjust rstrip split startswith str_len strip swapcase
     title upper zfill"""
-_MASKED = """array masked_array masked_where masked_values masked_equal masked_not_equal masked_less masked_less_equal masked_greater
-    masked_greater_equal masked_invalid masked_inside masked_outside masked_all_like filled fix_invalid getmask getmaskarray getdata
-    count count_masked compressed mean sum median average std var min max argmin argmax is_masked allequal concatenate where"""
+_MASKED = """
+    array masked_array masked_where masked_values masked_equal masked_not_equal masked_less masked_less_equal masked_greater
+    masked_greater_equal masked_invalid masked_inside masked_outside masked_all_like filled fix_invalid getmask getmaskarray
+    getdata count count_masked compressed mean sum median average std var min max argmin argmax is_masked allequal
+    concatenate where"""
 _NUMERIC = """mean sum std var min max median average sqrt exp log log10 abs absolute sin cos clip cumsum argmin argmax round around
     where any all isnan square maximum minimum diff ptp prod"""
 """Functions of NumPy that know masked arrays."""

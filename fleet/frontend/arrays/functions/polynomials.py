@@ -21,12 +21,14 @@ from fleet.frontend.reading.values import (
     Value,
     words,
 )
+from fleet.ir.operations.program_ops import read_options
 
 __all__ = ["POLYNOMIALS"]
 
 _PATH = "numpy.poly1d"
 _COEFFICIENTS = ("coeffs", "c", "coef", "coefficients")
-_METHODS = ("__call__", "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__neg__", "deriv", "integ")
+_METHODS = ("__call__", "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__neg__", "deriv", "integ",
+            "__str__", "__repr__")  # fmt: skip
 _OPERATORS: Mapping[str, tuple[str, bool]] = {
     "__add__": ("polyadd", False), "__radd__": ("polyadd", True), "__sub__": ("polysub", False), "__rsub__": ("polysub", True),
     "__mul__": ("polymul", False), "__rmul__": ("polymul", True),
@@ -77,6 +79,12 @@ def _method(name: str) -> Callable[..., Value]:
         own, rest = _plain(args[0]), [_plain(a) for a in args[1:]]
         if keywords.keys() - ({"m", "k"} if name == "integ" else {"m"} if name == "deriv" else set()):
             ev.fail("F506", node, f"poly1d.{name} with `{next(iter(keywords))}=` is not supported")
+        if name in ("__str__", "__repr__"):
+            plain = ev.domain.elements_of(own) if isinstance(own, TracedArray) else None
+            if plain is None:
+                return ev.fail("F404", node, "the text of a poly1d whose coefficients only the run knows", "print its coefficients")
+            with np.printoptions(**(read_options(ev.printing) if ev.printing else {})):
+                return str(np.poly1d(plain)) if name == "__str__" else repr(np.poly1d(plain))
         if name == "roots":
             return ev.domain.call(ev, node, "numpy.roots", [own], {})
         if name == "__neg__":

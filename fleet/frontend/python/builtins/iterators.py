@@ -20,6 +20,7 @@ from fleet.frontend.reading.values import (
     Library,
     NumberValue,
     RangeValue,
+    Slice,
     Value,
     words,
 )
@@ -178,6 +179,15 @@ def _any(stop_at: bool) -> RecordReader:
     return builtin
 
 
+def _slice(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    known = [None if a is None else ev.integer(node, a, "an argument of slice") for a in args]
+    if len(known) == 1:
+        return Slice(None, known[0])
+    if len(known) == 3 and known[2] == 0:
+        ev.fail("F306", node, "a slice's step cannot be zero")
+    return Slice(*known)
+
+
 def _iter(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     return args[0] if isinstance(args[0], Lazy) else Lazy(iterate(ev, node, args[0]), "iterator")
 
@@ -190,6 +200,7 @@ ITERATORS: Mapping[str, Builtin] = {
     "map": Builtin(_map, 2, MANY),
     "filter": Builtin(_filter, 2, 2),
     "next": Builtin(_next, 1, 2),
+    "slice": Builtin(_slice, 1, 3),
     "iter": Builtin(_iter, 1, 1),
     "any": Builtin(_any(True), 1, 1),
     "all": Builtin(_any(False), 1, 1),

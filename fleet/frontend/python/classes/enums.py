@@ -28,11 +28,10 @@ AUTO = Marker("auto")
 def fill(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
     """Make the members out of what the class's body bound; a second name of a value is another name of its member."""
     last = 0
-    for name, value in list(kind.names.items()):
-        if name.startswith("_") or isinstance(value, SourceFunction | Descriptor):
+    for name, bound in list(kind.names.items()):
+        if name.startswith("_") or isinstance(bound, SourceFunction | Descriptor):
             continue
-        if value == AUTO:
-            value = NumberValue(last + 1)
+        value = NumberValue(last + 1) if bound == AUTO else bound
         number = ev.static(value)
         last = number if isinstance(number, int) else last
         plain = key(ev, node, value)

@@ -1,3 +1,4 @@
+#! F205: np.savetxt
 import io
 
 import numpy as np

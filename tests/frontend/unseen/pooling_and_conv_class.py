@@ -1,3 +1,4 @@
+#! F206: strides of an array
 import numpy as np
 
 

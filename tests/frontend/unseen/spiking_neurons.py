@@ -1,3 +1,4 @@
+#! F510: np.diff of a length that the run decides
 import numpy as np
 
 # Leaky integrate-and-fire network

@@ -1,3 +1,4 @@
+#! F205: np.nditer
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 

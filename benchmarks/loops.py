@@ -1,12 +1,12 @@
-"""Programs with long loops: how long they take to compile, on vm beside CPython, and on riscv. Seconds of processor time.
+"""Programs with long loops: how long they take to compile, on vm beside CPython, and on riscv. Seconds, the least of a few runs.
 
 python benchmarks/loops.py
 """
 
 from __future__ import annotations
 
-import resource
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -81,19 +81,13 @@ PROGRAMS: Mapping[str, tuple[str, type, Mapping[str, tuple[int, ...]]]] = {
 REPEATS = 5
 
 
-def spent() -> float:
-    """Seconds of processor time, of this process and of those that it waited for."""
-    own, children = (resource.getrusage(w) for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return own.ru_utime + own.ru_stime + children.ru_utime + children.ru_stime
-
-
 def took(run: Callable[[], Any], repeats: int = 1) -> tuple[float, Any]:
     """The least time of a few runs, and what the last gave."""
     best, found = float("inf"), None
     for _ in range(repeats):
-        start = spent()
+        start = time.perf_counter()
         found = run()
-        best = min(best, spent() - start)
+        best = min(best, time.perf_counter() - start)
     return best, found
 
 

@@ -74,7 +74,7 @@ print(rng.dirichlet([1, 2, 3]), rng.multinomial(10, [0.2, 0.3, 0.5], size=2), rn
 np.random.seed(5)
 print(np.random.multivariate_normal([0, 0], np.eye(2), 2), np.random.normal([1, 2]), np.random.rand(2))
 """,
-    "contexts": r'''
+    "contexts": r"""
 import warnings
 from contextlib import contextmanager, nullcontext, suppress
 
@@ -132,8 +132,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     print(np.log(np.array([-1.0])))
 print(f(np.arange(2)))
-''',
-    "enumerations, match and operator": r'''
+""",
+    "enumerations, match and operator": r"""
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -216,8 +216,8 @@ from operator import attrgetter, itemgetter
 print(reduce(operator.mul, [2, 3, 4]), operator.lt(1, 2), operator.add("a", "b"), operator.matmul(np.eye(2), np.ones(2)))
 d = {"x": 3, "y": 1}
 print(sorted(d.items(), key=itemgetter(1)), itemgetter(0, 2)([5, 6, 7]), max([Point(1, 5), Point(2, 3)], key=attrgetter("y")))
-''',
-    "masked arrays": r'''
+""",
+    "masked arrays": r"""
 import numpy as np
 import numpy.ma as ma
 
@@ -235,8 +235,8 @@ print(d.mean(axis=0), d.mean(axis=1), ma.getmaskarray(d), d.std())
 for v in c:
     print(v, end=" ")
 print()
-''',
-    "polynomials": r'''
+""",
+    "polynomials": r"""
 import numpy as np
 
 p = np.poly1d([0, 1, -3, 2])
@@ -248,7 +248,7 @@ f = np.poly1d(np.polyfit(x, x**2 + 1, 2))
 print(f(2.0).round(6), np.round(f.coeffs, 6) + 0.0, f.deriv(1)(1.0).round(4))
 print(q)
 print(repr(p), [q])
-''',
+""",
     "elements": """
 a = np.arange(6)
 np.place(a, a > 2, [44, 55])

@@ -262,7 +262,12 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
         def test(number: NumberValue) -> bool | SSAValue:
             return condition(ev, node, compared(ev, node, "less", number, series.count))
 
-        rounds = Rounds(test, lambda number: round_(series.at(number)), bound, first)
+        def numbered(number: NumberValue) -> Flow:
+            if number.ssa is not None and not series.count.symbolic:
+                ev.rounds[number.ssa] = (first, int(series.count.value) - 1)
+            return round_(series.at(number))
+
+        rounds = Rounds(test, numbered, bound, first)
         return _behind(ev, node, roll(ev, node, rounds, entered))
 
     if series is not None and series.count.symbolic:

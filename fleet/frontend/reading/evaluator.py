@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from fleet.errors import SourceError
 from fleet.frontend.reading.ending import Flow
@@ -245,6 +246,8 @@ class Evaluator(Findings):
         """The stream behind `np.random`, once it is seeded; `lost`: the error that hides how much was drawn."""
         self.python_random: random.Random | None = None
         """Python's own generator, once it is seeded."""
+        self.rounds: dict[SSAValue, tuple[int, int]] = {}
+        """Of loops with a known number of rounds that the run repeats: the round's number, and its first and last value."""
         self.ticks = 0
         """How often the clock was read."""
         self.lost: SourceError | None = None

@@ -43,6 +43,7 @@ __all__ = [
     "dtype",
     "elements",
     "holds",
+    "length",
     "load",
     "method",
     "shown",
@@ -293,7 +294,7 @@ def binary(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> Val
 
 def unary(ev: Evaluator, node: ast.AST, op: ast.unaryop, owner: ForeignArray) -> Value:
     """`-owner` and `~owner`."""
-    function = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(op)]
+    function = operator.neg if isinstance(op, ast.USub) else operator.pos if isinstance(op, ast.UAdd) else operator.invert
     return _run(ev, node, function, owner.array)
 
 
@@ -329,7 +330,12 @@ def elements(ev: Evaluator, node: ast.AST, owner: ForeignArray) -> Iterator[Valu
     """What `for` goes over."""
     if not owner.array.shape and not isinstance(owner.array, np.void):
         ev.fail("F306", node, f"{words(owner)} has no dimension to iterate over")
-    return (value(ev, node, owner.array[i]) for i in range(len(owner.array)))
+    return (value(ev, node, owner.array[i]) for i in range(length(owner)))
+
+
+def length(owner: ForeignArray) -> int:
+    """`len(owner)`: of a record its fields."""
+    return len(owner.array) if isinstance(owner.array, np.ndarray) else len(owner.array.dtype.names or ())
 
 
 def shown(ev: Evaluator, owner: ForeignArray, *, quoted: bool) -> str:

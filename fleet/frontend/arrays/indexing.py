@@ -11,12 +11,12 @@ import numpy as np
 
 from fleet.frontend.arrays.emitting import builder_of, cast, emit, known_array
 from fleet.frontend.arrays.functions import order
+from fleet.frontend.arrays.functions.windows import places
 from fleet.frontend.arrays.making import literal, static
 from fleet.frontend.arrays.memory import change, check_writable, joined
 from fleet.frontend.arrays.operands import array, convert
 from fleet.frontend.arrays.parts import SUPPORTED, gather, transposed
 from fleet.frontend.arrays.sizes import bounded_slice, dims_of, flat, reshaped
-from fleet.frontend.arrays.windows import places
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static

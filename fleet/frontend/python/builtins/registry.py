@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fleet.frontend.arrays import facts
+from fleet.frontend.arrays import facts, foreign
 from fleet.frontend.python.builtins.iterators import ITERATORS
 from fleet.frontend.python.builtins.numbers import NUMBERS
 from fleet.frontend.python.builtins.order import ORDER
@@ -73,7 +73,7 @@ def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
         case Class() if args[0].members:
             return NumberValue(len(args[0].members))
         case ForeignArray() if args[0].array.shape or args[0].array.dtype.names:
-            return NumberValue(len(args[0].array))
+            return NumberValue(foreign.length(args[0]))
         case TracedArray() if args[0].shape:
             return dimension(args[0], 0)
         case ObjectInstance() if (found := objects.special(ev, node, args[0], "__len__")) is not None:

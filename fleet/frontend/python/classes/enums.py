@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from fleet.frontend.reading.errors import as_call
+from fleet.frontend.reading.errors import as_call, expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.values import (
@@ -43,8 +43,8 @@ def fill(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
         kind.members[name] = member
         found = kind.find("__init__")
         if found is not None and isinstance(found[1], SourceFunction):
-            args = list(value) if isinstance(value, tuple) else [value]
-            ev.call(as_call(node), BoundMethod(found[1], member), args, {})
+            args: list[Value] = [*value] if isinstance(value, tuple) else [value]
+            ev.call(as_call(expression_at(node)), BoundMethod(found[1], member), args, {})
 
 
 def by_value(ev: Evaluator, node: ast.AST, kind: Class, value: Value) -> Value:

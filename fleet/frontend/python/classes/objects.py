@@ -102,7 +102,7 @@ def _of_class(owner: Class, name: str) -> tuple[Value] | None:
     if found is None:
         return records.class_attribute(owner, name)
     value = found[1]
-    if isinstance(value, Descriptor) and value.kind != "property":
+    if isinstance(value, Descriptor) and value.kind != "property" and isinstance(value.function, SourceFunction):
         return (value.function if value.kind == "staticmethod" else BoundMethod(value.function, owner),)
     return (value,)
 
@@ -112,8 +112,8 @@ def _bound(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value)
     match value:
         case Descriptor(kind="staticmethod"):
             return value.function
-        case Descriptor(kind="classmethod"):
-            return BoundMethod(value.function, owner if isinstance(owner, Class) else kind_of(owner))
+        case Descriptor(kind="classmethod", function=SourceFunction() as function):
+            return BoundMethod(function, owner if isinstance(owner, Class) else kind_of(owner))
         case Descriptor():
             return ev.call(_as_call(node), value.function, [owner], {})
         case SourceFunction() | Initialiser():

@@ -27,7 +27,7 @@ def places(ev: Evaluator, node: ast.expr, part: Slice, size: int) -> TracedArray
         return None
     root, factor, offset = first
     length = last[2] - offset
-    known = ev.rounds.get(root)
+    known = None if root is None else ev.rounds.get(root)
     if known is None or length < 0:
         return None
     ends = [factor * k + offset for k in known]

@@ -35,7 +35,7 @@ CODES: Mapping[str, ErrorCode] = {
         "a library that is not supported", "import os\nprint(os.getcwd())", "a model uses numpy, math and its own functions"
     ),
     "F205": ErrorCode(
-        "a function of NumPy or math that is not supported", _NP + "np.ma.array(np.ones(3))", "see the tables of functions"
+        "a function of NumPy or math that is not supported", _NP + "np.datetime64('2024-02-29')", "see the tables of functions"
     ),
     "F206": ErrorCode("an attribute that is not supported", _X + "print(x.strides)", "see the tables of methods"),
     "F207": ErrorCode("a model's function that the file does not have", "path.py:absent", "name one of the file's functions"),
@@ -86,9 +86,7 @@ CODES: Mapping[str, ErrorCode] = {
     "F408": ErrorCode("a value of the wrong type", "print([1] + 2)", "see what was expected"),
     # F5: outside the subset
     "F501": ErrorCode("values decide what is computed", _X + "print(1 in x)", "compute with all of it, choose with np.where"),
-    "F502": ErrorCode(
-        "a statement that is not supported", "match 1:\n    case _:\n        pass", "use the statements of the table"
-    ),
+    "F502": ErrorCode("a statement that is not supported", "async def f():\n    pass", "use the statements of the table"),
     "F503": ErrorCode("an expression that is not supported", "print(b'text')", "use the expressions of the table"),
     "F504": ErrorCode(
         "a change in place that another array may see", _X + "y = x.ravel('K')\ny[0] = 5\nprint(x)", "change a copy: y = y.copy()"

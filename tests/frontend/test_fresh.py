@@ -1,8 +1,8 @@
-"""Programs and one-liners written before anybody looked at the front end (`fresh`, `fresh_lines.txt`): what is taken prints what
-CPython prints; what is refused says why.
+"""Programs and one-liners written before anybody looked at the front end (`fresh`, then `unseen`, each with lines of its own): what
+is taken prints what CPython prints; what is refused says why.
 
 They are not to be changed for the front end's sake: `docs/numpy.md` says how many were taken when they were new.
-A line of `fresh_lines.txt` is a script; `  #! CODE` behind it says that it is refused.
+A line of `fresh_lines.txt` or `unseen_lines.txt` is a script; `  #! CODE` behind it says that it is refused.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from fleet.frontend.source import load
 
 HERE = Path(__file__).parent
 DOCS = HERE.parents[1] / "docs" / "numpy.md"
-PROGRAMS = corpus(HERE / "fresh")
-LINES = (HERE / "fresh_lines.txt").read_text().splitlines()
+CORPORA = {name: (corpus(HERE / name), (HERE / f"{name}_lines.txt").read_text().splitlines()) for name in ("fresh", "unseen")}
+PROGRAMS = [p for programs, _ in CORPORA.values() for p in programs]
+LINES = [line for _, lines in CORPORA.values() for line in lines]
 TAKEN = [p for p in PROGRAMS if not p.refused]
 TAKEN_LINES = [line for line in LINES if "  #! " not in line]
 
@@ -58,6 +59,9 @@ def written(folder: Path, line: str) -> Program:
     return Program(path, None, {}, "", "")
 
 
-def test_the_documentation_has_the_figures() -> None:
+@pytest.mark.parametrize("name", CORPORA)
+def test_the_documentation_has_the_figures(name: str) -> None:
+    programs, lines = CORPORA[name]
     text = " ".join(DOCS.read_text().split())
-    assert f"{len(TAKEN)} of the {len(PROGRAMS)} programs and {len(TAKEN_LINES)} of the {len(LINES)} lines are taken" in text
+    taken = sum(not p.refused for p in programs), sum("  #! " not in line for line in lines)
+    assert f"{taken[0]} of the {len(programs)} programs and {taken[1]} of the {len(lines)} lines are taken" in text

@@ -74,6 +74,181 @@ print(rng.dirichlet([1, 2, 3]), rng.multinomial(10, [0.2, 0.3, 0.5], size=2), rn
 np.random.seed(5)
 print(np.random.multivariate_normal([0, 0], np.eye(2), 2), np.random.normal([1, 2]), np.random.rand(2))
 """,
+    "contexts": r"""
+import warnings
+from contextlib import contextmanager, nullcontext, suppress
+
+import numpy as np
+
+
+@contextmanager
+def section(name):
+    print("begin", name)
+    try:
+        yield name.upper()
+    except ValueError as e:
+        print("caught", e)
+    finally:
+        print("end", name)
+
+
+class Guard:
+    def __init__(self, swallow):
+        self.swallow = swallow
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, tb):
+        print("exit", kind is None, value)
+        return self.swallow
+
+
+def f(x):
+    with section("f"):
+        return x + 1
+    return 0
+
+
+with section("a") as a, section("b"):
+    print(a)
+try:
+    with section("c"):
+        raise ValueError("inside")
+    print("after c")
+    with Guard(True):
+        raise KeyError("k")
+    print("after guard")
+    with Guard(False):
+        raise KeyError("z")
+except KeyError as e:
+    print("key", e)
+with suppress(ZeroDivisionError, KeyError):
+    print(1 // 0)
+    print("not reached")
+with nullcontext(3) as n, np.errstate(divide="ignore"):
+    print(n, np.array([1.0]) / 0)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    print(np.log(np.array([-1.0])))
+print(f(np.arange(2)))
+""",
+    "enumerations, match and operator": r"""
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import numpy as np
+
+
+class Color(Enum):
+    RED = 1
+    GREEN = 2
+    CRIMSON = 1
+
+    def mixed(self, other):
+        return f"{self.name}+{other.name}"
+
+    @property
+    def low(self):
+        return self.name.lower()
+
+
+class Planet(Enum):
+    EARTH = (5.97, 6.37)
+    MARS = (0.642, 3.39)
+
+    def __init__(self, mass, radius):
+        self.mass = mass
+        self.radius = radius
+
+    def density(self):
+        return self.mass / self.radius**3
+
+
+class Mode(Enum):
+    A = auto()
+    B = auto()
+    C = "see"
+
+
+@dataclass
+class Point:
+    x: float
+    y: float
+
+
+def where(p):
+    match p:
+        case Point(x=0, y=0):
+            return "origin"
+        case Point(x, 0):
+            return f"on x at {x}"
+        case Point():
+            return "somewhere"
+        case [a, b, *rest]:
+            return f"list {a} {b} {rest}"
+        case {"kind": "c", **others}:
+            return f"dict {others}"
+        case int() | float() if p > 10:
+            return "big"
+        case int(n):
+            return f"int {n}"
+        case None:
+            return "none"
+        case "a" | "b" as t:
+            return "text " + t
+        case Color.RED:
+            return "red"
+        case _:
+            return "other"
+
+
+print(Color.RED, repr(Color.GREEN), [Color.RED], Color(2), Color["GREEN"], Color.CRIMSON is Color.RED)
+print(list(Color), len(Color), {c: c.value for c in Color}, Color.RED.mixed(Color.GREEN), Color.GREEN.low)
+print([round(p.density(), 4) for p in Planet], Planet.MARS.radius, Mode.B.value, Mode.C.value, Color.RED == Color.GREEN)
+for v in [Point(0, 0), Point(2, 0), Point(1, 1), [1, 2, 3, 4], (1, 2), {"kind": "c", "v": 1}, 20, 3, None, "b", Color.RED, "zz"]:
+    print(where(v))
+print({(Color.RED, 1): 2, "x": Mode.A})
+import operator
+from functools import reduce
+from operator import attrgetter, itemgetter
+
+print(reduce(operator.mul, [2, 3, 4]), operator.lt(1, 2), operator.add("a", "b"), operator.matmul(np.eye(2), np.ones(2)))
+d = {"x": 3, "y": 1}
+print(sorted(d.items(), key=itemgetter(1)), itemgetter(0, 2)([5, 6, 7]), max([Point(1, 5), Point(2, 3)], key=attrgetter("y")))
+""",
+    "masked arrays": r"""
+import numpy as np
+import numpy.ma as ma
+
+a = ma.array([1.0, 2.0, 3.0, 4.0], mask=[0, 0, 1, 0])
+print(a, repr(a), a.sum(), a.mean(), a.mask, a.data, a.count(), a[1], a[2], a[2] is ma.masked)
+b = a * 2 + 1
+print(b, (b > 4), np.sqrt(a), -a, a.filled(0), a.compressed().tolist(), np.mean(a), ma.median(a))
+a[0] = ma.masked
+print(a, a.max(), a.fill_value, len(a), [float(v) for v in a.compressed()])
+c = ma.masked_where(np.arange(4) > 2, np.arange(4))
+print(c, c.sum(), c.dtype, c.shape, np.ma.masked_invalid([1.0, np.nan, 3.0]).mean(), np.ma.masked_less(np.arange(4), 2))
+m = np.arange(6.0).reshape(2, 3)
+d = ma.masked_equal(m, 4)
+print(d.mean(axis=0), d.mean(axis=1), ma.getmaskarray(d), d.std())
+for v in c:
+    print(v, end=" ")
+print()
+""",
+    "polynomials": r"""
+import numpy as np
+
+p = np.poly1d([0, 1, -3, 2])
+print(p(5), p.roots, p.order, p.coeffs, p.c, p(np.arange(3)))
+q = p.deriv()
+print(q.coeffs, q(0.5), (p * q).coeffs, (p + 1).c, (2 * p).c, (-p).c, p.integ().c)
+x = np.linspace(-1, 1, 12)
+f = np.poly1d(np.polyfit(x, x**2 + 1, 2))
+print(f(2.0).round(6), np.round(f.coeffs, 6) + 0.0, f.deriv(1)(1.0).round(4))
+print(q)
+print(repr(p), [q])
+""",
     "elements": """
 a = np.arange(6)
 np.place(a, a > 2, [44, 55])

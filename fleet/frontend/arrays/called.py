@@ -176,16 +176,25 @@ def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywor
         if into is not None or any(k is None for k in known) or (value := decided(found, known)) is None:
             raise
         return _made(ev, node, value)
-    if into is None and (not has_sequence(found.function) or any(UNKNOWN in leaf.shape for leaf in _leaves(structure))):
+    caught = bool(ev.catching) and found.function.startswith("linalg.")  # whether it raises decides what is computed
+    if into is None and (caught or not has_sequence(found.function) or any(UNKNOWN in leaf.shape for leaf in _leaves(structure))):
         known = [known_array(ev, o) for o in operands]
         arrays = [k for k in known if k is not None]
         if len(arrays) == len(operands):  # so is what they decide, and what not every target computes
-            return _made(ev, node, found.run(arrays))
+            return _made(ev, node, _run(ev, node, found, arrays))
     if into is not None:
         check_writable(ev, node, into)
         change(ev, node, into, _emitted(ev, node, text, operands, 0))
         return into
     return _built(ev, node, text, operands, structure, [0])
+
+
+def _run(ev: Evaluator, node: ast.expr, found: LibraryCall, arrays: Sequence[Any]) -> Any:
+    """What NumPy gives for known values. SourceError F703 with what it raises."""
+    try:
+        return found.run(arrays)
+    except (ArithmeticError, ValueError, LookupError, TypeError) as error:
+        return ev.fail("F703", node, f"{found.function}: {error}")
 
 
 def decided(found: LibraryCall, arrays: Sequence[Any]) -> Any:

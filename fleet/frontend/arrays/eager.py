@@ -31,6 +31,7 @@ from fleet.frontend.reading.values import (
     ELLIPSIS,
     Complex,
     Dict,
+    ForeignArray,
     Generator,
     Library,
     List,
@@ -129,6 +130,8 @@ class Eager(Domain):
             case Text():
                 template, values = numbered(value.parts)
                 return template.format(*(self.plain(ev, node, v) for v in values))
+            case ForeignArray():
+                return value.array
             case None | str() | np.dtype():
                 return value
             case Library() if value.path in ("builtins.float", "builtins.int", "builtins.bool", "builtins.complex"):

@@ -11,11 +11,13 @@ import numpy as np
 
 from fleet.frontend.arrays.emitting import builder_of, cast, emit, known_array
 from fleet.frontend.arrays.functions import order
+from fleet.frontend.arrays.functions.windows import places
 from fleet.frontend.arrays.making import literal, static
 from fleet.frontend.arrays.memory import change, check_writable, joined
 from fleet.frontend.arrays.operands import array, convert
 from fleet.frontend.arrays.parts import SUPPORTED, gather, transposed
 from fleet.frontend.arrays.sizes import bounded_slice, dims_of, flat, reshaped
+from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.values import ELLIPSIS, List, NumberValue, RangeValue, Slice, TracedArray, Value, words
@@ -209,6 +211,11 @@ def _basic(ev: Evaluator, node: ast.AST, value: TracedArray, items: Sequence[Val
     if tuple(size) != value.shape or any(s != 1 for s in step) or any(a != 0 for a in start):
         steps = {"step": step} if any(s != 1 for s in step) else {}
         found = TracedArray(builder_of(ev).emit(node, "slice", [value.ssa], start=start, size=size, **steps))
+    at = {axis: places(ev, expression_at(node), part, found.shape[axis]) for axis, part in late}
+    for axis, indices in at.items():
+        if indices is not None:
+            found = gather(ev, expression_at(node), found, indices, axis)
+    late = [(axis, part) for axis, part in late if at[axis] is None]
     if late:
         found = TracedArray(bounded_slice(ev, node, found, late))
     if tuple(shape) != tuple(range(len(size))):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from fleet.frontend.arrays import foreign
 from fleet.frontend.arrays.complexes import beside
 from fleet.frontend.arrays.functions import shifts
 from fleet.frontend.python.attributes import attribute
@@ -14,6 +15,7 @@ from fleet.frontend.python.subscripts import index_items
 from fleet.frontend.python.words import kind
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
+    ForeignArray,
     List,
     NumberValue,
     ObjectInstance,
@@ -57,6 +59,8 @@ def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
                 value = beside(ev, target, value, owner)
                 ev.domain.store(ev, target, owner, index_items(ev, target.slice), value)
                 _renamed(ev, target.value, owner)
+            elif isinstance(owner, ForeignArray):
+                foreign.store(ev, target, owner, index_items(ev, target.slice), value)
             else:
                 builtin.store(ev, target, owner, ev.expression(target.slice), value)
         case ast.Attribute():
@@ -124,6 +128,11 @@ def augmented(ev: Evaluator, node: ast.AugAssign) -> None:
                 del old
                 ev.domain.store(ev, target, owner, items, new)
                 _renamed(ev, target.value, owner)
+                return
+            if isinstance(owner, ForeignArray):
+                items = index_items(ev, target.slice)
+                old = foreign.load(ev, place, owner, items)
+                foreign.store(ev, target, owner, items, binary(ev, place, node.op, old, ev.expression(node.value)))
                 return
             index = ev.expression(target.slice)  # once: it may take the next of an iterator
             old = builtin.load(ev, place, owner, index)

@@ -6,6 +6,7 @@ import ast
 
 import numpy as np
 
+from fleet.frontend.arrays import foreign
 from fleet.frontend.python import complexes
 from fleet.frontend.python.classes import objects, records
 from fleet.frontend.python.containers import builtin
@@ -15,6 +16,7 @@ from fleet.frontend.reading.values import (
     Class,
     Complex,
     Dict,
+    ForeignArray,
     Generator,
     Library,
     List,
@@ -39,8 +41,12 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             return objects.load(ev, node, owner, objects.mangled(ev, node.attr))
         case NamedTupleValue() if not builtin.has_method(owner, node.attr):
             return Method(owner, node.attr) if node.attr in records.NAMED_METHODS else objects.load(ev, node, owner, node.attr)
-        case Library():
+        case Library() if node.attr != "__name__" or not owner.path.startswith(("builtins.", "numpy.", "math.")):
             return resolve(ev, node, f"{owner.path}.{node.attr}")
+        case ForeignArray():
+            return foreign.attribute(ev, node, owner)
+        case Library() if node.attr == "__name__" and owner.path.startswith(("builtins.", "numpy.", "math.")):
+            return owner.path.rpartition(".")[2]
         case TracedArray():
             return ev.domain.attribute(ev, node, owner)
         case np.dtype() if node.attr in ("itemsize", "name"):
@@ -50,6 +56,8 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
                 return Method(owner, node.attr)
             names = ", ".join(builtin.methods(owner))
             return ev.fail("F206", node, f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {names}")
+        case np.dtype() if node.attr in ("kind", "names"):
+            return owner.kind if node.attr == "kind" else owner.names
         case SourceFunction() if node.attr == "__name__":
             return owner.title or (owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
         case NumberValue() if node.attr in ("real",):

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from fleet.frontend.arrays import facts
+from fleet.frontend.arrays import facts, foreign
 from fleet.frontend.arrays.arguments import dtype_of
 from fleet.frontend.arrays.complexes import beside, scalars
 from fleet.frontend.arrays.functions import grids, mapped
 from fleet.frontend.python import calls, complexes
+from fleet.frontend.python.attributes import attribute
 from fleet.frontend.python.builtins import registry
 from fleet.frontend.python.builtins.numbers import math_call
 from fleet.frontend.python.classes import objects, records
+from fleet.frontend.python.classes.enums import AUTO
 from fleet.frontend.python.containers import builtin, collections, heaps, itertools
 from fleet.frontend.python.containers.collections import COLLECTIONS
 from fleet.frontend.python.containers.heaps import HEAPS
 from fleet.frontend.python.containers.itertools import ITERTOOLS
+from fleet.frontend.python.expressions import subscript
 from fleet.frontend.python.flow import guards
 from fleet.frontend.python.names import OTHER, SPECIAL, STANDARD, known, resolve
+from fleet.frontend.python.operators import binary, compared
+from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
@@ -30,6 +35,7 @@ from fleet.frontend.reading.values import (
     BoundMethod,
     Class,
     Complex,
+    ForeignArray,
     Generator,
     Initialiser,
     Library,
@@ -66,11 +72,17 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
             return records.named_method(ev, node, owner, function.name, keywords)
         case Method(owner=SourceFunction() as owner):
             return mapped.vectorized(ev, node, owner, args, keywords)
+        case Method(owner=ForeignArray() as owner):
+            return foreign.method(ev, node, owner, function.name, args, keywords)
+        case Method(owner=TracedArray() as owner) if foreign.converts(ev, node, function.name, args):
+            return foreign.method(ev, node, owner, function.name, args, keywords)
         case Method(owner=TracedArray() as owner):
             args, keywords = scalars(ev, node, args, keywords)
             return ev.domain.method(ev, node, owner, function.name, args, keywords)
         case Method(owner=Complex() as owner):
             return complexes.method(ev, node, owner, function.name, args)
+        case Method(owner=Generator() as owner, name="choice") if args and foreign.holds(args[0]):
+            return _chosen(ev, node, lambda places: ev.domain.draw(ev, node, owner, "choice", places, keywords), args)
         case Method(owner=Generator() as owner):
             return ev.domain.draw(ev, node, owner, function.name, args, keywords)
         case Method():
@@ -99,7 +111,7 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         return SPECIAL[path](ev, node, args, keywords)
     if path in mapped.MAPPED:
         return mapped.call(ev, node, path, args, keywords)
-    if path in STANDARD:
+    if path in STANDARD or path.startswith("operator."):
         return _standard(ev, node, path, args, keywords)
     if root == "builtins":
         return registry.call(ev, node, name, args, keywords)
@@ -117,11 +129,52 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
     if path == "numpy.set_printoptions":
         return guards.set_options(ev, node, args, keywords)
     if path == "numpy.dtype":
-        return dtype_of(ev, node, args[0] if args else None)
+        made = foreign.dtype(ev, node, args[0] if args else None)
+        return dtype_of(ev, node, args[0] if args else None) if made is None else made
+    if foreign.takes(ev, node, path, args, keywords):
+        return foreign.call(ev, node, path, args, keywords)
+    if path == "numpy.random.choice" and args and foreign.holds(args[0]):
+        return _chosen(ev, node, lambda places: ev.domain.call(ev, node, path, places, keywords), args)
     if path in OTHER or path in facts.ABSTRACT or path in grids.MAKERS:
         ev.fail("F408", node, f"`{path}` cannot be called")
     args, keywords = scalars(ev, node, args, keywords)
     return ev.domain.call(ev, node, path, args, keywords)
+
+
+def _chosen(ev: Evaluator, node: ast.Call, draw: Callable[[list[Value]], Value], args: Sequence[Value]) -> Value:
+    """`choice` of text: NumPy draws places."""
+    of = foreign.call(ev, node, "numpy.asarray", args[:1], {})
+    if not isinstance(of, ForeignArray) or of.array.ndim != 1:
+        ev.fail("F506", node, f"choice of {words(of)} is not supported", "choose from a list")
+    return foreign.load(ev, node, of, [draw([NumberValue(len(of.array)), *args[1:]])])
+
+
+def _operator(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    """A function of `operator`, or of one that `itemgetter` or `attrgetter` made, whose first argument is what it gets."""
+    if keywords or not args:
+        ev.fail("F208", node, f"operator.{name} with these arguments is not supported")
+    if name in GETTERS:
+        return Partial(Library(f"operator.{name}.made"), (tuple(args),))
+    place = ast.copy_location(ast.Name("x", ast.Load()), node)
+    if name.endswith(".made"):
+        wanted, owner = args[0], args[1] if len(args) > 1 else None
+        assert isinstance(wanted, tuple)
+        found = [_got(ev, node, place, name, owner, w) for w in wanted]
+        return found[0] if len(found) == 1 else tuple(found)
+    if len(args) != 2:
+        ev.fail("F208", node, f"operator.{name} takes two arguments, {len(args)} are given")
+    symbol = OPERATORS[name]()
+    if isinstance(symbol, ast.cmpop):
+        return compared(ev, ast.copy_location(ast.Compare(place, [symbol], [place]), node), symbol, args[0], args[1])
+    return binary(ev, node, symbol, args[0], args[1])
+
+
+def _got(ev: Evaluator, node: ast.Call, place: ast.expr, name: str, owner: Value, wanted: Value) -> Value:
+    if name.startswith("itemgetter"):
+        return subscript(ev, ast.copy_location(ast.Subscript(place, place, ast.Load()), node), owner, wanted)
+    for part in str(wanted).split("."):
+        owner = attribute(ev, ast.copy_location(ast.Attribute(place, part, ast.Load()), node), owner)
+    return owner
 
 
 def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:
@@ -135,6 +188,8 @@ def _set_plainly(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:
 def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     if path in CALLS:
         return CALLS[path](ev, node, args, keywords)
+    if path.startswith("operator."):
+        return _operator(ev, node, path.removeprefix("operator."), args, keywords)
     if path in COLLECTIONS:
         return collections.call(ev, node, path, args, keywords)
     if path in HEAPS:
@@ -142,6 +197,8 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
     if path in ITERTOOLS:
         return itertools.call(ev, node, path, args, keywords)
     match path:
+        case "enum.auto" if not args and not keywords:
+            return AUTO
         case "dataclasses.field":
             return records.field(ev, node, args, keywords)
         case "dataclasses.replace" if len(args) == 1:

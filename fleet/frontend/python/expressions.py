@@ -9,6 +9,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
+from fleet.frontend.arrays import foreign
 from fleet.frontend.arrays.functions import grids
 from fleet.frontend.arrays.truths import condition
 from fleet.frontend.python import calls, comprehensions, generators
@@ -26,6 +27,7 @@ from fleet.frontend.reading.values import (
     ELLIPSIS,
     Complex,
     Dict,
+    ForeignArray,
     Lazy,
     Library,
     List,
@@ -176,9 +178,19 @@ def _subscript(ev: Evaluator, node: ast.Subscript) -> Value:
     owner = ev.expression(node.value)
     if isinstance(owner, TracedArray):
         return ev.domain.load(ev, node, owner, index_items(ev, node.slice))
+    if isinstance(owner, ForeignArray):
+        return foreign.load(ev, node, owner, index_items(ev, node.slice))
     if isinstance(owner, Library) and owner.path in grids.MAKERS:
         return grids.load(ev, node, owner.path, index_items)
     return builtin.load(ev, node, owner, ev.expression(node.slice))
+
+
+def subscript(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Value:
+    """`owner[index]` of values."""
+    if isinstance(owner, TracedArray | ForeignArray):
+        items = list(index) if isinstance(index, tuple) else [index]
+        return ev.domain.load(ev, node, owner, items) if isinstance(owner, TracedArray) else foreign.load(ev, node, owner, items)
+    return builtin.load(ev, node, owner, index)
 
 
 def _attribute(ev: Evaluator, node: ast.Attribute) -> Value:

@@ -6,6 +6,7 @@ import ast
 import threading
 from collections.abc import Iterator
 
+from fleet.errors import SourceError
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import CallFrame, Lazy, SourceFunction, Value
 
@@ -46,6 +47,7 @@ class Yielding(Iterator[Value]):
         self._go, self._back = threading.Semaphore(0), threading.Semaphore(0)
         self._value: Value = None
         self._error: BaseException | None = None
+        self._thrown: SourceError | None = None
         self._done = self._closed = False
         ev.generators.append(self)
 
@@ -104,6 +106,13 @@ class Yielding(Iterator[Value]):
         self._go.acquire()
         if self._closed:
             raise _Ended
+        if self._thrown is not None:
+            thrown, self._thrown = self._thrown, None
+            raise thrown
+
+    def throw(self, error: SourceError) -> None:
+        """Raise an exception of the source at the `yield` where the body waits, once the next value is asked for."""
+        self._thrown = error
 
     def close(self) -> None:
         """Ends the thread."""

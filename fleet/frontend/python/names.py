@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fleet.frontend.arrays import facts
-from fleet.frontend.arrays.functions import grids, iteration, mapped, testing, texts
+from fleet.frontend.arrays import facts, foreign
+from fleet.frontend.arrays.functions import grids, iteration, mapped, polynomials, testing, texts
 from fleet.frontend.arrays.signatures import FUNCTIONS
 from fleet.frontend.python.builtins.numbers import MATH
 from fleet.frontend.python.complexes import CMATH
@@ -19,8 +19,9 @@ from fleet.frontend.python.containers.collections import COLLECTIONS
 from fleet.frontend.python.containers.heaps import HEAPS
 from fleet.frontend.python.containers.itertools import ITERTOOLS
 from fleet.frontend.python.modules import INSTALLED, exists
+from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS, CONSTANTS, MODULES
-from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import LINALG_ERROR, Evaluator
 from fleet.frontend.reading.values import Library, NumberValue, Value
 from fleet.ir.library.call import callable_names, is_callable
 from fleet.ir.types import DTYPES
@@ -40,12 +41,23 @@ _DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in DTYPES} | 
 _MODULES = frozenset(
     {
         *("numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.lib", "numpy.lib.stride_tricks"),
-        "numpy.testing",
+        *("numpy.testing", "numpy.char", "numpy.strings", "numpy.ma"),
     }
 )
 OTHER = frozenset(
     f"numpy.{n}"
-    for n in ("ndarray", "dtype", "finfo", "iinfo", "typing.NDArray", "floating", "errstate", "printoptions", "set_printoptions")
+    for n in (
+        "ndarray",
+        "dtype",
+        "finfo",
+        "iinfo",
+        "typing.NDArray",
+        "floating",
+        "errstate",
+        "printoptions",
+        "set_printoptions",
+        "str_",
+    )
 )
 _PLAIN_DRAWS = "choice randn rand standard_normal random_sample random normal uniform randint permutation"
 DRAWS = frozenset({*DISTRIBUTIONS, *_PLAIN_DRAWS.split()})
@@ -54,18 +66,33 @@ STANDARD = frozenset(
     {
         *("dataclasses.dataclass", "dataclasses.field", "dataclasses.replace", "dataclasses.asdict", "collections.namedtuple"),
         *("functools.partial", "functools.reduce", "functools.cache", "functools.lru_cache", "functools.wraps"),
-        *("functools.update_wrapper", "typing.NamedTuple", "abc.ABC", "abc.abstractmethod"),
+        *("functools.update_wrapper", "typing.NamedTuple", "enum.Enum", "enum.auto", "abc.ABC", "abc.abstractmethod"),
         *ITERTOOLS,
         *HEAPS,
         *COLLECTIONS,
+        *(f"operator.{n}" for n in (*OPERATORS, *GETTERS)),
         *CALLS,
     }
 )
 """Functions of Python's library that are followed, besides `math`."""
-SPECIAL = {**texts.TEXTS, **testing.TESTING, **iteration.ITERATION}
+SPECIAL = {**texts.TEXTS, **testing.TESTING, **iteration.ITERATION, **polynomials.POLYNOMIALS}
 """Functions of NumPy that are no operations."""
 LIBRARIES = frozenset(
-    {"numpy", "math", "cmath", "dataclasses", "collections", "functools", "heapq", "itertools", "typing", "abc", *MODULES}
+    {
+        "numpy",
+        "math",
+        "cmath",
+        "dataclasses",
+        "collections",
+        "functools",
+        "heapq",
+        "itertools",
+        "typing",
+        "abc",
+        "enum",
+        "operator",
+        *MODULES,
+    }
 )
 """Modules that a source may import and use."""
 _RANDOM = frozenset({"numpy.random.seed", "numpy.random.shuffle", "numpy.random.default_rng", "numpy.random.RandomState"})
@@ -79,6 +106,7 @@ def known(path: str) -> bool:
     called = path.startswith("numpy.") and is_callable(path.removeprefix("numpy."))
     known_math = in_math or in_cmath
     special = path in facts.FACTS or path in facts.ABSTRACT or path in mapped.MAPPED or path in grids.MAKERS or path in SPECIAL
+    special = special or path in foreign.FUNCTIONS
     return path in FUNCTIONS or called or special or path in OTHER or path in _RANDOM or path in STANDARD or random or known_math
 
 
@@ -92,6 +120,8 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
         return CONSTANTS[path]
     if path == "numpy.newaxis":
         return None
+    if path == LINALG_ERROR:
+        return ev.exception_class(path)
     if path.startswith(_INFO):
         return _limit(ev, node, path)
     if path in _MODULES or path in LIBRARIES or known(path):
@@ -120,7 +150,7 @@ def supported() -> list[str]:
     """Every dotted path of NumPy, math and cmath that is known."""
     called = {f"numpy.{n}" for n in callable_names()}
     drawn = {f"numpy.random.{d}" for d in DRAWS}
-    special = {*SPECIAL, *facts.FACTS, *facts.ABSTRACT, *mapped.MAPPED, *grids.MAKERS}
+    special = {*SPECIAL, *facts.FACTS, *facts.ABSTRACT, *mapped.MAPPED, *grids.MAKERS, *foreign.FUNCTIONS}
     of_numbers = {*(f"math.{m}" for m in MATH), *(f"cmath.{m}" for m in CMATH)}
     functions = {*FUNCTIONS, *called, *special, *OTHER, *_RANDOM, *drawn, *of_numbers}
     return sorted({*functions, *_DTYPES, *_NUMBERS, "numpy.newaxis"})

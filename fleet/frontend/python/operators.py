@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
+from fleet.frontend.arrays import foreign
 from fleet.frontend.arrays.arguments import to_array
 from fleet.frontend.arrays.functions.shifts import shift
 from fleet.frontend.arrays.operands import array
@@ -18,7 +19,18 @@ from fleet.frontend.python import complexes
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import ELLIPSIS, Complex, Library, List, NumberValue, ObjectInstance, TracedArray, Value, words
+from fleet.frontend.reading.values import (
+    ELLIPSIS,
+    Complex,
+    ForeignArray,
+    Library,
+    List,
+    NumberValue,
+    ObjectInstance,
+    TracedArray,
+    Value,
+    words,
+)
 
 BINARY: Mapping[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow", ast.FloorDiv: "floor_div", ast.Mod: "mod",
@@ -45,6 +57,8 @@ def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Val
     name = BINARY[type(op)]
     if isinstance(lhs, ObjectInstance) or isinstance(rhs, ObjectInstance):
         return objects.binary(ev, node, name, lhs, rhs)
+    if isinstance(lhs, ForeignArray) or isinstance(rhs, ForeignArray):
+        return foreign.binary(ev, node, name, lhs, rhs)
     if not isinstance(lhs, TracedArray | NumberValue) or not isinstance(rhs, TracedArray | NumberValue):
         found = builtin.binary(ev, node, name, lhs, rhs)
         if found is None:
@@ -112,6 +126,8 @@ def unary(ev: Evaluator, node: ast.UnaryOp, found: Value) -> Value:
         return negated(ev, node, condition(ev, node.operand, found))
     if isinstance(found, ObjectInstance):
         return objects.unary(ev, node, found)
+    if isinstance(found, ForeignArray):
+        return foreign.unary(ev, node, node.op, found)
     if isinstance(found, Complex):
         return complexes.unary(ev, node, node.op, found)
     value = ev.operand(node.operand, found)
@@ -157,6 +173,8 @@ def compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, right
         found = objects.compared(ev, node, name, left, right)
         if found is not None:
             return found[0]
+    if isinstance(left, ForeignArray) or isinstance(right, ForeignArray):
+        return foreign.binary(ev, node, name, left, right)
     beside = complexes.compared(ev, node, name, left, right)
     if beside is not None:
         return beside
@@ -179,4 +197,6 @@ def _identical(left: Value, right: Value) -> bool:
         )
     if isinstance(left, str | Library | np.dtype) or left is None or left is ELLIPSIS:
         return type(left) is type(right) and left == right
+    if isinstance(left, ForeignArray) and isinstance(right, ForeignArray):
+        return left.array is right.array  # np.ma.masked is one object
     return left is right

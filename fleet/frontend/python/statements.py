@@ -19,6 +19,7 @@ from fleet.frontend.python.classes import definitions, objects
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.flow import exceptions, guards
 from fleet.frontend.python.flow.lost import lost
+from fleet.frontend.python.flow.matching import match_
 from fleet.frontend.python.flow.meeting import decide
 from fleet.frontend.python.flow.rolling import Rounds, roll
 from fleet.frontend.python.flow.series import Series, compared, series_of
@@ -168,7 +169,8 @@ def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: 
     found = ev.expression(decorator)
     call = ast.copy_location(ast.Call(decorator, [], []), decorator)
     if isinstance(found, SourceFunction | Partial | BoundMethod | ObjectInstance) or (
-        isinstance(found, Library) and found.path in ("functools.cache", "functools.lru_cache", "numpy.vectorize")
+        isinstance(found, Library)
+        and found.path in ("functools.cache", "functools.lru_cache", "numpy.vectorize", "contextlib.contextmanager")
     ):
         return ev.call(call, found, [made], {})
     return ev.fail("F508", decorator, f"`{node.name}` is decorated, which may change what it means", "remove the decorator")
@@ -260,7 +262,12 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
         def test(number: NumberValue) -> bool | SSAValue:
             return condition(ev, node, compared(ev, node, "less", number, series.count))
 
-        rounds = Rounds(test, lambda number: round_(series.at(number)), bound, first)
+        def numbered(number: NumberValue) -> Flow:
+            if number.ssa is not None and not series.count.symbolic:
+                ev.rounds[number.ssa] = (first, int(series.count.value) - 1)
+            return round_(series.at(number))
+
+        rounds = Rounds(test, numbered, bound, first)
         return _behind(ev, node, roll(ev, node, rounds, entered))
 
     if series is not None and series.count.symbolic:
@@ -405,6 +412,7 @@ _HANDLERS: Mapping[type[ast.stmt], Callable[[Evaluator, Any], Flow | None]] = {
     ast.While: _while,
     ast.With: guards.with_,
     ast.Try: guards.try_,
+    ast.Match: lambda ev, node: match_(ev, node, lambda body: block(ev, body)),
     ast.Return: _return,
     ast.Break: lambda _ev, _node: Flow("break"),
     ast.Continue: lambda _ev, _node: Flow("continue"),

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from xdsl.ir import SSAValue
 
 from fleet.errors import SourceError
 from fleet.frontend.reading.ending import Flow
@@ -50,6 +51,7 @@ from fleet.frontend.reading.values import (
 from fleet.frontend.reading.values import Generator as RandomGenerator
 from fleet.ir.weights import RandomStream
 
+LINALG_ERROR = "numpy.linalg.LinAlgError"
 MAX_DEPTH = 200
 
 Index = Sequence[Value]
@@ -244,6 +246,10 @@ class Evaluator(Findings):
         """The stream behind `np.random`, once it is seeded; `lost`: the error that hides how much was drawn."""
         self.python_random: random.Random | None = None
         """Python's own generator, once it is seeded."""
+        self.rounds: dict[SSAValue, tuple[int, int]] = {}
+        """Of loops with a known number of rounds that the run repeats: the round's number, and its first and last value."""
+        self.ticks = 0
+        """How often the clock was read."""
         self.lost: SourceError | None = None
         self.printing = ""
         """The options of `np.set_printoptions` at present, as JSON; "" for NumPy's own."""
@@ -326,7 +332,10 @@ class Evaluator(Findings):
         return self.fail("F201", node, f"`{name}` is not defined", f"did you mean `{close[0]}`?" if close else None)
 
     def exception_class(self, name: str) -> Class | None:
-        """One of Python's own classes of exceptions, with those that it inherits from; None for other names."""
+        """One of Python's own classes of exceptions, or `numpy.linalg.LinAlgError`, with those that it inherits from; None for
+        other names."""
+        if name == LINALG_ERROR:
+            return self.exceptions.setdefault(name, Class("LinAlgError", self.exception_class("ValueError")))
         kind = getattr(builtins, name, None)
         if not isinstance(kind, type) or not issubclass(kind, BaseException):
             return None

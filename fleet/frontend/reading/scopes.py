@@ -58,8 +58,10 @@ def _names(node: ast.AST) -> Iterator[str]:
         case ast.Import() | ast.ImportFrom():
             for alias in node.names:
                 yield alias.asname or alias.name.split(".")[0]
-        case ast.ExceptHandler() if node.name:
+        case ast.ExceptHandler() | ast.MatchAs() | ast.MatchStar() if node.name:
             yield node.name
+        case ast.MatchMapping() if node.rest:
+            yield node.rest
         case _:
             pass
 

@@ -247,6 +247,13 @@ class RangeValue:
 
 
 @dataclass(eq=False)
+class ForeignArray:
+    """An array of NumPy, or one record, of a dtype that no target has: text, records, Python's objects. It is known."""
+
+    array: np.ndarray | np.void
+
+
+@dataclass(eq=False)
 class Lazy:
     """An iterator: zip, map, enumerate, reversed or a generator expression. Its elements are evaluated when they are asked for.
 
@@ -293,7 +300,8 @@ class Class:
     Attributes:
         base: the class that it inherits from; None for `object`.
         names: what its body bound: methods, descriptors, class attributes.
-        kind: "" or "dataclass" or "namedtuple", of which `fields` are the fields in order.
+        kind: "" or "dataclass" or "namedtuple", of which `fields` are the fields in order, or "enum", of which `members` are the
+            members in order.
         frozen: a dataclass whose fields cannot be assigned. compared: one whose objects are equal where their fields are.
         abstract: names of its abstract methods. slots: names of `__slots__`, or None.
     """
@@ -306,6 +314,7 @@ class Class:
     frozen: bool = False
     compared: bool = False
     abstract: frozenset[str] = frozenset()
+    members: dict[str, ObjectInstance] = field(default_factory=dict[str, "ObjectInstance"])
     slots: frozenset[str] | None = None
 
     def chain(self) -> Iterator[Class]:
@@ -372,7 +381,7 @@ class Descriptor:
     """`staticmethod`, `classmethod` or `property` around a function; `setter` is a property's."""
 
     kind: str
-    function: SourceFunction
+    function: SourceFunction | Library
     setter: SourceFunction | None = None
 
 
@@ -411,7 +420,9 @@ class Marker:
 Value: TypeAlias = "TracedArray | NumberValue | Library | SourceFunction | Method | Slice | List | Dict | _Other"
 _Object: TypeAlias = "Class | ObjectInstance | BoundMethod | Partial | Initialiser | Super | Descriptor | ClassField"
 _Lazy: TypeAlias = "RangeValue | Lazy | Generator"
-_Other: TypeAlias = "_Object | _Lazy | Complex | Set | Text | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
+_Other: TypeAlias = (
+    "_Object | _Lazy | Complex | ForeignArray | Set | Text | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
+)
 ValueOperand: TypeAlias = "TracedArray | NumberValue"
 TextPart: TypeAlias = "str | tuple[TracedArray | NumberValue, str, str]"
 """Text, or a value that only the run knows with its conversion and format."""
@@ -439,6 +450,8 @@ def words(value: Value) -> str:
             )
         case Complex():
             return f"the number {value.value!r}"
+        case ForeignArray():
+            return f"an array {value.array.dtype}[{', '.join(map(str, value.array.shape))}]"
         case Library():
             return f"`{value.path.removeprefix('builtins.')}`"
         case Method():

@@ -1,4 +1,3 @@
-#! F205: np.ma
 import numpy as np
 img = (np.arange(100) ** 2 % 256).astype(np.uint8).reshape(10, 10)
 hist, bins = np.histogram(img.flatten(), 256, [0, 256])

@@ -1,4 +1,3 @@
-#! F205: np.ma
 import numpy as np
 
 data = np.array([3.0, -999.0, 4.5, 6.0, -999.0, 2.5])

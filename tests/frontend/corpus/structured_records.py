@@ -1,4 +1,3 @@
-#! F403: structured dtypes
 import numpy as np
 
 people = np.array([("Ann", 31, 1.7), ("Bob", 25, 1.82), ("Cid", 44, 1.65)], dtype=[("name", "U10"), ("age", "i4"), ("height", "f8")])

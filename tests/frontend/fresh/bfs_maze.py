@@ -1,4 +1,3 @@
-#! F408: arrays of text
 import numpy as np
 from collections import deque
 

@@ -1,4 +1,3 @@
-#! F204: time.time
 import time
 import numpy as np
 

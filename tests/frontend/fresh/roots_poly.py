@@ -1,4 +1,3 @@
-#! F205: np.poly1d
 import numpy as np
 
 p = np.array([1, -6, 11, -6])

@@ -1,4 +1,4 @@
-#! F403: structured dtypes
+#! F504: a field of records is changed in place
 import numpy as np
 
 dtype = [("name", "U10"), ("age", "i4"), ("salary", "f8")]

@@ -13,7 +13,18 @@ from fleet.frontend.arrays.arguments import to_array
 from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import value_of
-from fleet.frontend.reading.values import Library, List, Method, NumberValue, Slice, SourceFunction, TracedArray, Value, words
+from fleet.frontend.reading.values import (
+    ForeignArray,
+    Library,
+    List,
+    Method,
+    NumberValue,
+    Slice,
+    SourceFunction,
+    TracedArray,
+    Value,
+    words,
+)
 
 __all__ = ["MAPPED", "call", "vectorized"]
 
@@ -166,14 +177,16 @@ def _one_by_one(ev: Evaluator, node: ast.Call, function: SourceFunction, arrays:
     rows = np.broadcast_arrays(*given)
     if rows[0].size > _MOST_CALLS:
         return None
-    found: list[bool | int | float] = []
+    found: list[bool | int | float | str] = []
     each = list(zip(*(r.ravel().tolist() for r in rows), strict=True))
     for elements in (each[0], *each):  # NumPy asks for the first twice: once to see what it gives
         value = ev.call(node, function, [value_of(e) for e in elements], {})
-        number = ev.static(value)
+        number = value if isinstance(value, str) else ev.static(value)
         if number is None or isinstance(value, TracedArray):
             return None
         found.append(number)
+    if any(isinstance(f, str) for f in found):
+        return ForeignArray(np.array(found[1:]).reshape(rows[0].shape)) if all(isinstance(f, str) for f in found) else None
     dtype = np.asarray(found[0]).dtype
     try:
         return ev.domain.literal(ev, node, np.array(np.array(found[1:], object), dtype).reshape(rows[0].shape))

@@ -5,6 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from xdsl.ir import SSAValue
+
+from fleet.errors import SourceError
+from fleet.frontend.arrays.signatures import METHODS
+from fleet.frontend.arrays.truths import any_of, condition, negated
 from fleet.frontend.python.builtins.record import MANY, Builtin, RecordReader
 from fleet.frontend.python.containers.iterables import collect, iterate
 from fleet.frontend.python.flow import exceptions
@@ -12,8 +17,10 @@ from fleet.frontend.python.flow.series import Series, along, series_of
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     Lazy,
+    Library,
     NumberValue,
     RangeValue,
+    Slice,
     Value,
     words,
 )
@@ -123,14 +130,62 @@ def _next(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str,
     return exceptions.throw(ev, "F704", node, "the iterator is at its end", exceptions.made(ev, "StopIteration"))
 
 
+def _only_looks(ev: Evaluator, node: ast.AST) -> bool:
+    """Whether a generator expression changes nothing, so that nobody can tell how many of its elements were evaluated."""
+    parts = list(ast.walk(node))
+    if not isinstance(node, ast.GeneratorExp) or any(isinstance(p, ast.NamedExpr | ast.Yield | ast.YieldFrom) for p in parts):
+        return False
+    for call in parts:
+        if isinstance(call, ast.Call):
+            method = isinstance(call.func, ast.Attribute) and call.func.attr in METHODS
+            if not method and not _of_library(ev, call.func):
+                return False
+    return True
+
+
+def _of_library(ev: Evaluator, node: ast.expr) -> bool:
+    """Whether it is a library's function that draws nothing."""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):
+        names.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return False
+    try:
+        found = ev.lookup(node)
+    except SourceError:
+        return False
+    return isinstance(found, Library) and "random" not in (*found.path.split("."), *names)
+
+
 def _any(stop_at: bool) -> RecordReader:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        flags: list[SSAValue] = []
+        checks = ev.checks
         for v in iterate(ev, node, args[0]):
-            if ev.truth(node, v) is stop_at:
+            held = condition(ev, node, v)
+            if held is stop_at:
                 return NumberValue(stop_at)
-        return NumberValue(not stop_at)
+            if not isinstance(held, bool):
+                flags.append(held if stop_at else negated(ev, node, held))
+        if not flags:
+            return NumberValue(not stop_at)
+        if ev.checks > checks or (isinstance(args[0], Lazy) and not _only_looks(ev, node.args[0])):
+            hint = "make a list of the values first"
+            ev.fail("F501", node, f"how many values `{'any' if stop_at else 'all'}` asks for, only the run knows", hint)
+        found = any_of(ev, node, flags)
+        return NumberValue(None, found if stop_at else negated(ev, node, found))
 
     return builtin
+
+
+def _slice(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    known = [None if a is None else ev.integer(node, a, "an argument of slice") for a in args]
+    if len(known) == 1:
+        return Slice(None, known[0])
+    if len(known) == 3 and known[2] == 0:
+        ev.fail("F306", node, "a slice's step cannot be zero")
+    return Slice(*known)
 
 
 def _iter(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
@@ -145,6 +200,7 @@ ITERATORS: Mapping[str, Builtin] = {
     "map": Builtin(_map, 2, MANY),
     "filter": Builtin(_filter, 2, 2),
     "next": Builtin(_next, 1, 2),
+    "slice": Builtin(_slice, 1, 3),
     "iter": Builtin(_iter, 1, 1),
     "any": Builtin(_any(True), 1, 1),
     "all": Builtin(_any(False), 1, 1),

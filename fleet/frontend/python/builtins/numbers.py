@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -132,6 +133,15 @@ def _pow(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
     return binary(ev, node, ast.Pow(), *args)
 
 
+def _digits(name: str) -> RecordReader:
+    """`bin`, `hex` and `oct`."""
+
+    def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        return getattr(builtins, name)(ev.integer(node, args[0], f"the argument of {name}"))
+
+    return builtin
+
+
 def math_call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """`math.NAME(...)` of known numbers."""
     if keywords:
@@ -156,22 +166,37 @@ MATH = frozenset(
         *("sqrt", "exp", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh"),
         *("cosh", "tanh", "floor", "ceil", "trunc", "fabs", "fmod", "pow", "hypot", "gcd", "lcm", "isqrt", "prod", "fsum"),
         *("copysign", "isnan", "isinf", "isfinite", "isclose", "erf", "erfc", "gamma", "lgamma", "factorial", "comb", "perm"),
-        *("radians", "degrees"),
+        *("radians", "degrees", "dist", "cbrt", "exp2", "remainder", "asinh", "acosh", "atanh", "ldexp"),
     }
 )
 """Functions of `math`, computed while the source is read."""
 
 
 _INT = _number(int)
+
+
+def _int(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
+    base = args[1] if len(args) > 1 else keywords.get("base")
+    if base is None:
+        return _INT(ev, node, args, {})
+    if not args or not isinstance(args[0], str):
+        ev.fail("F408", node, "int with a base takes a string known from the source")
+    try:
+        return NumberValue(int(args[0], ev.integer(node, base, "a base")))
+    except ValueError as error:
+        return ev.fail("F703", node, str(error))
+
+
 NUMBERS: Mapping[str, Builtin] = {
     "abs": Builtin(_abs, 1, 1),
     "float": Builtin(_number(float), 0, 1),
-    "int": Builtin(_INT, 0, 1),
+    "int": Builtin(_int, 0, 2, ("base",)),
     "bool": Builtin(_number(bool), 0, 1),
     "complex": Builtin(_complex, 0, 2, ("real", "imag")),
     "round": Builtin(_round, 1, 2, ("ndigits",)),
     "ord": Builtin(_ord, 1, 1),
     "chr": Builtin(_chr, 1, 1),
+    **{name: Builtin(_digits(name), 1, 1) for name in ("bin", "hex", "oct")},
     "divmod": Builtin(_divmod, 2, 2),
     "pow": Builtin(_pow, 2, 3),
 }

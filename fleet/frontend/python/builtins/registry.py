@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet.frontend.arrays import facts, foreign
 from fleet.frontend.python.builtins.iterators import ITERATORS
 from fleet.frontend.python.builtins.numbers import NUMBERS
 from fleet.frontend.python.builtins.order import ORDER
@@ -25,6 +26,7 @@ from fleet.frontend.reading.values import (
     Class,
     Complex,
     Dict,
+    ForeignArray,
     Initialiser,
     Library,
     List,
@@ -68,6 +70,10 @@ def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
             return NumberValue(len(args[0].items))
         case RangeValue():
             return NumberValue(len(args[0].values))
+        case Class() if args[0].members:
+            return NumberValue(len(args[0].members))
+        case ForeignArray() if args[0].array.shape or args[0].array.dtype.names:
+            return NumberValue(foreign.length(args[0]))
         case TracedArray() if args[0].shape:
             return dimension(args[0], 0)
         case ObjectInstance() if (found := objects.special(ev, node, args[0], "__len__")) is not None:
@@ -123,6 +129,14 @@ def _str(quoted: bool) -> RecordReader:
     return builtin
 
 
+def _format(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    spec = args[1] if len(args) > 1 else ""
+    if not isinstance(spec, str):
+        ev.fail("F408", node, f"format by {words(spec)}", "a format is a string known from the source")
+    pieces = display.converted(ev, node, args[0], "", spec)
+    return "".join(p for p in pieces if isinstance(p, str)) if all(isinstance(p, str) for p in pieces) else Text(pieces)
+
+
 def _isinstance(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     kinds = args[1] if isinstance(args[1], tuple) else (args[1],)
     found = False
@@ -131,6 +145,14 @@ def _isinstance(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dic
             found = found or objects.inherits(objects.kind_of(args[0]), k)
             continue
         name = k.path if isinstance(k, Library) else ""
+        if isinstance(k, np.dtype):
+            found = found or (isinstance(args[0], TracedArray) and args[0].scalar and args[0].dtype == k)
+            continue
+        if name in facts.ABSTRACT:
+            found = found or (
+                isinstance(args[0], TracedArray) and args[0].scalar and issubclass(args[0].dtype.type, facts.ABSTRACT[name])
+            )
+            continue
         if name not in _KINDS:
             ev.fail("F506", node, f"isinstance with {words(k)} is not supported", f"known are {', '.join(sorted(_KINDS))}")
         found = found or _KINDS[name](args[0])
@@ -150,7 +172,9 @@ _KINDS: Mapping[str, Callable[[Value], bool]] = {
     "builtins.complex": lambda v: isinstance(v, Complex) or (isinstance(v, TracedArray) and v.scalar and v.dtype == np.complex128),
     "builtins.list": lambda v: isinstance(v, List), "builtins.tuple": lambda v: isinstance(v, tuple),
     "builtins.dict": lambda v: isinstance(v, Dict), "builtins.str": lambda v: isinstance(v, str | Text),
-    "numpy.ndarray": lambda v: isinstance(v, TracedArray) and not v.scalar,
+    "builtins.set": lambda v: isinstance(v, Set) and not v.frozen,
+    "builtins.frozenset": lambda v: isinstance(v, Set) and v.frozen, "builtins.object": lambda _: True,
+    "numpy.ndarray": lambda v: isinstance(v, ForeignArray) or (isinstance(v, TracedArray) and not v.scalar),
 }  # fmt: skip
 
 
@@ -172,6 +196,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "sum": Builtin(_sum, 1, 2, ("start",)),
     "str": Builtin(_str(False), 0, 1),
     "repr": Builtin(_str(True), 1, 1),
+    "format": Builtin(_format, 1, 2),
     "isinstance": Builtin(_isinstance, 2, 2),
     "callable": Builtin(_callable, 1, 1),
     **NUMBERS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from fleet.frontend.python.calls import defaults
-from fleet.frontend.python.classes import objects, records
+from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import CallFrame, Class, Descriptor, Library, SourceFunction, Value, words
 
@@ -15,6 +15,7 @@ _ARITHMETIC = frozenset(f"__{r}{m}__" for m in objects.OPERATORS.values() for r 
 _SPECIAL = frozenset(
     {
         *("__init__", "__call__", "__len__", "__bool__", "__getitem__", "__setitem__", "__iter__", "__contains__", "__repr__"),
+        *("__enter__", "__exit__"),
         *("__str__", "__post_init__", "__slots__", "__doc__", "__module__", "__qualname__", "__annotations__"),
         *objects.UNARY.values(), *(m for pair in objects.COMPARISONS.values() for m in pair), *_ARITHMETIC,
     }
@@ -37,6 +38,8 @@ def define(ev: Evaluator, node: ast.ClassDef) -> None:
     _check_names(ev, node, kind)
     if kind.kind == "namedtuple":
         records.named_fields(ev, node, kind)
+    if any(k.kind == "enum" for k in kind.chain()):
+        enums.fill(ev, node, kind)
     for decorator in reversed(node.decorator_list):
         _decorate(ev, node, kind, decorator)
     ev.bind(node.name, kind, quiet=True)
@@ -53,6 +56,8 @@ def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
         match base:
             case Library() if base.path in _NO_BASE:
                 continue
+            case Library(path="enum.Enum"):
+                kind.kind = "enum"
             case Library(path="typing.NamedTuple"):
                 kind.kind = "namedtuple"
             case Class() if kind.base is None:

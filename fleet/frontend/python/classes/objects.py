@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from fleet.frontend.python import calls
-from fleet.frontend.python.classes import records
+from fleet.frontend.python.classes import enums, records
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
@@ -102,7 +102,7 @@ def _of_class(owner: Class, name: str) -> tuple[Value] | None:
     if found is None:
         return records.class_attribute(owner, name)
     value = found[1]
-    if isinstance(value, Descriptor) and value.kind != "property":
+    if isinstance(value, Descriptor) and value.kind != "property" and isinstance(value.function, SourceFunction):
         return (value.function if value.kind == "staticmethod" else BoundMethod(value.function, owner),)
     return (value,)
 
@@ -112,8 +112,8 @@ def _bound(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value)
     match value:
         case Descriptor(kind="staticmethod"):
             return value.function
-        case Descriptor(kind="classmethod"):
-            return BoundMethod(value.function, owner if isinstance(owner, Class) else kind_of(owner))
+        case Descriptor(kind="classmethod", function=SourceFunction() as function):
+            return BoundMethod(function, owner if isinstance(owner, Class) else kind_of(owner))
         case Descriptor():
             return ev.call(_as_call(node), value.function, [owner], {})
         case SourceFunction() | Initialiser():
@@ -192,6 +192,8 @@ def remove(ev: Evaluator, node: ast.Attribute, owner: Value) -> None:
 
 def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """`Class(...)`."""
+    if kind.members and len(args) == 1 and not keywords:
+        return enums.by_value(ev, node, kind, args[0])
     if kind.abstract and (missing := [n for k in kind.chain() for n in sorted(k.abstract) if (f := kind.find(n)) and f[0] is k]):
         ev.fail("F701", node, f"`{kind.name}` is abstract: `{missing[0]}` is not defined", "define it in a class that inherits")
     if any(k.kind == "namedtuple" for k in kind.chain()):

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
-from fleet.frontend.python.classes import objects, records
+from fleet.frontend.arrays import foreign
+from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.python.containers import collections, sets
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.text import formats
@@ -15,7 +16,9 @@ from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import from_key, key
 from fleet.frontend.reading.values import (
+    Class,
     Dict,
+    ForeignArray,
     Lazy,
     Library,
     List,
@@ -136,6 +139,8 @@ def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
             return ev.truth(node, found[0])
     if isinstance(owner, Dict | Set):
         return key(ev, node, value) in owner.items
+    if isinstance(owner, ForeignArray):
+        return foreign.contains(ev, node, owner, value)
     if isinstance(owner, TracedArray):
         ev.fail("F501", node, "`in` an array is not supported", "compare and use np.any where the model runs")
     return any(v is value or _equal(ev, node, v, value) for v in ev.iterate(node, owner))
@@ -169,6 +174,8 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
                 _out_of_range(ev, node.slice, at, owner)
             found = content[at]
             return NumberValue(found) if isinstance(found, int) else found
+        case Class() if owner.members:
+            return enums.by_name(ev, node.slice, owner, index)
         case ObjectInstance() if (answer := objects.special(ev, node, owner, "__getitem__", index)) is not None:
             return answer[0]
         case _:

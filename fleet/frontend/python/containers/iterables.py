@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from fleet.frontend.arrays import foreign
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import sets
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import check_order, from_key
 from fleet.frontend.reading.values import (
+    Class,
     Dict,
+    ForeignArray,
     Lazy,
     List,
     NumberValue,
@@ -60,6 +63,10 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
             return iter(sets.elements(ev, node, value))
         case RangeValue():
             return (NumberValue(i) for i in value.values)
+        case Class() if value.members:
+            return iter(value.members.values())
+        case ForeignArray():
+            return foreign.elements(ev, node, value)
         case Lazy():
             return value.values
         case str():

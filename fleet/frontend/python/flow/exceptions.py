@@ -14,7 +14,7 @@ import numpy as np
 
 from fleet.errors import SourceError
 from fleet.frontend.reading.errors import expression_at
-from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.evaluator import LINALG_ERROR, Evaluator
 from fleet.frontend.reading.values import Class, Library, NumberValue, ObjectInstance, Value
 
 __all__ = ["Thrown", "catchable", "is_exception", "lacks", "made", "matches", "raised", "said", "throw", "thrown_by"]
@@ -108,9 +108,10 @@ def thrown_by(ev: Evaluator, error: SourceError) -> ObjectInstance | None:
     if isinstance(error, Thrown):
         return error.value
     cause = error.__context__
-    if error.code == "F703" and isinstance(cause, _COMPUTED) and ev.exception_class(type(cause).__name__) is not None:
-        return made(ev, type(cause).__name__, str(cause))
-    return None
+    if error.code != "F703" or not isinstance(cause, _COMPUTED):
+        return None
+    name = LINALG_ERROR if type(cause) is np.linalg.LinAlgError else type(cause).__name__
+    return None if ev.exception_class(name) is None else made(ev, name, str(cause))
 
 
 # ---- catching

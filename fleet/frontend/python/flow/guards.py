@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fleet.errors import ModelError, SourceError
 from fleet.frontend.python import calls
-from fleet.frontend.python.flow import exceptions
+from fleet.frontend.python.flow import contexts, exceptions
 from fleet.frontend.python.flow.exceptions import Thrown
 from fleet.frontend.python.names import LIBRARIES
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Library, ObjectInstance, Value, words
+from fleet.frontend.reading.values import Library, ObjectInstance, Value
 from fleet.ir.operations.program_ops import OPTIONS, read_options
 
 _HANDLED = ("ignore", "warn")
@@ -21,25 +21,34 @@ _ERRORS = ("all", "divide", "over", "under", "invalid")
 
 
 def with_(ev: Evaluator, node: ast.With) -> Flow:
-    """`with np.errstate(...)` and `with np.printoptions(...)`: the block as it stands; in the latter arrays are printed alone."""
+    """`with`: settings of NumPy hold in the block (inside of `np.printoptions` arrays are printed alone); what else there is
+    around it is a context manager."""
     before, printing = ev.unprinted, ev.printing
     try:
-        for item in node.items:
-            _enter(ev, item)
-        return ev.block(node.body)
+        return _within(ev, node, node.items)
     finally:
         ev.unprinted, ev.printing = before, printing
 
 
-def _enter(ev: Evaluator, item: ast.withitem) -> None:
+def _within(ev: Evaluator, node: ast.With, items: Sequence[ast.withitem]) -> Flow:
+    if not items:
+        return ev.block(node.body)
+    item = items[0]
     call = item.context_expr
-    hint = "np.errstate and np.printoptions are read"
-    if not isinstance(call, ast.Call):
-        ev.fail("F502", call, "`with` is supported around calls only", hint)
-    found = ev.expression(call.func)
+    found = ev.expression(call.func) if isinstance(call, ast.Call) else None
     path = found.path if isinstance(found, Library) else ""
-    if path not in ("numpy.errstate", "numpy.printoptions"):
-        ev.fail("F502", call, f"`with` of {words(found)} is not supported", hint)
+    if isinstance(call, ast.Call) and path in ("numpy.errstate", "numpy.printoptions"):
+        _enter(ev, item, call, path)
+        return _within(ev, node, items[1:])
+    if isinstance(call, ast.Call) and path == "contextlib.suppress":
+        kinds = ast.copy_location(ast.Tuple(call.args, ast.Load()), call)
+        handler = ast.copy_location(ast.ExceptHandler(kinds, None, [ast.copy_location(ast.Pass(), call)]), call)
+        body: list[ast.stmt] = node.body if len(items) == 1 else [ast.copy_location(ast.With(list(items[1:]), node.body), node)]
+        return try_(ev, ast.copy_location(ast.Try(body, [handler], [], []), node))
+    return contexts.managed(ev, item, ev.expression(call), lambda: _within(ev, node, items[1:]))
+
+
+def _enter(ev: Evaluator, item: ast.withitem, call: ast.Call, path: str) -> None:
     if item.optional_vars is not None:
         ev.fail("F502", item.optional_vars, f"`as` after {path} is not supported", "leave it out")
     args, keywords = calls.arguments(ev, call)

@@ -6,8 +6,10 @@ import string
 import sys
 from collections.abc import Callable, Mapping
 
-from fleet.frontend.python.standard import arguments, copies, draws, text
-from fleet.frontend.reading.values import NumberValue, Value
+import numpy as np
+
+from fleet.frontend.python.standard import arguments, clock, contexts, copies, draws, text
+from fleet.frontend.reading.values import ForeignArray, NumberValue, Value
 
 __all__ = ["CALLS", "CONSTANTS", "MODULES"]
 
@@ -19,6 +21,8 @@ def _nothing(*_given: object) -> Value:
 
 CALLS: Mapping[str, Callable[..., Value]] = {
     **arguments.CALLS,
+    **clock.CALLS,
+    **contexts.CALLS,
     **copies.CALLS,
     **draws.CALLS,
     **text.CALLS,
@@ -30,6 +34,9 @@ _LETTERS = "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits punct
 CONSTANTS: Mapping[str, Value] = {
     **{f"string.{n}": getattr(string, n) for n in _LETTERS.split()},
     "sys.maxsize": NumberValue(sys.maxsize),
+    "numpy.ma.masked": ForeignArray(np.ma.masked),
+    "numpy.ma.nomask": NumberValue(False),
+    "numpy.__version__": np.__version__,
 }
 """Name -> its value."""
 MODULES = frozenset({path.split(".", maxsplit=1)[0] for path in (*CALLS, *CONSTANTS)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import string
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -72,5 +73,16 @@ def _lines(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mappi
     return List(list(text.splitlines(keepends=True)), "StringIO")
 
 
-CALLS: Mapping[str, Callable[..., Value]] = {**{path: _called(path) for path in _FUNCTIONS}, "io.StringIO": _lines}
+def _capwords(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    given = [known(ev, node, a, "an argument of string.capwords") for a in args]
+    if len(given) != 1 or not isinstance(given[0], str) or keywords:
+        ev.fail("F506", node, "string.capwords with these arguments is not supported", "give a text")
+    return string.capwords(given[0])
+
+
+CALLS: Mapping[str, Callable[..., Value]] = {
+    "string.capwords": _capwords,
+    **{path: _called(path) for path in _FUNCTIONS},
+    "io.StringIO": _lines,
+}
 """Function -> what it does."""

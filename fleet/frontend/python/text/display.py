@@ -5,17 +5,21 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from fleet.frontend.python.classes import objects, records
+from fleet.frontend.arrays import foreign
+from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import check_order
 from fleet.frontend.reading.values import (
+    Class,
     Complex,
     Dict,
+    ForeignArray,
     Library,
     List,
     NamedTupleValue,
@@ -23,6 +27,7 @@ from fleet.frontend.reading.values import (
     ObjectInstance,
     RangeValue,
     Set,
+    SourceFunction,
     Text,
     TextPart,
     TracedArray,
@@ -41,13 +46,15 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             check_printed(ev, node or ev.module.tree, value)
             return [(value, "r" if quoted else "s", "")]
         case Text():
-            return list(value.parts)
+            return _quoted(ev, value, node) if quoted else list(value.parts)
         case str():
             return [repr(value) if quoted else value]
         case NumberValue():
             return [(value, "r" if quoted else "s", "") if value.symbolic else repr(value.value)]
         case Complex():
             return [repr(value.value)]
+        case ForeignArray():
+            return [foreign.shown(ev, value, quoted=quoted)]
         case None:
             return ["None"]
         case ObjectInstance() | NamedTupleValue():
@@ -74,19 +81,40 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return ev.fail("F408", node or ev.module.tree, f"{words(value)} cannot be printed")
 
 
+def _quoted(ev: Evaluator, value: Text, node: ast.AST | None) -> list[TextPart]:
+    """`repr` of a text: numbers of the run have no character that it escapes."""
+    if any(isinstance(p, tuple) and isinstance(p[0], TracedArray) and p[0].shape for p in value.parts):
+        what = "the repr of a string that holds an array, whose lines only the run knows"
+        ev.fail("F503", node or ev.module.tree, what, "print the string itself")
+    whole = "".join(p for p in value.parts if isinstance(p, str))
+    double = "'" in whole and '"' not in whole
+    other = "'" if double else '"'  # in front of a literal it decides in which quotes Python's repr puts it
+    shown: list[TextPart] = [repr(other + p)[2:-1] if isinstance(p, str) else p for p in value.parts]
+    return ['"', *shown, '"'] if double else ["'", *shown, "'"]
+
+
 def _of_dict(ev: Evaluator, value: Dict, node: ast.AST | None) -> list[TextPart]:
     found: list[TextPart] = ["{"]
     pairs = list(value.items.items())
     if value.kind == "Counter":
         pairs.sort(key=lambda pair: -(ev.static(pair[1]) or 0))
     for i, (k, v) in enumerate(pairs):
-        found += [", " if i else "", f"{k!r}: ", *parts(ev, v, quoted=True, node=node)]
+        found += [", " if i else "", *_of_key(ev, k, node), ": ", *parts(ev, v, quoted=True, node=node)]
     found.append("}")
     if value.kind == "dict":
         return found
     if value.kind == "Counter":
         return ["Counter(", *(found if pairs else []), ")"]
     return ["defaultdict(", *parts(ev, value.default, quoted=True, node=node), ", ", *found, ")"]
+
+
+def _of_key(ev: Evaluator, plain: Any, node: ast.AST | None) -> list[TextPart]:
+    if isinstance(plain, tuple):
+        inner = [p for i, k in enumerate(plain) for p in ([", "] if i else []) + _of_key(ev, k, node)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        return ["(", *inner, ",)" if len(plain) == 1 else ")"]  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(plain, ObjectInstance | SourceFunction | Class):
+        return parts(ev, plain, quoted=True, node=node)
+    return [repr(plain)]
 
 
 def check_printed(ev: Evaluator, node: ast.AST, value: Value) -> None:
@@ -109,6 +137,9 @@ def _of_object(ev: Evaluator, value: ObjectInstance | NamedTupleValue, *, quoted
             if not isinstance(said[0], str | Text):
                 ev.fail("F408", place, f"`{method}` returns {words(said[0])}", "it must return a string")
             return parts(ev, said[0], node=node)
+    member = enums.shown(value) if isinstance(value, ObjectInstance) else None
+    if member is not None:
+        return ["<", member[0], ": ", *parts(ev, member[1], quoted=True, node=node), ">"] if quoted else [member[0]]
     fields = records.shown(value)
     if fields is None and isinstance(value, ObjectInstance) and exceptions.is_exception(ev, value.kind):
         if not quoted:

@@ -37,7 +37,7 @@ from fleet.sets.hbm0923.weights import load_weights
 
 
 def _feature(memory: Memory, space: str, base: int, surfaces: int, stride: int, tokens: int) -> np.ndarray:
-    """[tokens, surfaces * 32] FP16 out of DDR or the on-chip memory."""
+    """Return [tokens, surfaces * 32] FP16 from DDR or the on-chip memory."""
     start, end = feature_hull(base, surfaces, stride, tokens)
     raw = np.asarray(memory.view(space, start, end - start)).view("<f2")
     pixels = np.lib.stride_tricks.as_strided(raw, (tokens, surfaces, PIXEL_LANES), (PIXEL_BYTES, stride, 2), writeable=False)
@@ -45,7 +45,7 @@ def _feature(memory: Memory, space: str, base: int, surfaces: int, stride: int, 
 
 
 def _grouped(x: np.ndarray, o: MvmFields) -> F64:
-    """[groups, Tblk, tokens] float64, +0 in the lanes at or beyond CHin."""
+    """Return [groups, Tblk, tokens] float64, +0 in the lanes at or beyond CHin."""
     lanes = np.empty((o.tokens, o.groups * o.tblk), np.float64)
     lanes[:, : o.chin] = x[:, : o.chin]
     lanes[:, o.chin :] = 0
@@ -53,7 +53,7 @@ def _grouped(x: np.ndarray, o: MvmFields) -> F64:
 
 
 def _product(device: Device, o: MvmFields, memory: Memory) -> F32:
-    """[channels, tokens], in NumPy: for any values, on any machine."""
+    """Return the product [channels, tokens], computed by NumPy: for any values, on any machine."""
     features = _feature(memory, o.spaces[0], o.input, o.in_surfaces, o.in_surface, o.tokens)
     return accumulate(_grouped(features, o), load_weights(device, o, memory), finite=is_finite(features[:, : o.chin]))
 
@@ -66,7 +66,7 @@ def _bn(memory: Memory, o: MvmFields) -> tuple[F32, F32] | None:
 
 
 class MvmInstruction(Instruction):
-    """What the three have in common; `modes` are the start values that name the instruction."""
+    """Base class of the three instructions; `modes` are the start values that select the instruction."""
 
     modes: ClassVar[tuple[int, ...]]
 
@@ -96,17 +96,17 @@ class MvmInstruction(Instruction):
 
     @classmethod
     def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
-        """The cause that counts."""
+        """Return the reported cause and its reasons, or None."""
         return first_refusal(violations(device, fields, cls.modes))
 
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Features, weights of every port, BN words, residual."""
+        """Return the ranges of features, weights of every port, BN words and residual."""
         return read_ranges(device, MvmFields.decode(device, fields))
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Output pixels, argmax indices."""
+        """Return the ranges of output pixels and argmax indices."""
         return write_ranges(MvmFields.decode(device, fields))
 
     @classmethod
@@ -116,19 +116,19 @@ class MvmInstruction(Instruction):
 
     @classmethod
     def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
-        """With "timed" see `fleet.sets.hbm0923.cycles.mvm_timed`."""
+        """Return the cycles; with "timed" see `fleet.sets.hbm0923.cycles.mvm_timed`."""
         if memory == "timed":
             return timed_cycles(device, MvmFields.decode(device, fields))
         return super().expected_cycles(device, fields, memory)
 
     @classmethod
     def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
-        """(useful, issued); issued counts whole words of Tin and whole blocks of Tout."""
+        """Return (useful, issued) multiply-accumulates; issued counts whole words of Tin and whole blocks of Tout."""
         return mvm_macs(device, MvmFields.decode(device, fields))
 
 
 def _feature_writes(y: np.ndarray, o: MvmFields) -> list[Write]:
-    """The output's pixels with +0 in the pad lanes: one block a surface, or one where the surfaces touch."""
+    """Return the writes of the output's pixels with +0 in the pad lanes: one block per surface, or one if surfaces are adjacent."""
     lanes = np.zeros((o.tokens, o.out_surfaces * PIXEL_LANES), "<u2")
     lanes[:, : o.chout] = y
     pixels = lanes.reshape(o.tokens, o.out_surfaces, PIXEL_LANES).transpose(1, 0, 2)

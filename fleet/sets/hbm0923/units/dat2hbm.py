@@ -19,7 +19,7 @@ from fleet.sets.hbm0923.units.unit import UnitInstruction
 
 
 class Dat2HbmOperands(operands.Dat2hbmOperands):
-    """Operands of a cache write, and the tensors that they stand for; lines are key/value heads."""
+    """Operands of a cache write, and the tensors that they describe; lines are key/value heads."""
 
     @property
     def source(self) -> FeatureTensor:
@@ -29,13 +29,13 @@ class Dat2HbmOperands(operands.Dat2hbmOperands):
 
     @property
     def vectors(self) -> KvCache:
-        """The cache as far as it is filled then."""
+        """The cache with its content after this instruction."""
         total = self.last + self.tokens
         vectors, length = (total, self.channels) if self.keys else (self.channels, total)
         return KvCache(self.out_addr, self.wt_head, self.wt_line, self.heads, vectors, length)
 
     def blocks(self, device: Device) -> Iterator[tuple[int, int, int, int]]:
-        """Every contiguous piece that is written: (port, offset, head, position or channel)."""
+        """Yield every contiguous piece that is written: (port, offset, head, position or channel)."""
         ports = device.parameters["HbmPorts"]
         first, count, at = (self.last, self.tokens, 0) if self.keys else (0, self.channels, 2 * self.last)
         for h in range(self.heads):
@@ -43,16 +43,16 @@ class Dat2HbmOperands(operands.Dat2hbmOperands):
                 yield i % ports, self.out_addr + h * self.wt_head + i // ports * self.wt_line + at, h, i
 
     def reads(self, device: Device) -> list[Range]:
-        """Features."""
+        """Return the ranges of features."""
         return self.source.ranges()
 
     def writes(self, device: Device) -> list[Range]:
-        """Elements of K or V, nothing beside them."""
+        """Return the ranges of the elements of K or V, and nothing else."""
         size = 2 * (self.channels if self.keys else self.tokens)
         return [Range("hbm", at, size, port) for port, at, _, _ in self.blocks(device)]
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """A pixel goes to one port (K) or to all of them (V)."""
+        """Return the cycles; a pixel goes to one port (K) or to all of them (V)."""
         return store_cycles(device, self.source, keys=bool(self.keys), last=self.last, memory=memory)
 
 
@@ -65,7 +65,7 @@ class Dat2Hbm(UnitInstruction[Dat2HbmOperands]):
 
     @classmethod
     def compute(cls, device: Device, o: Dat2HbmOperands, memory: Memory) -> Sequence[Write]:
-        """Bits as they are: NaN keeps its payload."""
+        """Compute the writes. Bits stay unchanged: NaN keeps its payload."""
         x: Bits = o.source.load(memory).transpose(0, 2, 1, 3).reshape(o.heads, o.tokens, -1)[..., : o.channels]
         rows = np.ascontiguousarray(x if o.keys else x.transpose(0, 2, 1))
         first = o.last if o.keys else 0
@@ -73,7 +73,7 @@ class Dat2Hbm(UnitInstruction[Dat2HbmOperands]):
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of sizes and modes."""
         f, p = fields, device.parameters
         tokens, heads = f["dat2hbm_tokens"], f["dat2hbm_heads"]
         yield from check.described(Dat2HbmOperands, f)
@@ -91,6 +91,6 @@ class Dat2Hbm(UnitInstruction[Dat2HbmOperands]):
 
     @classmethod
     def places(cls, device: Device, o: Dat2HbmOperands) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of ranges."""
         source = check.feature_hull("dat2hbm_in_addr", o.source)
         yield from check.in_memory(device, (source, o.vectors.hull(device, "dat2hbm_out_addr")))

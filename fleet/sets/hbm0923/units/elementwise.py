@@ -23,11 +23,11 @@ _FUNCTIONS = {ElementwiseMode.ADD: np.add, ElementwiseMode.SUB: np.subtract, Ele
 
 
 class ElementwiseTensors(operands.ElementwiseOperands):
-    """Operands of an elementwise instruction, and the tensors that they stand for; A and B have the same strides."""
+    """Operands of an elementwise instruction, and the tensors that they describe; A and B have the same strides."""
 
     @property
     def channels(self) -> int:
-        """Of all three tensors, exact."""
+        """Exact channels of all three tensors."""
         return channels_of(self.surfaces, self.lanes)
 
     @property
@@ -45,16 +45,16 @@ class ElementwiseTensors(operands.ElementwiseOperands):
         )
 
     def reads(self, device: Device) -> list[Range]:
-        """A and B, also where they are one tensor."""
+        """Return the ranges of A and B, even if they are one tensor."""
         a, b = self.sources
         return [*a.ranges(), *b.ranges()]
 
     def writes(self, device: Device) -> list[Range]:
-        """Features."""
+        """Return the ranges of features."""
         return self.destination.ranges()
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """Two beats are read for one that is written."""
+        """Return the cycles; two beats are read for each one written."""
         a, b = self.sources
         return plan_cycles(device, UnitPlan("elementwise", a, self.destination, b), memory)
 
@@ -67,7 +67,7 @@ class Elementwise(UnitInstruction[ElementwiseTensors]):
 
     @classmethod
     def compute(cls, device: Device, o: ElementwiseTensors, memory: Memory) -> Sequence[Write]:
-        """Line by line."""
+        """Compute the writes line by line."""
         a, b = (s.load(memory).view("<f2") for s in o.sources)
         y = np.empty(a.shape, np.uint16)
         with np.errstate(all="ignore"):
@@ -78,7 +78,7 @@ class Elementwise(UnitInstruction[ElementwiseTensors]):
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of sizes and modes."""
         f = fields
         yield from check.described(ElementwiseTensors, f)
         yield from check.surfaces("elementwise_surfaces", f["elementwise_surfaces"], MOST_CHANNELS, "groups of 32 channels")
@@ -93,7 +93,7 @@ class Elementwise(UnitInstruction[ElementwiseTensors]):
 
     @classmethod
     def places(cls, device: Device, o: ElementwiseTensors) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of ranges."""
         sources = tuple(check.feature_hull(f"elementwise_{n}_addr", s) for n, s in zip("ab", o.sources, strict=True))
         output = check.feature_hull("elementwise_out_addr", o.destination)
         yield from check.in_memory(device, (*sources, output))

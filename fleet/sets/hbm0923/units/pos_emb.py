@@ -21,7 +21,7 @@ HEAD_CHANNELS = (64, 128)
 
 
 class PosEmbTensors(operands.PosEmbOperands):
-    """Operands of a rotary embedding, and the tensors that they stand for; lines are heads."""
+    """Operands of a rotary embedding, and the tensors that they describe; lines are heads."""
 
     def _feature(self, base: int, surface: int, head: int, onchip: bool = False) -> FeatureTensor:
         return FeatureTensor(base, surface, head, self.channels // PIXEL_LANES, self.heads, self.tokens, onchip)
@@ -38,11 +38,11 @@ class PosEmbTensors(operands.PosEmbOperands):
 
     @property
     def angles(self) -> FeatureTensor:
-        """The table, for every head."""
+        """The table, with lines for all heads."""
         return self._feature(self.table_addr, self.table_surface, self.table_line)
 
     def reads(self, device: Device) -> list[Range]:
-        """Features; the table once where heads share it."""
+        """Return the ranges of features and table; a table that heads share counts once."""
         angles = self.angles if self.table_line else self._one_table()
         return [*self.source.ranges(), *angles.ranges()]
 
@@ -50,11 +50,11 @@ class PosEmbTensors(operands.PosEmbOperands):
         return FeatureTensor(self.table_addr, self.table_surface, 0, self.channels // PIXEL_LANES, 1, self.tokens)
 
     def writes(self, device: Device) -> list[Range]:
-        """Features."""
+        """Return the ranges of features."""
         return self.destination.ranges()
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """A beat of the table goes with every beat; a table that all heads share is read once if the buffer holds it."""
+        """Return the cycles; every beat needs one of the table. A shared table is read once if the buffer holds it."""
         stays = self.table_line == 0 and self.tokens * self.channels // PIXEL_LANES <= coefficient_beats(device)
         return plan_cycles(device, UnitPlan("pos_emb", self.source, self.destination, self.angles, resident=stays), memory)
 
@@ -67,7 +67,7 @@ class PosEmb(UnitInstruction[PosEmbTensors]):
 
     @classmethod
     def compute(cls, device: Device, o: PosEmbTensors, memory: Memory) -> Sequence[Write]:
-        """Head by head."""
+        """Compute the writes head by head."""
         x, table = o.source.load(memory).view("<f2"), o.angles.load(memory).view("<f2")
         y = np.empty(x.shape, np.uint16)
         with np.errstate(all="ignore"):
@@ -80,7 +80,7 @@ class PosEmb(UnitInstruction[PosEmbTensors]):
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of sizes and modes."""
         f = fields
         yield from check.described(PosEmbTensors, f, {"pos_emb_surfaces": RefusalCause.BAD_SIZE})
         tokens, heads = f["pos_emb_tokens"], f["pos_emb_heads"]
@@ -97,7 +97,7 @@ class PosEmb(UnitInstruction[PosEmbTensors]):
 
     @classmethod
     def places(cls, device: Device, o: PosEmbTensors) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of ranges."""
         source = check.feature_hull("pos_emb_in_addr", o.source)
         table = check.feature_hull("pos_emb_table_addr", o.angles)._replace(feature=None)
         output = check.feature_hull("pos_emb_out_addr", o.destination)

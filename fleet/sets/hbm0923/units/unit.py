@@ -1,4 +1,4 @@
-"""What the instructions beside MVM have in common: operands that know their ranges, and a check with causes."""
+"""Common parts of all instructions except MVM: operands that know their ranges, and a check with causes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["UnitInstruction", "UnitOperands"]
 
 
 class UnitOperands(Protocol):
-    """What the registers of one instruction say."""
+    """The decoded registers of one instruction."""
 
     def reads(self, device: Device) -> list[Range]:
-        """Every range read."""
+        """Return every range that is read."""
         ...
 
     def writes(self, device: Device) -> list[Range]:
-        """Every range written."""
+        """Return every range that is written."""
         ...
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """Cycles from start to commit; see `fleet.sets.hbm0923.cycles.units` and `cache_timing`."""
+        """Return the cycles from start to commit; see `fleet.sets.hbm0923.cycles.units` and `fleet.sets.hbm0923.cycles.caches`."""
         ...
 
 
@@ -37,28 +37,28 @@ class UnitInstruction(Instruction, Generic[Record]):
 
     @classmethod
     def decode(cls, fields: Mapping[str, int]) -> Record:
-        """The operands of legal fields; what others decode to has no meaning."""
+        """Return the operands of legal fields; for illegal fields the result is meaningless."""
         assert cls.operands is not None
         return cast("Record", cls.operands.decode(fields))
 
     @classmethod
     @abstractmethod
     def compute(cls, device: Device, o: Record, memory: Memory) -> Sequence[Write]:
-        """`execute` on the operands."""
+        """Compute the writes from the operands: `execute` after decoding."""
 
     @classmethod
     @abstractmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """What is wrong but for ranges; all registers are there and fit."""
+        """Yield refusals of everything except ranges. All registers are present and fit."""
 
     @classmethod
     @abstractmethod
     def places(cls, device: Device, o: Record) -> Iterator[Refusal]:
-        """What is wrong with ranges; asked only when nothing else is."""
+        """Yield refusals of ranges. Called only if everything else is legal."""
 
     @classmethod
     def refusals(cls, device: Device, fields: Mapping[str, int]) -> list[Refusal]:
-        """Every violated constraint; those of ranges only when there is no other."""
+        """Return every violated constraint; those of ranges only if there is no other."""
         assert cls.operands is not None
         found = given(fields, [register for register, _ in cls.operands.FIXED]) or list(cls.sizes(device, fields))
         return found or list(cls.places(device, cls.decode(fields)))
@@ -75,17 +75,17 @@ class UnitInstruction(Instruction, Generic[Record]):
 
     @classmethod
     def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
-        """The cause that counts."""
+        """Return the reported cause and its reasons, or None."""
         return first_refusal(cls.refusals(device, fields))
 
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Every range read."""
+        """Return every range that is read."""
         return cls.decode(fields).reads(device)
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Every range written."""
+        """Return every range that is written."""
         return cls.decode(fields).writes(device)
 
     @classmethod
@@ -95,7 +95,7 @@ class UnitInstruction(Instruction, Generic[Record]):
 
     @classmethod
     def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
-        """With "timed" the mean over phases of the refresh."""
+        """Return the cycles; with "timed" the mean over phases of the refresh."""
         if memory == "timed":
             return cls.decode(fields).cycles(device, "timed")
         return super().expected_cycles(device, fields, memory)

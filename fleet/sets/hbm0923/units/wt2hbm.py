@@ -23,24 +23,24 @@ class Wt2HbmOperands(operands.Wt2hbmOperands):
 
     @classmethod
     def copy(cls, source: int, destination: int, size: int, port: int) -> Self:
-        """From a DDR offset to one in the bank of `port`; size: bytes. The registers of the unit's other instruction are 0."""
+        """Return a copy from a DDR offset to one in the bank of `port`. size: bytes. The other registers of the unit are 0."""
         return cls(insts_addr=0, beats=0, tasks=0, ddr_addr=source, hbm_low=destination, bits=8 * size, port=port)
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Bytes to copy."""
         return self.bits // 8
 
     def reads(self, device: Device) -> list[Range]:
-        """Bytes in DDR."""
+        """Return the range in DDR."""
         return [Range("ddr", self.ddr_addr, self.size)]
 
     def writes(self, device: Device) -> list[Range]:
-        """Bytes in the port's bank."""
+        """Return the range in the port's bank."""
         return [Range("hbm", self.hbm_low, self.size, self.port)]
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """A beat of 32 bytes a cycle; the last may be part of one."""
+        """Return the cycles: a beat of 32 bytes per cycle; the last beat may be partial."""
         return copy_cycles(device, self.ddr_addr, self.hbm_low, self.size, memory)
 
 
@@ -52,12 +52,15 @@ class Wt2Hbm(UnitInstruction[Wt2HbmOperands]):
 
     @classmethod
     def compute(cls, device: Device, o: Wt2HbmOperands, memory: Memory) -> Sequence[Write]:
-        """One block."""
+        """Compute the write of one block."""
         return [Write("hbm", o.hbm_low, np.array(memory.view("ddr", o.ddr_addr, o.size)), o.port)]
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """See `UnitInstruction`. The hardware takes what the description does not: whole bytes, and any binary beside."""
+        """Yield refusals of sizes and modes.
+
+        The hardware accepts more than the description: any number of whole bytes, and any value in the registers of a binary.
+        """
         f = fields
         yield from check.mode(START, f[START], (_MODE,))
         yield from check.one_of(f, {"aux_hbm_high": (0,)})
@@ -69,6 +72,6 @@ class Wt2Hbm(UnitInstruction[Wt2HbmOperands]):
 
     @classmethod
     def places(cls, device: Device, o: Wt2HbmOperands) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of ranges."""
         source = Hull("aux_ddr_addr", "ddr", o.ddr_addr, o.ddr_addr + o.size)
         yield from check.in_memory(device, (source, Hull("aux_hbm_low", "hbm", o.hbm_low, o.hbm_low + o.size)))

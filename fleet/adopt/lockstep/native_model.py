@@ -37,10 +37,11 @@ class _Parameter(ctypes.Structure):
     _fields_ = (("name", _TEXT), ("value", _TEXT))
 
 
-_JOB = ctypes.CFUNCTYPE(_I64, ctypes.POINTER(_Job))
-_READ = ctypes.CFUNCTYPE(None, _TEXT, _U64, ctypes.POINTER(_U8), _U32)
-_WRITE = ctypes.CFUNCTYPE(None, _TEXT, _U64, ctypes.POINTER(_U8), _U32)
-_GIVE = ctypes.CFUNCTYPE(None, _TEXT, ctypes.POINTER(_Field), _U32)
+_ADDRESS = ctypes.c_void_p  # a number in a callback
+_JOB = ctypes.CFUNCTYPE(_I64, _ADDRESS)
+_READ = ctypes.CFUNCTYPE(None, _TEXT, _U64, _ADDRESS, _U32)
+_WRITE = ctypes.CFUNCTYPE(None, _TEXT, _U64, _ADDRESS, _U32)
+_GIVE = ctypes.CFUNCTYPE(None, _TEXT, _ADDRESS, _U32)
 _EXPECT = ctypes.CFUNCTYPE(None, _U64, _U64)
 
 
@@ -110,11 +111,11 @@ class _Calls:
             self.raised = error
             return -1
 
-    def _job(self, pointer: ctypes._Pointer[_Job]) -> int:
+    def _job(self, address: int | None) -> int:
         def call() -> int:
-            if not pointer:
+            if not address:
                 return self._context.job()
-            job = pointer.contents
+            job = _Job.from_address(address)
             after = [job.after[n] for n in range(job.after_count)]
             return self._context.job(
                 (job.commit or b"").decode(), tag=job.tag if job.tagged else None, events=job.events or 1,
@@ -123,23 +124,23 @@ class _Calls:
 
         return self._kept(call)
 
-    def _read(self, memory: bytes, address: int, data: ctypes._Pointer[_U8], size: int) -> None:
+    def _read(self, memory: bytes, address: int, data: int, size: int) -> None:
         def call() -> int:
             ctypes.memmove(data, self._context.read(memory.decode(), address, size), size)
             return 0
 
         self._kept(call)
 
-    def _write(self, memory: bytes, address: int, data: ctypes._Pointer[_U8], size: int) -> None:
+    def _write(self, memory: bytes, address: int, data: int, size: int) -> None:
         def call() -> int:
             self._context.write(memory.decode(), address, ctypes.string_at(data, size))
             return 0
 
         self._kept(call)
 
-    def _give(self, port: bytes, fields: ctypes._Pointer[_Field], count: int) -> None:
+    def _give(self, port: bytes, fields: int | None, count: int) -> None:
         def call() -> int:
-            given = {f.name.decode(): _value(f) for f in fields[:count]}
+            given = {f.name.decode(): _value(f) for f in ((_Field * count).from_address(fields) if fields else ())}
             self._context.give(port.decode(), **given)
             return 0
 

@@ -1,1 +1,1 @@
-"""Looking for what is wrong: random streams and programs, coverage, mutants, shrinking, the impact of a change."""
+"""Verification: random streams and programs, coverage, mutants, shrinking, and the impact of a change."""

@@ -1,9 +1,9 @@
-"""Which pass broke it: a pipeline run pass by pass, the program interpreted after each, every result held against the first.
+"""Finds the pass that breaks a program: run the pipeline pass by pass, interpret after each pass, compare with the first results.
 
-Until a pass that may move results, everything must keep every bit. From then on a result may be off by `ALWAYS` roundings of
-the tensor's largest value (a fused operation may round in other places than its parts), beyond that by the bound that
-`fleet.compare.bounds.tolerance` derives for its operation, and never by more than `MOST` roundings: after some layers the derived
-bound holds for everything, also for what is wrong.
+As long as all passes so far preserve results, every bit must stay. After the first pass that may change results, a result may be
+off by `ALWAYS` roundings of the tensor's largest value, because a fused operation may round at other points than its parts. A
+larger error must stay within the bound that `fleet.compare.bounds.tolerance` derives for the operation, and below `MOST` roundings:
+after some layers the derived bound is so wide that wrong results pass it too.
 """
 
 from __future__ import annotations
@@ -28,12 +28,15 @@ from fleet.transforms.pipeline import Pipeline
 __all__ = ["ALWAYS", "MOST", "Bisection", "FaultyPass", "Stage", "bisect_pass"]
 
 ALWAYS, MOST = 64.0, 4096.0
-"""Roundings of the tensor's own dtype, relative to its largest magnitude: allowed in any case, and at most."""
+"""Allowed error in roundings of the tensor's own dtype, relative to its largest magnitude: always allowed, and upper limit."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A pass that was looked at: how many results were compared, how ("bits" or "rounding"), and the worst error / limit."""
+    """A pass that was checked.
+
+    exact: "bits" or "rounding", how results were compared; compared: number of results; worst: largest error / limit.
+    """
 
     name: str
     exact: str
@@ -43,7 +46,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class FaultyPass:
-    """The first pass after which a result differs. op, at: the operation and its place; what: how it differs."""
+    """The first pass after which a result differs. op, at: the operation and its source place; what: the difference."""
 
     name: str
     op: str
@@ -53,14 +56,14 @@ class FaultyPass:
 
 @dataclass(frozen=True)
 class Bisection:
-    """What was looked at, up to the fault, if there is one."""
+    """The stages that were checked, up to the faulty pass. fault: None if every pass agrees."""
 
     stages: tuple[Stage, ...]
     fault: FaultyPass | None
 
 
 def bisect_pass(program: Program, inputs: Mapping[str, np.ndarray], pipeline: Pipeline) -> Bisection:
-    """Runs the pipeline until a result differs. Raises ComparisonFailure when a pass left nothing to compare."""
+    """Run the pipeline until a result differs. Raises ComparisonFailure if a pass leaves nothing to compare."""
     outputs, golden = interpret(program, inputs, echo=_quiet)
     references = {**golden, **{f"output {name}": value for name, value in outputs.items()}}
     limits: dict[str, np.ndarray] | None = None
@@ -90,7 +93,7 @@ def bisect_pass(program: Program, inputs: Mapping[str, np.ndarray], pipeline: Pi
 
 
 def _quiet(*_values: object, **_how: object) -> None:
-    """Prints of the program are no result here."""
+    """Discard what the program prints."""
 
 
 def _limits(program: Program, inputs: Mapping[str, np.ndarray], golden: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -147,7 +150,7 @@ def _look(
 
 
 def _difference(reference: np.ndarray, found: np.ndarray, limit: np.ndarray | None) -> tuple[str | None, float]:
-    """How two results differ, None where they do not; and the largest error over its limit."""
+    """Return the difference of two results (None if they agree) and the largest error divided by its limit."""
     if reference.dtype != found.dtype or reference.shape != found.shape:
         return f"is {found.dtype}{list(found.shape)}, was {reference.dtype}{list(reference.shape)}", 0.0
     if np.ascontiguousarray(reference).tobytes() == np.ascontiguousarray(found).tobytes():

@@ -1,16 +1,16 @@
 """ONNX's own node tests: `python -m fleet.verify.onnx_nodes [--check]` writes the tables of docs/onnx-operators.md.
 
-With `--riscv` those of docs/onnx-riscv.md (minutes): the tests that pass on the VM, on the engine `riscv`. With `--out` that of
-docs/onnx-out.md: these tests read, written as ONNX again and run by onnxruntime.
+With `--riscv` it writes docs/onnx-riscv.md (minutes): the tests that pass on the VM, run on the engine `riscv`. With `--out` it
+writes docs/onnx-out.md: the tests are read, exported as ONNX again and run by onnxruntime.
 
-The tests are models of one operator with inputs and the results that they must have; the package onnx makes them. Each is read by
-fleet's front end and run by fleet's VM, and is one of
+Each test is a model of one operator with inputs and expected results, made by the package onnx. fleet's front end reads it and
+fleet's VM runs it. The outcome is one of
 
-    passed     its results are those of the test, within the test's tolerances
+    passed     the results agree within the test's tolerances
     bound      as passed; inputs that decide shapes were bound to their values
-    folded     all of its inputs decide shapes: the front end computed it, nothing was left to run (not counted as passed)
+    folded     all inputs decide shapes: the front end computed the result, nothing was left to run (not counted as passed)
     skipped    refused with a reason
-    failed     computed, and something else came out
+    failed     computed, and the results differ
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _TYPES = "its tensors have a type that fleet does not carry"
 
 @dataclass(frozen=True)
 class NodeCase:
-    """A node test. data: the serialized model; sets: inputs and results, arrays (or what is no tensor)."""
+    """A node test. data: the serialized model; sets: inputs and results, arrays (or other values than tensors)."""
 
     name: str
     operator: str
@@ -51,14 +51,14 @@ class NodeCase:
 
 @dataclass(frozen=True)
 class NodeTestOutcome:
-    """How a test ended; see the module's docstring."""
+    """The outcome of a test; the module's docstring lists the kinds."""
 
     verdict: str
     reason: str = ""
 
 
 def node_cases() -> Iterator[NodeCase]:
-    """The node tests of the installed onnx, in its order."""
+    """Yield the node tests of the installed onnx, in its order."""
     import warnings
 
     from onnx.backend.test.loader import load_model_tests
@@ -94,12 +94,13 @@ def _inverse_transform(x: np.ndarray, stored: np.ndarray) -> np.ndarray:
 
 
 _EXACT = {"test_dft_inverse": _inverse_transform, "test_dft_inverse_opset19": _inverse_transform}
-"""Tests whose stored results are wrong by more than their own tolerance: a float32 transform left 1.9e-7 in place of 0. fleet's
-result is compared with the exact transform, at the test's tolerances; the stored result must be within the bound of float32."""
+"""Tests whose stored results are wrong by more than their own tolerance: a float32 transform left 1.9e-7 instead of 0. fleet's
+result is compared with the exact transform, at the test's tolerances; the stored result must be within the bound of float32.
+"""
 
 
 def _single(model: Any) -> str | None:
-    """The operator of a test of one; domains other than ONNX's first are named."""
+    """Return the operator of a test with only one operator, with its domain unless it is ONNX's default; else None."""
     names = {f"{n.domain}.{n.op_type}" if n.domain else n.op_type for n in model.graph.node}
     return names.pop() if len(names) == 1 else None
 
@@ -113,7 +114,7 @@ def _array(value: Any) -> Any:
 
 
 def run_case(case: NodeCase, engine: str = "vm") -> NodeTestOutcome:
-    """Reads and runs one test on an engine."""
+    """Read and run one test on an engine."""
     from fleet.engines.base import RunOptions
     from fleet.engines.registry import find_engine
     from fleet.frontend.onnx.load import program_of
@@ -160,7 +161,7 @@ def _reason(error: FleetError) -> str:
 
 
 def _tables(outcomes: Mapping[str, tuple[str, NodeTestOutcome]]) -> dict[str, str]:
-    """The generated parts of the page."""
+    """Return the generated parts of the page."""
     by_operator: dict[str, Counter[str]] = {}
     for operator, outcome in outcomes.values():
         by_operator.setdefault(operator, Counter())[outcome.verdict] += 1
@@ -178,7 +179,7 @@ def _tables(outcomes: Mapping[str, tuple[str, NodeTestOutcome]]) -> dict[str, st
 
 
 def _unsupported() -> str:
-    """Operators of ONNX that the front end neither has nor takes apart."""
+    """Return the ONNX operators that the front end neither supports nor decomposes."""
     from onnx import defs
 
     from fleet.frontend.onnx.registry import translation
@@ -194,7 +195,7 @@ def _unsupported() -> str:
 
 
 def _microsoft() -> str:
-    """Operators of com.microsoft that the front end has."""
+    """Return the operators of com.microsoft that the front end supports."""
     from fleet.frontend.onnx.registry import MICROSOFT, operators
 
     names = sorted(name for domain, name in operators() if domain == MICROSOFT)
@@ -211,7 +212,7 @@ def _skipped(outcomes: Mapping[str, tuple[str, NodeTestOutcome]]) -> str:
 
 
 def _riscv_tables(outcomes: Mapping[str, tuple[str, NodeTestOutcome]]) -> dict[str, str]:
-    """The page of the RISC-V target: by operator, and what is refused, by reason."""
+    """Return the tables of the RISC-V page: results by operator, and refusals by reason."""
     by_operator: dict[str, Counter[str]] = {}
     reasons: dict[str, list[str]] = {}
     for name, (operator, outcome) in outcomes.items():
@@ -235,7 +236,7 @@ def _riscv_tables(outcomes: Mapping[str, tuple[str, NodeTestOutcome]]) -> dict[s
 
 
 def _kind(reason: str) -> str:
-    """A reason without the names and shapes of one test."""
+    """Return a reason without the names and shapes of one test."""
     found = re.search(r"(?:has dtype |tensor<(?:[0-9]+x)*)(?:([a-z]{3,}[0-9]*)|(f|i|ui)([0-9]+))", reason)
     if found:
         kinds = {"f": "float", "i": "int", "ui": "uint"}
@@ -244,7 +245,7 @@ def _kind(reason: str) -> str:
 
 
 def _out_tables(outcomes: Mapping[str, tuple[str, NodeTestOutcome]]) -> dict[str, str]:
-    """One sentence, and the tests that are refused."""
+    """Return one summary sentence, and the refused tests."""
     total = Counter(o.verdict for _, o in outcomes.values())
     passed = total["passed"] + total["bound"]
     lines = [
@@ -256,7 +257,7 @@ def _out_tables(outcomes: Mapping[str, tuple[str, NodeTestOutcome]]) -> dict[str
 
 
 def _second(engine: str, page: Path, check: bool) -> int:
-    """The tests that pass on the VM, on another engine."""
+    """Run the tests that pass on the VM on another engine."""
     outcomes: dict[str, tuple[str, NodeTestOutcome]] = {}
     for case in node_cases():
         if run_case(case).verdict in ("passed", "bound"):
@@ -269,7 +270,7 @@ def _second(engine: str, page: Path, check: bool) -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """In the repository's root."""
+    """Entry point; run it in the repository's root."""
     if "--riscv" in arguments:
         return _second("riscv", _RISCV, "--check" in arguments)
     if "--out" in arguments:

@@ -1,1 +1,1 @@
-"""Change impact: two versions of an instruction set side by side."""
+"""Change impact: compares two versions of an instruction set."""

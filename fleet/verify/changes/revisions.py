@@ -1,4 +1,4 @@
-"""The two sides of a comparison of instruction sets: installed, a description file, or either as a git revision has it."""
+"""The two sides of a comparison of instruction sets: an installed set, a description file, or either one from a git revision."""
 
 from __future__ import annotations
 
@@ -26,7 +26,11 @@ _TIMEOUT = 600
 
 @dataclass(frozen=True)
 class RevisionSide:
-    """label: as it was asked for; set_name: None for a description alone, which is `rdl` then; path: put before the import path."""
+    """One side of a comparison.
+
+    label: as the user wrote it; set_name: None for a description alone; rdl: the description file in that case; path: put in front
+    of the import path.
+    """
 
     label: str
     set_name: str | None
@@ -35,9 +39,9 @@ class RevisionSide:
 
 
 def find_side(text: str, folder: Path) -> RevisionSide:
-    """What "SET", "FILE.rdl", "SET@REVISION" or "FILE.rdl@REVISION" means; `folder` takes what is checked out.
+    """Resolve "SET", "FILE.rdl", "SET@REVISION" or "FILE.rdl@REVISION". Revisions are checked out into `folder`.
 
-    Raises DeviceError where there is no such file, set or revision.
+    Raises DeviceError if the file, set or revision does not exist.
     """
     name, at, revision = text.partition("@")
     if at and not revision:
@@ -68,7 +72,7 @@ def find_side(text: str, folder: Path) -> RevisionSide:
 
 
 def snapshot(side: RevisionSide, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer of `fleet.verify.changes.snapshot` for a side with a set. Raises DeviceError with what it says."""
+    """Return the answer of `fleet.verify.changes.snapshot` for a side with a set. Raises DeviceError with its message."""
     path = [str(side.path)] if side.path else []
     environment = {
         **os.environ,
@@ -107,7 +111,7 @@ def _top(folder: Path) -> Path:
 
 
 def _checked_out(top: Path, revision: str, folder: Path) -> Path:
-    """The tree of a revision, below `folder`; the checkout itself is left alone."""
+    """Check out a revision below `folder` and return its tree. The user's own checkout does not change."""
     if revision.startswith("-"):
         raise DeviceError("no revision", where=revision)
     commit = _git(top, "rev-parse", "--verify", f"{revision}^{{commit}}").decode().strip()

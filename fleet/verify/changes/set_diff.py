@@ -1,4 +1,4 @@
-"""Change impact: what another version of an instruction set does to encodings, stored streams, programs, coverage and models."""
+"""Change impact: how another version of an instruction set affects encodings, stored streams, programs, coverage and models."""
 
 from __future__ import annotations
 
@@ -38,17 +38,21 @@ class ModelChange:
 
 @dataclass
 class SetDiff:
-    """What `fleet isa diff` says.
+    """The result of `fleet isa diff`.
 
     Attributes:
-        old, new: labels; hashes: of the two descriptions alone; full_hashes: of set and device, None for a description alone.
+        old, new: labels of the sides.
+        hashes: of the two descriptions alone.
+        full_hashes: of set and device; None for a description alone.
         changes: of the descriptions.
-        programs: programs looked at; changed: those of which a form differs; forms: which do ("writes", "binary").
-        illegal: those that are none any more, with why.
-        emptied: bins of coverage that the old suite reaches and the new one does not; None where nothing can be drawn.
+        programs: number of programs that were checked.
+        changed: programs with a form that differs.
+        forms: the forms that differ ("writes", "binary").
+        illegal: programs that are no longer legal, with the reason.
+        emptied: coverage bins that the old suite reaches and the new one does not; None if no programs can be drawn.
         models: cycles and bytes, before and after.
-        stale: files that carry the old description's hash and have to be made again, with the command.
-        notes: what was not looked at, and why.
+        stale: files that carry the old description's hash, with the command that makes them again.
+        notes: what was not checked, and why.
     """
 
     old: str
@@ -67,7 +71,7 @@ class SetDiff:
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs that means anything."""
+        """Whether the hashes agree, so that no difference has an effect."""
         return self.hashes[0] == self.hashes[1] and (self.full_hashes is None or self.full_hashes[0] == self.full_hashes[1])
 
     def table(self) -> dict[str, Any]:
@@ -76,7 +80,7 @@ class SetDiff:
 
 
 def stored_streams(folder: Path) -> list[tuple[str, list[Call]]]:
-    """(file, calls) of every stored stream below a folder; what is no stream is passed over."""
+    """Yield (file, calls) of every stored stream below a folder; other files are skipped."""
     found: list[tuple[str, list[Call]]] = []
     for path in sorted(_files(folder)):
         if path.name != "stream.json":
@@ -86,7 +90,7 @@ def stored_streams(folder: Path) -> list[tuple[str, list[Call]]]:
             refused = [
                 bool(cause) and "/program/" in table.get("name", "") for cause in table.get("causes") or [0] * len(table["calls"])
             ]
-            legal = [c for c, no in zip(table["calls"], refused, strict=True) if not no]  # others are in a program on purpose
+            legal = [c for c, no in zip(table["calls"], refused, strict=True) if not no]  # the others are illegal on purpose
             calls = [Call(c["instruction"], {k: int(v) for k, v in c["fields"].items()}) for c in legal]
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue
@@ -95,9 +99,9 @@ def stored_streams(folder: Path) -> list[tuple[str, list[Call]]]:
 
 
 def case_models(folder: Path | None, specs: Sequence[str], devices: Collection[str] | None = None) -> list[dict[str, Any]]:
-    """Models to compare, as `fleet.verify.changes.snapshot` takes them: those named, else those of the cases in a folder.
+    """Return the models to compare, in the form of `fleet.verify.changes.snapshot`: the named ones, else those of a folder's cases.
 
-    devices: of cases only those that run on one of them.
+    devices: keep only cases that run on one of these devices.
     """
     if specs:
         return [{"model": m, "weights": None, "input": None, "seed": 0, "samples": None} for m in specs]
@@ -124,15 +128,15 @@ def set_diff(
     models: Sequence[Mapping[str, Any]] = (),
     folder: Path = Path(),
 ) -> SetDiff:
-    """Compares two sides.
+    """Compare two sides.
 
     Args:
-        device: whose sizes count; default: the new side's smallest.
-        cases: conformance cases of every kind that are drawn.
+        device: the device whose sizes are used; default: the new side's smallest.
+        cases: number of conformance cases to draw of every kind.
         models: from `case_models`.
-        folder: where stored streams and files made from the old description are looked for.
+        folder: searched for stored streams and for files made from the old description.
 
-    Raises FleetError where a side cannot be read.
+    Raises FleetError if a side cannot be read.
     """
     before = after = None
     if new.set_name is not None:
@@ -179,7 +183,10 @@ def _drawn(calls: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Call]]]:
 def _programs(
     diff: SetDiff, descriptions: Sequence[Description], programs: Sequence[tuple[str, list[Call]]], new: RevisionSide, after: Any
 ) -> list[tuple[str, list[tuple[Call, str]]]]:
-    """Every program's register writes under both descriptions; those that the new side refuses, each with its calls and why."""
+    """Compare every program's register writes under both descriptions. Return the programs that the new side refuses.
+
+    Each comes with its refused calls and their reasons.
+    """
     old = descriptions[0]
     known = [(name, [c for c in calls if c.instruction in old.instructions]) for name, calls in programs]
     known = [(name, calls) for (name, calls), (_, every) in zip(known, programs, strict=True) if len(calls) == len(every)]
@@ -196,7 +203,7 @@ def _programs(
         try:
             before = [_forms(old, c) for c in calls]
         except FleetError:
-            continue  # a stored stream of yet another description
+            continue  # a stored stream of a third description
         diff.programs += 1
         wrong = [(c, str(a["problem"])) for c, a in mine if a["problem"]]
         if wrong and not _was_illegal(name):
@@ -208,7 +215,7 @@ def _programs(
 
 
 def _now_illegal(illegal: Sequence[tuple[str, list[tuple[Call, str]]]], old: RevisionSide, before: Any) -> list[tuple[str, str]]:
-    """Those of the programs with a call that the old side took: what it refused as well is no news."""
+    """Return the programs with a call that is legal on the old side. Calls that the old side refuses too are not reported."""
     calls = [c for _, wrong in illegal for c, _ in wrong]
     if before is None or not calls:
         return [(name, wrong[0][1]) for name, wrong in illegal]
@@ -222,12 +229,12 @@ def _now_illegal(illegal: Sequence[tuple[str, list[tuple[Call, str]]]], old: Rev
 
 
 def _was_illegal(name: str) -> bool:
-    """Streams of the suite that hold illegal calls on purpose: that they are illegal is no news."""
+    """Whether the suite's stream holds illegal calls on purpose; these are not reported."""
     return "illegal" in name
 
 
 def _judged(description: Description, call: Mapping[str, Any]) -> Mapping[str, Any]:
-    """As `fleet.verify.changes.snapshot` answers, of a description without classes."""
+    """Answer as `fleet.verify.changes.snapshot` does, for a description without instruction classes."""
     made = Call(call["instruction"], call["fields"])
     try:
         return {**_forms(description, made, strict=True), "problem": ""}
@@ -236,20 +243,20 @@ def _judged(description: Description, call: Mapping[str, Any]) -> Mapping[str, A
 
 
 def _forms(description: Description, call: Call, *, strict: bool = False) -> dict[str, Any]:
-    """Register writes, and the bytes of the binary form: an opcode stands only there."""
+    """Return the register writes and the binary form of a call. Only the binary form has the opcode."""
     writes = [list(w) for w in register_writes(description, call, strict=strict)]
     has_form = description.instructions[call.instruction].beats
     return {"writes": writes, "binary": encode_binary(description, [call]).hex() if has_form else ""}
 
 
 def _gone(before: Any, after: Any) -> list[str]:
-    """Hashes of devices that no device has any more."""
+    """Return the hashes of devices that no device has any more."""
     kinds = ("device_hashes", "interface_hashes")
     return sorted(h for kind in kinds for h in set(before[kind].values()) - set(after[kind].values()))
 
 
 def _stale(diff: SetDiff, before: Any, after: Any, description: str, folder: Path) -> Iterator[tuple[str, str]]:
-    """Results below the folder that state an old hash, and text generated from another description of that file name."""
+    """Yield results below the folder that state an old hash, and generated text of another description with the same file name."""
     hashes = [diff.hashes[0]] if diff.hashes[0] != diff.hashes[1] else []
     hashes += _gone(before, after) if before and after else []
     for path in sorted(_files(folder)):
@@ -264,7 +271,7 @@ def _stale(diff: SetDiff, before: Any, after: Any, description: str, folder: Pat
 
 
 def _again(path: Path) -> str:
-    """What makes a result of another description again."""
+    """Return the command that makes a result of another description again."""
     if path.name == "provenance.toml":
         return f"fleet golden update {path.parent.name} --reason WHY"
     if path.name == "stream.json" and "bundles" in path.parts:

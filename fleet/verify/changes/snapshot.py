@@ -1,10 +1,10 @@
 """What an instruction set does with programs, as JSON: one side of `fleet isa diff`.
 
-Runs in a process of its own, with the import path of that side: `python -P snapshot.py < request.json > snapshot.json`. The side
-may be an older version of fleet, so only what has long been there is used, and nothing is imported from beside this file.
+Runs in its own process, with the import path of that side: `python -P snapshot.py < request.json > snapshot.json`. The side may be
+an older version of fleet. So this file uses only interfaces that have existed for long, and imports nothing from its own folder.
 
-Request: "set", "device" (or null: the smallest), "cases" (conformance cases of every kind), "models" (tables with
-model, weights, input, seed, samples), "judge" (calls of the other side). Answer: see `_snapshot`.
+Request: "set", "device" (null for the smallest), "cases" (conformance cases of every kind), "models" (tables with model, weights,
+input, seed, samples), "judge" (calls of the other side). `_snapshot` describes the answer.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def _snapshot(request: Table) -> Table:
 
 
 def _drawn(device: str, count: int) -> tuple[list[Table], list[str]]:
-    """Calls of the conformance suite's legal cases, with the case's name, and why cases cannot be drawn.
+    """Draw calls of the conformance suite's legal cases, each with its case's name; also return why cases cannot be drawn.
 
-    Both are empty where nothing was asked for or the set draws nothing.
+    Both are empty if none were requested or the set cannot draw any.
     """
     if not count:
         return [], []
@@ -72,14 +72,14 @@ def _drawn(device: str, count: int) -> tuple[list[Table], list[str]]:
             continue
         for call, cause in zip(case.calls, case.causes or (0,) * len(case.calls), strict=True):
             if cause:
-                continue  # of a program, refused on purpose: that it is illegal is no news
+                continue  # refused on purpose: not reported
             fields = {k: int(v) for k, v in call.fields.items()}
             found.append({"name": name, "instruction": call.instruction, "fields": fields})
     return found, undrawn
 
 
 def _judged(found: Any, device: Any, call: Table) -> Table:
-    """ "writes", "binary": a call of the other side in both forms; "problem": why it is no program here."""
+    """Return "writes" and "binary", both forms of a call of the other side, and "problem", why it is illegal here."""
     from fleet.errors import FleetError
     from fleet.isa.codec import register_writes
     from fleet.isa.codec_binary import encode_binary
@@ -100,7 +100,7 @@ def _judged(found: Any, device: Any, call: Table) -> Table:
 
 
 def _bins(found: Any, calls: list[Table]) -> set[str]:
-    """Bins of the account of coverage that the calls fall into: "instruction field class"."""
+    """Return the coverage bins that the calls fall into, as "instruction field class"."""
     from fleet.isa.conformance import value_class
     from fleet.isa.reading.cache import load
 
@@ -115,7 +115,7 @@ def _bins(found: Any, calls: list[Table]) -> set[str]:
 
 
 def _model(found: Any, device: Any, m: Table) -> Table:
-    """Instructions, cycles by the cost model, bytes read and written, bytes of the stream, and a digest of it; or "error"."""
+    """Compile a model. Return instructions, estimated cycles, bytes read and written, size and digest of the stream; or "error"."""
     import hashlib
 
     from fleet.cosim.models.loaded import load_model
@@ -145,10 +145,10 @@ def _model(found: Any, device: Any, m: Table) -> Table:
 
 def _main() -> None:
     request: Table = json.load(sys.stdin)
-    out, sys.stdout = sys.stdout, sys.stderr  # what a plug-in prints is no part of the answer
+    out, sys.stdout = sys.stdout, sys.stderr  # what a plug-in prints is not part of the answer
     try:
         answer = _snapshot(request)
-    except Exception as error:  # told by the one that asked, whatever an older version raises
+    except Exception as error:  # an older version may raise anything; the caller reports it
         kind = "" if type(error).__module__.startswith("fleet.") else f"{type(error).__name__}: "
         answer = {"error": kind + " ".join(f"{error}".split())}
     json.dump(answer, out)

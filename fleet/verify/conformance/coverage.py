@@ -1,4 +1,4 @@
-"""The account of a conformance run: which instructions, fields, values, modes and settings were met, and how it went."""
+"""The account of a conformance run: instructions, fields, values, modes and settings that were met, and the outcomes."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _FORM = 2
 
 @dataclass
 class InstructionAccount:
-    """One instruction. Counts of cases (streams with it) and calls; fields, classes: name -> value class -> calls.
+    """The account of one instruction: counts of cases (streams that hold it) and of calls.
 
-    executed, refused: calls; causes: cause -> refused calls; modes: value of the start register -> executed calls.
+    fields, classes: name -> value class -> calls; executed, refused: calls; causes: cause -> refused calls; modes: value of the
+    start register -> executed calls.
     """
 
     cases: int = 0
@@ -52,7 +53,7 @@ class SettingAccount:
 
 @dataclass(frozen=True)
 class CostPoint:
-    """One executed call: what the cost model expects with that memory, and the cycles from start to commit in the simulation.
+    """One executed call: cycles that the cost model expects with that memory, and simulated cycles from start to commit.
 
     slack, port_slack: cycles by which a single run may differ from the mean over all refresh phases (`refresh_slacks`).
     """
@@ -68,9 +69,9 @@ class CostPoint:
 
 @dataclass(frozen=True)
 class MeanPoint:
-    """One call over refresh phases (`fleet.verify.conformance.phases`): the cost model's mean, and the simulation's cycles in each.
+    """One call over refresh phases (`fleet.verify.conformance.phases`): the cost model's mean, and the cycles simulated in each.
 
-    name: of the case; slack, port_slack: as of a `CostPoint`.
+    name: of the case; slack, port_slack: as in `CostPoint`.
     """
 
     device: str
@@ -83,23 +84,24 @@ class MeanPoint:
 
     @property
     def mean(self) -> float:
-        """Cycles, over the phases."""
+        """Mean of the simulated cycles over the phases."""
         return sum(self.cycles) / len(self.cycles)
 
     @property
     def runs(self) -> tuple[CostPoint, ...]:
-        """The single runs."""
+        """The single runs as cost points."""
         return tuple(
             CostPoint(self.device, self.instruction, "timed", self.cost, n, self.slack, self.port_slack) for n in self.cycles
         )
 
 
 def refresh_slacks(device: Device, memory: str, cost: float) -> tuple[float, float]:
-    """Core cycles of a refresh and a row miss: of a port of each kind of memory, and of all ports that add up. (0, 0) unless timed.
+    """Return the core cycles of a refresh and a row miss: (of one port of each kind of memory, of all ports together).
 
-    It is what the phases of the refreshes decide. HBM's ports are read in step. A FIFO that holds as many beats as a refresh and
-    a read's latency take hides one port's refresh behind another's; a shorter one does not, and those of all ports add up: in every
-    refresh period that the call's `cost` takes as much, because the ports' phases against each other stay what they are.
+    (0, 0) unless memory is timed. A single run may differ from the mean by as much, because it has one phase of the refreshes.
+    HBM's ports are read in lockstep. A FIFO that holds the beats of a refresh plus a read's latency hides one port's refresh behind
+    another's. With a shorter FIFO the refreshes of all ports add up in every refresh period of the call's `cost`, because the
+    phases of the ports against each other do not change.
     """
     if memory != "timed":
         return 0.0, 0.0
@@ -118,7 +120,7 @@ def refresh_slacks(device: Device, memory: str, cost: float) -> tuple[float, flo
 
 @dataclass(frozen=True)
 class Failed:
-    """A run that did not pass. replay: one command."""
+    """A run that did not pass. replay: the command that runs it again."""
 
     name: str
     setting: str
@@ -128,7 +130,7 @@ class Failed:
 
 @dataclass
 class ConformanceCoverage:
-    """Of many runs. `settings` is keyed "<device>/<memory model>/<issue>/<instruction>"."""
+    """The account of many runs. `settings` has keys "<device>/<memory model>/<issue>/<instruction>"."""
 
     instructions: dict[str, InstructionAccount] = field(default_factory=dict[str, InstructionAccount])
     settings: dict[str, SettingAccount] = field(default_factory=dict[str, SettingAccount])
@@ -144,7 +146,7 @@ class ConformanceCoverage:
     kinds: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, case: StreamCase, outcomes: Iterable[StreamOutcome], seconds: float) -> None:
-        """One case under some settings; seconds: wall time of all of it."""
+        """Add the outcomes of one case. seconds: total wall time."""
         outcomes = list(outcomes)
         instruction_set, device = find_device(case.device)
         self.cases += 1
@@ -201,7 +203,7 @@ class ConformanceCoverage:
                 _count(self.instructions[case.calls[0].instruction].classes.setdefault(name, {}), value)
 
     def merge(self, other: ConformanceCoverage) -> None:
-        """Adds another account's figures."""
+        """Add another account's figures."""
         for name, theirs in other.instructions.items():
             mine = self.instructions.setdefault(name, InstructionAccount())
             mine.cases += theirs.cases
@@ -227,13 +229,13 @@ class ConformanceCoverage:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def save(self, path: Path) -> None:
-        """Writes JSON, whole or not at all. Raises FleetError."""
+        """Write JSON atomically. Raises FleetError."""
         table = {"form": _FORM, **cast("dict[str, Any]", encode(self))}
         write_atomically(path, (json.dumps(table, indent=1, allow_nan=False) + "\n").encode())
 
     @classmethod
     def load(cls, path: Path) -> ConformanceCoverage:
-        """Reads what `save` wrote. Raises ModelError for anything else."""
+        """Read what `save` wrote. Raises ModelError for any other file."""
         try:
             table: Any = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:

@@ -1,7 +1,7 @@
-"""Classes of cycles over three memories: between ideal memory and one that answers `LATER` cycles later only waiting may change.
+"""Checks cycle classes on three memories: from ideal memory to one that answers `LATER` cycles later, only waiting may change.
 
-What an instruction reads and writes, and over which port, is known from its ranges and from the bench's count of bytes
-(docs/reading-a-report.md says what the classes are; `cycle_rules` holds those of one run).
+What an instruction reads and writes, and over which port, is known from its ranges and from the bench's byte counts.
+docs/reading-a-report.md describes the classes; `cycle_rules` holds the rules for one run.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _IDEAL = Setting()
 _SLOW = Setting(f"fixed:{LATER + 1}")  # ideal memory answers after one cycle
 _STALLED = Setting("stall:3")
 _BEATS = {"ddr": 64, "hbm": 32}
-"""Bytes that a port moves in a cycle."""
+"""Bytes that a port moves per cycle."""
 
 
 @dataclass(frozen=True)
 class HeldClasses:
-    """commits: legal instructions of a case whose classes were held, 0 if there are none; wrong: what broke a rule, a line each."""
+    """commits: legal instructions whose classes were checked, 0 if there are none; wrong: broken rules, one line each."""
 
     commits: int
     wrong: tuple[str, ...]
 
 
 def held_on_memories(runner: StreamRunner, case: StreamCase) -> HeldClasses:
-    """Hold the classes of every commit of a case against the rules.
+    """Check the cycle classes of every commit of a case against the rules.
 
     Raises SimulationError if the hardware does not run the case.
     """
@@ -58,7 +58,7 @@ def held_on_memories(runner: StreamRunner, case: StreamCase) -> HeldClasses:
 
 
 def _stalled(rules: CycleRules, fast: StreamCommit, stalled: StreamCommit) -> Iterator[str]:
-    """What stalls at random may not change: issue and, where steps do not overlap with waiting, work to the cycle."""
+    """Check what random stalls must not change: issue cycles and, unless steps overlap with waiting, the exact work cycles."""
     both = f"ideal {dict(fast.cycles)}, {_STALLED.memory} {dict(stalled.cycles)}"
     if fast.cycles["issue"] != stalled.cycles["issue"]:
         yield f"issue depends on stalls: {both}"
@@ -67,12 +67,12 @@ def _stalled(rules: CycleRules, fast: StreamCommit, stalled: StreamCommit) -> It
 
 
 def _slack(fast: StreamCommit) -> int:
-    """Some cycles are work and waiting at once: what goes through while the next beat has not come."""
+    """Return the tolerance of work cycles: a cycle may be work and waiting at once, when data passes before the next beat comes."""
     return max(2, fast.cycles["compute"] // 6)
 
 
 def _later(runner: StreamRunner, call: Call, rules: CycleRules, fast: StreamCommit, slow: StreamCommit) -> Iterator[str]:
-    """What a later answer may change, and must."""
+    """Check what a later answer may change, and what it must change."""
     assert set(fast.cycles) == set(slow.cycles) == set(CYCLE_CLASSES)
     unit = runner.set.instructions[call.instruction]
     later = {c: slow.cycles[c] - fast.cycles[c] for c in CYCLE_CLASSES}
@@ -84,7 +84,7 @@ def _later(runner: StreamRunner, call: Call, rules: CycleRules, fast: StreamComm
     reads, writes = (any(r.size and r.space in _BEATS for r in f(runner.device, call.fields)) for f in (unit.reads, unit.writes))
     if not (later["write_back"] >= LATER if writes else later["write_back"] == 0):
         yield f"answers to writes come {LATER} cycles later: {both}"
-    # A cycle in which it waited may be one of work when all comes later.
+    # A cycle that was waiting may count as work when all data come later.
     waiting = later["weight_wait"] + later["activation_wait"]
     if not (waiting + max(later["compute"], 0) >= LATER - rules.asked if reads else waiting == 0):
         yield f"what it reads comes {LATER} cycles later: {both}"
@@ -95,7 +95,7 @@ def _later(runner: StreamRunner, call: Call, rules: CycleRules, fast: StreamComm
 
 
 def _by_beats(rules: CycleRules, fast: StreamCommit, slow: StreamCommit, traffic: Mapping[str, int]) -> Iterator[str]:
-    """What the beats and bursts say that the ports moved; traffic: of the job where it has no other instruction."""
+    """Check cycles against the beats and bursts of the ports. traffic: of the job if it has only this instruction."""
     both = f"ideal {dict(fast.cycles)}, {_SLOW.memory} {dict(slow.cycles)}"
     if traffic and rules.answered:
         bursts = sum(n for k, n in traffic.items() if k.endswith("write_bursts"))
@@ -104,5 +104,5 @@ def _by_beats(rules: CycleRules, fast: StreamCommit, slow: StreamCommit, traffic
                 yield f"{bursts} bursts, of which the last is answered after {latency} cycles: {both}"
     if traffic and "compute" in rules.least:
         moved = [n // _BEATS[k.split(".")[0]] for k, n in traffic.items() if k.endswith(("read_bytes", "write_bytes"))]
-        if 2 * fast.cycles["compute"] < max(moved):  # a step takes a beat of each of two operands at most
+        if 2 * fast.cycles["compute"] < max(moved):  # a step takes at most one beat of each of two operands
             yield f"{max(moved)} beats went over one port, in {fast.cycles['compute']} cycles of work: {both}"

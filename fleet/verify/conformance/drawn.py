@@ -1,4 +1,4 @@
-"""Runs drawn programs by their names, so that no program ends a run of many: what cannot be drawn or run is told with its name."""
+"""Runs drawn programs by name. A program that cannot be drawn or run is reported with its name and does not end the run."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["DrawnOutcomes", "run_drawn"]
 
 @dataclass(frozen=True)
 class DrawnOutcomes:
-    """What came of a name: outcomes, or one of two lines.
+    """The result of a name: outcomes, or one of two messages.
 
-    left_out: the device's memory is too small for the program, or nothing in it is defined: neither a pass nor a failure.
-    failure: the program could not be drawn, or the functional model could not run it: a finding, with the command that shows it.
-    seconds: of drawing.
+    left_out: the device's memory is too small for the program, or nothing in it is defined; neither a pass nor a failure.
+    failure: the program could not be drawn, or the functional model could not run it; a finding, with the command that shows it.
+    seconds: time spent on drawing.
     """
 
     case: StreamCase | None = None
@@ -35,7 +35,10 @@ class DrawnOutcomes:
 
 
 def run_drawn(runner: StreamRunner, name: str, settings: Sequence[Setting]) -> DrawnOutcomes:
-    """Draws the case of a name and runs it. Raises SetupError, BuildError, OSError, MemoryError: those are of no program."""
+    """Draw the case of a name and run it.
+
+    Raises SetupError, BuildError, OSError or MemoryError, which do not depend on the program.
+    """
     before = time.perf_counter()
     seconds = 0.0
     try:
@@ -46,7 +49,7 @@ def run_drawn(runner: StreamRunner, name: str, settings: Sequence[Setting]) -> D
         return DrawnOutcomes(left_out=str(error))
     except (SetupError, BuildError, OSError, MemoryError):
         raise
-    except BaseException as error:  # a set's code may raise anything
+    except BaseException as error:  # an instruction set's code may raise anything
         if not raised_by_code(error):
             raise
         said = str(error) if isinstance(error, FleetError) else reason(error)

@@ -1,7 +1,7 @@
-"""Random programs without end: legal and illegal ones of the conformance suite, on `iss` and `rtl`, on every memory in turn.
+"""Endless random programs: the conformance suite's legal and illegal programs on `iss` and `rtl`, with every memory model in turn.
 
-Program n of a seed is a case of the suite with a name, so it can be made again alone (`fleet stream run NAME`), and a run that was
-stopped goes on where it stood. What is compared depends on seed and number only: not on how many processes run the programs.
+Program n of a seed is a named case of the suite, so it can be made again alone (`fleet stream run NAME`), and a stopped run
+resumes. What is compared depends on seed and number only, not on the number of processes.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ __all__ = [
 ]
 
 _STRIDE = 10_000_000
-"""Programs of one seed, at most."""
+"""Maximum number of programs of one seed."""
 _KINDS, _SHARES = ("program", "illegal", "random"), (0.75, 0.1, 0.15)
 _SAVED_EVERY = 5.0
 STOP_AFTER = 10
-"""Failures after which it is no use to go on."""
+"""Failures after which the run stops."""
 _BARREN = 100
-"""Programs of which none fits into the device's memory, after which no other will."""
+"""The run stops if so many programs, and no other, were drawn and none of them fits into the device's memory."""
 AHEAD = 16
-"""A chooser names program n when it knows what came of all programs up to n - AHEAD, however many run at once."""
+"""A chooser names program n from the outcomes of all programs up to n - AHEAD, however many run in parallel."""
 
 
 class Chooser(Protocol):
-    """Chooses what is run next, knowing what has been met: how a run is steered towards what it has not seen yet."""
+    """Chooses the next program from the coverage so far: steers a run towards unmet bins."""
 
     def choose(self, number: int) -> str:
-        """Name of case `number`, which `make_case` takes; it depends on the seed and on what was met, on nothing else."""
+        """Return the name of case `number`, for `make_case`. It depends only on the seed and on the outcomes so far."""
         ...
 
     def met(self, case: StreamCase, outcomes: Sequence[StreamOutcome]) -> None:
-        """A case was run; in order of the numbers."""
+        """Report that a case was run. Called in the order of the numbers."""
         ...
 
 
 def case_name(device: str, seed: int, number: int) -> str:
-    """The name of program `number` of a seed."""
+    """Return the name of program `number` of a seed."""
     instruction_set, _ = find_device(device)
     known = list(sources(instruction_set))
     if not known:
@@ -69,17 +69,17 @@ def case_name(device: str, seed: int, number: int) -> str:
 
 
 class UndefinedPrograms:
-    """Chooses programs that may read what nothing defined: of each the instructions before the first that depends on it count."""
+    """Chooses programs that may read undefined data. Only the instructions before the first that depends on such data count."""
 
     def __init__(self, device: str, seed: int) -> None:
         self._device, self._seed = device, seed
 
     def choose(self, number: int) -> str:
-        """See `Chooser`."""
+        """Return the name of case `number`."""
         return f"{self._device}/undefined/{self._seed * _STRIDE + number}"
 
     def met(self, case: StreamCase, outcomes: Sequence[StreamOutcome]) -> None:
-        """See `Chooser`: nothing is remembered."""
+        """Ignore the outcome: the choice does not depend on it."""
 
 
 def fuzz(
@@ -87,14 +87,15 @@ def fuzz(
     stop_after: int = STOP_AFTER, jobs: int = 1, told: Callable[[StreamFuzzState], None] | None = None,
     chooser: Chooser | None = None, ran: Callable[[RanProgram], None] | None = None,
 ) -> StreamFuzzState:  # fmt: skip
-    """Goes on from `state` for so long, so many programs, or so many instructions; stores state and failing streams in `folder`.
+    """Continue from `state` for some seconds, programs or instructions. Stores the state and failing streams in `folder`.
 
     Args:
-        state: from `load_state`; it is changed.
-        stop_after: failures after which it is no use to go on.
-        jobs: programs at a time, each in a process with a simulation of its own; 1: in this process.
-        told: called now and then; ran: called after every program.
-        chooser: names the programs; None: `case_name` does.
+        state: from `load_state`; modified.
+        stop_after: failures after which the run stops.
+        jobs: programs at a time, each in its own process with its own simulation; 1: in this process.
+        told: called from time to time.
+        ran: called after every program.
+        chooser: names the programs; None: use `case_name`.
 
     Raises SetupError, BuildError, FleetError.
     """
@@ -108,7 +109,7 @@ def fuzz(
 
 
 class _Run:
-    """One run: hands out numbers, counts what comes back."""
+    """One run: assigns numbers and collects the outcomes."""
 
     def __init__(
         self, state: StreamFuzzState, journal: Journal, workers: Workers, chooser: Chooser | None,
@@ -116,13 +117,13 @@ class _Run:
     ) -> None:  # fmt: skip
         self._state, self._journal, self._workers, self._chooser = state, journal, workers, chooser
         self._told, self._ran = told, ran
-        self._before = self._saved = time.monotonic()  # the build does not count
+        self._before = self._saved = time.monotonic()  # build time does not count
         self._given: list[int] = []  # numbers of this run, in order, whose outcome the chooser does not know yet
         self._outcomes: dict[int, Done] = {}
         self._under_way = 0
 
     def go(self, until: float, count: int | None, instructions: int | None, stop_after: int) -> None:
-        """Until one of the limits is met."""
+        """Run until one of the limits is reached."""
         state, first, failures = self._state, self._state.instructions, len(self._state.failures)
         number, left = state.next, count if count is not None else _STRIDE
         while True:
@@ -150,7 +151,7 @@ class _Run:
         self._under_way += 1
 
     def _may_choose(self, number: int) -> bool:
-        """Whether what the chooser has to know is there; it is then told exactly that, in order."""
+        """Whether the outcomes that the chooser needs are known. If so, report exactly these to it, in order."""
         behind = sum(n <= number - AHEAD for n in self._given)
         if any(n not in self._outcomes for n in self._given[:behind]):
             return False

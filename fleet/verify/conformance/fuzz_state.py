@@ -1,7 +1,7 @@
-"""How far a fuzz run came, on disk: a file of sums, and a journal of what was done since it was written.
+"""The progress of a fuzz run on disk: a file of sums, and a journal of the programs since that file was written.
 
-A program's line is in the journal when its result is known, so that a run that is killed at any moment loses at most the programs
-that were under way. What is stored does not depend on how many processes ran the programs, or in which order they ended.
+A program's line is in the journal as soon as its result is known, so a run that is killed loses at most the programs in progress.
+The stored data do not depend on the number of processes or on the order in which they ended.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class RanProgram:
     """One program that was run.
 
     executed, refused: instructions compared; bytes: of destinations; cycles: of the whole job.
-    failure: empty, or case, setting, first reason and the command that plays it again.
-    left_out: empty, or why the program does not fit into the device's memory; nothing was compared then.
-    undefined: instructions that were not compared, because they depend on what nothing defined, or stand behind one that does.
+    failure: empty, or case, setting, first reason and the command that replays it.
+    left_out: empty, or why the program does not fit into the device's memory; then nothing was compared.
+    undefined: instructions that were not compared: they depend on undefined data or come after an instruction that does.
     spent: phase -> seconds (`fleet.streams.run.PHASES` and "draw").
     """
 
@@ -49,11 +49,11 @@ class RanProgram:
 
 @dataclass
 class StreamFuzzState:
-    """How far a run came.
+    """The progress of a run.
 
-    next: all programs below it were run; done: those above that were run too, ascending.
-    programs: that were run; left_out: for which the device's memory is too small.
-    executed, refused: instructions compared in every bit; seconds: of all runs together; failures: a line each, by number.
+    next: all programs with lower numbers were run; done: higher numbers that were run too, ascending.
+    programs: number that were run; left_out: of these, the ones for which the device's memory is too small.
+    executed, refused: instructions compared bit for bit; seconds: of all runs; failures: one line each, by number.
     """
 
     device: str
@@ -71,15 +71,15 @@ class StreamFuzzState:
 
     @property
     def instructions(self) -> int:
-        """Executed and refused."""
+        """Number of executed and refused instructions."""
         return self.executed + self.refused
 
     def was_run(self, number: int) -> bool:
-        """Whether the program of that number was run."""
+        """Whether the program with that number was run."""
         return number < self.next or number in self.done
 
     def add(self, ran: RanProgram) -> None:
-        """Counts a program, once."""
+        """Count a program, unless it is counted already."""
         if self.was_run(ran.number):
             return
         self.done = sorted([*self.done, ran.number])
@@ -100,14 +100,14 @@ def _number(failure: str) -> int:
 
 
 def state_file(folder: Path, device: str, seed: int) -> Path:
-    """Where the state of a device and seed stands."""
+    """Return the path of the state of a device and seed."""
     return folder / f"{device}-{seed}.json"
 
 
 def load_state(path: Path, device: str, seed: int) -> StreamFuzzState:
-    """The stored state with what its journal adds, or a new one.
+    """Return the stored state with its journal applied, or a new state.
 
-    Raise ModelError if the file is damaged, or of another description.
+    Raises ModelError if the file is damaged or belongs to another description.
     """
     instruction_set, chip = find_device(device)
     now = description_hash(instruction_set, chip)
@@ -129,7 +129,7 @@ def load_state(path: Path, device: str, seed: int) -> StreamFuzzState:
 
 
 def _checked(state: StreamFuzzState, device: str, seed: int) -> StreamFuzzState:
-    """Raises ValueError where it cannot be one of a run of this device and seed."""
+    """Return the state. Raises ValueError if it cannot belong to a run of this device and seed."""
     if (state.device, state.seed) != (device, seed):
         raise ValueError(f"of {state.device}, seed {state.seed}")
     if min(state.next, state.programs, state.left_out, state.executed, state.refused, state.bytes, state.seconds, *state.done) < 0:
@@ -144,7 +144,7 @@ def _journal_file(path: Path) -> Path:
 
 
 def _replay(state: StreamFuzzState, path: Path) -> None:
-    """Adds what a journal has; its last line may be torn, and one of another description counts for nothing."""
+    """Apply a journal. An incomplete last line and journals of another description are ignored."""
     if not path.exists():
         return
     head, *lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
@@ -171,10 +171,10 @@ def _read(line: str) -> tuple[RanProgram, float]:
 
 
 class Journal:
-    """The state on disk while a run goes on; one run at a time has it. Use it as a context manager."""
+    """The state on disk during a run; a context manager. It locks the state: one run at a time."""
 
     def __init__(self, state: StreamFuzzState, path: Path) -> None:
-        """path: of the state. Raises FleetError where it cannot be written or another run has it."""
+        """path: of the state. Raises FleetError if it cannot be written or another run holds it."""
         self._state, self._path, self._before = state, path, state.seconds
         journal = _journal_file(path)
         try:
@@ -195,13 +195,13 @@ class Journal:
         self._file.close()
 
     def add(self, ran: RanProgram) -> None:
-        """Counts a program and writes its line; `state.seconds` is up to date."""
+        """Count a program and write its line. `state.seconds` must be up to date."""
         self._state.add(ran)
         line = {"n": ran.number, "e": ran.executed, "r": ran.refused, "b": ran.bytes, "f": ran.failure, "o": ran.left_out}
         print(json.dumps({**line, "t": round(self._state.seconds - self._before, 3)}), file=self._file, flush=True)
 
     def save(self) -> None:
-        """Writes the sums and empties the journal. A kill in between leaves lines that the sums have already."""
+        """Write the sums and empty the journal. After a kill in between, the journal repeats lines that the sums include."""
         data = json.dumps({"form": _FORM, **asdict(self._state)}, indent=1) + "\n"
         write_atomically(self._path, data.encode())
         self._before = self._state.seconds

@@ -1,4 +1,4 @@
-"""Who runs the programs of a fuzz run: this process, or several that each have a simulation of their own."""
+"""The workers of a fuzz run: this process, or several processes with their own simulations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["Done", "FuzzOrder", "Workers", "make_workers", "setting_of"]
 
 @dataclass(frozen=True)
 class FuzzOrder:
-    """Run program `number`, which is the case `name`; whole: the outcome is wanted too."""
+    """An order to run program `number`, the case `name`. whole: return the outcome too."""
 
     number: int
     name: str
@@ -38,7 +38,7 @@ class FuzzOrder:
 
 @dataclass(frozen=True)
 class Done:
-    """What came of an order; case, outcomes: only where they were wanted, and there are any."""
+    """The result of an order. case, outcomes: only if they were requested and exist."""
 
     ran: RanProgram
     case: StreamCase | None = None
@@ -46,7 +46,7 @@ class Done:
 
 
 class Workers(Protocol):
-    """Runs orders; use it as a context manager."""
+    """Runs orders; a context manager."""
 
     def __enter__(self) -> Workers: ...
 
@@ -54,20 +54,20 @@ class Workers(Protocol):
 
     @property
     def free(self) -> bool:
-        """Whether one more order can begin at once."""
+        """Whether another order can begin now."""
         ...
 
     def begin(self, order: FuzzOrder) -> None:
-        """Only when `free`."""
+        """Begin an order. Requires `free`."""
         ...
 
     def ended(self) -> Sequence[Done]:
-        """At least one where an order is under way: waits for it. Raises FleetError where one cannot be run."""
+        """Wait for at least one order in progress and return the finished ones. Raises FleetError if an order cannot be run."""
         ...
 
 
 def make_workers(device: str, folder: Path, power_on: int, count: int) -> Workers:
-    """folder: for failing streams; power_on: as of a `StreamRunner`; count: 1 for this process itself.
+    """Make the workers. folder: for failing streams; power_on: as in `StreamRunner`; count: 1 for this process itself.
 
     Raises SetupError, DeviceError, BuildError, SimulationError.
     """
@@ -75,23 +75,23 @@ def make_workers(device: str, folder: Path, power_on: int, count: int) -> Worker
 
 
 def setting_of(device: str, number: int) -> Setting:
-    """Every memory model and way of issue in turn, its seed that of the program."""
+    """Return the setting of a program: memory models and ways of issue in turn, with the program's number as seed."""
     _, chip = find_device(device)
     ways = settings(device, 0, every=True)
-    way = ways[(number + number // len(ways)) % len(ways)]  # not the same ones for every fourth program, which has refusals
+    way = ways[(number + number // len(ways)) % len(ways)]  # every fourth program has refusals: vary its setting
     model = next(m for m in memories(chip, number) if m.partition(":")[0] == way.memory.partition(":")[0])
     return Setting(model, way.issue)
 
 
 class _Runner:
-    """Draws, runs, stores what failed."""
+    """Draws and runs programs, and stores failing ones."""
 
     def __init__(self, device: str, folder: Path, power_on: int) -> None:
         self._device, self._folder = device, folder
         self._streams = StreamRunner(device, power_on=power_on)
 
     def run(self, order: FuzzOrder) -> Done:
-        """A program that cannot be made or run is told in what comes back."""
+        """Run an order. The result reports a program that cannot be made or run."""
         self._streams.spent.clear()
         drawn = run_drawn(self._streams, order.name, [setting_of(self._device, order.number)])
         if not drawn.outcomes:
@@ -113,7 +113,7 @@ class _Runner:
 
 
 class _Here:
-    """One after the other in this process."""
+    """Runs orders one after the other in this process."""
 
     def __init__(self, device: str, folder: Path, power_on: int) -> None:
         self._runner = _Runner(device, folder, power_on)
@@ -138,7 +138,7 @@ class _Here:
 
 
 def _serve(orders: Connection, device: str, folder: Path, power_on: int) -> None:
-    """Main of a worker: answers orders until the other end has gone, also where that was killed."""
+    """Main function of a worker: answers orders until the parent closes the pipe or is killed."""
     ends_with_parent()
     runner: _Runner | None = None
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
@@ -154,11 +154,11 @@ def _serve(orders: Connection, device: str, folder: Path, power_on: int) -> None
 
 
 class _Processes:
-    """Several processes, each with a simulation of its own and a pipe to it."""
+    """Runs orders in several processes, each with its own simulation and pipe."""
 
     def __init__(self, device: str, folder: Path, power_on: int, count: int) -> None:
         instruction_set, chip = find_device(device)
-        build(design_of(instruction_set, chip), "burst")  # once, before all of them ask for it
+        build(design_of(instruction_set, chip), "burst")  # build once, before all workers ask for it
         context = multiprocessing.get_context("spawn")
         self._idle: list[Connection] = []
         self._busy: dict[Connection, FuzzOrder] = {}
@@ -176,7 +176,7 @@ class _Processes:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         for connection in (*self._idle, *self._busy):
-            connection.close()  # which they notice when they are through with what they do
+            connection.close()  # each worker notices after its current order
         for process in self._processes if kind is not None else ():
             process.terminate()
         for process in self._processes:
@@ -192,7 +192,7 @@ class _Processes:
     def begin(self, order: FuzzOrder) -> None:
         connection = self._idle.pop(0)
         self._busy[connection] = order
-        with contextlib.suppress(BrokenPipeError):  # `ended` says what it said before it went
+        with contextlib.suppress(BrokenPipeError):  # `ended` reports the worker's last message
             connection.send(order)
 
     def ended(self) -> Sequence[Done]:

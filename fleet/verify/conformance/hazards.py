@@ -1,7 +1,7 @@
-"""Which instructions of a stream depend on each other through memory: read after write, write after read, write after write.
+"""Finds hazards of a stream: instructions that depend on each other through memory (RAW, WAR, WAW).
 
-Taken from the ranges that the instruction classes declare (`reads`, `writes`), byte by byte: of every byte only the nearest earlier
-instruction counts that wrote it, or that read it since it was last written. What is further back is ordered through that one.
+The ranges come from the instruction classes (`reads`, `writes`), byte by byte. For every byte only the nearest earlier instruction
+counts: the one that wrote it, or those that read it since that write. Older accesses are ordered through these.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ KINDS: tuple[HazardKind, ...] = ("raw", "war", "waw")
 
 @dataclass(frozen=True, order=True)
 class Hazard:
-    """earlier, later: places in the stream, from 0; space: in which they meet ("hbm" whatever the port)."""
+    """A dependence. earlier, later: positions in the stream, from 0; space: where they overlap ("hbm" for any port)."""
 
     later: int
     earlier: int
@@ -31,29 +31,29 @@ class Hazard:
 
     @property
     def distance(self) -> int:
-        """Instructions from the earlier to the later one, 1 where they follow each other."""
+        """Instructions from the earlier to the later one; 1 if they are adjacent."""
         return self.later - self.earlier
 
 
 @dataclass
 class _Last:
-    """Who touched the bytes of a bank last: disjoint ranges, ascending, each of one instruction."""
+    """The last instruction that touched each byte of a bank: disjoint ascending ranges with one instruction each."""
 
     starts: list[int] = field(default_factory=list[int])
     ends: list[int] = field(default_factory=list[int])
     who: list[int] = field(default_factory=list[int])
 
     def _meeting(self, start: int, end: int) -> tuple[int, int]:
-        """First and behind last of the ranges that meet [start, end)."""
+        """Return the indices [first, end) of the ranges that overlap [start, end)."""
         return bisect_right(self.ends, start), bisect_left(self.starts, end)
 
     def of(self, start: int, end: int) -> set[int]:
-        """Everybody who touched a byte of [start, end) last."""
+        """Return all instructions that were the last to touch a byte of [start, end)."""
         first, behind = self._meeting(start, end)
         return set(self.who[first:behind])
 
     def put(self, start: int, end: int, who: int | None) -> None:
-        """The bytes are now `who`'s; nobody's with None."""
+        """Assign the bytes to instruction `who`; None: to no instruction."""
         first, behind = self._meeting(start, end)
         new: list[tuple[int, int, int]] = []
         if first < behind and self.starts[first] < start:
@@ -68,10 +68,10 @@ class _Last:
 
 
 def hazards(instruction_set: InstructionSet, device: Device, calls: Sequence[Call]) -> tuple[Hazard, ...]:
-    """All hazards of a stream, in order of the later instruction.
+    """Return all hazards of a stream, ordered by the later instruction.
 
-    Illegal calls are refused, read and write nothing, and count in distances only. What one instruction does to its own operands
-    is no hazard. Result and parameter registers are not looked at.
+    Illegal calls are refused: they read and write nothing, and count only in distances. Overlaps of one instruction's own operands
+    are no hazards. Result and parameter registers are ignored.
     """
     found: set[Hazard] = set()
     writers: dict[tuple[str, int], _Last] = {}

@@ -1,8 +1,8 @@
-"""Cycles over the phases of the memories' refreshes: which calls of the suite are sampled, and what one of them takes.
+"""Cycles over the refresh phases of the memories: which calls of the suite are sampled, and the cycles of one call.
 
-The cost model's figure for timed memory is a mean, so it is held against one: a call runs in 16 phases that are spread over the
-period (`fleet.sdk.dram_phases`), other ones for every call. Which calls is fixed: drawn with a seed from an instruction's directed
-and random cases, first those that bring a mode that no case before has.
+The cost model's estimate for timed memory is a mean, so it is compared with a mean: a call runs in 16 phases spread over the
+refresh period (`fleet.sdk.dram_phases`), different ones for every call. The choice of calls is fixed: they are drawn with a seed
+from an instruction's directed and random cases, first the cases that add a new mode.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ __all__ = ["PHASES", "mean_point", "sampled_calls", "sampled_instructions"]
 PHASES = 16
 SEED = 2023
 RANDOM = 15
-"""Random cases of an instruction that are drawn from: what the quick suite runs."""
+"""Random cases of an instruction to draw from: those that the quick suite runs."""
 _MODES = ("mode", "flags", "on chip")
-"""Classes of a case that say how an instruction works, beside the value of its start register."""
+"""Classes of a case that tell how an instruction works, besides the value of its start register."""
 
 
 def sampled_instructions(device: str) -> list[str]:
-    """Instructions of which calls are sampled: those with an estimate for timed memory; none on a device without timing tables."""
+    """Return the instructions to sample: those with an estimate for timed memory; none if the device has no timing tables."""
     instruction_set, chip = find_device(device)
     if not chip.timing:
         return []
@@ -43,7 +43,7 @@ def sampled_instructions(device: str) -> list[str]:
 
 
 def sampled_calls(device: str, instruction: str, count: int, *, seed: int = SEED) -> list[str]:
-    """Names of `count` cases, or of all when there are fewer; the same ones every time, and more of them with a larger count."""
+    """Return the names of `count` cases, or all if there are fewer. The choice is fixed, and a larger count extends it."""
     known = [n for n in names(device, random=range(RANDOM)) if n.split("/")[1] == instruction]
     rng = np.random.default_rng([seed, zlib.crc32(f"{device}/{instruction}".encode())])
     order: list[str] = []
@@ -59,7 +59,7 @@ def sampled_calls(device: str, instruction: str, count: int, *, seed: int = SEED
 
 
 def _made(name: str) -> StreamCase | None:
-    """None where the device's memory is too small for it."""
+    """Make the case; None if the device's memory is too small for it."""
     try:
         return make_case(name)
     except NoRoomError:
@@ -74,7 +74,7 @@ def _modes(case: StreamCase) -> Sequence[tuple[str, str]]:
 
 
 def mean_point(runner: StreamRunner, name: str) -> MeanPoint:
-    """Runs the last call of a case in all phases. Raises SimulationError, also where it is refused, and DeviceError."""
+    """Run the last call of a case in all phases. Raises DeviceError, or SimulationError (also if the call is refused)."""
     case = make_case(name)
     seeds = spread_seeds(runner.device, PHASES, first=zlib.crc32(name.encode()))
     call = case.calls[-1]

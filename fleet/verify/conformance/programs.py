@@ -1,8 +1,8 @@
-"""Random programs: up to a few dozen instructions that meet in memory in every way that they may, refused ones among them.
+"""Random programs: up to a few dozen instructions that overlap in memory in every allowed way, some of them refused.
 
-What a call of an instruction looks like says its `Source`; where its operands stand says the `ProgramPlace` of this module, for
-any set: on what one of the last eight calls read or wrote (the same range, part of it, across its end), at the end of memory,
-behind and across 4 KiB, where bursts have to be cut. Program n is a function of n and of the device alone.
+A `Source` draws the calls of an instruction. `ProgramPlace` of this module places the operands, for any set: on the range that one
+of the last eight calls read or wrote (the same range, part of it, across its end), at the end of memory, or after and across
+4 KiB, where bursts must be cut. Program n is a function of n and the device alone.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from fleet.streams.model_side import refusal
 __all__ = ["PAGE", "REACH", "Mark", "ProgramPlace", "StreamProgram", "draw_program"]
 
 PAGE = 4096
-"""Bytes: no burst of AXI crosses a multiple of it."""
+"""Bytes: no AXI burst crosses a multiple of it."""
 REACH = 8
-"""Instructions: a dependence is drawn on one of so many calls before."""
+"""Instructions: dependences are drawn on the last so many calls."""
 _LENGTHS = ((3, 9), (9, 24), (24, 36))
-"""Draws of a program, from and below; a draw may bring calls that go before it."""
+"""Numbers of draws of a program, as [low, high). A draw may add calls that prepare it."""
 _MOST = 64
-"""Calls after which no draw follows."""
+"""Calls after which nothing more is drawn."""
 _TRIES = 8
 _FREE_PAGES = 1024
-"""Pages that are crossed lie among the first so many: memory further up stays free but for its end."""
+"""Page crossings are placed among the first so many pages; higher memory stays free except for its end."""
 _ILLEGAL_EVERY = 4
-"""Programs of which one has refused calls among the others."""
+"""One program in so many contains refused calls."""
 _REFUSED = 0.3
 
 
 @dataclass(frozen=True)
 class Mark:
-    """How much a place has handed out, by space. next: end of the last range; own, shared: number of ranges."""
+    """What a place has allocated, by space. next: end of the last range; own, shared: number of ranges."""
 
     next: Mapping[str, int]
     own: Mapping[str, int]
@@ -49,16 +49,16 @@ class Mark:
 
 
 class ProgramPlace(Place):
-    """Where the operands of a program's calls stand. What was handed out for a draw that is thrown away does no harm.
+    """Places the operands of a program's calls. Ranges allocated for a discarded draw do no harm.
 
-    Memory that nobody filled holds zeros; what one call finds where another one's data stood is defined too. Only ranges that a
-    draw takes for itself (`take`: their content has a meaning, as that of micro-operations) are met by no other call's writes.
+    Memory that nobody filled holds zeros, and a call may also read another call's data: all of it is defined. Other calls do not
+    write into ranges that a draw reserves (`take`), because their content has a meaning, for example micro-operations.
     """
 
     program: ClassVar[bool] = True
 
     def __init__(self, device: Device, rng: np.random.Generator, share: float) -> None:
-        """share: how often (0 to 1) an operand stands where one of an earlier call does."""
+        """share: probability (0 to 1) that an operand reuses memory of an earlier call's operand."""
         super().__init__(device, rng, dependent=share)
         self._own: dict[str, list[tuple[int, int]]] = {}
         self._shared: dict[str, list[tuple[int, int]]] = {}
@@ -66,21 +66,21 @@ class ProgramPlace(Place):
         self._filled: dict[str, list[tuple[int, int]]] = {}
 
     def take(self, space: str, size: int, align: int = 64) -> int:
-        """See `Place`; at times across 4 KiB or at the end of memory."""
+        """Reserve a range, sometimes across 4 KiB or at the end of memory. Returns its offset."""
         at = self._fresh(space, size, align, own=True)
         self._own.setdefault(space, []).append((at, at + size))
         return at
 
     def source(self, space: str, size: int, align: int = 64) -> tuple[int, bool]:
-        """See `Place`."""
+        """Place an operand that is read; see `Place`."""
         return self._somewhere(space, size, align, ())
 
     def target(self, space: str, size: int, avoid: Sequence[tuple[int, int]], align: int = 64) -> tuple[int, bool]:
-        """See `Place`."""
+        """Place an operand that is written, outside `avoid` and reserved ranges; see `Place`."""
         return self._somewhere(space, size, align, (*avoid, *self._own.get(space, [])))
 
     def written(self, space: str, size: int, align: int = 64) -> int | None:
-        """See `Place`."""
+        """Return a range that an earlier call wrote, or None; see `Place`."""
         if self._rng.random() >= self._dependent:
             return None
         found = [(start, (end - size) // align * align) for start, end in self._filled.get(space, []) if end - size >= start]
@@ -91,18 +91,18 @@ class ProgramPlace(Place):
         return start + align * int(self._rng.integers(0, (last - start) // align + 1))
 
     def done(self, reads: Sequence[Range], writes: Sequence[Range]) -> None:
-        """A call of the program reads and writes this."""
+        """Register the ranges of a call that was added to the program."""
         self._touched.append((*writes, *reads))
         for w in writes:
             if w.space not in self._device.memory:
                 self._fill(w.space, w.offset, w.offset + w.size)
 
     def mark(self) -> Mark:
-        """What has been handed out so far, for `back`."""
+        """Return the present allocation, for `back`."""
         return Mark(dict(self._next), *({k: len(v) for k, v in ranges.items()} for ranges in (self._own, self._shared)))
 
     def back(self, mark: Mark) -> None:
-        """Takes back what was handed out since: of a draw that found no room."""
+        """Undo the allocations since `mark`, those of a draw that found no room."""
         self._next = dict(mark.next)
         for ranges, count in ((self._own, mark.own), (self._shared, mark.shared)):
             for space, known in ranges.items():
@@ -119,7 +119,7 @@ class ProgramPlace(Place):
         if self._rng.random() < self._dependent:
             for at in self._meeting(space, size, align):
                 if not any(at < end and start < at + size for start, end in avoid):
-                    self._shared.setdefault(space, []).append((at, at + size))  # it may reach beyond what it meets
+                    self._shared.setdefault(space, []).append((at, at + size))  # it may extend beyond the range that it overlaps
                     return at, False
         try:
             at = self._fresh(space, size, align, own=False)
@@ -133,7 +133,7 @@ class ProgramPlace(Place):
         return at, True
 
     def _meeting(self, space: str, size: int, align: int) -> Iterator[int]:
-        """Offsets that meet what one of the last calls touched, the near ones more often first."""
+        """Yield offsets that overlap ranges of the last calls, recent ones more often first."""
         room = self._device.memory[space] - size
         reach = min(REACH, len(self._touched))
         for distance in np.argsort(self._rng.random(reach) * np.arange(1, reach + 1) ** 0.7)[:4]:
@@ -141,7 +141,7 @@ class ProgramPlace(Place):
             if not known:
                 continue
             r = known[int(self._rng.integers(len(known)))]
-            # The same place, any that meets it, or one that begins in its last or ends in its first unit.
+            # The same place, any overlap, or one that begins in the range's last unit or ends in its first.
             first, last = max(0, -(-(r.offset - size + 1) // align)), min(room, r.offset + r.size - 1) // align
             kind = self._rng.random()
             unit = r.offset // align if kind < 0.4 else first if kind < 0.5 else last if kind < 0.6 else -1
@@ -171,7 +171,7 @@ class ProgramPlace(Place):
 
 @dataclass(frozen=True)
 class StreamProgram:
-    """calls, and the cause of each (0: it is executed); blocks: what memory holds; parameters: byte address -> value."""
+    """A program. calls: with the cause of each (0: executed); blocks: content of memory; parameters: byte address -> value."""
 
     calls: tuple[Call, ...]
     causes: tuple[int, ...]
@@ -183,10 +183,10 @@ class StreamProgram:
 def draw_program(
     instruction_set: InstructionSet, device: Device, known: Mapping[str, Source], number: int, rng: np.random.Generator
 ) -> StreamProgram:
-    """The program of a number; known: the set's sources. All its calls are legal but for those whose cause is not 0.
+    """Draw the program of a number. known: the set's sources. All calls are legal except those whose cause is not 0.
 
-    It has fewer calls where memory is full. Raises DeviceError where the sources draw nothing that is legal, NoRoomError where
-    that is for want of memory.
+    The program is shorter if memory is full. Raises DeviceError if the sources draw nothing legal, NoRoomError if that is for lack
+    of memory.
     """
     share = (0.35, 0.6, 0.85)[int(rng.integers(3))]
     place = ProgramPlace(device, rng, share)
@@ -220,7 +220,7 @@ def draw_program(
 
 
 def _names(known: Sequence[str], rng: np.random.Generator) -> list[str]:
-    """What a program is made of: everything, or a few instructions, which then follow themselves and each other often."""
+    """Choose the instructions of a program: all, or a few, which then often follow themselves and each other."""
     if rng.random() < 0.7 or len(known) < 3:
         return list(known)
     return [known[int(i)] for i in rng.permutation(len(known))[: int(rng.integers(2, 4))]]
@@ -229,9 +229,9 @@ def _names(known: Sequence[str], rng: np.random.Generator) -> list[str]:
 def _legal_draw(
     instruction_set: InstructionSet, device: Device, source: Source, place: ProgramPlace, rng: np.random.Generator
 ) -> Draw | None:
-    """The next draw; None where none of several fits (operands of one call that meet where they must not).
+    """Return the next draw; None if none of several is legal (operands of one call overlap where they must not).
 
-    Raises NoRoomError where the last of several found no room in memory.
+    Raises NoRoomError if the last of them found no room in memory.
     """
     for left in reversed(range(_TRIES)):
         notes, mark = dict(place.notes), place.mark()
@@ -257,13 +257,13 @@ def _legal_draw(
 def _with_refused(
     instruction_set: InstructionSet, device: Device, calls: Sequence[Call], rng: np.random.Generator
 ) -> tuple[tuple[Call, ...], tuple[int, ...]]:
-    """The calls with illegal variants of some of them before or behind them, and all causes."""
+    """Insert illegal variants of some calls before or after them. Return all calls and their causes."""
     found: list[tuple[Call, int]] = []
     state = reset_state(device)
     for call in calls:
         wrong = _illegal(instruction_set, device, call, state, rng) if rng.random() < _REFUSED else []
         state = state_after(instruction_set, device, [call], state)
-        first = rng.random() < 0.5 or bool(device.state.registers)  # behind it, what it configures may make the variant legal
+        first = rng.random() < 0.5 or bool(device.state.registers)  # after the call, its configuration may make the variant legal
         own = [(call, 0)]
         found += [*wrong, *own] if first else [*own, *wrong]
     return tuple(c for c, _ in found), tuple(cause for _, cause in found)
@@ -272,7 +272,7 @@ def _with_refused(
 def _illegal(
     instruction_set: InstructionSet, device: Device, call: Call, state: Mapping[str, int], rng: np.random.Generator
 ) -> list[tuple[Call, int]]:
-    """An illegal variant of a call with its cause, at times none."""
+    """Return an illegal variant of a call with its cause; sometimes none."""
     words = {r.name for r in description_of(instruction_set).words(call.instruction)}
     names = [n for n in call.fields if n in words]
     for _ in range(_TRIES):

@@ -1,4 +1,4 @@
-"""Registers right after reset: what the bus reads against the description, and an instruction that relies on it."""
+"""Registers right after reset: compares bus reads with the description, and runs an instruction that relies on reset values."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from fleet.streams.run import StreamRunner
 __all__ = ["left_at_reset", "reset_values", "wrong_after_reset", "wrong_with_defaults"]
 
 _NOTHING_YET = frozenset({"error_cause", "error_instruction", "irq_enable", "irq_status"})
-"""Roles of registers that say, whoever drives them, that nothing has happened."""
+"""Roles of registers that report, whoever drives them, that nothing has happened."""
 
 
 def reset_values(description: Description) -> dict[Register, tuple[int, int]]:
-    """Register -> (bits that a host reads, their values after reset): of all fields that keep what software wrote.
+    """Return register -> (mask of the bits that a host reads, their reset values), of all fields that keep what software wrote.
 
-    What the hardware drives (a status, a counter) has no reset value in the description; it counts where its role says that nothing
-    has happened yet.
+    Fields that the hardware drives (a status, a counter) have no reset value in the description. They count if their role says that
+    nothing has happened yet.
     """
     found: dict[Register, tuple[int, int]] = {}
     for r in description.registers:
@@ -36,7 +36,7 @@ def reset_values(description: Description) -> dict[Register, tuple[int, int]]:
 
 
 def wrong_after_reset(runner: StreamRunner) -> list[str]:
-    """Reads all registers before anything is written: a line for each that is not as described. Raises SimulationError."""
+    """Read all registers before anything is written. Return one line for each that differs. Raises SimulationError."""
     description = description_of(runner.set)
     expected = reset_values(description)
     for r in description.with_role("description_hash"):
@@ -53,7 +53,7 @@ def wrong_after_reset(runner: StreamRunner) -> list[str]:
 
 
 def left_at_reset(runner: StreamRunner, call: Call) -> tuple[Call, list[str]]:
-    """The call with as many operands as possible at their values after reset while it stays legal, and the names of those."""
+    """Set as many operands of a call to their reset values as legality allows. Return the call and the names of these operands."""
     description = description_of(runner.set)
     resets = {r.address: r.reset for r in description.registers}
     unit = runner.set.instructions[call.instruction]
@@ -66,16 +66,16 @@ def left_at_reset(runner: StreamRunner, call: Call) -> tuple[Call, list[str]]:
 
 
 def wrong_with_defaults(runner: StreamRunner, case: StreamCase) -> tuple[list[str], list[str]]:
-    """Runs a case right after reset without any write that would leave a register as it is, parameter registers included.
+    """Run a case right after reset, without writes that would not change a register, parameter registers included.
 
-    The operands of a case of one instruction take their values after reset where it stays legal with them. Returns what differs
-    from the functional model, and the registers of the first instruction that were left as the reset left them.
+    In a case of one instruction, operands take their reset values as far as the call stays legal. Returns the differences from the
+    functional model, and the registers of the first instruction that keep their reset values.
 
     Raises SimulationError.
     """
     description = description_of(runner.set)
     first, left = left_at_reset(runner, case.calls[0])
-    if len(case.calls) > 1:  # the others need what it does
+    if len(case.calls) > 1:  # the other calls need its effect
         first = case.calls[0]
         left = [r.name for r in description.words(first.instruction) if first.fields[r.name] == r.reset and r.role != "start"]
     parameters = {r.address: r.reset for r in description.with_role("parameter")}

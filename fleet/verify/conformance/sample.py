@@ -22,14 +22,14 @@ __all__ = ["SampleFailure", "run_sample", "sample_names"]
 
 @dataclass(frozen=True)
 class SampleFailure:
-    """name: of the case, which `fleet stream run` takes; reason: one line."""
+    """A case that failed. name: of the case, for `fleet stream run`; reason: one line."""
 
     name: str
     reason: str
 
 
 def sample_names(device: str, count: int) -> list[str]:
-    """`count` cases of every kind and instruction: directed ones spread over all of them, random, illegal, programs."""
+    """Return `count` case names of every kind and instruction: directed ones spread evenly, random, illegal, programs."""
     seeds = range(count)
     drawn = names(device, random=seeds, illegal=seeds, programs=seeds, directed=False)
     directed: dict[str, list[str]] = {}
@@ -40,11 +40,11 @@ def sample_names(device: str, count: int) -> list[str]:
 
 
 def run_sample(device: str, cases: list[str], *, rtl: bool) -> Iterator[SampleFailure | None]:
-    """What went wrong, or None, of every case but those for which the device's memory is too small.
+    """Run cases. Yield a failure or None for each; cases for which the device's memory is too small are skipped.
 
-    With rtl: every case on two memories, compared in every bit.
+    rtl: run every case on two memories and compare every bit.
 
-    Raises SetupError, BuildError, DeviceError where nothing can be run at all.
+    Raises SetupError, BuildError or DeviceError if nothing can be run at all.
     """
     if rtl:
         with StreamRunner(device) as runner:

@@ -1,12 +1,12 @@
-"""The conformance suite: every case has a name from which it can be made again.
+"""The conformance suite: every case can be made again from its name.
 
     <device>/<instruction>/directed/<number>    sizes at boundaries, modes, flags, aliasing
     <device>/<instruction>/random/<seed>        a legal call with random data
-    <device>/<instruction>/illegal/<seed>       variants of a legal call, every field in turn; what is refused must write nothing
-    <device>/program/<seed>                     instructions that depend on each other; of every fourth some are refused
+    <device>/<instruction>/illegal/<seed>       variants of a legal call, every field in turn; a refused call must write nothing
+    <device>/program/<seed>                     instructions that depend on each other; every fourth has refused calls
     <device>/<instruction>/aimed/<bin>/<seed>   a draw, or a program, that aims at a coverage bin (`fleet.verify.coverage`)
 
-Generic over instruction sets: what is legal and what data look like comes from the set (`fleet.isa.conformance`).
+Generic over instruction sets: the set defines what is legal and what data look like (`fleet.isa.conformance`).
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def is_case_name(text: str) -> bool:
 def names(
     device: str, *, random: range = range(0), illegal: range = range(0), programs: range = range(0), directed: bool = True
 ) -> list[str]:
-    """Names of a device's cases: all directed ones, and of the others those of the given seeds.
+    """Return the names of a device's cases: all directed ones, and of the other kinds those with the given seeds.
 
-    Raises DeviceError where the instruction set says nothing of what to draw.
+    Raises DeviceError if the instruction set does not say what to draw.
     """
     instruction_set, chip = find_device(device)
     found: list[str] = []
@@ -60,9 +60,9 @@ def names(
 
 
 def make_case(name: str) -> StreamCase:
-    """The case of that name.
+    """Make the case of that name.
 
-    Raises NoRoomError where the device's memory is too small for it, DeviceError for a name that means none; both name the case.
+    Raises NoRoomError if the device's memory is too small, DeviceError if the name is not a case's; both name the case.
     """
     try:
         case = _make_case(name)
@@ -88,7 +88,7 @@ def _make_case(name: str) -> StreamCase:
         p = draw_program(instruction_set, device, _sources(instruction_set), number, rng)
         if match["program"] == "undefined":
             unwritten, rest = "left out", ()
-        else:  # what none of its instructions writes before it is read, the loader does
+        else:  # the loader writes what no instruction writes before it is read
             unwritten, rest = "zeros", zeros_for(unwritten_reads(instruction_set, device, p.calls, p.blocks))
         return StreamCase(
             name, device.name, p.calls, (*p.blocks, *rest), p.causes, p.parameters, number, replay, p.classes, unwritten
@@ -116,7 +116,7 @@ def _make_case(name: str) -> StreamCase:
 
 
 def suite_devices(*, all_devices: bool) -> list[str]:
-    """Of every installed set that has hardware and says what to draw: all devices, or the one with the fewest HBM ports."""
+    """Return the devices of installed sets that have hardware and say what to draw: all, or the one with the fewest HBM ports."""
     found: list[str] = []
     for s in instruction_sets().values():
         if s.rtl is not None and s.devices and sources(s):
@@ -153,9 +153,9 @@ def _one(source: Source, device: Device, kind: str | None, number: int, rng: np.
 def _variants(
     instruction_set: InstructionSet, device: Device, draw: Draw, number: int, rng: np.random.Generator
 ) -> tuple[tuple[Call, ...], tuple[int, ...]]:
-    """A share of the variants of a call, so that successive seeds go through all registers; the call itself ends the stream.
+    """Return some variants of a call, so that successive seeds cover all registers. The call itself ends the stream.
 
-    Variants that are legal are left out unless they are cheap: they run too, on what memory holds.
+    Legal variants run too, on the present content of memory. They are left out unless they are cheap.
     """
     state = state_after(instruction_set, device, draw.before)
     variants = list(mutations(instruction_set, device, draw.call, rng))
@@ -173,9 +173,9 @@ def _variants(
 
 
 def _changes_what_follows(instruction_set: InstructionSet, device: Device, call: Call) -> bool:
-    """Whether a legal variant reads memory that only instructions fill (nobody says what it finds there), or configures the device.
+    """Whether a legal variant reads undefined memory that only instructions fill, or configures the device.
 
-    All variants are judged, and the call was drawn, for the state before them.
+    Legality of the variants, like the draw, refers to the state before them.
     """
     unit = instruction_set.instructions[call.instruction]
     if unit.legal(device, call.fields):

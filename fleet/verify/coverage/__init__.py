@@ -1,7 +1,7 @@
-"""Functional coverage of an instruction set: what its streams met of all that they could meet, and the draws that aim at the rest.
+"""Functional coverage of an instruction set: compares the streams' calls with all possible ones, and draws towards the rest.
 
-`fleet.sdk.coverage` is what a set may say of it. `values` are classes of values, `shapes` of calls, `results` of what was written;
-`bins` lists every bin of a device with the reason of those that are impossible; `observe` turns a stream that ran into bins;
-`account` keeps them; `moves` and `aimed` draw towards a bin, `steer` chooses which; `run` runs it all; `rtl` reads what the
-simulator counted.
+`fleet.sdk.coverage` is what a set may declare. `values` has classes of values, `shapes` of calls, `results` of written data;
+`bins` lists every bin of a device, with a reason for each impossible one; `observe` turns a stream that ran into bins; `account`
+stores them; `moves` and `aimed` draw towards a bin, `steer` chooses the bin; `run` runs everything; `rtl` reads the simulator's
+counts.
 """

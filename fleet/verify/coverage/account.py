@@ -1,4 +1,4 @@
-"""What runs met: a JSON file that merges with those of other runs, workers and seeds of the same description."""
+"""The coverage account: a JSON file that merges with accounts of other runs, workers and seeds of the same description."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FORM = 3
 
 @dataclass
 class Met:
-    """A bin that was met. count: streams; first: name of the first of them, setting: of its run."""
+    """A bin that was met. count: number of streams; first: name of the first stream; setting: of its run."""
 
     count: int
     first: str
@@ -28,7 +28,7 @@ class Met:
 
 @dataclass
 class Tried:
-    """Draws that were aimed at a bin and did not get there. why: the last reason for which a call was refused."""
+    """Draws that aimed at a bin and missed it. why: the last reason for which a call was refused."""
 
     draws: int
     why: str = ""
@@ -36,7 +36,7 @@ class Tried:
 
 @dataclass
 class Point:
-    """After so many seconds of a run, and of its processors, so many bins were met."""
+    """A point of the curve: bins met after so many seconds of wall time and processor time."""
 
     seconds: float
     cpu: float
@@ -46,14 +46,18 @@ class Point:
 
 @dataclass
 class CoverageAccount:
-    """Of one device and description.
+    """The account of one device and description.
 
     Attributes:
-        seeds: of the runs in it; steered: whether all of these were.
+        seeds: of the runs in it.
+        steered: whether all of these were steered.
         met, tried: by bin.
-        curve: one run's, workers together; of several runs the longest.
-        programs, instructions: run and compared; seconds: wall time of workers, summed; cpu: processor time, simulations included.
-        failures: a line each; left_out: instruction, or "program" -> programs for which the device's memory is too small.
+        curve: of one run, with all workers; of several runs, the longest.
+        programs, instructions: that were run and compared.
+        seconds: wall time, summed over workers.
+        cpu: processor seconds, simulations included.
+        failures: one line each.
+        left_out: instruction, or "program" -> programs for which the device's memory is too small.
     """
 
     device: str
@@ -72,7 +76,7 @@ class CoverageAccount:
     left_out: dict[str, int] = field(default_factory=dict[str, int])
 
     def add(self, found: Iterable[str], name: str, setting: str) -> int:
-        """The bins of one stream; returns how many are new."""
+        """Add the bins of one stream. Returns the number of new bins."""
         new = 0
         for key in found:
             met = self.met.get(key)
@@ -84,7 +88,7 @@ class CoverageAccount:
         return new
 
     def merge(self, other: CoverageAccount) -> None:
-        """Adds another account's. Raises ModelError where that is of another device or description."""
+        """Add another account. Raises ModelError if its device or description differs."""
         if (other.device, other.description_hash) != (self.device, self.description_hash):
             raise ModelError(
                 f"made for {other.device} with description {other.description_hash[:16]}, expected {self.device} with "
@@ -110,9 +114,9 @@ class CoverageAccount:
             self.left_out[what] = self.left_out.get(what, 0) + count
 
     def save(self, path: Path) -> None:
-        """Writes JSON, whole or not at all. Raises FleetError."""
+        """Write JSON atomically. Raises FleetError."""
         table = {"form": _FORM, **asdict(self)}
-        # A name stands there once: that of a program with many aims is long.
+        # Store each name once: the name of a program with many aims is long.
         names = {m.first: i for i, m in enumerate({m.first: m for m in self.met.values()}.values())}
         table["names"] = list(names)
         table["met"] = {k: [m.count, names[m.first], m.setting] for k, m in sorted(self.met.items())}
@@ -123,7 +127,7 @@ class CoverageAccount:
 
 
 def load_account(path: Path) -> CoverageAccount:
-    """Reads what `save` wrote. Raises ModelError for anything else."""
+    """Read what `save` wrote. Raises ModelError for any other file."""
     try:
         table: Any = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(table, dict) or cast("dict[str, Any]", table).pop("form", None) != _FORM:

@@ -1,4 +1,4 @@
-"""Programs that aim at bins: made again from the bins' keys and a number alone."""
+"""Programs that aim at bins. The bins' keys and a number are enough to make one again."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _CANDIDATES = 3
 _DRAWS = 6
 _NEAR = {"1": (1,), "2-3": (2, 3), "4+": (4, 5, 6, 7)}
 _APART = {"2-3": 2, "4+": 4}
-"""Instructions that a call has to wait before it comes, at least, where calls that fill a memory for it go before it."""
+"""Minimum number of instructions before a call, if calls that fill a memory for it come before it."""
 _FILLERS = 8
 _ORDER = ("none", "", "1", "2-3", "4+")
-"""Of a program's aims, by distance: what stands alone first, so that the others have something to depend on."""
+"""Order of a program's aims by distance: independent calls first, so that the others have something to depend on."""
 
 
 @dataclass(frozen=True)
 class Aimed:
-    """A program. reached: the bins that it meets, as far as can be told before it runs; why: the last refusal on the way."""
+    """A program. reached: the bins that it meets, as far as known before it runs; why: the last refusal while drawing."""
 
     draws: tuple[Draw, ...]
     reached: frozenset[str]
@@ -44,22 +44,22 @@ class Aimed:
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """In order; draws that are made outside a program stand one behind the other."""
+        """All calls in order; draws made outside a program follow each other."""
         return tuple(c for d in self.draws for c in d.calls)
 
     @property
     def blocks(self) -> tuple[Write, ...]:
-        """What memory holds."""
+        """The content of memory."""
         return tuple(b for d in self.draws for b in d.blocks)
 
     @property
     def parameters(self) -> dict[int, int]:
-        """Byte address -> value; the first draw's hold."""
+        """Byte address -> value; on a conflict the earlier draw's value."""
         return {k: v for d in reversed(self.draws) for k, v in d.parameters.items()}
 
 
 class _Program:
-    """A program that grows. waiting: calls that come later, with the number of calls after which they do."""
+    """A program under construction. waiting: (number of calls before which it may not come, aim, draw)."""
 
     def __init__(self, space: BinSpace, rng: np.random.Generator) -> None:
         self.place = AimedPlace(space.device, rng)
@@ -71,7 +71,7 @@ class _Program:
         self._space = space
 
     def append(self, draw: Draw) -> None:
-        """Behind all others."""
+        """Append a draw at the end."""
         set_, device = self._space.instruction_set, self._space.device
         draw = resolved_draw(set_, device, draw, self.place.state)
         self.place.state = state_after(set_, device, draw.calls, self.place.state)
@@ -81,7 +81,7 @@ class _Program:
         self.filled += self.fills(draw.calls)
 
     def fills(self, calls: Sequence[Call]) -> list[Range]:
-        """What some calls write into memories that only instructions fill."""
+        """Return the ranges that calls write in memories that only instructions fill."""
         fills, device = self._space.hints.fills, self._space.device
         classes = self._space.instruction_set.instructions
         calls = [c for c in calls if fills is None or c.instruction in fills]
@@ -89,7 +89,7 @@ class _Program:
 
 
 class Aimer:
-    """Draws for one device."""
+    """Draws programs for one device."""
 
     def __init__(self, space: BinSpace) -> None:
         self.space = space
@@ -99,10 +99,10 @@ class Aimer:
         self._last: tuple[str, int, Aimed] | None = None
 
     def draw(self, text: str, number: int) -> Aimed:
-        """A program for the bins of a text (`aims_of`); what does not reach its bin is left out if something else does.
+        """Draw a program for the bins of a text (`aims_of`). A draw that misses its bin is left out if another one hits.
 
-        The last one is kept: who looks whether it reached its bins need not draw it again to run it. Raises NoRoomError where the
-        device's memory is too small for all of it.
+        The last program is cached, so a caller may check `reached` and then run it without a second draw. Raises NoRoomError if the
+        device's memory is too small for every draw.
         """
         if self._last is None or self._last[:2] != (text, number):
             self._last = text, number, self._draw(text, np.random.default_rng([number, zlib.crc32(text.encode())]))
@@ -120,7 +120,7 @@ class Aimer:
                     missed = self._add(program, self._named(aim, rng), rng)
                     spare = spare or missed
                 self._flush(program, rng, last=last)
-            except NoRoomError as error:  # the others' draws may be smaller
+            except NoRoomError as error:  # the other draws may be smaller
                 full, self.mover.why = error, error.what
         if not program.draws and spare is not None:
             program.append(spare)
@@ -130,12 +130,12 @@ class Aimer:
         return Aimed(draws, frozenset(program.reached), self.mover.why)
 
     def _named(self, aim: Aim, rng: np.random.Generator) -> Aim:
-        """With an instruction, where any will do."""
+        """Choose a random instruction for an aim that names none."""
         names = list(self.space.places)
         return aim if aim.instruction else replace(aim, instruction=names[int(rng.integers(len(names)))])
 
     def _add(self, program: _Program, aim: Aim, rng: np.random.Generator) -> Draw | None:
-        """Adds a draw that reaches its bins, and what it depends on; the draw, unused, where none of some does."""
+        """Add a draw that reaches its bins, with the calls that it depends on. If no attempt succeeds, return the unused draw."""
         if aim.earlier:
             program.append(self._any(aim.earlier, program, rng))
         first = min(_NEAR.get(aim.distance, (1,))) if aim.distance not in {"", "none"} or aim.kind else 0
@@ -162,7 +162,7 @@ class Aimer:
         return None
 
     def _flush(self, program: _Program, rng: np.random.Generator, *, last: bool) -> None:
-        """Adds the calls whose turn it is; with last all of them, others between them."""
+        """Append the waiting calls that are due; last: all of them, with filler calls in between."""
         while program.waiting and (last or program.waiting[0][0] <= len(program.calls)):
             due, aim, draw = program.waiting.pop(0)
             for _ in range(_FILLERS):
@@ -174,7 +174,7 @@ class Aimer:
                 program.append(legal)
 
     def _legal(self, draw: Draw, program: _Program) -> Draw | None:
-        """The draw as it finds the state registers; None where what was configured since it was drawn makes it illegal."""
+        """Resolve the draw with the present state registers; None if configuration since the draw makes it illegal."""
         set_, device = self.space.instruction_set, self.space.device
         found = resolved_draw(set_, device, draw, program.place.state)
         return None if any(set_.instructions[c.instruction].legal(device, c.fields) for c in found.calls) else found
@@ -184,15 +184,15 @@ class Aimer:
         return self._sources[instruction].draw(self.space.device, rng, program.place, small=True)
 
     def _filler(self, program: _Program, rng: np.random.Generator) -> Draw:
-        """A draw that stands apart, if possible without calls before it."""
+        """Draw an independent call, if possible one that needs no calls before it."""
         names = list(self._sources)
         found = [self._any(names[int(rng.integers(len(names)))], program, rng) for _ in range(2)]
         return min(found, key=lambda d: len(d.calls))
 
     def _target(self, aim: Aim, program: _Program, rng: np.random.Generator, *, twice: bool) -> Draw:
-        """The draw that aims: the best of some, moved. Without a place of its own in memory, at times a directed one.
+        """Draw for the aim: the best of several draws, moved. Sometimes a directed one, if the operands need no place of their own.
 
-        twice: where a barrier goes before a moved call, the call itself may go before it too, to be what it waits for.
+        twice: if a barrier precedes a moved call, the call itself may precede the barrier too, as the call to wait for.
         """
         source, device, hints = self._sources[aim.instruction], self.space.device, self.space.hints
         program.place.wanted = self._wanted(aim, program)
@@ -228,7 +228,7 @@ class Aimer:
         return replace(best, call=call)
 
     def _wanted(self, aim: Aim, program: _Program) -> Sequence[int]:
-        """How far back the operands' earlier users stand."""
+        """Return the distances to the earlier calls on which the operands shall depend."""
         if aim.kind and not aim.distance:
             return (1,)
         if self.space.hints.barrier is not None and aim.distance in _NEAR:
@@ -259,7 +259,7 @@ class Aimer:
         return self.observer.stride(call, aim.side)
 
     def _reached(self, aim: Aim, call: Call) -> set[str]:
-        """The aim's bins as far as the call alone decides."""
+        """Return the aim's bins that the call alone reaches."""
         if aim.shape and self.observer.shape(call) != aim.shape:
             return set()
         if aim.stride and self._stride(aim, call) != aim.stride:
@@ -272,7 +272,7 @@ class Aimer:
         return set(aim.keys)
 
     def _met(self, aim: Aim, program: _Program, draw: Draw) -> set[str]:
-        """The aim's bins that a draw meets behind the program."""
+        """Return the aim's bins that a draw meets if it is appended to the program."""
         found = self._reached(aim, draw.call)
         if not found or not (aim.distance or aim.kind):
             return found
@@ -285,7 +285,7 @@ class Aimer:
         return found if distance_class(nearest(touched, touched_by(set_, device, draw.call))) == aim.distance else set()
 
     def _seasoned(self, aims: Sequence[Aim], draws: Sequence[Draw], rng: np.random.Generator) -> tuple[Draw, ...]:
-        """With numbers that leave results ordinary or do not, as the first aim wants them; at times as they are."""
+        """Replace the data so that results are ordinary, or saturate, as the first aim asks; sometimes keep them."""
         aim = next((a for a in aims if a.saturation and self._dtype(a).kind == "f"), None)
         if aim is None or rng.random() < 0.1:
             return tuple(draws)
@@ -297,7 +297,7 @@ class Aimer:
 
 
 def _seasoned(block: Write, dtype: np.dtype[Any], saturation: str, rng: np.random.Generator) -> Write:
-    """The block with numbers that leave results ordinary, or with some that do not: largest, infinite, NaN."""
+    """Fill the block with numbers whose results are ordinary, or mix in the largest number, infinities and NaN."""
     count = block.data.size // dtype.itemsize
     if saturation == "ordinary":
         numbers = rng.normal(0, 0.5, count).astype(dtype)
@@ -314,8 +314,8 @@ _AIMERS: dict[tuple[str, str, int], tuple[InstructionSet, Aimer]] = {}
 
 
 def aimer(instruction_set: InstructionSet, device: Device) -> Aimer:
-    """The aimer of a device, kept; a changed description has another one."""
+    """Return the cached aimer of a device. A changed description gets a new one."""
     key = device.name, description_hash(instruction_set, device), id(instruction_set)
     if key not in _AIMERS:
-        _AIMERS[key] = instruction_set, Aimer(space_of(instruction_set, device))  # the set is kept: its id stays its own
+        _AIMERS[key] = instruction_set, Aimer(space_of(instruction_set, device))  # keeps the set alive, so that its id stays unique
     return _AIMERS[key][1]

@@ -1,4 +1,4 @@
-"""What a draw aims at, taken out of the keys of bins."""
+"""Parses the keys of bins into aims of a draw."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from fleet.verify.coverage.bins import NO_MODE, BinSpace, family
 __all__ = ["SEPARATOR", "TOGETHER", "Aim", "aims_of", "field_of", "keys_of", "same_call", "text_of"]
 
 SEPARATOR, TOGETHER = ",", "+"
-"""Between the bins of one program; between the modes of crosses that agree in all else, which are one call's."""
+"""Separators: between the bins of a program; between the modes of crosses that agree in all other parts (one call)."""
 
 
 @dataclass(frozen=True)
 class Aim:
-    """What one call shall be; what is empty is free.
+    """What one call should look like; empty fields are free.
 
-    keys: the bins. modes: of crosses that agree in all else, a mode each; all other aims have one bin.
-    saturation: of its result; distance: class of the distance to the nearest hazard; side: whose stride, "" for the wider one.
-    kind, earlier: of a hazard, and the instruction that is waited for.
+    keys: the bins. modes: one per cross, of crosses that agree in all other parts; other aims have one bin. saturation: of the
+    result. distance: class of the distance to the nearest hazard. side: "read" or "write", whose stride counts; "" for the wider
+    one. kind, earlier: of a hazard, and the instruction to wait for.
     """
 
     keys: tuple[str, ...]
@@ -39,12 +39,12 @@ class Aim:
 
 
 def field_of(mode: str) -> str:
-    """The field of a "field=value"."""
+    """Return the field of "field=value"."""
     return mode.partition("=")[0]
 
 
 def same_call(a: Aim, b: Aim) -> bool:
-    """Whether one call may fall into both bins: crosses that differ in the mode field alone."""
+    """Whether one call may meet both bins: crosses that differ only in the mode, in different mode fields."""
     return (
         bool(a.modes and b.modes)
         and replace(a, keys=(), modes=()) == replace(b, keys=(), modes=())
@@ -53,9 +53,9 @@ def same_call(a: Aim, b: Aim) -> bool:
 
 
 def aims_of(space: BinSpace, text: str) -> tuple[Aim, ...]:
-    """The aims of a program, one for what one call can meet; see `text_of`.
+    """Return the aims of a program's text, one for each call. `text_of` describes the text.
 
-    Raises DeviceError for a key that is no bin.
+    Raises DeviceError if a key is not a bin.
     """
     found: list[Aim] = []
     for key in keys_of(text):
@@ -68,7 +68,7 @@ def aims_of(space: BinSpace, text: str) -> tuple[Aim, ...]:
 
 
 def keys_of(text: str) -> list[str]:
-    """The bins of a program's text."""
+    """Return the bins of a program's text."""
     found: list[str] = []
     for part in text.split(SEPARATOR):
         if ":cross:" in part:
@@ -80,7 +80,7 @@ def keys_of(text: str) -> list[str]:
 
 
 def text_of(keys: Sequence[str]) -> str:
-    """The bins of a program as its name has them: crosses that follow each other and differ in the mode alone are one part."""
+    """Return the text of a program's bins, part of its name. Neighbouring crosses that differ only in the mode become one part."""
     found: list[str] = []
     for key in keys:
         parts, before = key.split(":"), found[-1].split(":") if found else []

@@ -1,6 +1,6 @@
-"""All bins of an instruction set on a device, and which of them nothing can fall into, with the reason.
+"""All bins of an instruction set on a device. Bins that no call can meet are impossible and carry a reason.
 
-A bin is a key of parts joined by ":", the first of them an instruction, or "hazard":
+A bin is a key with parts joined by ":". The first part is an instruction, or "hazard":
 
     mvm:executed:yes                        mvm:refused:bad_size              mvm:start:0x11f
     mvm:field:mvm_chin:32n+1                mvm:remainder:mvm_chin/64:over    mvm:stride:write:padded
@@ -8,8 +8,8 @@ A bin is a key of parts joined by ":", the first of them an instruction, or "haz
     mvm:cross:<mode>:<shape>:<stride>:<saturation>:<distance>
     hazard:raw:2-3                          hazard:raw:wt2hbm:mvm
 
-`BinSpace` is built from the description, the device and a sample of draws; nothing runs. A bin is impossible where description and
-device leave no value of its class, or where the set says why (`CoverageHints.impossible`); every other one counts.
+`BinSpace` is built from the description, the device and a sample of draws; nothing runs. A bin is impossible if description and
+device allow no value of its class, or if the set gives a reason (`CoverageHints.impossible`). All other bins count.
 """
 
 from __future__ import annotations
@@ -34,34 +34,34 @@ from fleet.verify.coverage.values import REMAINDERS, FieldPlace, class_of, examp
 __all__ = ["DISTANCES", "FAMILIES", "NO_MODE", "BinSpace", "distance_class", "space_of"]
 
 DISTANCES = ("none", "1", "2-3", "4+")
-"""Instructions back to the nearest one that a call must wait for."""
+"""Classes of the distance, in instructions, to the nearest call that a call must wait for."""
 FAMILIES = ("executed", "refused", "start", "field", "remainder", "stride", "result", "memory", "issue", "hazard", "cross")
-"""Second part of a key; "hazard" is the first one of keys that belong to no instruction."""
+"""Second part of a key; "hazard" is the first part of keys that belong to no instruction."""
 NO_MODE = "-"
-"""Mode of a cross of an instruction without any."""
+"""Mode of a cross if the instruction has no modes."""
 _SAMPLE = 12
 _TELLING = 96
-"""Calls after which two modes that always said the same are taken for one."""
+"""Number of sampled calls; two modes that agree in all of them count as one."""
 
 
 def distance_class(distance: int | None) -> str:
-    """One of `DISTANCES`."""
+    """Return one of `DISTANCES`."""
     return "none" if distance is None else "1" if distance == 1 else "2-3" if distance <= 3 else "4+"
 
 
 def family(key: str) -> str:
-    """One of `FAMILIES`."""
+    """Return one of `FAMILIES`."""
     first, second = key.split(":", 2)[:2]
     return "hazard" if first == "hazard" else second
 
 
 @dataclass(frozen=True)
 class BinSpace:
-    """Everything that can be met, in a fixed order. bins: key -> None, or why nothing can fall into it.
+    """All bins of a device, in a fixed order. bins: key -> None, or why no call can meet it.
 
-    places, sizes, modes: of every instruction; strided: "read" and "write" where its addresses say what it touches there.
-    ignored: labels of fields that take values which the description does not leave. causes: number -> name; blocks: natural ones,
-    ascending.
+    places, sizes, modes: by instruction; strided: by instruction, "read" and "write" if its address fields locate that side's
+    operands. ignored: labels of fields that may take values which the description does not allow. causes: number -> name. blocks:
+    natural block sizes, ascending.
     """
 
     instruction_set: InstructionSet
@@ -78,12 +78,12 @@ class BinSpace:
 
     @property
     def open(self) -> list[str]:
-        """The bins that count: all but the impossible ones."""
+        """The bins that count: all except the impossible ones."""
         return [key for key, why in self.bins.items() if why is None]
 
 
 def space_of(instruction_set: InstructionSet, device: Device) -> BinSpace:
-    """The bins of a set on a device. Raises DeviceError where the set says nothing of what to draw."""
+    """Return the bins of a set on a device. Raises DeviceError if the set does not say what to draw."""
     d, hints = description_of(instruction_set), instruction_set.coverage
     names = [n for n in instruction_set.instructions if n in sources(instruction_set)]
     found = {n: places(d, n, hints, device) for n in names}
@@ -142,9 +142,9 @@ def _fields(space: BinSpace, name: str) -> Iterator[tuple[str, str | None]]:
 
 
 def _ignored(space: BinSpace, name: str) -> frozenset[str]:
-    """Labels of fields whose constraints in the description the functional model does not hold: ignored ones, for the most part.
+    """Return labels of fields whose constraints the functional model does not check, mostly because it ignores the field.
 
-    A sampled call stays legal with a value that the description does not leave.
+    A sampled call stays legal with a value that the description does not allow.
     """
     cls, found = space.instruction_set.instructions[name], set[str]()
     for p in (p for p in space.places[name] if p.free):
@@ -177,7 +177,7 @@ def _strided(space: BinSpace, name: str) -> frozenset[str]:
 
 
 def _distinct(space: BinSpace, name: str, modes: tuple[FieldPlace, ...]) -> tuple[FieldPlace, ...]:
-    """Modes without those that say in every sampled call what an earlier one says."""
+    """Drop modes that carry the same information as an earlier one in every sampled call."""
     calls = sample_calls(space, name, _TELLING)
     known: dict[tuple[int, ...], FieldPlace] = {}
     for p in modes:
@@ -189,7 +189,7 @@ def _distinct(space: BinSpace, name: str, modes: tuple[FieldPlace, ...]) -> tupl
 
 
 def mode_values(space: BinSpace, name: str) -> list[str]:
-    """ "field=value" of every mode that an instruction may have."""
+    """Return "field=value" of every mode that an instruction may have."""
     found: list[str] = []
     for p in space.modes[name]:
         for value, why in possible(p, space.device).items():
@@ -199,7 +199,7 @@ def mode_values(space: BinSpace, name: str) -> list[str]:
 
 
 def _cross(space: BinSpace, name: str) -> Iterator[tuple[str, str | None]]:
-    for p in space.modes[name]:  # what a set declares of fields must be known before their crosses
+    for p in space.modes[name]:  # the crosses below depend on what a set declares of fields
         for value in possible(p, space.device):
             key = f"{name}:field:{p.label}:{value}"
             space.bins[key] = space.bins.get(key) or space.hints.reason(key)
@@ -215,7 +215,7 @@ def _cross(space: BinSpace, name: str) -> Iterator[tuple[str, str | None]]:
 
 
 def _no_shapes(space: BinSpace, name: str) -> dict[str, str]:
-    """Shapes that none of an instruction's sizes can give it, because of the limits that the set states; and the reason."""
+    """Return shape -> reason, for shapes that the set's limits make impossible for all sizes of an instruction."""
     sizes = space.sizes[name]
     if not sizes or any(p.limit is None or p.label in space.ignored[name] for p in sizes):
         return {}
@@ -226,7 +226,7 @@ def _no_shapes(space: BinSpace, name: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Sampled:
-    """Spaces that an instruction reads and writes, in a sample of its draws."""
+    """The spaces that an instruction reads and writes, from a sample of its draws."""
 
     reads: frozenset[str]
     writes: frozenset[str]
@@ -250,7 +250,7 @@ def _sampled(space: BinSpace, name: str) -> _Sampled:
 
 @dataclass
 class _Calls:
-    """drawn: the calls so far; seed: of the next draw."""
+    """drawn: the calls so far; seed: for the next draw."""
 
     drawn: list[Call] = field(default_factory=list[Call])
     seed: int = 0
@@ -258,11 +258,11 @@ class _Calls:
 
 _DRAWN: dict[tuple[str, str, str], _Calls] = {}
 _FULL = 16
-"""Draws one after the other for which memory is too small, after which no other is tried."""
+"""Stop sampling after so many consecutive draws that do not fit into memory."""
 
 
 def sample_calls(space: BinSpace, name: str, count: int) -> list[Call]:
-    """The first draws of an instruction, always the same; fewer, or none, where the device's memory is too small for them."""
+    """Return the first draws of an instruction, always the same ones; fewer, or none, if the device's memory is too small."""
     source = sources(space.instruction_set)[name]
     found = _DRAWN.setdefault((str(space.instruction_set.description), space.device.name, name), _Calls())
     full = 0

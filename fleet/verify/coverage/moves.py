@@ -1,4 +1,4 @@
-"""Moves the fields of a legal call while it stays legal, towards a class of values, a shape or a stride."""
+"""Moves fields of a legal call towards a class of values, a shape or a stride, and keeps the call legal."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _EXPECTED = re.compile(r"^(\w+)(?:: | is ).*?, expected (?:at least |\w+ \()?(0x
 _TIE_SAMPLE = 24
 _REPAIRS = 6
 _STEPS, _DIRECTED, _TWO = 24, 0.8, 0.3
-"""Of a walk: steps; shares of those that go towards the shape, and of those that change two fields at once."""
+"""Parameters of a walk: number of steps; share of steps towards the shape; share of steps that change two fields at once."""
 _LARGE = 40
-"""A walk makes no size larger than this, or than it is: a call's time grows with all of them."""
+"""A walk raises no size above this limit (or its present value), because a call's time grows with every size."""
 _MOST_CYCLES, _MOST_BYTES = 150_000, 1 << 20
-"""What a moved call may cost and touch: the largest sizes take longer than all else together."""
+"""Limits for the cost and the touched bytes of a moved call: the largest sizes take longer than all others together."""
 _SMALL = 20_000
-"""Product of a call's sizes up to which nobody asks what it costs."""
+"""Product of a call's sizes below which its cost is not estimated."""
 
 
 class Mover:
@@ -39,7 +39,7 @@ class Mover:
         self._ties: dict[str, tuple[tuple[FieldPlace, ...], ...]] = {}
 
     def ties(self, name: str) -> tuple[tuple[FieldPlace, ...], ...]:
-        """Fields of an instruction that have one value in every draw: duplicates, which move together."""
+        """Return groups of fields that agree in every sampled draw: duplicates, which must move together."""
         if name not in self._ties:
             calls = sample_calls(self.space, name, _TIE_SAMPLE)
             groups: dict[tuple[int, ...], list[FieldPlace]] = {}
@@ -51,7 +51,7 @@ class Mover:
         return self._ties[name]
 
     def put(self, call: Call, place: FieldPlace, value: int) -> Call:
-        """The call with a field and its duplicates changed."""
+        """Return the call with a field and its duplicates changed."""
         group = next((g for g in self.ties(call.instruction) if place in g), (place,))
         fields = dict(call.fields)
         for p in group:
@@ -60,9 +60,9 @@ class Mover:
         return replace(call, fields=fields)
 
     def legal(self, call: Call, known: Sequence[Range]) -> Call | None:
-        """The call, or the call with the values that its refusals ask for; None where that does not make it legal.
+        """Return the call, if needed repaired with the values that its refusals ask for; None if that does not make it legal.
 
-        known: what may be read of memories that only instructions fill.
+        known: defined ranges of memories that only instructions fill.
         """
         cls, device = self.space.instruction_set.instructions[call.instruction], self.space.device
         for _ in range(_REPAIRS):
@@ -81,7 +81,7 @@ class Mover:
         return None
 
     def quick(self, call: Call) -> bool:
-        """Whether a call costs little enough; to be asked once, of the last of some moves: a cost model may simulate."""
+        """Whether a call is cheap enough. Ask once, after the last move: a cost model may simulate."""
         cls, device = self.space.instruction_set.instructions[call.instruction], self.space.device
         if self._volume(call) <= _SMALL:
             return True
@@ -92,7 +92,7 @@ class Mover:
         return True
 
     def _volume(self, call: Call) -> int:
-        """The product of all sizes, duplicates once."""
+        """Return the product of all sizes; duplicates count once."""
         found, skipped = 1, set[FieldPlace]()
         for p in self.space.sizes[call.instruction]:
             if p not in skipped:
@@ -101,7 +101,7 @@ class Mover:
         return found
 
     def _defined(self, call: Call, known: Sequence[Range]) -> bool:
-        """Whether memories that only instructions fill are read only where they were filled."""
+        """Whether the call reads memories that only instructions fill only in the ranges `known`."""
         cls, device = self.space.instruction_set.instructions[call.instruction], self.space.device
         for r in cls.reads(device, call.fields):
             if r.space not in device.memory and not _inside(r, known):
@@ -110,7 +110,7 @@ class Mover:
         return True
 
     def to_class(self, call: Call, label: str, value_class: str, rng: np.random.Generator, known: Sequence[Range]) -> Call | None:
-        """The call with a field's value in a class."""
+        """Return the call with a field's value in a class, or None."""
         place = next((p for p in self.space.places[call.instruction] if p.label == label), None)
         if place is None:
             return None
@@ -120,7 +120,7 @@ class Mover:
     def to_remainder(
         self, call: Call, label: str, block: int, wanted: str, rng: np.random.Generator, known: Sequence[Range]
     ) -> Call | None:
-        """The call with a size's remainder by a block."""
+        """Return the call with a size's remainder by a block in the wanted class, or None."""
         place = next((p for p in self.space.places[call.instruction] if p.label == label), None)
         if place is None:
             return None
@@ -133,7 +133,7 @@ class Mover:
         self, call: Call, place: FieldPlace, values: Sequence[int], rng: np.random.Generator, known: Sequence[Range],
         *, partners: bool = True,
     ) -> Call | None:  # fmt: skip
-        """With the first of some values that can be made legal and stays what was put; with a second size too, if `partners`."""
+        """Return the call with the first value that can be made legal, or None. partners: also change a second size."""
         now = place.field.get(call.fields[place.register.name])
         close = sorted(values, key=lambda v: abs(v - now))[:4]
         drawn = [values[int(i)] for i in rng.permutation(len(values))[:6]]
@@ -142,7 +142,7 @@ class Mover:
             if moved is not None:
                 return moved
         others = [p for p in self.space.sizes[call.instruction] if p is not place and partners]
-        for value in dict.fromkeys([*close[:2], *drawn[:2]]):  # alone it does not go: with a second size after it, or below it
+        for value in dict.fromkeys([*close[:2], *drawn[:2]]):  # not legal alone: change a second size after it, or before it
             for i in rng.permutation(len(others))[:6]:
                 for second in _partners(value, others, call, self.space.blocks):
                     if second > 0 and second >> others[i].field.width == 0:
@@ -158,9 +158,9 @@ class Mover:
     def to_shape(
         self, call: Call, shape: str, keeps: Callable[[Call], bool], rng: np.random.Generator, known: Sequence[Range]
     ) -> Call:
-        """Changes sizes, those that keep the call from a shape for the most part, while it comes no further from it.
+        """Change sizes, mostly those that prevent the shape, as long as the call does not move away from the shape.
 
-        keeps: what holds of every call on the way; asked before anything else.
+        keeps: condition on every call on the way; it is checked first.
         """
         name, blocks = call.instruction, self.space.blocks
         sizes = self.space.sizes[name]
@@ -182,7 +182,7 @@ class Mover:
         self, call: Call, shape: str, reached: Callable[[Call], bool], keeps: Callable[[Call], bool], rng: np.random.Generator,
         known: Sequence[Range],
     ) -> Call:  # fmt: skip
-        """Changes strides and sizes until `reached`. shape: that the sizes have already and keep, "" for any."""
+        """Change strides and sizes until `reached`. shape: present shape that the sizes must keep, "" for any."""
         sizes, blocks = self.space.sizes[call.instruction], self.space.blocks
         movable = [p for p in self.space.places[call.instruction] if p.free and p.field.kind in {"size", "stride", "count"}]
         done = reached(call)
@@ -200,7 +200,7 @@ class Mover:
         return call
 
     def _step(self, call: Call, among: Sequence[FieldPlace], shape: str, rng: np.random.Generator) -> Call:
-        """The call with one of some sizes and strides changed, a size towards a shape; it may be illegal."""
+        """Return the call with one of the given sizes and strides changed, a size towards a shape; it may be illegal."""
         place = among[int(rng.integers(len(among)))]
         now = place.field.get(call.fields[place.register.name])
         towards = shape and place in self.space.sizes[call.instruction] and rng.random() < _DIRECTED
@@ -210,14 +210,14 @@ class Mover:
 
 
 def _partners(value: int, others: Sequence[FieldPlace], call: Call, blocks: Sequence[int]) -> list[int]:
-    """What a second size may have to be for a first one: at or beside it, a part of it, as many blocks as it says."""
+    """Return candidates for a second size, given the first: equal, neighbours, fractions, or that many blocks."""
     present = {p.field.get(call.fields[p.register.name]) for p in others} - {0}
     parts = [value // d for d in sorted({2, 3, *present}) if d < value and value % d == 0]
     return list(dict.fromkeys([value + 1, 1, value - 1, value, *parts[:4], *(b * value for b in blocks)]))
 
 
 def _near(place: FieldPlace, now: int, blocks: Sequence[int]) -> Iterator[int]:
-    """Values around the present one that change a shape or a stride."""
+    """Yield values near the present one that change a shape or a stride."""
     step, top = max(1, place.field.align), (1 << place.field.width) - 1
     values = {step, now + step, now - step, now + 2 * step, 2 * now, 3 * now, now // 2, 1}
     for block in blocks:
@@ -229,18 +229,18 @@ def _near(place: FieldPlace, now: int, blocks: Sequence[int]) -> Iterator[int]:
 
 
 def class_values(place: FieldPlace, value_class: str, space: BinSpace) -> tuple[int, ...]:
-    """Values of a class: those that the description leaves, else any that fit (of a field that an instruction ignores)."""
+    """Return values of a class that the description allows; else any that fit (for a field that the instruction ignores)."""
     return examples(place, space.device).get(value_class) or any_of_class(place, value_class)
 
 
 @lru_cache(maxsize=4096)
 def any_of_class(place: FieldPlace, value_class: str) -> tuple[int, ...]:
-    """Some values of a class that fit into the field."""
+    """Return some values of a class that fit into the field."""
     return tuple(v for v in fitting(place.field) if class_of(place.field, v) == value_class)[:16]
 
 
 def _inside(r: Range, known: Sequence[Range]) -> bool:
-    """Whether some ranges cover one."""
+    """Whether the known ranges cover `r`."""
     at = r.offset
     for k in sorted((k for k in known if k.space == r.space and k.bank == r.bank), key=lambda k: k.offset):
         if k.offset > at:

@@ -1,4 +1,4 @@
-"""Which bins a stream fell into, from its calls, the commits of the functional model and what that wrote."""
+"""Finds the bins of a stream from its calls, the functional model's commits and what that model wrote."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REMEMBERED = 1 << 17
 
 @dataclass(frozen=True)
 class Coordinates:
-    """What a call alone says of its place in a cross. reads, writes: how the rows lie, None where there is none."""
+    """The coordinates of a call in a cross, as far as the call alone decides. reads, writes: row layout, or None."""
 
     modes: tuple[str, ...]
     shape: str
@@ -29,12 +29,12 @@ class Coordinates:
 
     @property
     def stride(self) -> str:
-        """The wider of both sides."""
+        """The wider stride of both sides; "dense" if there is none."""
         return widest(self.reads, self.writes) or "dense"
 
 
 class Observer:
-    """Tells bins of one device. It remembers register values that it has seen, which most are."""
+    """Finds the bins of streams on one device. Caches register values, because most of them recur."""
 
     def __init__(self, space: BinSpace) -> None:
         self.space = space
@@ -51,25 +51,25 @@ class Observer:
         self._classes = set_.instructions
 
     def wrote(self, place: int, call: Call, writes: Sequence[Write]) -> None:
-        """What the functional model wrote at a place of the running stream; as with bins, only where the hints name a dtype."""
+        """Record what the functional model wrote for instruction `place` of the running stream, if the set's hints name a dtype."""
         if dtype := self.space.hints.dtypes.get(call.instruction):
             self._results[place] = results_of(writes, dtype)
 
     def forget(self) -> None:
-        """A new stream begins."""
+        """Begin a new stream."""
         self._results.clear()
 
     def modes(self, call: Call) -> tuple[str, ...]:
-        """ "field=value" of every mode that crosses have."""
+        """Return "field=value" of every mode field that crosses have."""
         fields, found = call.fields, self.space.modes[call.instruction]
         return tuple(f"{p.label}={class_of(p.field, p.field.get(fields[p.register.name]))}" for p in found)
 
     def shape(self, call: Call) -> str:
-        """Of a call's sizes."""
+        """Return the shape of a call's sizes."""
         return shape_of(self.space.sizes[call.instruction], call.fields, self.space.blocks)
 
     def stride(self, call: Call, side: str = "") -> str | None:
-        """How the rows of a legal call lie that it reads or writes ("read", "write"); "": the wider of both, dense without any."""
+        """Return the row layout of what a legal call reads or writes (side "read", "write"). side "": the wider one, or "dense"."""
         name, fields, device = call.instruction, call.fields, self.space.device
         if not side:
             return widest(self.stride(call, "read"), self.stride(call, "write")) or "dense"
@@ -80,13 +80,13 @@ class Observer:
         return stride_of(ranges, [fields[r] for r in self._bases[name]])
 
     def coordinates(self, call: Call) -> Coordinates:
-        """Of a legal call."""
+        """Return the coordinates of a legal call."""
         return Coordinates(
             self.modes(call) or (NO_MODE,), self.shape(call), self.stride(call, "read"), self.stride(call, "write")
         )  # fmt: skip
 
     def call_bins(self, call: Call) -> Iterator[str]:
-        """Bins of fields, remainders and start values of a legal call."""
+        """Yield the bins of fields, remainders and start values of a legal call."""
         name = call.instruction
         for register, at in self._by_register[name].items():
             key = (name, register, call.fields[register])
@@ -112,10 +112,10 @@ class Observer:
     def stream(
         self, calls: Sequence[Call], commits: Sequence[StreamCommit], memory: str, issue: str, has_form: Container[str]
     ) -> set[str]:
-        """All bins of a stream that ran; `wrote` was told what its calls wrote.
+        """Return all bins of a stream that ran. Call `wrote` for its calls first.
 
-        memory: name of the memory model without its parameter; issue: how it was issued; has_form: instructions that have a binary
-        form: the others are written to the registers.
+        memory: name of the memory model without its parameter; issue: way of issue; has_form: instructions with a binary form (the
+        others are written to the registers).
         """
         found: set[str] = set()
         nearest: dict[int, int] = {}
@@ -137,7 +137,7 @@ class Observer:
         return found
 
     def hazard_bins(self, h: Hazard, calls: Sequence[Call]) -> tuple[str, str]:
-        """Its distance, and who waits for whom."""
+        """Return the bins of a hazard: by distance, and by pair of instructions."""
         pair = f"{calls[h.earlier].instruction}:{calls[h.later].instruction}"
         return f"hazard:{h.kind}:{distance_class(h.distance)}", f"hazard:{h.kind}:{pair}"
 

@@ -1,4 +1,4 @@
-"""Where the operands of an aimed program's calls stand: apart, or where a call so many instructions back has its own."""
+"""Places the operands of an aimed program: apart from all others, or on the operands of a call at a given distance."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from fleet.verify.coverage.touched import Touched
 __all__ = ["AimedPlace"]
 
 _SHARE = 0.7
-"""How often an operand stands where an earlier call's does, where that is wanted."""
+"""Probability that an operand reuses an earlier call's place, if a dependence is wanted."""
 _ROOMY, _ROOM = 0.7, (4096, 32768, 131072)
 
 
 class AimedPlace(Place):
-    """Leaves room between ranges, so that sizes and strides can grow.
+    """Places operands with room between ranges, so that sizes and strides can grow.
 
-    wanted: the calls, from the last one back (1), on which the next draw shall depend; none: it stands apart.
-    touched: what the calls of the program touch so far, in order; the owner appends to it.
+    wanted: distances (1: the last call) of the calls on which the next draw should depend; empty: none.
+    touched: ranges of the program's calls so far, in order; the owner appends to it.
     """
 
     def __init__(self, device: Device, rng: np.random.Generator) -> None:
@@ -30,7 +30,7 @@ class AimedPlace(Place):
         self._own: dict[str, list[tuple[int, int]]] = {}
 
     def take(self, space: str, size: int, align: int = 64) -> int:
-        """A range of its own; at times with the size of what it may become before it."""
+        """Reserve a range, sometimes with a gap before it, in which a neighbour may grow. Returns its offset."""
         at = self._apart(space, size, align)
         self._own.setdefault(space, []).append((at, at + size))
         return at
@@ -43,11 +43,11 @@ class AimedPlace(Place):
         return super().take(space, size, align)
 
     def source(self, space: str, size: int, align: int = 64) -> tuple[int, bool]:
-        """See `Place`."""
+        """Place an operand that is read; see `Place`."""
         return self._somewhere(space, size, align, ())
 
     def target(self, space: str, size: int, avoid: Sequence[tuple[int, int]], align: int = 64) -> tuple[int, bool]:
-        """See `Place`; what was taken is written by nobody."""
+        """Place an operand that is written, outside reserved ranges; see `Place`."""
         return self._somewhere(space, size, align, (*avoid, *self._own.get(space, [])))
 
     def _somewhere(self, space: str, size: int, align: int, avoid: Sequence[tuple[int, int]]) -> tuple[int, bool]:

@@ -1,4 +1,4 @@
-"""What was written: which odd values stand among the elements, by their dtype."""
+"""Classes of written data: special values among the elements, by dtype."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ RESULTS: dict[str, tuple[str, ...]] = {
     "i": ("ordinary", "zero", "negative", "least", "largest"),
     "u": ("ordinary", "zero", "largest"),
 }
-"""Kind of dtype -> classes. ordinary: every element is a normal number that is none of the others."""
+"""Kind of dtype -> classes. ordinary: every element is a normal number in no other class."""
 SPECIAL = frozenset({"inf", "nan", "least", "largest"})
-"""Overflow, invalid, saturated: what counts as saturation in a cross."""
+"""Overflow, invalid and saturated results: the classes that count as saturation in a cross."""
 
 
 def result_classes(dtype: str) -> tuple[str, ...]:
-    """The classes of a dtype as NumPy writes it ("<f2"); none for an unknown one."""
+    """Return the classes of a dtype in NumPy's notation ("<f2"); empty for an unknown dtype."""
     return RESULTS.get(np.dtype(dtype).kind, ()) if dtype else ()
 
 
@@ -45,7 +45,7 @@ def _of(data: np.ndarray, dtype: str) -> set[str]:
 
 
 def _floats(values: np.ndarray, kind: np.dtype[np.generic]) -> set[str]:
-    """By the patterns of the magnitudes: they are ordered as the numbers are."""
+    """Classify by the bit patterns of the magnitudes, which have the same order as the numbers."""
     bits = 8 * kind.itemsize
     unsigned = values.view(f"<u{kind.itemsize}")
     size = unsigned & np.array((1 << (bits - 1)) - 1, unsigned.dtype)
@@ -56,7 +56,7 @@ def _floats(values: np.ndarray, kind: np.dtype[np.generic]) -> set[str]:
     high, low = int(size.max()), int(size.min())
     if high > infinite:
         found.add("nan")
-    if high >= infinite - 1:  # only then is it worth a second look
+    if high >= infinite - 1:  # else there is no special value
         if bool((size == infinite).any()):
             found.add("inf")
         if bool((size == infinite - 1).any()):
@@ -69,7 +69,7 @@ def _floats(values: np.ndarray, kind: np.dtype[np.generic]) -> set[str]:
 
 
 def results_of(writes: Sequence[Write], default: str) -> frozenset[str]:
-    """Classes that an instruction's writes show; default: dtype of writes that name none. Empty where no dtype is known."""
+    """Return the classes of an instruction's writes. default: dtype of writes that name none; empty if no dtype is known."""
     found: set[str] = set()
     for w in writes:
         dtype = w.dtype or default

@@ -1,13 +1,12 @@
-"""What the simulator counted in the hardware: lines, branches, toggles and assertions of the design's own files, by module.
+"""Code coverage of the hardware, counted by the simulator: lines, branches, toggles and assertions of the design's own files.
 
-Counts come from builds of flavour "coverage" (`fleet.engines.rtl_sim.build`) as Verilator writes them; its own
-`verilator_coverage` adds up those of several runs. Instances of a module, and its variants by parameters, are added up: a line is
-covered where one of them ran it.
+Counts come from builds of flavour "coverage" (`fleet.engines.rtl_sim.build`) in Verilator's format; `verilator_coverage` merges
+those of several runs. Instances and parameter variants of a module are merged: a line is covered if one of them ran it.
 
-line: of those that a point of the simulator stands for; covered when every point that it is in was met.
-branch: a direction of an `if`, `case` or `?:`. toggle: a bit of a signal (up to 256 bits wide) in one direction.
-assertion: an `assert` or `cover` of the source; met when the code in front of it let it be evaluated once. With `--assert` each
-that is evaluated is held; one that fails ends the job.
+line: has a coverage point of the simulator; covered if every point on it was met.
+branch: one direction of an `if`, `case` or `?:`.
+toggle: one direction of a bit of a signal (up to 256 bits wide).
+assertion: an `assert` or `cover` of the source; met if it was evaluated once. With `--assert`, a failing one ends the job.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _ASSERTION = re.compile(r"\b(?:assert|cover)\b\s*(?:property\b\s*|final\b\s*|#0\
 
 @dataclass(frozen=True)
 class MissedLine:
-    """A line or an assertion that nothing reached. line: from 1; text: the source's; reason: why it is excluded, else empty."""
+    """A line or an assertion that was not reached. line: from 1; text: source text; reason: why it is excluded, else empty."""
 
     file: str
     line: int
@@ -46,7 +45,7 @@ class MissedLine:
 
 @dataclass
 class ModuleCoverage:
-    """Of one file: met and all of each kind, excluded lines and assertions left out."""
+    """Coverage of one file: (met, total) of each kind, without excluded lines and assertions."""
 
     name: str
     lines: tuple[int, int] = (0, 0)
@@ -57,7 +56,7 @@ class ModuleCoverage:
 
 @dataclass(frozen=True)
 class Exclusion:
-    """A line that need not be met. file: its name; text: the line without blanks around it; reason: why."""
+    """A line that need not be met. file: its name; text: the line without surrounding blanks; reason: why."""
 
     file: str
     text: str
@@ -66,7 +65,7 @@ class Exclusion:
 
 @dataclass
 class RtlCoverage:
-    """Of a device. runs: files of counts that were added up."""
+    """Code coverage of a device. runs: number of merged count files."""
 
     device: str
     description_hash: str
@@ -75,17 +74,17 @@ class RtlCoverage:
     missed: list[MissedLine] = field(default_factory=list[MissedLine])
 
     def total(self, kind: str) -> tuple[int, int]:
-        """Met and all of "lines", "branches", "toggles" or "assertions"."""
+        """Return (met, total) of "lines", "branches", "toggles" or "assertions"."""
         pairs = [cast("tuple[int, int]", getattr(m, kind)) for m in self.modules]
         return sum(p[0] for p in pairs), sum(p[1] for p in pairs)
 
     def save(self, path: Path) -> None:
-        """Writes JSON. Raises FleetError."""
+        """Write JSON. Raises FleetError."""
         write_atomically(path, (json.dumps({"form": _FORM, **asdict(self)}, indent=0) + "\n").encode())
 
 
 def load_rtl(path: Path) -> RtlCoverage:
-    """Reads what `save` wrote. Raises ModelError."""
+    """Read what `save` wrote. Raises ModelError for any other file."""
     try:
         table: Any = json.loads(path.read_text(encoding="utf-8"))
         if cast("dict[str, Any]", table).pop("form", None) != _FORM:
@@ -113,7 +112,7 @@ def load_exclusions(path: Path | None) -> list[Exclusion]:
 
 
 def merge_counts(files: Sequence[Path], target: Path) -> Path:
-    """Adds up the simulator's files of counts. Raises SetupError, or FleetError where the tool refuses them."""
+    """Merge the simulator's count files. Raises SetupError, or FleetError if the tool refuses them."""
     command = [str(find_coverage_tool()), "--write", str(target), *map(str, files)]
     done = run(command)
     if done.returncode != 0:
@@ -124,7 +123,7 @@ def merge_counts(files: Sequence[Path], target: Path) -> Path:
 
 @dataclass
 class _Counts:
-    """Of one file: line -> counts of the points that it is in; branches and toggles: a count each, instances added up."""
+    """Counts of one file: line -> counts of its points; branches and toggles: one count each, summed over instances."""
 
     lines: dict[int, dict[str, int]] = field(default_factory=dict[int, dict[str, int]])
     branches: dict[str, int] = field(default_factory=dict[str, int])
@@ -132,7 +131,7 @@ class _Counts:
 
 
 def _read(path: Path) -> dict[str, _Counts]:
-    """Name of the copied file -> its counts."""
+    """Return name of the copied file -> its counts."""
     found: dict[str, _Counts] = {}
     try:
         with path.open(encoding="utf-8", errors="replace") as f:
@@ -170,9 +169,9 @@ def measure(
     exclusions: Sequence[Exclusion],
     folder: Path,
 ) -> RtlCoverage:
-    """Counts of some runs over a design's sources. folder: for the merged counts.
+    """Return the coverage of a design's sources by some runs. folder: for the merged counts.
 
-    Raises ModelError for an exclusion of a line that is not in its file (any more), FleetError for no counts at all.
+    Raises ModelError if an excluded line is not (or no longer) in its file, FleetError if there are no counts.
     """
     if not files:
         raise FleetError("the simulation left no counts", where=str(folder))

@@ -1,4 +1,4 @@
-"""Runs streams for so long, on `iss` and `rtl`, and keeps the account: one worker a job, each with its own seed and simulation."""
+"""Runs streams on `iss` and `rtl` for a given time and keeps the account: one worker per job, with its own seed and simulation."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _STOP_AFTER = 10
 
 @dataclass(frozen=True)
 class CoveragePlan:
-    """One run. seconds: of every worker, builds not counted; steer: towards holes; rtl: count lines, toggles and assertions too.
+    """One run. seconds: per worker, without builds; steer: aim at holes; rtl: count lines, toggles and assertions too.
 
-    folder: for accounts of workers, failing streams and, with rtl, the simulator's counts.
+    folder: for the workers' accounts, failing streams and, with rtl, the simulator's counts.
     """
 
     device: str
@@ -47,7 +47,7 @@ class CoveragePlan:
 
 
 def new_account(space: BinSpace) -> CoverageAccount:
-    """An empty account of a space."""
+    """Return an empty account of a space."""
     found = description_hash(space.instruction_set, space.device)
     return CoverageAccount(space.device.name, space.instruction_set.name, found)
 
@@ -55,15 +55,16 @@ def new_account(space: BinSpace) -> CoverageAccount:
 def run_coverage(
     plan: CoveragePlan, known: CoverageAccount | None = None, told: Callable[[CoverageAccount, float], None] | None = None
 ) -> CoverageAccount:
-    """The account of this run alone; known: bins that need no aim. told: the account and the seconds
-    so far, now and then.
+    """Return the account of this run alone.
+
+    known: bins that need no aim. told: called from time to time with the account and the seconds so far.
 
     Raises SetupError, BuildError, DeviceError, or what a worker raised.
     """
     instruction_set, device = find_device(plan.device)
     build(design_of(instruction_set, device), _flavour(plan))
     plan.folder.mkdir(parents=True, exist_ok=True)
-    # Counts of an earlier run may be of other sources, whose lines are not these.
+    # Counts of an earlier run may belong to other sources with other lines.
     for stale in [*plan.folder.glob("worker-*.json"), *plan.folder.glob("rtl-*/simulation/coverage-*.dat")]:
         stale.unlink()
     start = plan.folder / "known.json"
@@ -102,7 +103,7 @@ def _merged(plan: CoveragePlan, set_name: str) -> CoverageAccount:
 
 
 def _work(plan: CoveragePlan, job: int) -> None:
-    """One worker, until the time is over."""
+    """Main function of a worker: runs until the time is over."""
     instruction_set, device = find_device(plan.device)
     space = space_of(instruction_set, device)
     account = new_account(space)
@@ -150,7 +151,7 @@ def _work(plan: CoveragePlan, job: int) -> None:
 
 
 def _cpu(simulation: int | None) -> float:
-    """Processor seconds of this process, of the simulations that it ended and of the one that runs."""
+    """Return the processor seconds of this process, of its finished simulations and of the running one."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     running = 0.0
     if simulation is not None:

@@ -1,4 +1,4 @@
-"""What a call is like: its most awkward remainder, how the rows that it touches lie, its modes."""
+"""Classes of calls: the most awkward remainder of the sizes, the row layout, the modes."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ __all__ = [
 ]
 
 SHAPES = ("whole", "over", "short", "other")
-"""The most awkward remainder of a call's sizes, from none to any; see `shape_of`."""
+"""Classes of a call's most awkward remainder, none to any; see `shape_of`."""
 STRIDES = ("dense", "padded", "wider")
-"""Rows that touch; with gaps smaller than a row; with gaps of a row or more."""
+"""Rows are contiguous; have gaps smaller than a row; have gaps of a row or more."""
 
 AWKWARD = ("short", "over", "other", "whole")
-"""`SHAPES`, the most awkward first."""
+"""`SHAPES`, most awkward first."""
 
-_NARROW = 4  # sizes of so few bits have a bin a value instead
+_NARROW = 4  # smaller sizes have one bin per value instead
 
 
 def sizes_of(found: Sequence[FieldPlace]) -> tuple[FieldPlace, ...]:
-    """The fields whose remainders count: sizes that are not listed one by one and have some bits."""
+    """Return the fields whose remainders count: sizes of more than a few bits, without a list of allowed values."""
     return tuple(p for p in found if p.field.kind == "size" and p.field.allowed is None and p.field.width > _NARROW and p.free)
 
 
 def crossed_modes(found: Sequence[FieldPlace]) -> tuple[FieldPlace, ...]:
-    """The mode fields that an instruction's calls may differ in."""
+    """Return the mode fields in which an instruction's calls may differ."""
     return tuple(p for p in found if p.field.kind == "mode" and p.free)
 
 
 @lru_cache(maxsize=1 << 16)
 def _remainder(value: int, blocks: tuple[int, ...]) -> str:
-    """By the largest block that it is whole, one over or one short of; else whether it is whole in the smallest."""
+    """Classify by the largest block for which it is whole, one over or one short; else "whole" or "other" by the smallest block."""
     if value <= 1:
         return "whole"
     for block in reversed(blocks):
@@ -55,7 +55,7 @@ def _remainder(value: int, blocks: tuple[int, ...]) -> str:
 
 
 def shape_of(sizes: Sequence[FieldPlace], fields: Mapping[str, int], blocks: tuple[int, ...]) -> str:
-    """ "short" where a size is one short of a multiple of a block, else "over", "other", "whole". 0 and 1 are whole."""
+    """Return "short" if a size is one short of a multiple of a block, else "over", "other" or "whole". 0 and 1 are whole."""
     met = {_remainder(p.field.get(fields[p.register.name]), blocks) for p in sizes}
     return next((s for s in AWKWARD if s in met), "whole")
 
@@ -63,7 +63,7 @@ def shape_of(sizes: Sequence[FieldPlace], fields: Mapping[str, int], blocks: tup
 def offending(
     sizes: Sequence[FieldPlace], fields: Mapping[str, int], blocks: tuple[int, ...], shape: str
 ) -> tuple[FieldPlace, ...]:
-    """The sizes that keep a call from a shape: those that are more awkward, or all where none is as awkward."""
+    """Return the sizes that prevent a shape: the more awkward ones, or all if no size is awkward enough."""
     ranks = [AWKWARD.index(_remainder(p.field.get(fields[p.register.name]), blocks)) for p in sizes]
     wanted = AWKWARD.index(shape)
     if any(r < wanted for r in ranks):
@@ -72,16 +72,16 @@ def offending(
 
 
 def shapes_left(place: FieldPlace, blocks: tuple[int, ...]) -> frozenset[str]:
-    """The shapes that a size can give a call, by its width, its alignment and its limit."""
+    """Return the shapes that a size can give a call, given its width, alignment and limit."""
     low, high = (0, (1 << place.field.width) - 1) if place.limit is None else (place.limit.low, place.limit.high)
     step = max(1, place.field.align)
     first = -(-low // step) * step
-    # Shapes repeat with the largest block.
+    # Shapes are periodic in the largest block.
     return frozenset(_remainder(v, blocks) for v in range(first, min(high, first + 4 * step * blocks[-1]) + 1, step))
 
 
 def near_shape(place: FieldPlace, now: int, blocks: tuple[int, ...], shape: str) -> list[int]:
-    """Values around the present one that are as awkward as a shape, ascending."""
+    """Return values near the present one that have the shape, ascending."""
     step, top = max(1, place.field.align), (1 << place.field.width) - 1
     low, high = (0, top) if place.limit is None else (place.limit.low, min(top, place.limit.high))
     values = {1} if shape == "whole" else set[int]()
@@ -93,10 +93,10 @@ def near_shape(place: FieldPlace, now: int, blocks: tuple[int, ...], shape: str)
 
 
 def stride_of(ranges: Sequence[Range], bases: Sequence[int]) -> str | None:
-    """The widest gap between rows of one operand; None without a range.
+    """Return the class of the widest gap between rows of one operand; None without a range.
 
-    A range belongs to the operand with the largest base that is not behind it; bases: values of the call's address fields,
-    ascending. Only the first bank of a space is looked at: the others hold the same.
+    A range belongs to the operand with the largest base at or below it; bases: values of the call's address fields, ascending. Only
+    the first bank of a space is checked, because all banks have the same layout.
     """
     best: str | None = None
     last: dict[str, tuple[int, int, int]] = {}  # space -> base, end of the last range, its size
@@ -112,7 +112,7 @@ def stride_of(ranges: Sequence[Range], bases: Sequence[int]) -> str | None:
 
 
 def widest(a: str | None, b: str | None) -> str | None:
-    """The later of two in `STRIDES`."""
+    """Return the wider one in the order of `STRIDES`."""
     if a is None or b is None:
         return a or b
     return a if STRIDES.index(a) >= STRIDES.index(b) else b

@@ -1,4 +1,4 @@
-"""Chooses what runs next: unsteered as a fuzz run would, or aimed at bins that were not met yet."""
+"""Chooses the next program: without steering as a fuzz run does, else aimed at bins that are not met yet."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from fleet.verify.coverage.observe import Observer
 __all__ = ["Steering"]
 
 _FREE = 0.15
-"""Share of programs that are drawn without an aim: what nobody thought of may hide there."""
+"""Share of programs without an aim, to find unforeseen behaviour."""
 _ATTEMPTS = 4
-"""Programs that are drawn before one is run that reached none of its bins."""
+"""Programs drawn until one reaches a bin; then the last one is run."""
 _TOURNAMENT = 6
 _SAMPLE = 32
 _TOGETHER = 8
-"""Calls of a program that have an aim each."""
+"""Number of aimed calls per program."""
 _ALONE = frozenset({"refused", "hazard"})
-"""Families of which a program aims at one bin."""
+"""Families of which a program aims at one bin only."""
 _STRIDE = 10_000_000
 
 
 def _group(key: str) -> str:
-    """Bins that one program may aim at together: of a family, of crosses with one saturation."""
+    """Return the group of a bin; one program may aim at several bins of a group (a family, or crosses with one saturation)."""
     return f"cross:{key.split(':')[5]}" if family(key) == "cross" else family(key)
 
 
@@ -48,7 +48,7 @@ def _by_field(modes: Sequence[str]) -> dict[str, list[str]]:
 
 
 class Steering:
-    """A `Chooser` (`fleet.verify.conformance.fuzz`) that keeps the account; with steer=False it only keeps it."""
+    """A `Chooser` (`fleet.verify.conformance.fuzz`) that keeps the account. steer=False: it does not aim."""
 
     def __init__(self, space: BinSpace, account: CoverageAccount, seed: int, *, steer: bool) -> None:
         self.space, self.account, self.seed, self.steer = space, account, seed, steer
@@ -61,7 +61,7 @@ class Steering:
                 group = self._holes.setdefault(_group(key), [])
                 self._where[key] = len(group)
                 group.append(key)
-        self._aimed: dict[str, frozenset[str]] = {}  # name of a case that was chosen -> bins that it should meet
+        self._aimed: dict[str, frozenset[str]] = {}  # name of a chosen case -> bins that it should meet
         self._modes = {n: _by_field(mode_values(space, n)) for n in space.places}
         self._told = False
         words = description_of(space.instruction_set).instructions
@@ -69,15 +69,15 @@ class Steering:
         self._images: Images | None = None
         self._folder: Scratch | None = None
         self.unknown: set[str] = set()
-        """Bins that were met and are not in the space, or are called impossible there."""
+        """Bins that were met but are not in the space, or are impossible there."""
 
     @property
     def holes(self) -> int:
-        """Bins that count and were not met."""
+        """Number of bins that count and were not met."""
         return len(self._where)
 
     def choose(self, number: int) -> str:
-        """See `Chooser`."""
+        """Return the name of case `number`; see `Chooser`."""
         rng = np.random.default_rng([self.seed, number, 1])
         device = self.space.device.name
         plain = case_name(device, self.seed, number)
@@ -101,7 +101,7 @@ class Steering:
                     continue
                 if not raised_by_code(error):
                     raise
-                return f"{device}/{keys[0].split(':')[0]}/aimed/{text}/{count}"  # who runs it meets the same, with its name
+                return f"{device}/{keys[0].split(':')[0]}/aimed/{text}/{count}"  # the worker reports the same error by name
             name = f"{device}/{aimed.draws[-1].call.instruction}/aimed/{text}/{count}"
             for key in keys:
                 if key not in aimed.reached:
@@ -112,7 +112,7 @@ class Steering:
         return name
 
     def _pick(self, rng: np.random.Generator) -> list[str]:
-        """Bins for a program: a group by the root of its holes, of it some, each the least tried of a few."""
+        """Choose bins for a program: a group, weighted by the root of its holes; then bins of it, each the least tried of a few."""
         groups = [g for g in self._holes.values() if g]
         weights = np.sqrt([self._hope(g, rng) for g in groups])
         group = groups[int(rng.choice(len(groups), p=weights / weights.sum()))]
@@ -127,7 +127,7 @@ class Steering:
         return list(found)
 
     def _hope(self, group: Sequence[str], rng: np.random.Generator) -> float:
-        """How many holes there are, those that were aimed at in vain counted less; from a sample."""
+        """Estimate the number of holes from a sample; bins that were aimed at in vain count less."""
         some = [group[int(i)] for i in rng.integers(len(group), size=_SAMPLE)]
         return len(group) * sum(1 / (1 + self._draws(k)) for k in some) / len(some)
 
@@ -135,7 +135,7 @@ class Steering:
         return self.account.tried[key].draws if key in self.account.tried else 0
 
     def _beside(self, key: str, rng: np.random.Generator) -> list[str]:
-        """Holes that the same call may meet: crosses that differ in the mode field alone, one of each field."""
+        """Return holes that the same call may meet: crosses that differ only in the mode, one for each mode field."""
         if family(key) != "cross":
             return []
         parts = key.split(":")
@@ -155,14 +155,14 @@ class Steering:
         tried.why = why or tried.why
 
     def wrote(self, place: int, call: Call, writes: Sequence[Write]) -> None:
-        """What the functional model wrote for the case that is told to `met` next; who cannot tell need not."""
+        """Record what the functional model wrote for the case passed to `met` next. Optional: else `met` runs the case again."""
         if not self._told:
             self.observer.forget()
         self._told = True
         self.observer.wrote(place, call, writes)
 
     def met(self, case: StreamCase, outcomes: Sequence[StreamOutcome]) -> None:
-        """See `Chooser`."""
+        """Add the bins of a case that was run; see `Chooser`."""
         if not self._told:
             self._execute(case)
         for o in outcomes:
@@ -179,7 +179,7 @@ class Steering:
         self._told = False
 
     def _execute(self, case: StreamCase) -> None:
-        """Runs the functional model again, where another process did."""
+        """Run the functional model again, if another process ran the case."""
         if self._images is None:
             self._folder = Scratch("steer", images_home(self.space.device))
             self._images = Images(self.space.device, self._folder.path)
@@ -187,7 +187,7 @@ class Steering:
         execute(self.space.instruction_set, self.space.device, self._images.memory, case.calls, self.wrote)
 
     def seen(self, keys: Iterable[str]) -> None:
-        """These need no aim any more."""
+        """Remove these bins from the holes."""
         for key in keys:
             at = self._where.pop(key, None)
             if at is not None:

@@ -1,4 +1,4 @@
-"""What a call reads and writes, kept so that hazards between two calls are found quickly."""
+"""Ranges that a call reads and writes, stored so that hazards between two calls are found quickly."""
 
 from __future__ import annotations
 
@@ -18,27 +18,26 @@ class Touched:
         self.reads, self.writes = _table(reads), _table(writes)
 
     def starts(self, space: str) -> list[int]:
-        """Where ranges in a space start, of the first bank."""
+        """Return the starts of the ranges in the first bank of a space."""
         return [r[0] for table in (self.reads, self.writes) for r in table.get((space, 0), ())]
 
     def waits_for(self, earlier: Touched) -> bool:
-        """Whether a call that touches this has a hazard with an earlier one: either writes what the other touches."""
+        """Whether this call has a hazard with an earlier one: one of them writes what the other touches."""
         return (
             _meet(self.reads, earlier.writes) or _meet(self.writes, earlier.writes) or _meet(self.writes, earlier.reads)
         )  # fmt: skip
 
 
 def touched_by(instruction_set: InstructionSet, device: Device, call: Call) -> Touched:
-    """Of a legal call."""
+    """Return the ranges of a legal call."""
     cls = instruction_set.instructions[call.instruction]
     return Touched(cls.reads(device, call.fields), cls.writes(device, call.fields))
 
 
 def nearest(earlier: Sequence[Touched], call: Touched) -> int | None:
-    """Instructions back to the nearest call with which the next one would have a hazard; None where there is none.
+    """Return the distance, in instructions, to the nearest call with which the next one would have a hazard, or None.
 
-    The least distance of what `fleet.verify.conformance.hazards` finds: where a call between overwrites what two share, it is
-    nearer.
+    It equals the least distance of `fleet.verify.conformance.hazards`: a call in between that overwrites shared bytes is nearer.
     """
     return next((d for d, t in enumerate(reversed(earlier), 1) if call.waits_for(t)), None)
 
@@ -52,7 +51,7 @@ def _table(ranges: Sequence[Range]) -> _Table:
 
 
 def _merged(rows: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Disjoint ranges that do not touch, ascending."""
+    """Merge ranges into disjoint, non-adjacent ones, ascending."""
     rows.sort()
     found = rows[:1]
     for start, end in rows[1:]:

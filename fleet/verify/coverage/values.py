@@ -1,4 +1,4 @@
-"""Classes of the values of fields, and which of them a description leaves possible."""
+"""Value classes of fields, and which of them a description allows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fleet.sdk import CoverageHints, Device, Limit
 __all__ = ["REMAINDERS", "FieldPlace", "class_of", "examples", "fitting", "places", "possible", "remainder"]
 
 REMAINDERS = ("whole", "over", "short", "other")
-"""Of a size by a block: none, one over, one short, another."""
+"""Remainder of a size by a block: none, one over, one short, another."""
 
 _PERIOD = 4096  # twice the largest block of `value_class`
 _EXAMPLES = 48
@@ -21,19 +21,19 @@ _EXAMPLES = 48
 
 @dataclass(frozen=True)
 class FieldPlace:
-    """A field of an instruction. label: the register's name, with the field's where there are several."""
+    """A field of an instruction. label: the register's name, plus the field's if the register has several."""
 
     label: str
     register: Register
     field: Field
     free: bool
-    """Whether an instruction's calls may differ in it: false for a start register's bits that the instruction fixes."""
+    """Whether calls of the instruction may differ in it; false for bits of a start register that the instruction fixes."""
     limit: Limit | None = None
-    """What the set states of it."""
+    """The limit that the set states for it."""
 
 
 def places(description: Description, instruction: str, hints: CoverageHints, device: Device) -> tuple[FieldPlace, ...]:
-    """All fields of what an instruction writes, in order. Raises KeyError."""
+    """Return all fields of the registers that an instruction writes, in order. Raises KeyError."""
     word = description.instructions[instruction]
     found: list[FieldPlace] = []
     for r in description.words(instruction):
@@ -45,23 +45,23 @@ def places(description: Description, instruction: str, hints: CoverageHints, dev
 
 
 def class_of(f: Field, value: int) -> str:
-    """`value_class` without blanks, so that it can stand in a bin's key."""
+    """Return `value_class` without blanks, for use in a bin's key."""
     return value_class(f, value).replace(" + ", "+").replace(" - ", "-").replace(" ", "_")
 
 
 def remainder(value: int, block: int) -> str:
-    """One of `REMAINDERS`."""
+    """Return one of `REMAINDERS`."""
     left = value % block
     return "whole" if left == 0 else "over" if left == 1 else "short" if left == block - 1 else "other"
 
 
 def _end(f: Field, device: Device) -> int:
-    """Where an address field's space ends; beyond all values for other fields, and for spaces without a size."""
+    """Return the end of an address field's space; a number beyond all values for other fields and spaces without a size."""
     return device.memory.get(f.space or "", 1 << 64) if f.kind == "address" else 1 << 64
 
 
 def _legal_values(f: Field, device: Device) -> Iterator[int]:
-    """Values that allowed values, alignment, width and the size of memory leave: all up to a period, and odd ones above."""
+    """Yield values allowed by the field's list, alignment, width and the memory size: all up to a period, odd ones above."""
     top = (1 << f.width) - 1
     if f.allowed is not None:
         yield from (v for v in f.allowed if v <= top)
@@ -90,7 +90,7 @@ def _examples(f: Field, limit: Limit | None, device: _Hashed) -> dict[str, tuple
 
 
 def _spread(values: list[int]) -> list[int]:
-    """A few small ones and some of all."""
+    """Select a few small values and some others."""
     if len(values) <= _EXAMPLES:
         return values
     rest = values[8:]
@@ -98,7 +98,7 @@ def _spread(values: list[int]) -> list[int]:
 
 
 class _Hashed:
-    """A device as a cache's key: two are equal when their memories are."""
+    """A device as a cache key: devices with the same memories are equal."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -111,20 +111,20 @@ class _Hashed:
 
 
 def examples(p: FieldPlace, device: Device) -> dict[str, tuple[int, ...]]:
-    """Class -> some values of it, for every class of which description, device and the set's limits leave any."""
+    """Return class -> some of its values, for every class that description, device and the set's limits allow."""
     return _examples(p.field, p.limit, _Hashed(device))
 
 
 def fitting(f: Field) -> list[int]:
-    """Values of every class that fit into the field, whatever the description allows; ascending."""
+    """Return values of every class that fit into the field, even if the description forbids them; ascending."""
     top = (1 << f.width) - 1
     return sorted({v for v in (*range(min(_PERIOD, top) + 1), 1 << 16, 1 << 20, 1 << 30, top) if v <= top})
 
 
 def possible(p: FieldPlace, device: Device) -> dict[str, str | None]:
-    """Class of values that fit into the field -> None, or why the description, the device or the set's limit leave none of it.
+    """Return class of values that fit into the field -> None, or why description, device or the set's limit forbid all of it.
 
-    A field that an instruction ignores may have any value all the same; `bins` looks for that.
+    A field that an instruction ignores may still have any value; `bins` finds these fields.
     """
     f, left = p.field, examples(p, device)
     found: dict[str, str | None] = {}

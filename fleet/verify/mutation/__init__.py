@@ -1,4 +1,4 @@
-"""Mutants: small changes of hardware, functional model and compiler, which the checks of every night must find."""
+"""Mutants: small changes of hardware, functional model and compiler that the nightly checks must find."""
 
 from __future__ import annotations
 

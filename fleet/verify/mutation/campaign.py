@@ -1,4 +1,4 @@
-"""A campaign: draws mutants with a seed, looks for each, keeps what came of it."""
+"""A campaign: draws mutants with a seed, runs the checks on each, stores the results."""
 
 from __future__ import annotations
 
@@ -48,16 +48,20 @@ _SAVED_EVERY = 10.0
 
 @dataclass(frozen=True)
 class Campaign:
-    """What to do.
+    """The settings of a campaign.
 
     Attributes:
-        device; root: the project or workspace, whose `tests` and `sim/cases` there are.
-        work: folder for builds, recordings and results. jobs: processes at once. effort: how many streams.
-        resume: results that the folder has for the same sources are taken; a survivor only where the tests are the same too, or
-            where it is explained.
-        known: mutant -> what found it before, which is asked first.
+        device: name of the device.
+        root: the project or workspace; its `tests` and `sim/cases` are used.
+        work: folder for builds, recordings and results.
+        jobs: number of processes.
+        effort: how many streams.
+        resume: reuse results in the folder that belong to the same sources; a survivor only if the tests are the same too, or if it
+            is
+            explained.
+        known: mutant -> the test that found it before; it runs first.
         explained: mutants whose survival has a reason.
-        equivalent: of these, those that are said to be the program itself: only what is quickest looks whether that can be.
+        equivalent: explained mutants that are said to equal the program; only the quickest checks try to disprove that.
     """
 
     device: str
@@ -72,26 +76,26 @@ class Campaign:
 
 
 class MutationTarget(ABC):
-    """One place of a device (hardware, functional model or compiler) with all of its mutants."""
+    """All mutants of one part of a device: hardware, functional model or compiler."""
 
     def __init__(self, campaign: Campaign, over: Over, mutants: Sequence[Mutant], results: Path) -> None:
         self.campaign, self.over, self.mutants, self._results = campaign, over, tuple(mutants), results
         self.left_out: tuple[str, ...] = ()
-        """What cannot look here, and the command that changes that."""
+        """Checks that cannot run here, each with the command that enables it."""
 
     def draw(self, count: int, seed: int) -> list[Mutant]:
-        """`count` of them, or all where there are no more."""
+        """Draw `count` mutants, or all if there are fewer."""
         return random.Random(seed).sample(self.mutants, min(count, len(self.mutants)))
 
     def find(self, name: str) -> Mutant:
-        """The mutant of that id. Raises ModelError."""
+        """Return the mutant with that id. Raises ModelError if there is none."""
         found = next((m for m in self.mutants if m.id == name), None)
         if found is None:
             raise ModelError(f"there is no mutant '{name}'", where=f"{self.campaign.device}, {self.over}")
         return found
 
     def look(self, wanted: Sequence[Mutant], tell: Progress, told: Told) -> dict[str, MutantResult]:
-        """Results by id. told: called with each. Raises SetupError, BuildError, HarnessError."""
+        """Return results by id. told: called with each. Raises SetupError, BuildError, HarnessError."""
         tests = content(self.campaign.root, _TESTS)
         stored = load_results(self._results, tests, self.campaign.explained)
         done = {m.id: stored[m.id] for m in wanted if m.id in stored} if self.campaign.resume else {}
@@ -109,21 +113,21 @@ class MutationTarget(ABC):
                     if time.monotonic() - saved > _SAVED_EVERY:
                         saved = time.monotonic()
                         save_results(self._results, stored, tests)
-            finally:  # an interrupted run goes on from here
+            finally:  # an interrupted run resumes from here
                 save_results(self._results, stored, tests)
         return {m.id: done[m.id] for m in wanted}
 
     @abstractmethod
     def _prepare(self, tell: Progress, rest: Sequence[Mutant]) -> None:
-        """Builds and records what all mutants need, and runs what looks for these without one. Raises HarnessError."""
+        """Build and record what all mutants need, and run these mutants' checks on the unchanged program. Raises HarnessError."""
 
     @abstractmethod
     def _each(self, rest: Sequence[Mutant]) -> Iterator[MutantResult]:
-        """Results, as they come."""
+        """Yield results in the order of completion."""
 
 
 def _in_order(executor: Executor, work: Callable[[Mutant], MutantResult], rest: Sequence[Mutant]) -> Iterator[MutantResult]:
-    """Results as they come; what is left is given up when the caller stops."""
+    """Yield results in the order of completion; cancel the rest if the caller stops."""
     futures = [executor.submit(work, m) for m in rest]
     try:
         with stopping():
@@ -204,12 +208,12 @@ class _Python(MutationTarget):
 
 
 def open_target(campaign: Campaign, over: Over) -> MutationTarget:
-    """The place of the campaign's device. Raises DeviceError (no hardware), SetupError (no pyslang)."""
+    """Open one part of the campaign's device. Raises DeviceError if it has no hardware, SetupError if pyslang is missing."""
     instruction_set, device = find_device(campaign.device)
     if over == "rtl":
         return _Hardware(campaign, instruction_set, device)
     cases = list(_cases(campaign.root, instruction_set, device))
-    # Some files are made by a command; without them a case says nothing of a mutant.
+    # Some files are generated by a command. Without them a case cannot check a mutant.
     there = [c for c in cases if all(p is None or p.exists() for p in (c.weights, c.input, c.labels))]
     target = _Python(campaign, instruction_set, over, [c.path for c in there])
     target.left_out = tuple(f"case {c.name} ({c.make or 'its files are missing'})" for c in cases if c not in there)
@@ -217,7 +221,7 @@ def open_target(campaign: Campaign, over: Over) -> MutationTarget:
 
 
 def _cases(root: Path, instruction_set: InstructionSet, device: Device) -> Iterator[Case]:
-    """Cases of the project and of the set that run on the device in the quick tier."""
+    """Yield cases of the project and of the set that run on the device in the quick tier."""
     for folder in (root / "sim" / "cases", instruction_set.cases):
         if folder is not None and folder.is_dir():
             for case in find_cases(folder):
@@ -226,14 +230,14 @@ def _cases(root: Path, instruction_set: InstructionSet, device: Device) -> Itera
 
 
 def shares(count: int, over: Sequence[Over]) -> list[tuple[Over, int]]:
-    """The number of mutants of each place: equal, the first ones take what is left."""
+    """Split a number of mutants evenly over the parts; the first parts take the remainder."""
     return [(o, count // len(over) + (i < count % len(over))) for i, o in enumerate(over)]
 
 
 def judged(
     device: str, results: Sequence[MutantResult], survivors: Mapping[str, JudgedSurvivor], seed: int = 0
 ) -> list[MutantRecord]:
-    """Results with what a person has said of survivors. seed: of the draw."""
+    """Combine results with the judgements of survivors. seed: of the draw."""
     records: list[MutantRecord] = []
     for r in results:
         known = survivors.get(r.mutant.id) if r.verdict == "survived" else None
@@ -246,5 +250,5 @@ def judged(
 
 
 def drawn(target: MutationTarget, seed: int, count: int, seconds: float) -> MutantDraw:
-    """For a report."""
+    """Return the summary of a draw for a report."""
     return MutantDraw(target.campaign.device, target.over, seed, count, len(target.mutants), round(seconds, 1))

@@ -1,7 +1,7 @@
-"""What a fresh process does whose functional model or compiler is a mutant: `python -m fleet.verify.mutation.child JSON`.
+"""Main program of a fresh process with a mutated functional model or compiler: `python -m fleet.verify.mutation.child JSON`.
 
-Exit code 0: nothing told the mutant from the unchanged program; 1: the last line of standard output says what did. Any other end, a
-traceback included, is the mutant's doing too, because the same process without a mutant is run first and must end with 0.
+Exit code 0: no check told the mutant from the unchanged program. 1: the last line of standard output names the check that did. Any
+other end, such as a traceback, is caused by the mutant too, because the same process without a mutant runs first and must return 0.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from fleet.verify.mutation.outside import FOUND
 __all__ = ["main"]
 
 COST_GATE = (0.02, 0.05)
-"""Largest error of the cost model with ideal memory, in the median and at the 95th percentile: the conformance suite's."""
+"""Limits for the cost model's relative error with ideal memory, (median, 95th percentile), as in the conformance suite."""
 
 _ON_HOST = ("vm", "iss")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """arguments: one, JSON: {"device": name, "streams": file or null, "check": draws, "cases": [files]}."""
+    """Run the checks. arguments: one JSON text: {"device": name, "streams": file or null, "check": draws, "cases": [files]}."""
     wanted: dict[str, Any] = json.loads(arguments[0])
     for found in _all(wanted):
         print(f"{FOUND}{found}")
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _all(wanted: Mapping[str, Any]) -> Iterator[str]:
-    """The first thing that each stage finds, "<test>\t<how>"."""
+    """Yield the first finding of each stage as "<test>\t<how>"."""
     device = str(wanted["device"])
     if wanted.get("streams"):
         yield from _streams(device, Path(wanted["streams"]))
@@ -48,7 +48,7 @@ def _all(wanted: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _streams(device: str, recorded: Path) -> Iterator[str]:
-    """The functional model against what was recorded: commits and memory; then its costs against the cycles of the hardware."""
+    """Compare the functional model with the recordings: commits and memory; then its costs with the hardware's cycles."""
     from fleet.isa.registry import find_device
     from fleet.streams.images import Images
     from fleet.verify.mutation.probes import differs, left_by_model
@@ -91,7 +91,7 @@ def _check(device: str, draws: int) -> Iterator[str]:
 
 
 def _case(device: str, path: Path) -> Iterator[str]:
-    """The case's runs on this device, as far as no hardware is needed: the golden and the functional model."""
+    """Run the case on this device as far as no hardware is needed: on the golden and the functional model."""
     from fleet.regress.case_runs import CaseOptions, run_case
     from fleet.regress.cases import load_case
 

@@ -1,4 +1,4 @@
-"""What a mutant is, and what came of looking for it: plain data."""
+"""Mutants and their results as plain data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Literal
 __all__ = ["Mutant", "MutantResult", "Over", "Verdict", "identified"]
 
 Over = Literal["rtl", "semantics", "passes"]
-"""Where it is: hardware; functional model, legality and cost of an instruction set; lowering, passes and the compiler."""
+"""Part of the device: hardware; functional model, legality and cost of an instruction set; or lowering, passes and compiler."""
 
 Verdict = Literal["found", "survived", "equivalent"]
 
@@ -23,10 +23,13 @@ class Mutant:
     """One change.
 
     Attributes:
-        id: stays the same when lines move: of file, unit, operator, texts and, of equal ones, the place among them.
-        over, file (as people write it), line, unit (module or function), operator.
-        before, after: the changed text; context: the line that it stands in.
-        number: what hardware is told to become this mutant, 0 for the others.
+        id: independent of line numbers: from file, unit, operator, texts, and an index among equal changes.
+        over: part of the device.
+        file: as people write it.
+        line, unit, operator: unit is the module or function.
+        before, after: the changed text.
+        context: its source line.
+        number: selects this mutant in the hardware; 0 for mutants of software.
     """
 
     id: str
@@ -46,13 +49,13 @@ class Mutant:
         return f"{self.file}:{self.line}"
 
     def describe(self) -> str:
-        """One line: place, unit and what is changed."""
+        """Return one line: place, unit and change."""
         return f"{self.place} ({self.unit}) {self.operator}: `{shown(self.before)}` -> `{shown(self.after)}`"
 
 
 @dataclass(frozen=True)
 class MutantResult:
-    """found: by which test and how it said so; survived: of how many tests. seconds: of wall time."""
+    """found: the test, and its message; survived: the number of tests. seconds: wall time."""
 
     mutant: Mutant
     verdict: Verdict
@@ -63,7 +66,7 @@ class MutantResult:
 
 
 def shown(text: str, width: int = 90) -> str:
-    """Text on one line, cut in the middle where it is long."""
+    """Put the text on one line; a long text is cut in the middle."""
     flat = _BLANKS.sub(" ", text).strip()
     return flat if len(flat) <= width else f"{flat[: width // 2 - 2]} ... {flat[-width // 2 + 3 :]}"
 
@@ -71,7 +74,7 @@ def shown(text: str, width: int = 90) -> str:
 def identified(
     found: Iterable[tuple[Over, str, int, str, str, str, str, str]],
 ) -> list[Mutant]:
-    """Mutants of (over, file, line, unit, operator, before, after, context), numbered from 1, each with its id."""
+    """Make mutants of (over, file, line, unit, operator, before, after, context): numbered from 1, each with its id."""
     seen: dict[str, int] = {}
     made: list[Mutant] = []
     for number, (over, file, line, unit, operator, before, after, context) in enumerate(found, 1):

@@ -1,4 +1,4 @@
-"""Runs a command that looks for a mutant in a process of its own, and reads what it found."""
+"""Runs a check of a mutant as a command in its own process and reads the result."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from fleet.core.processes import run
 __all__ = ["FOUND", "Outside", "pytest_command"]
 
 FOUND = "found by "
-_NOTHING = {0, 5}  # 5: pytest has collected nothing
+_NOTHING = {0, 5}  # 5: pytest collected no test
 _LIMIT_S = 120.0
-"""Of a command that hangs, or five times what one took that found nothing."""
+"""Timeout of a command: this, or five times the longest run that found nothing."""
 
 
 def pytest_command(files: Sequence[Path], *more: str) -> list[str]:
-    """Stops at the first failure; assertions stay plain, because rewriting them takes the loading of modules over.
+    """Return the pytest command for the files. It stops at the first failure.
 
-    Raises ValueError without files: pytest would run all that there is.
+    Assertions are not rewritten, because that would replace the loading of modules. Raises ValueError without files: pytest would
+    run all tests.
     """
     if not files:
         raise ValueError("no test files are named")
@@ -29,14 +30,14 @@ def pytest_command(files: Sequence[Path], *more: str) -> list[str]:
 
 
 class Outside:
-    """Knows how long commands take that find nothing, so that a hang on a slow machine is told from the machine."""
+    """Remembers how long commands take that find nothing, to tell a hang from a slow machine."""
 
     def __init__(self, folder: Path) -> None:
-        """folder: in which commands run."""
+        """folder: working directory of the commands."""
         self._folder, self._slowest = folder, 0.0
 
     def run(self, name: str, command: Sequence[str], variables: Mapping[str, str], limit: float | None = None) -> tuple[str, str]:
-        """(test, how it said so), or ("", "") where nothing was found. name: of the test when it does not say its own."""
+        """Return (test, message), or ("", "") if nothing was found. name: of the test if the output does not name it."""
         began = time.monotonic()
         limit = limit or max(_LIMIT_S, 5 * self._slowest)
         try:

@@ -1,6 +1,6 @@
-"""The streams that mutants of hardware and of the functional model have to survive: those of the regression of every night.
+"""The streams that mutants of hardware and functional model must survive: those of the nightly regression.
 
-One of every instruction comes first, then what found other mutants of the same file, then everything.
+One stream of every instruction comes first, then streams that found other mutants of the same file, then all others.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fleet.verify.conformance.suite import names
 __all__ = ["Effort", "Expected", "Probe", "differs", "image_digest", "left_by_model", "probes"]
 
 Effort = Literal["quick", "usual", "all"]
-"""How many streams: those that find most; of every kind and instruction up to 12; all of the regression's kinds."""
+"""How many streams: the most effective ones; up to 12 of every kind and instruction; all kinds of the regression."""
 
 _USUAL = 12
 _RANDOM, _ILLEGAL, _PROGRAMS = range(10), range(8), range(40)
@@ -38,22 +38,22 @@ class Probe:
 
     @property
     def name(self) -> str:
-        """ "<case> ideal/regs"."""
+        """ "<case> <memory>/<issue>", for example "... ideal/regs"."""
         return f"{self.case} {self.setting.name}"
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What the unchanged functional model leaves: commits, and a digest over every byte of memory that is not 0."""
+    """The result of the unchanged functional model: commits, and a digest over every nonzero byte of memory."""
 
     commits: tuple[StreamCommit, ...]
     memory: str
 
 
 def probes(device: str, effort: Effort = "usual") -> list[Probe]:
-    """Of a device, those that find most first: one of every kind and instruction, programs, then the others.
+    """Return the probes of a device, most effective first: one of every kind and instruction, programs, then the others.
 
-    A case runs on ideal memory or on the other model and way of issue that its seed names, in turn; the first ones on both.
+    A case runs on ideal memory or with the other memory model and way of issue chosen by its seed, in turn; the first ones on both.
     """
     every = names(device, random=_RANDOM, illegal=_ILLEGAL, programs=_PROGRAMS)
     first = [n for n in every if n.endswith(_FIRST)] + [n for n in every if "/program/" in n][:6]
@@ -79,7 +79,7 @@ def _ways(device: str, name: str) -> list[Setting]:
 
 
 def image_digest(images: Images) -> str:
-    """Of every byte that is not 0: equal where memory is."""
+    """Return a digest of every nonzero byte: equal for equal memories."""
     digest = hashlib.sha256()
     for (space, bank), path in sorted(images.memory.paths.items()):
         size, done = path.stat().st_size, 0
@@ -93,7 +93,7 @@ def image_digest(images: Images) -> str:
 
 
 def differs(expected: Expected, found: Sequence[StreamCommit], memory: str) -> str:
-    """What differs in one clause, empty where nothing does. memory: see `image_digest`."""
+    """Describe the difference in one clause; empty if there is none. memory: from `image_digest`."""
     for i, (a, b) in enumerate(zip(expected.commits, found, strict=True)):
         if why := disagreement(a, b):
             return f"commit {i} ({a.instruction}): {why}"
@@ -101,7 +101,7 @@ def differs(expected: Expected, found: Sequence[StreamCommit], memory: str) -> s
 
 
 def left_by_model(instruction_set: InstructionSet, device: Device, case: StreamCase, images: Images) -> Expected:
-    """Runs the functional model on `images`, which is emptied first."""
+    """Run the functional model on `images`, which are cleared first."""
     images.fill(case.blocks, case.parameters)
     commits = execute(instruction_set, device, images.memory, case.calls)
     return Expected(tuple(commits), image_digest(images))

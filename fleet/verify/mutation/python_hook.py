@@ -1,7 +1,7 @@
-"""Makes one module of this process, and of the processes that it starts, a mutant: no file is touched.
+"""Turns one module of this process, and of its child processes, into a mutant. No file changes.
 
-`environment` gives the variables for a fresh process. There `site/sitecustomize.py` calls `install` before anything of fleet is
-imported; the module's source is changed when it is loaded, and its byte code is neither read nor written.
+`environment` returns the variables for a fresh process. There, `site/sitecustomize.py` calls `install` before anything of fleet is
+imported. The loader changes the module's source; byte code is neither read nor written.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _SITE = Path(__file__).parent / "site"
 
 
 def environment(file: Path, start: int, end: int, before: str, after: str) -> dict[str, str]:
-    """Variables of a process in which characters `start` to `end` of `file` (`before`) are `after`."""
+    """Return the environment of a process in which characters `start` to `end` of `file` (`before`) become `after`."""
     path = os.pathsep.join(p for p in (str(_SITE), os.environ.get("PYTHONPATH", "")) if p)
     chosen = {"file": str(file.resolve()), "start": start, "end": end, "before": before, "after": after}
     return {**os.environ, "PYTHONPATH": path, VARIABLE: json.dumps(chosen)}
 
 
 def install() -> None:
-    """Does what the variable says; nothing without it."""
+    """Install the change that the variable describes, if it is set."""
     text = os.environ.get(VARIABLE)
     if text:
         chosen = json.loads(text)
@@ -37,12 +37,12 @@ def install() -> None:
 
 
 def mutate(file: Path, start: int, end: int, before: str, after: str) -> None:
-    """When this process imports `file`, its characters `start` to `end` (`before`) are `after`."""
+    """When this process imports `file`, replace its characters `start` to `end` (`before`) by `after`."""
     sys.meta_path.insert(0, _Finder(str(file.resolve()), start, end, before, after))
 
 
 class _Finder(MetaPathFinder):
-    """Finds as Python does, and puts another loader before the one file."""
+    """Finds modules as Python does, with another loader for the changed file."""
 
     def __init__(self, file: str, start: int, end: int, before: str, after: str) -> None:
         self._file, self._span, self._before, self._after = file, (start, end), before, after
@@ -63,7 +63,7 @@ class _Loader(importlib.machinery.SourceFileLoader):
         self._span, self._before, self._after = span, before, after
 
     def get_code(self, fullname: str) -> CodeType | None:
-        """Always from the source."""
+        """Compile the changed source; never use cached byte code."""
         source = Path(self.path).read_text(encoding="utf-8")
         start, end = self._span
         if source[start:end] != self._before:

@@ -1,7 +1,7 @@
-"""Mutants of the functional model and of the compiler, and what looks for them: streams, the set's own check, tests, cases.
+"""Checks mutants of the functional model and the compiler with streams, the set's own check, tests and cases.
 
-Everything runs in fresh processes (`fleet.verify.mutation.python_hook`), the cheapest first: for the functional model the recorded
-streams, for passes the tests of the mirrored folder.
+Every check runs in a fresh process (`fleet.verify.mutation.python_hook`), the cheapest first: recorded streams for the functional
+model, tests of the mirrored folder for passes.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ __all__ = ["PythonHunt", "PythonMutants", "python_mutants"]
 
 _SHARED = ("fleet/transforms", "fleet/targets/accel")
 _NOT_COMPILED = {"conformance", "rtl", "rtl_tables", "error_model", "__init__"}
-"""Of a set's package: what draws cases, lists hardware and states bounds is no compiler."""
+"""Modules of a set's package that are not compiler: they draw cases, list hardware or state bounds."""
 _NAMING = ("verify/mutation", "docs", "test_architecture.py")
-"""Of `tests`: these name modules, and do not hold them."""
+"""Tests below `tests` that name modules without testing them."""
 _CHECK_DRAWS = 8
 _PATIENCE_S = 3600.0
 
 
 @dataclass(frozen=True)
 class PythonMutants:
-    """Mutants and the change of each, by id. root: what files are relative to."""
+    """Mutants, and the change of each by id. root: base of the file paths."""
 
     root: Path
     mutants: tuple[Mutant, ...]
@@ -46,9 +46,9 @@ class PythonMutants:
 
 
 def python_mutants(instruction_set: InstructionSet, over: Over, root: Path) -> PythonMutants:
-    """All mutants of one place, by file.
+    """Return all mutants of one part, by file.
 
-    "semantics": what of the set's package enters the description's hash; "passes": what else of the package is compiler,
+    "semantics": files of the set's package that enter the description's hash. "passes": the compiler files of the package,
     `fleet/transforms` and `fleet/targets/accel`.
     """
     package = instruction_set.description.parent
@@ -72,7 +72,7 @@ def python_mutants(instruction_set: InstructionSet, over: Over, root: Path) -> P
 
 
 def _importing(files: Iterable[Path], modules: Set[str]) -> list[Path]:
-    """Those of the files in whose text a line imports one of the modules."""
+    """Return the files with a line that imports one of the modules."""
     if not modules:
         return []
     pattern = re.compile(rf"^ *(?:from|import) (?:{'|'.join(map(re.escape, sorted(modules)))})\b", re.MULTILINE)
@@ -80,7 +80,7 @@ def _importing(files: Iterable[Path], modules: Set[str]) -> list[Path]:
 
 
 class PythonHunt:
-    """Looks for Python mutants of a device's set. Processes get a cache of their own: compiled kernels are kept by their source."""
+    """Checks Python mutants of a device's set. Processes have their own cache: compiled kernels are cached by their source."""
 
     def __init__(
         self, device: str, recorded: Path, root: Path, cases: Sequence[Path], before: Mapping[str, str] | None = None,
@@ -88,16 +88,16 @@ class PythonHunt:
     ) -> None:  # fmt: skip
         """recorded: from `recordings.recorded`; root: the project, whose `tests` mirror `fleet`; cases: of the device.
 
-        before: mutant -> the test that found it before, which is asked first. equivalent: only the first stage looks for these.
+        before: mutant -> the test that found it before, which runs first. equivalent: mutants for which only the first stage runs.
         """
         self._device, self._recorded, self._root, self._cases = device, recorded, root, cases
         self._before, self._equivalent = dict(before or {}), equivalent
         self._outside = Outside(root)
 
     def unchanged(self, mutants: Sequence[Mutant]) -> tuple[str, str]:
-        """All that will look for these, without a mutant: (test, how it failed), or ("", "").
+        """Run all checks of these mutants on the unchanged program. Return (test, message) of a failure, or ("", "").
 
-        Tests of a folder run together, so that what is known of their time is at least that of any of them.
+        Tests of a folder run together, so the known time is an upper bound for each of them.
         """
         commands: dict[str, list[str]] = {}
         files: dict[Path, set[Path]] = {}
@@ -119,7 +119,7 @@ class PythonHunt:
         return "", ""
 
     def look(self, mutant: Mutant, change: TextEdit) -> MutantResult:
-        """Found or survived; a test that does not end counts as one that found it."""
+        """Check a mutant. A test that does not end counts as a finding."""
         began, tests = time.monotonic(), 0
         with Scratch("mutant") as folder:
             variables = self._variables(mutant, change, folder)
@@ -175,9 +175,9 @@ class PythonHunt:
         return [sys.executable, "-m", "fleet.verify.mutation.child", text]
 
     def _elsewhere(self, mutant: Mutant, done: Set[Path]) -> list[Path]:
-        """Test files of other folders that import the module; where there is none at all, those that import a module which does.
+        """Return test files of other folders that import the module; if there are none, those that import it indirectly.
 
-        Of a set's own compiler also those of targets that compile for the device.
+        For a set's own compiler also the tests of targets that compile for the device.
         """
         file = Path(mutant.file)
         if file.is_absolute() or file.parts[0] != "fleet":
@@ -199,7 +199,7 @@ class PythonHunt:
         return any(test.is_relative_to(self._root / "tests" / n) for n in _NAMING)
 
     def _tests(self, file: Path) -> Iterator[list[Path]]:
-        """Test files of the mirrored folder: those with a word of the module's name in theirs first."""
+        """Yield test files of the mirrored folder, those that share a word with the module's name first."""
         if file.is_absolute() or file.parts[0] != "fleet":
             return
         folder = self._root.joinpath("tests", *file.parts[1:-1])

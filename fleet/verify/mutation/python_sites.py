@@ -1,6 +1,6 @@
-"""Mutation operators of Python: every place of a source file that can be changed, and into what.
+"""Mutation operators for Python: all places of a source file that can be changed, and the changed text.
 
-Only the standard library is needed, because a process whose modules are changed imports this before them.
+Uses only the standard library, because a process with changed modules imports this module before them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class TextEdit:
 
 
 def changes(source: str) -> list[TextEdit]:
-    """All of a file, by place. What is only said (messages, annotations, docstrings) is left out. Raises SyntaxError."""
+    """Return all changes of a file, by place, without messages, annotations and docstrings. Raises SyntaxError."""
     finder = _Finder(source)
     finder.visit_all(ast.parse(source).body, ())
     unique = {(c.start, c.end, c.operator, c.after): c for c in finder.found}
@@ -61,7 +61,7 @@ def changes(source: str) -> list[TextEdit]:
 
 
 def changed(source: str, change: TextEdit) -> str:
-    """The source with it."""
+    """Return the source with the change."""
     return source[: change.start] + change.after + source[change.end :]
 
 

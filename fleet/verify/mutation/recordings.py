@@ -1,4 +1,4 @@
-"""What unchanged engines leave of the probes, on disk: JSON with the bytes of memory beside it; nothing in it is unpickled."""
+"""Results of the unchanged engines on the probes, on disk: JSON, plus the bytes of memory in an array; nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BYTES = "bytes"
 
 @dataclass(frozen=True)
 class Recording:
-    """A case, what the functional model leaves of it, and the hardware's cycles of every call (none for a set without hardware)."""
+    """A case, the functional model's result, and the hardware's cycles of every call (empty for a set without hardware)."""
 
     case: StreamCase
     expected: Expected
@@ -39,7 +39,7 @@ class Recording:
 
 @dataclass(frozen=True)
 class Reference:
-    """Of a probe on the unchanged design: what iss leaves, cycles of every call from start to commit and, last, of the job."""
+    """A probe's result on the unchanged design: the result of iss, cycles of every call from start to commit, and of the job."""
 
     expected: Expected
     cycles: tuple[int, ...]
@@ -47,7 +47,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class _Block:
-    """Place of a block whose bytes are the next `size` of the array."""
+    """Place of a block; its data are the next `size` bytes of the array."""
 
     space: str
     bank: int
@@ -57,7 +57,7 @@ class _Block:
 
 @dataclass(frozen=True)
 class _Case:
-    """`Recording` as it travels; fields: of each call."""
+    """The stored form of `Recording`; fields: of each call."""
 
     name: str
     instructions: tuple[str, ...]
@@ -81,10 +81,10 @@ class _References:
 
 
 def recorded(device: str, folder: Path, effort: Effort = "usual") -> Path:
-    """Recordings of the probes' cases in a file that is written once, for `load_recordings`.
+    """Record the probes' cases once and return the file, for `load_recordings`.
 
-    A process whose functional model is changed reads it: what it draws itself would be changed too. The cycles are of every call
-    from start to commit, ideal memory. Raises SetupError, DeviceError, BuildError, SimulationError.
+    A process with a changed functional model reads it, because the change would affect its own draws. Cycles count from start to
+    commit of each call, on ideal memory. Raises SetupError, DeviceError, BuildError, SimulationError.
     """
     instruction_set, chip = find_device(device)
     cases = list(dict.fromkeys(p.case for p in probes(device, effort)))
@@ -105,7 +105,7 @@ def recorded(device: str, folder: Path, effort: Effort = "usual") -> Path:
 
 
 def save_recordings(path: Path, device: str, made: Sequence[Recording]) -> Path:
-    """Writes `path` (JSON) and its array, which have a folder of their own. Raises FleetError."""
+    """Write `path` (JSON) and its array, in their own folder. Raises FleetError."""
     cases: list[_Case] = []
     data: list[np.ndarray] = [np.zeros(0, np.uint8)]
     for r in made:
@@ -124,7 +124,7 @@ def save_recordings(path: Path, device: str, made: Sequence[Recording]) -> Path:
 
 
 def load_recordings(path: Path) -> list[Recording]:
-    """Read what `save_recordings` wrote. Raise ModelError if the file is damaged."""
+    """Read what `save_recordings` wrote. Raises ModelError if the file is damaged."""
     stored, arrays = _load(path)
     table = decode(_Recordings, stored, str(path), "recordings")
     data, at = arrays.get(_BYTES, np.zeros(0, np.uint8)), 0
@@ -143,12 +143,12 @@ def load_recordings(path: Path) -> list[Recording]:
 
 
 def save_references(path: Path, found: Mapping[str, Reference]) -> Path:
-    """By the probe's name, for `load_references`. Raises FleetError."""
+    """Write references by the probe's name, for `load_references`. Raises FleetError."""
     return save_pair(path.parent, path.name, {}, cast("dict[str, Any]", encode(_References(found))), {})
 
 
 def load_references(path: Path) -> dict[str, Reference]:
-    """Read what `save_references` wrote; empty if there is no file. Raise ModelError if the file is damaged."""
+    """Read what `save_references` wrote; empty if there is no file. Raises ModelError if the file is damaged."""
     if not path.exists():
         return {}
     stored, _ = _load(path)

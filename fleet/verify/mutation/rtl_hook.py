@@ -1,6 +1,6 @@
-"""Lets any test of the regression run on a mutant of the hardware: in its process the design of a device is the instrumented one.
+"""Runs any test of the regression on a mutant of the hardware: in its process, a device's design is the instrumented one.
 
-`environment` gives the variables of such a process; `site/sitecustomize.py` calls `install` before anything of fleet is imported.
+`environment` returns the variables of such a process; `site/sitecustomize.py` calls `install` before anything of fleet is imported.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SITE = Path(__file__).parent / "site"
 
 
 def environment(device: str, design: Design, argument: str) -> dict[str, str]:
-    """Variables of a process in which `device` is built from `design`, and simulations get `argument`."""
+    """Return the environment of a process in which `device` is built from `design`, and simulations get `argument`."""
     path = os.pathsep.join(p for p in (str(_SITE), os.environ.get("PYTHONPATH", "")) if p)
     chosen = {
         "device": device,
@@ -39,7 +39,7 @@ def environment(device: str, design: Design, argument: str) -> dict[str, str]:
 
 
 def install() -> None:
-    """Does what the variable says; nothing without it."""
+    """Install the change that the variable describes, if it is set."""
     text = os.environ.get(_VARIABLE)
     if text:
         sys.meta_path.insert(0, _Finder(json.loads(text)))
@@ -62,7 +62,7 @@ class _Finder(MetaPathFinder):
 
 
 class _Changed(Loader):
-    """Loads as another loader does, then changes the module."""
+    """Loads a module with its own loader, then changes it."""
 
     def __init__(self, loader: Loader, change: Any) -> None:
         self._loader, self._change = loader, change

@@ -1,4 +1,4 @@
-"""Looks for one mutant of the hardware after the other: streams on the design that is this mutant, until one tells it from iss."""
+"""Checks mutants of the hardware one by one: runs streams on the mutated design until one differs from iss."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _PAUSES = (3, 11, 24, 38)
 
 
 class HarnessError(ComparisonFailure):
-    """The instrumented design is not the design, or does not pass its own regression: no mutant would mean anything."""
+    """The instrumented design differs from the design, or fails its own regression: results of mutants would be meaningless."""
 
 
 def references(device: str, design: Design, folder: Path, tell: Progress, effort: Effort = "usual") -> Path:
-    """A file with the references of all probes; what it does not have yet is added.
+    """Return a file with the references of all probes; missing ones are added.
 
-    The design without an active mutant must do on every probe what the design does as it is: the same bits, cycles and traffic; and
-    its bits must be those of iss. Raises HarnessError where it does not, SetupError, DeviceError, BuildError, SimulationError.
+    On every probe, the instrumented design without an active mutant must match the original design in bits, cycles and traffic, and
+    iss in bits. Raises HarnessError if it does not, SetupError, DeviceError, BuildError, SimulationError.
     """
     built = build(design, progress=tell).parent.name
     path = folder / f"references-{device}-{built}" / "references.json"
@@ -74,7 +74,7 @@ def references(device: str, design: Design, folder: Path, tell: Progress, effort
 
 
 def _case(runner: StreamRunner, probe: Probe) -> tuple[StreamCase, BinaryPlan]:
-    """With the binaries of its way of issue in memory, and that way."""
+    """Return the case with the binaries of its way of issue in memory, and the plan of these binaries."""
     case = make_case(probe.case)
     plan = binaries(runner.set, runner.device, case, probe.setting.issue)
     return replace(case, blocks=(*case.blocks, *plan.blocks)), plan
@@ -93,7 +93,7 @@ class RtlHunt:
     ) -> None:  # fmt: skip
         """design: from `Schemata.write`; known: from `references`; folder: for images and logs; root: the project.
 
-        before: mutant -> the test that found it before, which is asked first. equivalent: only the quick streams look for these.
+        before: mutant -> the test that found it before, which runs first. equivalent: mutants for which only the quick streams run.
         """
         self._device, self._design, self._folder = device, design, folder
         self._probes = probes(device, effort)
@@ -106,7 +106,7 @@ class RtlHunt:
         self._quick = frozenset(probes(device, "quick"))
 
     def look(self, mutant: Mutant) -> MutantResult:
-        """Found or survived. A difference of cycles alone counts when nothing else finds it, and is named as such."""
+        """Check a mutant. A difference in cycles alone counts if nothing else finds the mutant, and is named as such."""
         began, tests = time.monotonic(), 0
         slow = ""
         told = self._before.get(mutant.id, "").startswith(f"sim{os.sep}") and self._effort != "quick"
@@ -148,7 +148,7 @@ class RtlHunt:
         return MutantResult(mutant, "survived", "", "", tests, time.monotonic() - began)
 
     def _regression(self, mutant: Mutant) -> tuple[str, str]:
-        """Tests of `sim/` that play registers themselves, on the mutant. Raises HarnessError where they fail without one."""
+        """Run tests of `sim/` that drive registers themselves on the mutant. Raises HarnessError if they fail without a mutant."""
         folders = [self._root / "sim" / name for name in (*_TESTS, find_device(self._device)[0].name)]
         there = [f for f in folders if f.exists()]
         if not there:
@@ -173,11 +173,11 @@ class RtlHunt:
         return [p for p in every if p in self._quick] if mutant.id in self._equivalent else every
 
     def _short(self) -> list[Probe]:
-        """One of every instruction, on ideal memory by registers."""
+        """One probe of every instruction, on ideal memory, issued by registers."""
         return [p for p in self._probes if p.case.endswith("/directed/0") and p.setting == Setting()]
 
     def _played(self, runner: StreamRunner, probe: Probe) -> tuple[str, str]:
-        """What differs in results, and what in cycles."""
+        """Return the difference in results and the difference in cycles."""
         key = (probe.case, probe.setting.issue)
         if key not in self._cases:
             self._cases[key] = _case(runner, probe)
@@ -204,7 +204,7 @@ class RtlHunt:
 
 
 def _classes(runner: StreamRunner, case: StreamCase, probe: Probe, expected: Expected, found: Sequence[StreamCommit]) -> str:
-    """The first class of cycles that cannot be, empty where all can."""
+    """Return the first impossible class of cycles; empty if all are possible."""
     return next(wrong_classes(runner.set, runner.device, case.calls, expected.commits, found, probe.setting.issue), "")
 
 

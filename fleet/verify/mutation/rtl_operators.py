@@ -1,7 +1,7 @@
-"""Mutation operators of SystemVerilog: for an elaborated expression and its text the texts that may take its place.
+"""Mutation operators for SystemVerilog: alternative texts for an elaborated expression.
 
-An alternative never is wider than what it replaces and has its sign, because both become arms of one conditional expression: what
-is around them must keep its width and sign.
+An alternative is never wider than the original and has the same sign, because both become arms of one conditional expression. The
+surrounding expression must keep its width and sign.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _REDUCTIONS = {"BitwiseOr": "&", "BitwiseAnd": "|"}
 
 
 def is_constant(e: Any) -> bool:
-    """Whether nothing in the expression can change while the design runs (literals, parameters, members of enumerations)."""
+    """Whether the expression cannot change while the design runs (literals, parameters, enumeration members)."""
     if isinstance(e, ast.IntegerLiteral | ast.UnbasedUnsizedIntegerLiteral | ast.StringLiteral | ast.DataTypeExpression):
         return True
     if isinstance(e, ast.NamedValueExpression):
@@ -92,7 +92,7 @@ def _operands(e: Any) -> Iterator[Any]:
 
 
 def leaves(e: Any) -> Iterator[Any]:
-    """The literals and parameters that a constant is made of, without what sizes it (counts, ranges, casts)."""
+    """Yield the literals and parameters of a constant, without those that determine its size (counts, ranges, casts)."""
     if isinstance(e, ast.UnaryExpression | ast.ConversionExpression):
         yield from leaves(e.operand)
     elif isinstance(e, ast.BinaryExpression):
@@ -106,17 +106,17 @@ def leaves(e: Any) -> Iterator[Any]:
 
 
 def is_reset(text: str) -> bool:
-    """Whether a condition asks for reset (`!rst_ni`)."""
+    """Whether a condition tests for reset (`!rst_ni`)."""
     return _RESET.match(text.strip()) is not None
 
 
 def is_sink(name: str) -> bool:
-    """Whether a signal is there for the linter alone (`unused`)."""
+    """Whether a signal exists only for the linter (`unused`)."""
     return name.startswith("unused")
 
 
 def constants(e: Any, text: str) -> Alternatives:
-    """A literal or parameter one more, one less, or with its lowest bits changed; a member of an enumeration stays."""
+    """Change a literal or parameter by one, or in its lowest bits; enumeration members stay."""
     text = _bare(text)
     if not text or e.type.isEnum:
         return ()
@@ -143,7 +143,7 @@ def _own_width(e: Any) -> int:
 
 
 def of_expression(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
-    """What an expression that is no constant may become; operands keep their text."""
+    """Return the alternatives of an expression that is not constant; operands keep their text."""
     if isinstance(e, ast.BinaryExpression):
         left, right = text_of(e.left), text_of(e.right)
         kind = _BINARY.get(e.op.name)
@@ -181,7 +181,7 @@ def _literal(e: Any, text_of: Callable[[Any], str]) -> int | None:
 
 
 def _bounds(value: Any) -> tuple[int, int] | None:
-    """Lowest and highest index of what is selected from."""
+    """Return the lowest and highest index of the selected value."""
     if not value.type.hasFixedRange:
         return None
     span = value.type.fixedRange
@@ -214,7 +214,7 @@ def _moved_range(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
 
 
 def _zero_extended(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
-    """A cast to more bits of a signed value."""
+    """Zero-extend a signed value that a cast widens."""
     operand = text_of(e.operand)
     if not operand or not e.operand.type.isSigned or not e.operand.type.isIntegral or is_constant(e.operand):
         return ()
@@ -226,7 +226,7 @@ def _zero_extended(e: Any, text_of: Callable[[Any], str]) -> Alternatives:
 
 
 def negated(e: Any, text: str) -> Alternatives:
-    """A condition the other way round; comparisons for equality and negations have that of their own."""
+    """Negate a condition; equality comparisons and negations have their own operators."""
     if not text or (isinstance(e, ast.BinaryExpression) and e.op.name in {"Equality", "Inequality"}):
         return ()
     if isinstance(e, ast.UnaryExpression) and e.op.name == "LogicalNot":
@@ -235,7 +235,7 @@ def negated(e: Any, text: str) -> Alternatives:
 
 
 def exchanged_labels(e: Any, text: str, labels: Sequence[tuple[Any, str]]) -> Alternatives:
-    """Two neighbouring labels of a case statement change places."""
+    """Exchange two neighbouring labels of a case statement."""
     if not text or any(not t or not is_constant(x) or x.type.bitWidth != e.type.bitWidth for x, t in labels):
         return ()
     if any(x.type.isEnum != e.type.isEnum or x.type.isSigned != e.type.isSigned for x, _ in labels):
@@ -248,7 +248,7 @@ def exchanged_labels(e: Any, text: str, labels: Sequence[tuple[Any, str]]) -> Al
 
 
 def held(e: Any, left: str, right: str, names: set[str], *, reset: bool) -> Alternatives:
-    """What an assignment may write instead: what is there already, or a stuck bit."""
+    """Alternatives for an assignment: keep the old value, or a stuck bit."""
     kind = e.left.type
     if not kind.isIntegral or e.right.type.isSigned or right.lstrip().startswith("'{"):
         return ()
@@ -265,7 +265,7 @@ def held(e: Any, left: str, right: str, names: set[str], *, reset: bool) -> Alte
 
 
 def _bare(text: str) -> str:
-    """Without blanks and parentheses around it."""
+    """Strip blanks and parentheses around the text."""
     text = text.strip()
     while text.startswith("(") and text.endswith(")"):
         text = text[1:-1].strip()

@@ -1,7 +1,7 @@
-"""Walks an elaborated design and says which expressions of its text can be changed, and into what.
+"""Walks an elaborated design: which expressions of its text can be changed, and into what.
 
-slang elaborates the design as it is built (top, parameters), so that what a device leaves out has no sites, and constants, types
-and widths are known. With `SYNTHESIS` defined, observers and assertions are not there.
+slang elaborates the design as it is built (top, parameters). So code that a device leaves out has no sites, and constants, types
+and widths are known. `SYNTHESIS` is defined, which removes observers and assertions.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from fleet.verify.mutation import rtl_operators as operators
 __all__ = ["RtlSite", "sites"]
 
 ast = pyslang.ast
-_LANGUAGE = {".sv", ".v"}  # waiver files stand in the same list
+_LANGUAGE = {".sv", ".v"}  # waiver files are in the same list
 
 
 @dataclass
 class RtlSite:
-    """An expression: bytes `start` to `end` of a file, in a module or function, and (operator, text) that may take its place.
+    """An expression: bytes `start` to `end` of a file, in a module or function, with its alternatives (operator, text).
 
-    function: where the body of the function that it stands in begins, 0 in a module.
+    function: start of the enclosing function's body; 0 in a module.
     """
 
     file: Path
@@ -40,7 +40,7 @@ class RtlSite:
 def sites(
     sources: Sequence[Path], include_dirs: Sequence[Path], top: str, parameters: Mapping[str, int], mutable: set[Path]
 ) -> list[RtlSite]:
-    """All sites in the files `mutable`, by file and place. Raises DeviceError where slang fails."""
+    """Return all sites in the files `mutable`, by file and place. Raises DeviceError if slang fails."""
     d = pyslang.driver.Driver()
     d.addStandardArgs()
     words = ["slang", "-DSYNTHESIS", "--top", top, *(f"-G{n}={v}" for n, v in parameters.items())]
@@ -58,7 +58,7 @@ def sites(
 
 
 class _Walker:
-    """Collects sites; functions are entered where they are called."""
+    """Collects sites. Functions are visited where they are called."""
 
     def __init__(self, manager: Any, mutable: set[Path]) -> None:
         self._manager, self._mutable = manager, mutable
@@ -70,7 +70,7 @@ class _Walker:
         self._constant_functions: set[str] = set()
 
     def finished(self) -> list[RtlSite]:
-        """Sites with alternatives that are no constant in any instance, and in no function that constants call."""
+        """Return the sites with alternatives, without those constant in some instance or in a function called by constants."""
         good = [
             s
             for key, s in self._sites.items()
@@ -78,10 +78,10 @@ class _Walker:
         ]
         return sorted(good, key=lambda s: (str(s.file), s.start, -s.end))
 
-    # What there is in a module.
+    # Module members.
 
     def body(self, body: Any) -> None:
-        """A module's instance."""
+        """Visit an instance of a module."""
         self._units.append((body.definition.name, 0))
         self._scope(body)
         self._units.pop()
@@ -113,7 +113,7 @@ class _Walker:
                 self._constant_calls(member.initializer)
 
     def _constant_calls(self, expression: Any) -> None:
-        """Functions that a constant calls cannot look at what a run chooses."""
+        """Mark functions called from a constant: they cannot read which mutant is active at run time."""
 
         def look(node: Any) -> None:
             if isinstance(node, ast.CallExpression) and isinstance(node.subroutine, ast.SubroutineSymbol):
@@ -131,7 +131,7 @@ class _Walker:
         if s is None:
             return
         if isinstance(s, ast.BlockStatement | ast.ForLoopStatement | ast.ForeachLoopStatement):
-            self._statement(s.body, reset=reset)  # a loop's own bounds stay: it is unrolled
+            self._statement(s.body, reset=reset)  # the loop's own bounds stay, because it is unrolled
         elif isinstance(s, ast.TimedStatement):
             self._statement(s.stmt, reset=reset)
         elif isinstance(s, ast.StatementList):
@@ -186,7 +186,7 @@ class _Walker:
             self._expression(part, e)
 
     def _parts(self, e: Any) -> Iterator[Any]:
-        """The operands that are read when it runs; what must be constant is left out."""
+        """Yield the operands that are read at run time, without those that must be constant."""
         if isinstance(e, ast.UnaryExpression | ast.ConversionExpression):
             yield e.operand
         elif isinstance(e, ast.BinaryExpression):
@@ -217,7 +217,7 @@ class _Walker:
             self._function(subroutine)
 
     def _indices(self, e: Any) -> Iterator[Any]:
-        """What selects, of a chain `a[i].b[j +: 8]`; what is selected from stays a name, because nothing else can stand there."""
+        """Yield the indices of a chain `a[i].b[j +: 8]`. The selected object must stay a name, so it is left out."""
         if isinstance(e, ast.ElementSelectExpression):
             if not operators.is_constant(e.selector):
                 yield e.selector
@@ -241,7 +241,7 @@ class _Walker:
     # Text and places.
 
     def _where(self, e: Any) -> tuple[Path, int, int] | None:
-        """File and bytes, where the expression stands in a file that may be changed and comes from no macro."""
+        """Return file and bytes of an expression; None if its file is not mutable or it comes from a macro."""
         span = e.sourceRange
         if not (self._manager.isFileLoc(span.start) and self._manager.isFileLoc(span.end)):
             return None
@@ -251,7 +251,7 @@ class _Walker:
         return (file, span.start.offset, span.end.offset) if file in self._mutable else None
 
     def _text_of(self, e: Any) -> str:
-        """The text of an expression, "" where it cannot be changed."""
+        """Return the text of an expression; "" if it cannot be changed."""
         where = self._where(e)
         if where is None:
             return ""
@@ -260,14 +260,14 @@ class _Walker:
         return self._texts[where[0]][where[1] : where[2]].decode()
 
     def _names(self, e: Any) -> set[str]:
-        """Names that a held value may have, as far as the file has them."""
+        """Return the names that a held value may have, as far as the file contains them."""
         where = self._where(e)
         return (
             set(operators.WORD.findall(self._texts[where[0]].decode())) if where is not None and where[0] in self._texts else set()
         )
 
     def _fix(self, e: Any) -> None:
-        """A constant here is none in another instance, perhaps: it stays as it is."""
+        """Exclude this site: the value is constant here but may differ in another instance."""
         where = self._where(e)
         if where is not None and where in self._sites:
             self._fixed.add(where)

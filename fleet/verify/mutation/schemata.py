@@ -1,9 +1,9 @@
-"""One build of a design that is all of its mutants: the active one is chosen when the simulation starts.
+"""One build of a design that contains all of its mutants; the active one is selected when the simulation starts.
 
 Every site becomes `((fleet_mutant_pkg::active == 17) ? (changed) : (as it was))`. The arms of a conditional expression are in the
-context of the whole, so widths and signs around it stay; nested sites are changed in the last arm only, because one mutant is
-active at a time. `active` is a variable that a function in C++ sets when time begins, from the argument `+fleet_mutant=17` (0
-without it: nothing is changed), so no tool can fold it away; functions ask again at each call.
+context of the whole, so the surrounding widths and signs stay. Nested sites are changed in the last arm only, because one mutant is
+active at a time. A C++ function sets `active` at the start of the simulation from the argument `+fleet_mutant=17` (0 without it:
+nothing changes). `active` is a variable, so no tool can fold it; functions read it again at each call.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _HEAD = 400
 
 
 def plusarg(number: int) -> str:
-    """The simulation's argument that makes the design this mutant."""
+    """Return the simulation's argument that activates a mutant."""
     return f"+fleet_mutant={number}"
 
 
@@ -63,7 +63,7 @@ class Schemata:
     mutants: tuple[Mutant, ...]
 
     def write(self, folder: Path) -> Design:
-        """The instrumented design, its sources below `folder` (the files that have no site stay where they are)."""
+        """Write the instrumented design's sources below `folder`; files without sites stay where they are."""
         numbers = iter(m.number for m in self.mutants)
         by_file: dict[Path, list[_Choice]] = {}
         for site in self.sites:
@@ -91,7 +91,7 @@ class Schemata:
 
 @dataclass(frozen=True)
 class _Choice:
-    """Bytes `start` to `end`, and (number, text) of what may stand there; without texts a function begins here."""
+    """Bytes `start` to `end`, with (number, text) of their alternatives; without texts: the start of a function."""
 
     start: int
     end: int
@@ -100,7 +100,7 @@ class _Choice:
 
 
 def rtl_mutants(design: Design, relative_to: Path) -> Schemata:
-    """All mutants of a design's hand-written files. Raises SetupError, DeviceError."""
+    """Return all mutants of a design's hand-written files. Raises SetupError, DeviceError."""
     written = {p for p in design.sources if _GENERATED not in p.read_bytes()[:_HEAD]}
     dut = design.dut
     try:
@@ -126,7 +126,7 @@ def _described(found: Sequence[RtlSite], relative_to: Path) -> Iterator[tuple[Ov
 
 
 def _rendered(text: bytes, start: int, end: int, choices: Sequence[_Choice]) -> bytes:
-    """Bytes `start` to `end` with the choices (ascending, outer ones first) in place."""
+    """Return bytes `start` to `end` with the choices (ascending, outer ones first) inserted."""
     out: list[bytes] = []
     at, i = start, 0
     while i < len(choices):

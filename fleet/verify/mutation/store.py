@@ -1,4 +1,4 @@
-"""Results as files: what a stopped campaign goes on from, and `mutants.json`, in which the campaigns of a report meet."""
+"""Stored results: the state that a stopped campaign resumes from, and `mutants.json`, which combines the campaigns of a report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KEPT = {".py", ".sv", ".cpp", ".h", ".rdl", ".toml", ".j2"}
 
 @dataclass(frozen=True)
 class MutantDraw:
-    """One draw. sites: mutants that there are; count: of these, drawn with the seed; seconds: summed over them."""
+    """One draw. sites: number of existing mutants; count: number drawn with the seed; seconds: summed over them."""
 
     device: str
     over: str
@@ -35,8 +35,7 @@ class MutantDraw:
 class MutantRecord:
     """A result in a report.
 
-    kind, reason: of a survivor that was judged, else empty; proof: the test that goes through the reason, where there is one.
-    seed: of the draw.
+    kind, reason: judgement of a survivor, else empty; proof: the test that confirms the reason, or empty. seed: of the draw.
     """
 
     device: str
@@ -48,7 +47,7 @@ class MutantRecord:
 
     @property
     def hole(self) -> bool:
-        """A survivor that nobody has explained."""
+        """Whether it is a survivor that nobody has explained."""
         return self.result.verdict == "survived" and not self.kind
 
 
@@ -60,9 +59,9 @@ class Report:
     records: tuple[MutantRecord, ...] = ()
 
     def with_draw(self, drawn: MutantDraw, records: Iterable[MutantRecord]) -> Report:
-        """With a draw and its results, which take the place of an earlier one of the same device, place and seed.
+        """Return the report with a draw and its results. They replace an earlier draw of the same device, place and seed.
 
-        A mutant that another draw of the device has too stands there once, with the newer result.
+        A mutant that another draw of the device contains too is stored once, with the newer result.
         """
         key, mine = (drawn.device, drawn.over, drawn.seed), list(records)
         again = {(r.device, r.result.mutant.id) for r in mine}
@@ -71,12 +70,12 @@ class Report:
         return Report((*draws, drawn), (*(r for r in kept if (r.device, r.result.mutant.id) not in again), *mine))
 
     def tests(self) -> Mapping[str, str]:
-        """Mutant -> the test that found it."""
+        """Return mutant -> the test that found it."""
         return {r.result.mutant.id: r.result.test for r in self.records if r.result.verdict == "found"}
 
 
 def content(root: Path, folders: Sequence[str]) -> str:
-    """A hash of all sources below folders of the project: results for other sources are not these."""
+    """Return a hash of all sources below folders of the project. Results hold only for the sources with that hash."""
     digest = hashlib.sha256()
     for folder in folders:
         for path in sorted(p for p in (root / folder).rglob("*") if p.suffix in _KEPT and p.is_file()):
@@ -85,14 +84,14 @@ def content(root: Path, folders: Sequence[str]) -> str:
 
 
 def save_results(path: Path, results: Mapping[str, MutantResult], tests: str) -> None:
-    """By id, for `load_results`. tests: hash of what looked. Raises FleetError."""
+    """Write results by id, for `load_results`. tests: hash of the checks' sources. Raises FleetError."""
     _write(path, {"form": _FORM, "tests": tests, "results": {k: asdict(r) for k, r in results.items()}})
 
 
 def load_results(path: Path, tests: str, explained: Set[str] = frozenset()) -> dict[str, MutantResult]:
     """Read the results that still hold; empty if there is no file. A survivor holds if it is explained, or `tests` did not change.
 
-    Raise ModelError if the file is damaged.
+    Raises ModelError if the file is damaged.
     """
     if not path.exists():
         return {}
@@ -106,7 +105,7 @@ def load_results(path: Path, tests: str, explained: Set[str] = frozenset()) -> d
 
 
 def save_report(path: Path, report: Report) -> None:
-    """`mutants.json`. Raises FleetError."""
+    """Write `mutants.json`. Raises FleetError."""
     mutants = [
         {"device": r.device, "seed": r.seed, **asdict(r.result.mutant), "verdict": r.result.verdict, "kind": r.kind,
          "reason": r.reason, "proof": r.proof, "test": r.result.test, "how": r.result.how, "tests": r.result.tests,
@@ -117,7 +116,7 @@ def save_report(path: Path, report: Report) -> None:
 
 
 def load_report(path: Path) -> Report:
-    """Read what `save_report` wrote; empty if there is no file. Raise ModelError if the file is damaged."""
+    """Read what `save_report` wrote; empty if there is no file. Raises ModelError if the file is damaged."""
     if not path.exists():
         return Report()
     table = _read(path)
@@ -131,7 +130,7 @@ def load_report(path: Path) -> Report:
 
 def _record(m: dict[str, Any]) -> MutantRecord:
     device, kind, reason = m.pop("device"), m.pop("kind"), m.pop("reason")
-    seed, proof = m.pop("seed", 0), m.pop("proof", "")  # reports of one seed did without
+    seed, proof = m.pop("seed", 0), m.pop("proof", "")  # reports of one seed lack these
     said = {k: m.pop(k) for k in ("verdict", "test", "how", "tests", "seconds")}
     return MutantRecord(device, MutantResult(Mutant(**m), **said), kind, reason, seed, proof)
 

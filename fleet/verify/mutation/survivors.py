@@ -8,9 +8,9 @@ kind = "equivalent"
 reason = "written at every start, before it is read"
 ```
 
-kind: "equivalent" (nobody can tell it from the program), "performance" (results stay, cycles change or may), "cost" (what the cost
-model expects changes within its gate). `test`, where there is one, names the test that goes through all that the reason speaks of
-(`tests/.../test_x.py::test_y`). Whatever is not listed is a hole.
+kind: "equivalent" (no test can tell it from the program), "performance" (results stay, cycles may change), "cost" (the cost model's
+estimate changes within its gate). `test` is optional and names the test that confirms the reason (`tests/.../test_x.py::test_y`).
+Every survivor that is not listed is a hole.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TEST = "test"
 
 @dataclass(frozen=True)
 class JudgedSurvivor:
-    """place: for people; the id alone decides. test: that holds the reason, empty for an argument alone."""
+    """place: for people; the id alone decides. test: confirms the reason; empty if the reason is an argument only."""
 
     id: str
     place: str
@@ -40,7 +40,7 @@ class JudgedSurvivor:
 
 
 def load_survivors(path: Path) -> Mapping[str, JudgedSurvivor]:
-    """By id; nothing where there is no file. Raises ModelError naming file, line and key."""
+    """Return survivors by id; empty if there is no file. Raises ModelError naming file, line and key."""
     if not path.exists():
         return {}
     file = read_toml(path)

@@ -1,5 +1,5 @@
-"""Random programs of NumPy, run by CPython and by the engines: drawing, comparing, shrinking, keeping.
+"""Random NumPy programs, run by CPython and by the engines: drawing, comparing, shrinking, storing.
 
-`fuzz` draws programs without end and compares them; `drawing` makes one, `oracle` compares it, `shrinking` makes a failing one
-small, `stored` keeps it as a test, `bins` says what has been met, `parts` is what programs are made of.
+`fuzz` draws and compares programs without end; `drawing` draws one, `oracle` compares it, `shrinking` reduces a failing one,
+`stored` keeps it as a test, `bins` counts what has been met, `parts` holds the pieces of programs.
 """

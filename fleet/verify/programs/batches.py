@@ -1,4 +1,4 @@
-"""A batch of programs: drawn, compared, counted. What comes of it depends on seed, numbers and the bins aimed at, nothing else."""
+"""A batch of programs: drawn, compared, counted. The result depends only on the seed, the numbers and the bins aimed at."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["ENGINES", "EVERY", "Batch", "BatchOrder", "ProgramFailure", "kind_of
 
 ENGINES = ("interp", "riscv", "iss")
 EVERY = {"interp": 8, "riscv": 64, "iss": 200}
-"""Engine -> one program of so many runs on it. Those for iss are drawn for a device; all run on CPython and the golden."""
+"""Engine -> one program in so many runs on it. Programs for iss are drawn for a device. All run on CPython and the golden."""
 
 
 @dataclass(frozen=True)
 class BatchOrder:
-    """Programs first <= n < first + count of a seed, on some of `ENGINES`; wanted: the bins to aim at; avoided: those refused."""
+    """Programs first <= n < first + count of a seed, on some of `ENGINES`; wanted: bins to aim at; avoided: refused bins."""
 
     seed: int
     first: int
@@ -34,7 +34,7 @@ class BatchOrder:
 
 @dataclass(frozen=True)
 class ProgramFailure:
-    """A program whose results differ. signature: what failures of one cause share."""
+    """A program whose results differ. signature: the same for failures with one cause."""
 
     number: int
     signature: str
@@ -44,11 +44,14 @@ class ProgramFailure:
 
 @dataclass
 class Batch:
-    """Counts of a batch, or sums of several.
+    """Counts of a batch, or the sums of several.
 
-    accepted: compared and agreed, or differing. refused: by code, of programs that CPython runs and that nobody planted. wrong:
-    that CPython refuses, as fleet does. planted: of statements drawn because fleet refuses them by design, whether CPython runs
-    them or not. engines: name -> programs that agreed on it. reordered: of those accepted, agreed only with operands in C order.
+    accepted: programs that were compared, whether they agreed or not.
+    refused: by code, programs that CPython runs and that were not planted.
+    wrong: programs that CPython refuses too.
+    planted: programs with a statement that fleet refuses by design, whether CPython runs them or not.
+    engines: name -> programs that agreed on it.
+    reordered: accepted programs that agreed only with operands in C order.
     """
 
     accepted: int = 0
@@ -63,11 +66,11 @@ class Batch:
 
     @property
     def drawn(self) -> int:
-        """Programs that CPython runs and that nobody planted."""
+        """Programs that CPython runs and that were not planted."""
         return self.accepted + sum(self.refused.values())
 
     def add(self, other: Batch) -> None:
-        """Sums."""
+        """Add another batch's counts."""
         self.accepted += other.accepted
         self.wrong += other.wrong
         self.planted += other.planted
@@ -80,9 +83,9 @@ class Batch:
 
 
 def run_batch(order: BatchOrder, oracle: ProgramOracle) -> Batch:
-    """Runs them one after the other."""
+    """Run the programs one after the other."""
     found = Batch()
-    gc.disable()  # the IR is full of cycles; collecting between batches is a third quicker
+    gc.disable()  # the IR is full of reference cycles; collecting between batches saves a third of the time
     try:
         for number in range(order.first, order.first + order.count):
             _one(order, number, oracle, found)
@@ -121,8 +124,11 @@ def _one(order: BatchOrder, number: int, oracle: ProgramOracle, found: Batch) ->
 
 
 def _placed(drawn: DrawnProgram, outcome: ProgramOutcome, oracle: ProgramOracle) -> ProgramOutcome:
-    """The refusal, or a difference: it names a line before the wrong statement that is accepted without that statement, or it is
-    of another kind than CPython's error there."""
+    """Return the refusal, or a difference if the refusal is misplaced.
+
+    It is misplaced if it names a line before the wrong statement, and that line is accepted without the statement; or if its kind
+    differs from CPython's error at the statement.
+    """
     rows = sum(line.text.count("\n") + 1 for line in drawn.lines[:-1])
     first = drawn.source[: drawn.source.index(f"def {FUNCTION}(")].count("\n") + 2
     if first + rows <= outcome.line and not drawn.planted:
@@ -161,7 +167,7 @@ _DTYPE = re.compile(r"\b(?:bool|u?int\d+|float\d+)\b")
 
 
 def kind_of(outcome: ProgramOutcome) -> tuple[str, ...]:
-    """What a smaller program must share: the cause; of dtypes which, of engines the words that are no names or numbers."""
+    """Return what a smaller program must share: the cause; for dtypes the dtypes, for engines words without names and numbers."""
     if outcome.cause in ENGINES:
         first = outcome.said.partition(";")[0]
         return outcome.cause, " ".join(w for w in first.split() if w.isalpha())
@@ -172,7 +178,7 @@ _NAMES = re.compile(r"np\.(?:linalg\.)?\w+|\.\w+(?=\()|//=?|\*\*=?|<<|>>|[-+*/%&
 
 
 def signature(model: ComparedProgram, outcome: ProgramOutcome) -> str:
-    """Cause and the functions of the statement that differs."""
+    """Return the cause and the functions in the statement that differs."""
     name = re.match(r"(\w+)\[|(\w+):", outcome.said)
     lines = [r for r in model.source.split("\n") if name is not None and re.match(rf"    {name[1] or name[2]}\b", r)]
     text = lines[-1] if lines else ""

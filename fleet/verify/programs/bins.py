@@ -1,4 +1,4 @@
-"""Bins that programs meet: an operation, the dtype of its operand, and the operand's layout."""
+"""Bins that programs meet: an operation, and the dtype and layout of its operand."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Bin = tuple[str, str, str]
 """(operation, dtype, layout)."""
 
 BINS: tuple[Bin, ...] = tuple((op, dtype, layout) for op in (*EXPRESSIONS, *STATEMENTS) for dtype in DTYPES for layout in LAYOUTS)
-"""All of them, whether NumPy takes such a call or not."""
+"""All bins, including those that NumPy does not accept."""
 _NUMBER: Mapping[Bin, int] = {b: i for i, b in enumerate(BINS)}
 _TRIES = 6
-"""Draws that CPython refuses, and none that it takes, until a bin is closed; programs that fleet refuses, until it is given up."""
+"""Draws refused by CPython after which an unmet bin is closed; programs refused by fleet after which a bin is given up."""
 
 
 _REFUSALS = 1
@@ -30,10 +30,10 @@ _AVOIDED_SHARE = 0.02
 
 @dataclass
 class BinCounts:
-    """Counts by the bin's number.
+    """Counts by the number of the bin.
 
-    met: in programs that agreed. closed: draws that CPython refused, or that found no operand of the layout. refused: statements
-    that only fleet refused.
+    met: in programs that agreed. closed: draws that CPython refused, or without an operand of the layout. refused: statements that
+    only fleet refused.
     """
 
     met: dict[int, int] = field(default_factory=dict[int, int])
@@ -41,40 +41,40 @@ class BinCounts:
     refused: dict[int, int] = field(default_factory=dict[int, int])
 
     def add(self, other: BinCounts) -> None:
-        """Sums."""
+        """Add another account's counts."""
         for mine, theirs in ((self.met, other.met), (self.closed, other.closed), (self.refused, other.refused)):
             for number, count in theirs.items():
                 mine[number] = mine.get(number, 0) + count
 
     def is_closed(self, number: int) -> bool:
-        """Whether CPython takes no such call."""
+        """Whether CPython accepts no such call."""
         return number not in self.met and number not in self.refused and self.closed.get(number, 0) >= _TRIES
 
     def refusing(self) -> list[int]:
-        """Bins that only met refusals."""
+        """Return the bins that met only refusals."""
         return sorted(n for n, count in self.refused.items() if count >= _REFUSALS and n not in self.met)
 
     def open(self) -> list[int]:
-        """Bins to aim at: not met, not closed, and not refused time and again."""
+        """Return the bins to aim at: not met, not closed, and not refused repeatedly."""
         closed = {n for n in self.closed if self.is_closed(n)}
         return sorted(set(range(len(BINS))) - self.met.keys() - set(self.refusing()) - closed)
 
     @property
     def share(self) -> tuple[int, int]:
-        """(met, all that are not closed)."""
+        """(number of bins met, number of bins not closed)."""
         closed = sum(self.is_closed(n) for n in range(len(BINS)))
         return len(self.met), len(BINS) - closed
 
 
 def number_of(b: Bin) -> int | None:
-    """The bin's number; None for what is no bin."""
+    """Return the bin's number, or None if it is not a bin."""
     return _NUMBER.get(b)
 
 
 def aims(rng: np.random.Generator, wanted: Sequence[int], count: int, avoided: Collection[int] = ()) -> list[Bin]:
-    """Bins for one program, of two dtypes so that its inputs are few: of `wanted` (one alone where few are left), then of all.
+    """Choose bins for one program, with at most two dtypes, so that it needs few inputs. First bins of `wanted`, then any.
 
-    avoided: bins that fleet is known to refuse, of which one program in fifty takes one.
+    If few bins are wanted, only one of them is taken. avoided: bins that fleet is known to refuse; one draw in fifty may take one.
     """
     most = count if len(wanted) > len(BINS) // 8 else 1
     found: list[Bin] = []

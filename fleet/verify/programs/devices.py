@@ -1,4 +1,4 @@
-"""Programs that reach a device: products with weights among statements whose error is bounded on every element."""
+"""Programs for a device: products with weights, among statements with an error bound on every element."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _STEPS = (
 
 
 def draw_device_program(seed: Sequence[int]) -> ComparedProgram:
-    """A product, often a second one, and up to three statements of what comes out. Arrays are finite; w and u are weights."""
+    """Draw a product, often a second one, and up to three statements on the result. Arrays are finite; w and u are weights."""
     rng = np.random.default_rng(list(seed))
     batch, inner, outer = int(rng.integers(1, 9)), *(8 * int(rng.integers(1, 9)) for _ in range(2))
     arrays = {

@@ -1,4 +1,4 @@
-"""Draws a program statement by statement. CPython evaluates each at once: shapes are known, what NumPy refuses is drawn again."""
+"""Draws programs by statement. CPython runs each at once, so shapes are known; a statement that NumPy refuses is drawn again."""
 
 from __future__ import annotations
 
@@ -37,8 +37,10 @@ _LEAST_WIDE = 2
 
 @dataclass(frozen=True)
 class Shares:
-    """Of all programs: those that must be refused (planted: of these, the ones that CPython may run), those of unknown sizes, with
-    weights, with statements around the function, with other declarations; language: of the statements, those of `LANGUAGE`."""
+    """Shares of programs: wrong: must be refused (planted: of these, by fleet's design, CPython may run them); unknown: with
+    unknown sizes; weights: with weights; surrounded: with statements around the function; declared: with other declarations.
+    language: share of statements of `LANGUAGE`.
+    """
 
     wrong: float = 0.08
     planted: float = 0.3
@@ -54,7 +56,7 @@ _USUAL = Shares()
 
 @dataclass(frozen=True)
 class DrawnStatement:
-    """One statement (of one line or more), what it assigns, and the bins that it meets."""
+    """One statement (of one or more lines), the names that it assigns, and the bins that it meets."""
 
     text: str
     names: tuple[str, ...]
@@ -65,10 +67,13 @@ class DrawnStatement:
 class DrawnProgram:
     """A program.
 
-    wrong: CPython raises in its last statement, so it must be refused; or, where it is planted, fleet refuses it by design.
-    account: of bins, what CPython refused. unknown: input -> axes whose sizes only the run knows; one size has one name. weights:
-    inputs that are bound when the program is compiled. head: lines around the function; declared: how inputs are declared, where
-    that is not by dtype and shape; unfit: arrays given instead of the inputs, which must be refused.
+    wrong: it must be refused, because CPython raises in its last statement or, if `planted`, by fleet's design.
+    account: bins that CPython refused.
+    unknown: input -> axes whose sizes are known only at run time; equal sizes have one name.
+    weights: inputs that are bound at compile time.
+    head: lines around the function.
+    declared: declarations of inputs, if not by dtype and shape.
+    unfit: arrays passed instead of the inputs, which must be refused.
     """
 
     lines: tuple[DrawnStatement, ...]
@@ -84,17 +89,17 @@ class DrawnProgram:
 
     @property
     def arrays(self) -> Mapping[str, ProgramArray]:
-        """What it is run with."""
+        """The arrays that the program runs with."""
         return self.inputs if self.unfit is None else self.unfit
 
     @property
     def source(self) -> str:
-        """The file."""
+        """The source file."""
         return source_of(self.lines, self.inputs, self.unknown, self.head, self.declared)
 
     @property
     def before(self) -> str:
-        """The file without the last statement; empty where there is no other."""
+        """The source file without the last statement; empty if there is no other statement."""
         return source_of(self.lines[:-1], self.inputs, self.unknown, self.head, self.declared) if len(self.lines) > 1 else ""
 
 
@@ -102,7 +107,7 @@ def source_of(
     lines: Sequence[DrawnStatement], inputs: Mapping[str, ProgramArray], unknown: Mapping[str, Collection[int]] | None = None,
     head: str = "", written: Mapping[str, str] | None = None,
 ) -> str:  # fmt: skip
-    """A file with a function of these statements, which returns all that they assign."""
+    """Return a source file with a function of these statements, which returns all assigned names."""
     body = "\n".join("    " + row for line in lines for row in line.text.split("\n"))
     late = {name: (unknown or {}).get(name, ()) for name in inputs}
     dims = {name: ", ".join(f"n{d}" if i in late[name] else str(d) for i, d in enumerate(a.shape)) for name, a in inputs.items()}
@@ -117,7 +122,7 @@ def source_of(
 def draw_program(
     seed: Sequence[int], wanted: Sequence[int], avoided: Collection[int] = (), statements: int = 5, shares: Shares = _USUAL
 ) -> DrawnProgram:
-    """Program of a seed, aimed at some of the bins `wanted` (numbers in `bins.BINS`)."""
+    """Draw the program of a seed, aimed at some of the bins `wanted` (numbers in `bins.BINS`)."""
     rng = np.random.default_rng(list(seed))
     quiet = contextlib.redirect_stdout(io.StringIO())
     with quiet, np.errstate(all="ignore", invalid="warn"), warnings.catch_warnings(record=True) as said:
@@ -126,7 +131,7 @@ def draw_program(
 
 
 def _language(rng: np.random.Generator, wanted: Sequence[Bin], share: float) -> list[Bin]:
-    """The bins, a share of them with an operation of `LANGUAGE` instead."""
+    """Return the bins, a share of them with an operation of `LANGUAGE` instead."""
     return [(str(rng.choice(LANGUAGE)), b[1], b[2]) if share and rng.random() < share else b for b in wanted]
 
 
@@ -138,7 +143,7 @@ class _Drawing:
         self._inputs: dict[str, ProgramArray] = {}
         for i, dtype in enumerate([*dtypes, *dtypes[:1], str(rng.choice(DTYPES))]):
             shape = draw_shape(rng)
-            while i < _LEAST_WIDE and 0 in (*shape, len(shape)):  # the first ones have elements and dimensions
+            while i < _LEAST_WIDE and 0 in (*shape, len(shape)):  # the first inputs have elements and dimensions
                 shape = draw_shape(rng)
             self._inputs["abcdefgh"[i]] = draw_array(rng, np.dtype(dtype), shape)
         self._pool = [KnownExpression(n, a.copy()) for n, a in self._inputs.items()]
@@ -186,7 +191,7 @@ class _Drawing:
         return self._statement(("sizes in statements", b[1], "contiguous"))
 
     def _surrounded(self) -> tuple[str, bool]:
-        """Lines around the function, and a statement that uses them; whether fleet must refuse it."""
+        """Draw lines around the function and a statement that uses them. Return also whether fleet must refuse it."""
         base, v = self._hand.one(self._pool), f"v{len(self._lines)}"
         for _ in range(_TRIES):
             head, rows, refused = surroundings(self._hand, v, base)
@@ -199,11 +204,11 @@ class _Drawing:
         return "", False
 
     def _declared(self) -> dict[str, str]:
-        """Other declarations of some inputs."""
+        """Draw other declarations of some inputs."""
         return {n: declaration(self._hand, a) for n, a in self._inputs.items() if self._hand.chance(0.5)}
 
     def _unknown(self) -> dict[str, frozenset[int]]:
-        """First dimensions, or some of all."""
+        """Choose the unknown dimensions: the first ones, or also others."""
         share = self._hand.one((0.0, 0.5))
         return {name: frozenset(i for i in range(a.ndim) if i == 0 or self._hand.chance(share)) for name, a in self._inputs.items()}
 
@@ -216,7 +221,7 @@ class _Drawing:
         self._account.closed[number] = self._account.closed.get(number, 0) + 1
 
     def _value(self, text: str) -> KnownExpression:
-        """Raises Redraw where CPython refuses, or gives what programs do not hold."""
+        """Evaluate an expression. Raises Redraw if CPython refuses it or its value does not suit programs."""
         del self._said[:]
         try:
             value = eval(text, self._space)
@@ -233,7 +238,7 @@ class _Drawing:
         return KnownExpression(text, array)
 
     def _operand(self, dtype: str, layout: str) -> KnownExpression:
-        """An expression of that dtype and layout."""
+        """Draw an expression of that dtype and layout."""
         hand = self._hand
         same = [k for k in self._pool if k.dtype.name == dtype]
         for _ in range(6):
@@ -270,7 +275,7 @@ class _Drawing:
         return self._run([f"{name} = {text}"], name, met)
 
     def _run(self, rows: Sequence[str], name: str, met: Sequence[Bin]) -> DrawnStatement:
-        """Executes the statement; what it assigns is at hand from now on."""
+        """Execute the statement; the assigned values are available from now on."""
         del self._said[:]
         text = "\n".join(rows)
         space = dict(self._space)
@@ -304,13 +309,13 @@ class _Drawing:
         return self._run([f"{v} = {copied}", *rows], v, [b])
 
     def _plant(self) -> None:
-        """A last statement that fleet refuses by design."""
+        """Append a last statement that fleet refuses by design."""
         v = f"v{len(self._lines)}"
         text = refused(self._hand, self._hand.one(self._pool), tuple(self._inputs))
         self._lines.append(DrawnStatement(re.sub(r"\bv\b", v, text), (v,)))
 
     def _add_wrong(self) -> bool:
-        """A last statement that CPython refuses; one that it takes, an odd call, is drawn beside it."""
+        """Append a last statement that CPython refuses. If CPython accepts it, keep it as an ordinary statement."""
         for _ in range(_TRIES):
             v = f"v{len(self._lines)}"
             name, x = self._hand.one(tuple(EXPRESSIONS)), self._hand.one(self._pool)
@@ -333,7 +338,7 @@ class _Drawing:
 
 
 def _laid(hand: Hand, x: KnownExpression, layout: str) -> str:
-    """Text of a part, or a view, that may have the layout."""
+    """Return the text of a part or view that may have the layout."""
     t, n = x.text, x.ndim
     if layout == "0-d":
         return f"{t}[{', '.join(str(hand.integer(-s, s)) for s in x.shape)}]" if n else t

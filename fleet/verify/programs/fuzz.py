@@ -1,4 +1,4 @@
-"""A run of the fuzzer: goes on where the last one of its seed stood, aims at what was not met, shrinks and keeps what differs."""
+"""A run of the fuzzer: resumes the last run of its seed, aims at unmet bins, shrinks and stores programs that differ."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ __all__ = ["STOP_AFTER", "ProgramFuzzState", "fuzz", "load_state", "sources_hash
 
 _FORM = 3
 _BATCH, _ROUND = 50, 2000
-"""Programs of a batch, and of a round: at its end it is known which bins are open."""
+"""Programs per batch, and per round. The open bins are updated after each round."""
 STOP_AFTER = 20
-"""Different failures after which it is no use to go on."""
+"""Number of different failures after which the run stops."""
 _SHRINK_SECONDS = 15.0
 _SOURCES = (
     "fleet/frontend",
@@ -41,8 +41,11 @@ _SOURCES = (
 
 @dataclass
 class ProgramFuzzState:
-    """How far the runs of a seed came. sources: hash of what was tested; next: number of the next program; failures: signature ->
-    [first program, how many, what was said, file]; seconds: of wall time."""
+    """The progress of a seed's runs.
+
+    sources: hash of the tested sources; next: number of the next program; failures: signature -> [first program, count, message,
+    file]; seconds: wall time.
+    """
 
     seed: int
     sources: str
@@ -55,17 +58,17 @@ class ProgramFuzzState:
 
     @property
     def failed(self) -> int:
-        """Programs that differ."""
+        """Number of programs that differ."""
         return sum(f[1] for f in self.failures.values())
 
 
 def sources_hash() -> str:
-    """Of the compiler, the golden and the fuzzer itself: a state of other sources says nothing of these."""
+    """Return a hash of the compiler, the golden and the fuzzer. A state holds only for the sources with that hash."""
     return content(Path(__file__).parents[3], _SOURCES)
 
 
 def load_state(path: Path, seed: int) -> ProgramFuzzState:
-    """Read the stored state; begin anew if no file exists or other sources wrote it. Raise ModelError if it is damaged."""
+    """Read the stored state; begin anew if no file exists or other sources wrote it. Raises ModelError if it is damaged."""
     now = sources_hash()
     if not path.exists():
         return ProgramFuzzState(seed, now)
@@ -97,7 +100,7 @@ def load_state(path: Path, seed: int) -> ProgramFuzzState:
 
 
 def save_state(path: Path, state: ProgramFuzzState) -> None:
-    """Raises FleetError where it cannot be written."""
+    """Write the state. Raises FleetError if it cannot be written."""
     table = {"form": _FORM, **encode(replace(state, sums=replace(state.sums, failures=[])))}
     write_atomically(path, (json.dumps(table) + "\n").encode())
 
@@ -106,12 +109,13 @@ def fuzz(
     path: Path, kept: Path, seed: int, *, programs: int | None, seconds: float, jobs: int, engines: tuple[str, ...],
     told: Callable[[ProgramFuzzState, Batch], None] | None = None,
 ) -> tuple[ProgramFuzzState, Batch]:  # fmt: skip
-    """Goes on until so many programs were accepted in this run, or so many seconds are over.
+    """Run until so many programs were accepted, or so many seconds have passed.
 
     Args:
-        path: of the state; kept: folder for failing programs, shrunk.
-        engines: beside CPython and the golden, of `batches.ENGINES`.
-        told: called after every batch with state and the sums of this run.
+        path: of the state.
+        kept: folder for failing programs, shrunk.
+        engines: used beside CPython and the golden, of `batches.ENGINES`.
+        told: called after every batch with the state and the sums of this run.
 
     Returns the state and the sums of this run. Raises FleetError.
     """
@@ -148,7 +152,7 @@ def fuzz(
 
 
 def _keep(state: ProgramFuzzState, failure: ProgramFailure, kept: Path) -> None:
-    """Counts a failure; the first of its signature is shrunk and stored."""
+    """Count a failure. The first one of a signature is shrunk and stored."""
     known = state.failures.get(failure.signature)
     if known is not None:
         state.failures[failure.signature] = (known[0], known[1] + 1, known[2], known[3])
@@ -163,6 +167,6 @@ def _keep(state: ProgramFuzzState, failure: ProgramFailure, kept: Path) -> None:
         small = shrink(failure.model, fails, _SHRINK_SECONDS)
         said = oracle.compare(small).said or failure.said
     stored = save_program(kept, small, f"seed {state.seed}, program {failure.number}: {said}")
-    # As it was drawn, too: what is left of it may fail for another reason.
+    # Store it as drawn too: the shrunk program may fail for another reason.
     save_program(kept / "drawn", failure.model, f"seed {state.seed}, program {failure.number}: {failure.said}", name=stored.stem)
     state.failures[failure.signature] = (failure.number, 1, said, str(stored))

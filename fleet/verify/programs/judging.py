@@ -1,7 +1,7 @@
-"""Runs programs on a front end with one change, each change in a process forked from one that has everything imported.
+"""Runs programs on a changed front end. Each change runs in a process forked from one that has imported everything.
 
-A change within functions replaces their code there; where it is in what runs at import (tables, defaults, classes, and functions
-that tables are made with), fleet is imported anew with the change.
+A change inside functions replaces their code in that process. If the changed code runs at import (tables, defaults, classes, and
+functions that build tables), fleet is imported again with the change.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from fleet.verify.programs.parts.values import ProgramArray
 __all__ = ["ChangeVerdict", "Ready", "find", "forget_fleet", "told"]
 
 _PATIENCE_S = 10.0
-"""Processor time of one program; it takes 10 ms."""
+"""Processor seconds allowed for one program; it usually takes 10 ms."""
 _MEMORY = 6 << 30
 _PLACE = re.compile(r"[^\s'\"]*model\.py(?::(\d+))?")
 
 Told = list[str | int]
-"""What an outcome is compared by: kind, cause, then names, or the lines that a refusal names and its text."""
+"""The compared part of an outcome: kind, cause, then names, or the lines of a refusal and its text."""
 
 
 @dataclass(frozen=True)
 class Ready:
-    """A program with what CPython makes of it and its outcome without a change."""
+    """A program with CPython's result and its outcome without a change."""
 
     number: int
     source: str
@@ -55,8 +55,8 @@ class Ready:
 class ChangeVerdict:
     """How programs find a change.
 
-    by: "results", "refusal" (one more or one less), "place" (code or lines), "names" (of operations), "text"; empty where none
-    does.
+    by: "results", "refusal" (one more or one less), "place" (code or lines), "names" (of operations), "text"; empty if no program
+    finds it.
     """
 
     by: str
@@ -65,7 +65,7 @@ class ChangeVerdict:
 
 
 def told(outcome: ProgramOutcome) -> Told:
-    """Of an outcome."""
+    """Return the compared part of an outcome."""
     if outcome.kind != "refused":
         return [outcome.kind, outcome.cause, " ".join(outcome.named)]
     return [outcome.kind, outcome.cause, " ".join(_PLACE.findall(outcome.said)), _PLACE.sub("model.py", outcome.said)]
@@ -93,7 +93,7 @@ def find(change: TextEdit | None, file: Path, imported: Set[int], programs: Sequ
 
 
 def _look(change: TextEdit | None, file: Path, imported: Set[int], programs: Sequence[Ready], answer: Connection) -> None:
-    """Main of the forked process. It answers with plain values, since its fleet may be another."""
+    """Main function of the forked process. It answers with plain values, because it may have imported fleet again."""
     number = 0
 
     def late(_signal: int, _frame: FrameType | None) -> None:
@@ -139,20 +139,20 @@ def _by(before: Told, after: Told) -> str:
 
 
 def forget_fleet() -> None:
-    """The next import of anything of fleet is anew."""
+    """Make the next import of any module of fleet load it again."""
     for name in [n for n in sys.modules if n.partition(".")[0] == "fleet"]:
         del sys.modules[name]
 
 
 def _imported(change: TextEdit, file: Path) -> Any:
-    """The module `oracle` of a fleet with the change."""
+    """Import fleet with the change and return its module `oracle`."""
     forget_fleet()
     mutate(file, change.start, change.end, change.before, change.after)
     return importlib.import_module(oracle.__name__)
 
 
 def _replaced(change: TextEdit, file: Path, imported: Set[int]) -> bool:
-    """Changes all live functions of the file that the change is in; False where that would not be all of it."""
+    """Replace the code of all live functions that the change affects. False if that would not apply the whole change."""
     source = file.read_text(encoding="utf-8")
     codes = [_codes(compile(text, str(file), "exec", dont_inherit=True)) for text in (source, changed(source, change))]
     if len(codes[0]) != len(codes[1]):
@@ -178,18 +178,18 @@ def _replaced(change: TextEdit, file: Path, imported: Set[int]) -> bool:
 
 
 def _codes(code: CodeType) -> list[CodeType]:
-    """All of a module, itself first."""
+    """Return all code objects of a module, its own first."""
     return [code, *(inner for c in code.co_consts if isinstance(c, CodeType) for inner in _codes(c))]
 
 
 def _own(code: CodeType) -> tuple[Any, ...]:
-    """What a module or a class runs itself, without what it defines."""
+    """Return the code that a module or a class runs itself, without its definitions."""
     constants = ["code" if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
     return code.co_code, code.co_names, code.co_varnames, constants
 
 
 def _lines(code: CodeType) -> set[int]:
-    """Of a function's body."""
+    """Return the line numbers of a function's body."""
     return set(_numbers(code)) - {code.co_firstlineno}
 
 

@@ -1,10 +1,10 @@
 """Programs whose last digits do not depend on how arrays lie in memory.
 
-NumPy adds in the order of memory, and its loops for exp, log and the like compute contiguous arrays in another way than strided
+NumPy adds in the order of memory, and its loops for exp, log and similar functions treat contiguous arrays differently from strided
 ones. So last digits depend on strides: `np.sort` of a transposed array keeps its axes' order in memory, `np.tile` does not, a copy
-of a broadcast array has its repeated axis innermost, `np.ravel(x[::-1])` is contiguous. None of it is what a function means,
-and the IR has no strides. Where only the bits of results differ, both sides therefore run again with every operand of these
-functions copied into C order; then every bit must agree.
+of a broadcast array has its repeated axis innermost, `np.ravel(x[::-1])` is contiguous. Strides are not part of a function's
+meaning, and the IR has none. So if only the bits of results differ, both sides run again with every operand of these functions
+copied into C order; then every bit must agree.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ FUNCTIONS: Mapping[str, int] = {
     **dict.fromkeys(("fmin", "fmax"), 2),
     **dict.fromkeys(("nanmin", "nanmax"), 1),
 }
-"""NumPy's functions and methods whose last digits depend on strides -> how many operands they have, at most.
+"""NumPy functions and methods whose last digits depend on strides -> their maximum number of operands.
 
-Of two zeros of other signs, fmin and fmax take one in their vector loops and the other behind the last whole vector.
+Of two zeros with different signs, fmin and fmax choose one in their vector loop and the other after the last whole vector.
 """
 _OURS = (
     *(*_LOOPS, "pow", "hypot", "logaddexp", "reduce_sum", "reduce_prod", "mean", "var", "cumsum", "matmul", "einsum"),
@@ -56,11 +56,11 @@ def _ordered(name: str) -> Operator:
 
 
 IN_C_ORDER: Mapping[str, Operator] = {name: _ordered(name) for name in _OURS}
-"""The golden's operators of that kind."""
+"""The golden's operators of these functions, with operands in C order."""
 
 
 def in_c_order(source: str) -> str:
-    """The source with their operands copied."""
+    """Return the source with the operands of these functions copied."""
     tree = _Copies().visit(ast.parse(source))
     helper = f"def {_COPY}(v):\n    return np.array(v, order='C') if isinstance(v, np.ndarray) and v.ndim else v\n"
     return ast.unparse(ast.fix_missing_locations(tree)) + "\n\n\n" + helper
@@ -68,7 +68,7 @@ def in_c_order(source: str) -> str:
 
 class _Copies(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.Call:
-        """`np.sum(x)` and `x.sum()`."""
+        """Copy the operands of `np.sum(x)` and `x.sum()`."""
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in FUNCTIONS:
             count = FUNCTIONS[node.func.attr]
@@ -78,7 +78,7 @@ class _Copies(ast.NodeTransformer):
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
-        """`x @ y` and `x ** y`."""
+        """Copy the operands of `x @ y` and `x ** y`."""
         self.generic_visit(node)
         if isinstance(node.op, ast.MatMult | ast.Pow):
             node.left, node.right = _copy(node.left), _copy(node.right)
@@ -94,5 +94,5 @@ def _is_text(e: ast.expr) -> bool:
 
 
 def _is_numpy(e: ast.expr) -> bool:
-    """`np`, or `np.linalg`."""
+    """Whether the expression is `np` or `np.linalg`."""
     return (isinstance(e, ast.Name) and e.id == "np") or (isinstance(e, ast.Attribute) and e.attr == "linalg")

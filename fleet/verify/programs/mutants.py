@@ -64,23 +64,24 @@ FILES = (
     *(f"fleet/ir/operations/{n}.py" for n in ("operation", "promotion", "elementwise", "movement", "reductions", "einsum")),
     *(f"fleet/ir/{n}.py" for n in ("shapes", "types")),
 )
-"""What the programs are about: statements, expressions, NumPy's functions, shapes and dtypes. Left out: classes, text, random
-generators, `@jit`, the interpreter, sizes that only the run knows."""
+"""The files that programs exercise: statements, expressions, NumPy's functions, shapes and dtypes. Not included: classes, text,
+random generators, `@jit`, the interpreter, sizes known only at run time.
+"""
 PROGRAMS, LOOKING, SEED = 6000, 600, 77
-"""Programs that were run once without a mutant; those that look for one mutant, at most; their seed."""
+"""Number of programs run once without a mutant; maximum number run for one mutant; their seed."""
 SHARES = Shares(wrong=0.3, planted=0.5, unknown=0.3, weights=0.1, surrounded=0.2, declared=0.15, language=0.3)
-"""More of what is rare: a night runs thirty times as many programs."""
+"""Raised shares of rare kinds, because a night runs thirty times as many programs."""
 HOW = ("results", "refusal", "place", "names", "text")
-"""How a mutant is found, see `judging.Verdict`."""
+"""How a mutant is found; see `judging.ChangeVerdict`."""
 _FORM = 4
 
 
 @dataclass(frozen=True)
 class BaselineRuns:
-    """What programs do without a mutant.
+    """Programs' behaviour without a mutant.
 
-    outcomes, sources: of each program; places: file -> its places; firsts: file -> number of its first place. ran: programs x
-    places, whether the program runs the place; imported: of each place, whether it runs when fleet is imported.
+    outcomes, sources: by program. places: file -> its places. firsts: file -> number of its first place. ran: bool [programs,
+    places], whether the program runs the place. imported: bool [places], whether the place runs when fleet is imported.
     """
 
     outcomes: list[Told]
@@ -91,7 +92,7 @@ class BaselineRuns:
     imported: NDArray[np.bool_]
 
     def _running(self, mutant: Mutant, change: TextEdit) -> list[int]:
-        """Programs that run the place of the change; where it runs at import, in a function, those that run anything of it."""
+        """Return the programs that run the changed place. If it runs at import, those that run any place of its function."""
         places, first = self.places[mutant.file], self.firsts[mutant.file]
         number = innermost(places, change.start, change.end)
         columns = [first + number]
@@ -103,7 +104,7 @@ class BaselineRuns:
         return [int(n) for n in np.flatnonzero(self.ran[:, columns].any(axis=1))]
 
     def _reading(self, mutant: Mutant) -> list[int]:
-        """Programs that run what reads the name that a line of the module gives a value; empty where it gives none."""
+        """Return the programs that run a use of the module-level name that the mutant's line assigns; empty if it assigns none."""
         named = _GIVEN.match(mutant.context)
         if named is None:
             return []
@@ -115,8 +116,9 @@ class BaselineRuns:
         return [int(n) for n in np.flatnonzero(self.ran[:, columns].any(axis=1))]
 
     def looking(self, mutant: Mutant, change: TextEdit) -> list[int]:
-        """The programs for a mutant: those that run its place, half of them refused; of a name of the module, those that run what
-        reads it; of a table's row, those with a word of the row."""
+        """Return the programs to run for a mutant, half of them refused ones: those that run its place; for a module-level name,
+        those that run its uses; for a row of a table, those that contain a word of the row.
+        """
         there = self._running(mutant, change) if mutant.unit != "module" else self._reading(mutant)
         if not there:
             words = set(_WORD.findall(mutant.context)) - {"for", "not", "Signature", "axis"}
@@ -130,7 +132,7 @@ class BaselineRuns:
         return found
 
     def reaches(self, mutant: Mutant, change: TextEdit) -> bool:
-        """Whether a program runs its place. Every program runs the tables."""
+        """Whether a program runs the mutant's place. Every program counts for code at module level."""
         return mutant.unit == "module" or bool(self._running(mutant, change))
 
     def lines_at_import(self, file: str) -> set[int]:
@@ -156,7 +158,7 @@ class Sites:
 
 
 def sites() -> Sites:
-    """Reads the files."""
+    """Read the files and return their mutants."""
     found = [(f, c, (ROOT / f).read_text(encoding="utf-8").splitlines()[c.line - 1].strip()) for f, c in _all()]
     mutants = identified(("passes", f, c.line, c.unit, c.operator, c.before, c.after, line) for f, c, line in found)
     return Sites(tuple(mutants), {m.id: c for m, (_, c, _) in zip(mutants, found, strict=True)})
@@ -174,7 +176,7 @@ class Programs:
         self._drawn: dict[int, Ready] = {}
 
     def ready(self, numbers: Sequence[int], before: Sequence[Told]) -> list[Ready]:
-        """Programs of these numbers; before: outcomes of all."""
+        """Return the programs with these numbers. before: outcomes of all programs."""
         for n in numbers:
             if n not in self._drawn:
                 d = _drawn(n)
@@ -187,7 +189,7 @@ def _drawn(number: int) -> DrawnProgram:
 
 
 def known(programs: int = PROGRAMS) -> BaselineRuns:
-    """Runs the programs and sees which places they run; for sources that have not changed, what was kept of it."""
+    """Run the programs and record which places they run. Results for unchanged sources come from the cache."""
     path = cache_root() / "program-mutants" / f"{sources_hash()}-{programs}-{_FORM}.npz"
     if not path.exists():
         process = multiprocessing.get_context("fork").Process(target=_record, args=(programs, path))
@@ -204,13 +206,13 @@ def known(programs: int = PROGRAMS) -> BaselineRuns:
 
 
 def _places() -> tuple[dict[str, tuple[SourcePlace, ...]], dict[str, int]]:
-    """Of each file its places, and the number of the first."""
+    """Return the places of each file, and the number of its first place."""
     places = {f: marked((ROOT / f).read_text(encoding="utf-8"))[1] for f in FILES}
     return places, dict(zip(FILES, accumulate((len(places[f]) for f in FILES), initial=0), strict=False))
 
 
 def _record(programs: int, path: Path) -> None:
-    """Main of a process that imports fleet again with marks, so that it is seen what runs then."""
+    """Main function of a process that imports fleet again with marks, to record the places that run."""
     places, firsts = _places()
     count = sum(map(len, places.values()))
     seen: set[int] = set()
@@ -243,7 +245,7 @@ def _row(seen: set[int], count: int) -> NDArray[np.bool_]:
 
 
 def look(mutant: Mutant | None, change: TextEdit | None, before: BaselineRuns, programs: Programs) -> ChangeVerdict:
-    """What the programs for a mutant say; None: some of all, of the unchanged front end."""
+    """Run a mutant's programs. mutant None: run a sample of all programs on the unchanged front end."""
     if mutant is None:
         numbers = range(0, len(before.sources), max(1, len(before.sources) // 100))
         return find(None, ROOT, set(), programs.ready(numbers, before.outcomes))
@@ -253,7 +255,7 @@ def look(mutant: Mutant | None, change: TextEdit | None, before: BaselineRuns, p
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints a line a mutant, and the shares. Ends with 1 where a survivor is not explained."""
+    """Print one line per mutant, and the shares. Returns 1 if a survivor is not explained."""
     parser = argparse.ArgumentParser(description="Mutants of the front end, and whether random programs find them.")
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
@@ -291,7 +293,7 @@ def _children() -> float:
 
 
 def _summary(found: Counter[str], seed: int) -> str:
-    """Shares of what is not equivalent: in places that programs run, and of all."""
+    """Return the shares of mutants that are not equivalent: in places that programs run, and of all."""
     by = {w: found[w] for w in HOW}
     dead, unreached, same = sum(by.values()), found["UNREACHED"], found["equivalent"]
     rest = max(1, found.total() - same)

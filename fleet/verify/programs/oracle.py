@@ -1,4 +1,4 @@
-"""Runs a program by CPython and by the golden, and compares every bit; and a share of the programs on the other engines."""
+"""Runs a program on CPython and on the golden and compares every bit; a share of the programs also runs on other engines."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _NAMED = RunOptions()
 
 @dataclass(frozen=True)
 class ComparedProgram:
-    """A program to compare. weights: names among `arrays` that are bound at compile time; device: of engine iss."""
+    """A program to compare. weights: names among `arrays` that are bound at compile time; device: for engine iss."""
 
     source: str
     arrays: Mapping[str, ProgramArray]
@@ -55,12 +55,12 @@ class ComparedProgram:
 
 @dataclass(frozen=True)
 class ProgramOutcome:
-    """What came of a program.
+    """The outcome of a program.
 
-    cause: of a refusal its code, or the error's kind; of a difference what differs ("dtype", "bits", "raised", an engine's name).
-    said: the whole of it; line: of the source, 0 where it is not known; engines: those beside CPython and the golden that agreed.
-    reordered: results agreed only with operands in C order (see `memory_order`). named: variables by which operations are known,
-    and arrays that the source made.
+    cause: of a refusal its code, or the error's type; of a difference what differs ("dtype", "bits", "raised", an engine's name).
+    said: full message. line: in the source, 0 if unknown. engines: those beside CPython and the golden that agreed. reordered:
+    results agreed only with operands in C order (see `memory_order`). named: variables that name operations, and arrays that the
+    source makes.
     """
 
     kind: Kind
@@ -73,7 +73,7 @@ class ProgramOutcome:
 
 
 class ProgramOracle:
-    """Compares programs; use it as a context manager, for it has a folder."""
+    """Compares programs; a context manager, because it owns a folder."""
 
     def __init__(self) -> None:
         self._scratch = Scratch("programs")
@@ -86,12 +86,12 @@ class ProgramOracle:
         self._scratch.close()
 
     def compare(self, model: ComparedProgram, known: ByCPython | None = None) -> ProgramOutcome:
-        """CPython first (known: what it gave), then the golden, then the model's engines."""
+        """Run CPython first (known: its earlier result), then the golden, then the model's engines."""
         ran = known or by_cpython(model.source, model.arrays)
         expected = ran.results
         if not isinstance(expected, str) and not all(isinstance(v, np.ndarray | np.generic) for v in expected):
             return ProgramOutcome("refused", "no array", "a result is a Python number, which has no dtype")
-        self._path.unlink(missing_ok=True)  # a file system may wait for the disk where a file is cut short
+        self._path.unlink(missing_ok=True)  # truncating a file may wait for the disk
         self._path.write_text(model.source, encoding="utf-8")
         weights = {n: a for n, a in model.arrays.items() if n in model.weights}
         inputs = {n: a for n, a in model.arrays.items() if n not in weights}
@@ -100,7 +100,7 @@ class ProgramOracle:
                 warnings.simplefilter("ignore")
                 program = load(f"{self._path}:{FUNCTION}", weights, inputs, dynamic=True)
                 if not model.engines:
-                    vars(program)["hash"] = ""  # a fifth of the time, and no trace is stored
+                    vars(program)["hash"] = ""  # saves a fifth of the time; no trace is stored
                 trace = GOLDEN.run(program, inputs, _NAMED)
         except FleetError as error:
             return _refused(error)
@@ -124,14 +124,14 @@ class ProgramOracle:
             return replace(self._others(model, program, inputs), reordered=wrong is not None)
 
     def _others(self, model: ComparedProgram, program: Program, inputs: Mapping[str, ProgramArray]) -> ProgramOutcome:
-        """The engines that the model names, against the golden."""
+        """Compare the engines that the model names with the golden."""
         golden = GOLDEN.run(program, inputs, RunOptions())
         taken: list[str] = []
         for name in model.engines:
             try:
                 wrong = _ON_ENGINE[name](self, model, program, inputs, golden)
             except FleetError:
-                taken.append(f"refused by {name}")  # what an engine cannot hold or reduce, it says
+                taken.append(f"refused by {name}")  # the engine reports what it cannot hold or reduce
                 continue
             except Exception as error:
                 wrong = f"internal error: {type(error).__name__}: {error}"
@@ -141,16 +141,16 @@ class ProgramOracle:
         return ProgramOutcome("agreed", engines=tuple(taken))
 
     def _interp(self, model: ComparedProgram, program: Program, inputs: Mapping[str, ProgramArray], golden: Trace) -> str:
-        """Every bit: it has the golden's operators, and no bytecode."""
+        """Compare every bit: interp has the golden's operators, without bytecode."""
         return self._bits(golden, INTERP.run(program, inputs, _OPTIONS))
 
     def _bits(self, golden: Trace, found: Trace) -> str:
-        """Of the outputs alone."""
+        """Compare the bits of the outputs."""
         wrong = difference("", list(golden.outputs.values()), list(found.outputs.values()), list(golden.outputs))
         return wrong.said if wrong else ""
 
     def _riscv(self, model: ComparedProgram, program: Program, inputs: Mapping[str, ProgramArray], golden: Trace) -> str:
-        """Every bit, else within the derived bounds."""
+        """Compare every bit, or else within the derived bounds."""
         found = RISCV.run(program, inputs, RunOptions())
         if not self._bits(golden, found):
             return ""
@@ -159,7 +159,7 @@ class ProgramOracle:
         return "" if comparison.verdict == "pass" else "; ".join(comparison.reasons)
 
     def _iss(self, model: ComparedProgram, program: Program, inputs: Mapping[str, ProgramArray], golden: Trace) -> str:
-        """Within the bounds of the device's arithmetic. Raises DeviceError for a program of which nothing runs there."""
+        """Compare within the bounds of the device's arithmetic. Raises DeviceError if no part of the program runs on the device."""
         assert model.device is not None
         data = DataProvenance("random", 1, None, None, None)
         if not open_stream(program, model.device, {}).groups:
@@ -169,7 +169,7 @@ class ProgramOracle:
 
 
 def _agree_in_c_order(model: ComparedProgram, program: Program, inputs: Mapping[str, ProgramArray]) -> bool:
-    """Whether no bit differs where CPython and the golden compute last digits on arrays in C order."""
+    """Whether every bit agrees if CPython and the golden compute last digits on arrays in C order."""
     expected = by_cpython(in_c_order(model.source), model.arrays).results
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -185,7 +185,7 @@ _ON_ENGINE: Mapping[str, Callable[[ProgramOracle, ComparedProgram, Program, Mapp
 
 
 def _named(program: Program, trace: Trace, variables: Mapping[str, object]) -> tuple[tuple[str, ...], str]:
-    """What has a name, and how a variable's operation differs from CPython's variable. Last digits may: see `memory_order`."""
+    """Return the named values, and how a variable's operation differs from CPython's variable. Last digits may differ."""
     named = [a.name for a in program.arguments if a.kind == "weight"]
     for op in program.operations():
         name = getattr(op.properties.get("var"), "data", "")
@@ -209,7 +209,7 @@ def _alike(a: ProgramArray, b: ProgramArray) -> bool:
 
 @dataclass(frozen=True)
 class ByCPython:
-    """What the function returns, or how it ends; its variables at its end; what it prints."""
+    """CPython's result: returned values or error; variables at the function's end; printed text."""
 
     results: list[object] | str
     variables: Mapping[str, object]
@@ -217,8 +217,8 @@ class ByCPython:
 
 
 def by_cpython(source: str, arrays: Mapping[str, ProgramArray]) -> ByCPython:
-    """The source is executed: it must be one that was drawn here, or was kept."""
-    space: dict[str, Any] = {"__name__": "__main__"}  # imports within a package and dataclasses ask for it
+    """Run the program on CPython. It executes the source, so that must be a drawn or stored program."""
+    space: dict[str, Any] = {"__name__": "__main__"}  # imports within a package and dataclasses need it
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
@@ -233,7 +233,7 @@ def by_cpython(source: str, arrays: Mapping[str, ProgramArray]) -> ByCPython:
 
 
 def _with_variables(source: str) -> ast.Module:
-    """Every return of the function returns its variables too."""
+    """Make every return of the function return its variables too."""
     tree = ast.parse(source)
     for s in tree.body:
         if isinstance(s, ast.FunctionDef) and s.name == FUNCTION:
@@ -244,7 +244,7 @@ def _with_variables(source: str) -> ast.Module:
 
 
 def _returns(body: Sequence[ast.AST]) -> Iterator[ast.Return]:
-    """Those of a function itself, and not of what is defined in it."""
+    """Yield the returns of a function, without those of functions defined in it."""
     for node in body:
         if isinstance(node, ast.Return):
             yield node
@@ -261,7 +261,7 @@ def _refused(error: FleetError) -> ProgramOutcome:
 def difference(
     source: str, expected: Sequence[ProgramArray], found: Sequence[ProgramArray], names: Sequence[str] = ()
 ) -> ProgramOutcome | None:
-    """The first result that differs: number, dtype, shape, then bits. A NaN equals any NaN: its sign and payload are open."""
+    """Return the first result that differs: in number, dtype, shape, then bits. All NaNs are equal: sign and payload are open."""
     names = names or [n.strip(" ()\n") for n in source.rpartition("return ")[2].split(",")]
     if len(names) != len(expected):
         names = [f"result {i}" for i in range(len(expected))]
@@ -282,7 +282,7 @@ def difference(
 
 
 def _wrong(a: ProgramArray, b: ProgramArray) -> ProgramArray | None:
-    """Which elements differ; None where none can."""
+    """Return which elements differ; None if no element can."""
     if a.tobytes() == b.tobytes():
         return None
     if a.dtype.kind != "f":

@@ -1,7 +1,7 @@
-"""Which places of sources a program runs: they are imported with a mark before each statement and each conditional expression.
+"""Finds the places of sources that a program runs: imports them with a mark before each statement and conditional expression.
 
-A place is a span of characters that runs as a whole or not at all, but for what places within it say: a statement, an arm of
-`a if b else c`, an operand behind `and` or `or`, the body of a lambda, what a comprehension computes for each item.
+A place is a span of characters that runs completely or not at all, except for smaller places inside it: a statement, an arm of
+`a if b else c`, an operand after `and` or `or`, the body of a lambda, the element of a comprehension.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BLOCKS = ("body", "orelse", "finalbody")
 
 @dataclass(frozen=True)
 class SourcePlace:
-    """Characters start <= c < end of a source. line: where it begins; whole: it defines a function or a class."""
+    """Characters start <= c < end of a source. line: of its start; whole: it defines a function or a class."""
 
     start: int
     end: int
@@ -32,19 +32,19 @@ class SourcePlace:
 
 
 def innermost(places: Sequence[SourcePlace], start: int, end: int) -> int:
-    """Number of the smallest place that holds these characters. Raises ValueError where none does."""
+    """Return the number of the smallest place that contains these characters. Raises ValueError if there is none."""
     return min((p.end - p.start, n) for n, p in enumerate(places) if p.start <= start and end <= p.end)[1]
 
 
 def marked(source: str, first: int = 0) -> tuple[ast.Module, tuple[SourcePlace, ...]]:
-    """The source with marks, and its places. Their marks are called with `first` and the numbers behind. Raises SyntaxError."""
+    """Return the source with marks, and its places. The marks are numbered from `first`. Raises SyntaxError."""
     marks = _Marks(source, first)
     tree = marks.visit(ast.parse(source))
     return ast.fix_missing_locations(tree), tuple(marks.places)
 
 
 def watch(files: Mapping[Path, int], reached: Callable[[int], None]) -> None:
-    """When this process imports one of the files, its marks call `reached`, with their numbers from the file's first one on."""
+    """When this process imports one of the files, its marks call `reached` with their numbers, from the file's first one on."""
     sys.meta_path.insert(0, _Finder({str(f.resolve()): first for f, first in files.items()}, reached))
 
 
@@ -122,7 +122,7 @@ class _Marks(ast.NodeTransformer):
 
 
 class _Finder(MetaPathFinder):
-    """Finds as Python does, and puts another loader before these files."""
+    """Finds modules as Python does, with another loader for these files."""
 
     def __init__(self, files: Mapping[str, int], reached: Callable[[int], None]) -> None:
         self._files, self._reached = files, reached
@@ -144,11 +144,11 @@ class _Loader(importlib.machinery.SourceFileLoader):
         self._first, self._reached = first, reached
 
     def exec_module(self, module: ModuleType) -> None:
-        """With what the marks call."""
+        """Execute the module with the function that the marks call."""
         vars(module)[_MARK] = self._reached
         super().exec_module(module)
 
     def get_code(self, fullname: str) -> CodeType | None:
-        """Always from the source."""
+        """Compile the marked source; never use cached byte code."""
         tree, _ = marked(Path(self.path).read_text(encoding="utf-8"), self._first)
         return compile(tree, self.path, "exec", dont_inherit=True)

@@ -1,4 +1,4 @@
-"""Makes a failing program small: fewer statements, simpler expressions, smaller inputs, as long as it fails in the same way."""
+"""Shrinks a failing program: fewer statements, simpler expressions, smaller inputs, as long as it fails in the same way."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["shrink"]
 
 
 def shrink(model: ComparedProgram, fails: Callable[[ComparedProgram], bool], seconds: float = 20.0) -> ComparedProgram:
-    """The smallest model found in so many seconds that still `fails`; `model` itself must fail."""
+    """Return the smallest model found in so many seconds that still `fails`; `model` itself must fail."""
     until = time.monotonic() + seconds
     changed = True
     while changed and time.monotonic() < until:
@@ -37,7 +37,7 @@ def _smaller(model: ComparedProgram) -> Iterator[ComparedProgram]:
     tree = ast.parse(model.source)
     for text in _texts(tree):
         if text != model.source:
-            with suppress(SyntaxError):  # a slice is no expression of its own
+            with suppress(SyntaxError):  # a slice alone is not an expression
                 yield _declared(replace(model, source=text))
     for name, array in model.arrays.items():
         for other in _arrays(array):
@@ -49,7 +49,7 @@ def _function(tree: ast.Module) -> ast.FunctionDef:
 
 
 def _texts(tree: ast.Module) -> Iterator[str]:
-    """Sources with one thing less: a result, a statement, a block around its body, a call around its argument."""
+    """Yield sources with one thing less: a result, a statement, a block around its body, a call around its argument."""
     function = _function(tree)
     returned = function.body[-1]
     if isinstance(returned, ast.Return) and isinstance(returned.value, ast.Tuple) and len(returned.value.elts) > 1:
@@ -84,7 +84,7 @@ def _blocks(function: ast.FunctionDef) -> Iterator[list[ast.stmt]]:
 
 
 def _without(tree: ast.Module, at: int, i: int) -> Iterator[str]:
-    """Without a statement; or with what is in it in its place."""
+    """Yield the source without a statement, and with the statement replaced by its body."""
     other = copy.deepcopy(tree)
     block = list(_blocks(_function(other)))[at]
     if isinstance(block[i], ast.Return):
@@ -99,7 +99,7 @@ def _without(tree: ast.Module, at: int, i: int) -> Iterator[str]:
 
 
 def _slots(function: ast.FunctionDef) -> Iterator[tuple[ast.AST, str, int | None]]:
-    """Places of expressions: (node, field, index in a list)."""
+    """Yield the places of expressions: (node, field, index in a list)."""
     for statement in function.body:
         for node in ast.walk(statement):
             for name, value in ast.iter_fields(node):
@@ -112,7 +112,7 @@ def _slots(function: ast.FunctionDef) -> Iterator[tuple[ast.AST, str, int | None
 
 
 def _simpler(tree: ast.Module, at: int) -> Iterator[str]:
-    """With one of an expression's own parts in its place, or a smaller number; without an argument that has a name."""
+    """Yield sources with an expression replaced by one of its parts or a smaller number, or without a keyword argument."""
     node, name, index = list(_slots(_function(tree)))[at]
     now = getattr(node, name) if index is None else getattr(node, name)[index]
     if isinstance(now, ast.keyword):
@@ -144,7 +144,7 @@ def _with(tree: ast.Module, at: int, part: ast.expr | None) -> str:
 
 
 def _arrays(array: ProgramArray) -> Iterator[ProgramArray]:
-    """Smaller, and simpler."""
+    """Yield smaller and simpler arrays."""
     for axis, n in enumerate(array.shape):
         for size in sorted({1, 2, n // 2, n - 1}):
             if 0 < size < n:
@@ -166,7 +166,7 @@ def _arrays(array: ProgramArray) -> Iterator[ProgramArray]:
 
 
 def _declared(model: ComparedProgram) -> ComparedProgram:
-    """With the arguments that are used, declared as the arrays are."""
+    """Remove unused arguments, and declare the others as the arrays are."""
     tree = ast.parse(model.source)
     function = _function(tree)
     used = {n.id for s in function.body for n in ast.walk(s) if isinstance(n, ast.Name)}
@@ -186,7 +186,7 @@ def _declared(model: ComparedProgram) -> ComparedProgram:
 
 
 def _named(argument: ast.arg) -> list[str]:
-    """The declared sizes, numbers or names."""
+    """Return the declared sizes, numbers or names."""
     text = argument.annotation.value if isinstance(argument.annotation, ast.Constant) else ""
     inside = str(text).partition("[")[2].rstrip("]")
     return [d.strip() for d in inside.split(",")] if inside else []

@@ -1,6 +1,6 @@
-"""Programs on disk: `<name>.py` beside `<name>.json`, which has the arrays as numbers, the engines, and what went wrong.
+"""Stored programs: `<name>.py` beside `<name>.json` with the arrays as numbers, the engines, and the failure.
 
-They are tests wherever a folder of them is collected: what failed once must agree, or be refused, for good.
+A folder of them is collected as tests: a program that failed once must agree, or be refused, from then on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _AGAIN = "see `fleet fuzz --help`"
 
 
 def save_program(folder: Path, model: ComparedProgram, story: str, *, name: str = "") -> Path:
-    """Writes both files; returns the program's path. name: default is one of its content. Raises FleetError."""
+    """Write both files and return the program's path. name: default derived from the content. Raises FleetError."""
     name = name or hashlib.sha256(model.source.encode()).hexdigest()[:12]
     arrays = {n: {"dtype": a.dtype.name, "shape": list(a.shape), "values": a.reshape(-1).tolist()} for n, a in model.arrays.items()}
     table = {
@@ -37,7 +37,7 @@ def save_program(folder: Path, model: ComparedProgram, story: str, *, name: str 
 
 
 def load_program(path: Path) -> tuple[ComparedProgram, str]:
-    """The model and its story. Raises ModelError for anything that is not whole."""
+    """Return the model and its story. Raises ModelError if the files are incomplete."""
     beside = path.with_suffix(".json")
     try:
         source, table = path.read_text(encoding="utf-8"), json.loads(beside.read_text(encoding="utf-8"))
@@ -57,5 +57,5 @@ def _array(table: Any) -> ProgramArray:
 
 
 def find_programs(folder: Path) -> Iterator[Path]:
-    """All of a folder, by name."""
+    """Yield all programs of a folder, by name."""
     yield from sorted(p for p in folder.glob("*.py") if p.with_suffix(".json").exists())

@@ -1,4 +1,4 @@
-"""Processes that run batches, each with a folder of its own; they end when their parent does, also where that was killed."""
+"""Processes that run batches, each with its own folder. They end when their parent ends or is killed."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["in_order"]
 
 
 def _serve(orders: Connection) -> None:
-    """Main of a worker: answers until the other end has gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    """Main function of a worker: answers until the parent closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError), ProgramOracle() as oracle:
         while True:
             orders.send(run_batch(orders.recv(), oracle))
 
 
 def in_order(orders: Iterator[BatchOrder | None], jobs: int) -> Iterator[Batch]:
-    """Batches in the order of their orders, `jobs` at a time; jobs 1: in this process. Raises FleetError where a worker ends.
+    """Yield batches in the order of `orders`, `jobs` at a time; jobs 1: in this process. Raises FleetError if a worker ends.
 
-    An order is asked for when there is a process for it. None: the next one depends on batches that are under way.
+    The next order is taken when a process is free. An order None means that the next one depends on batches in progress.
     """
     if jobs == 1:
         with ProgramOracle() as oracle:

@@ -1,6 +1,5 @@
-"""Makes a failure small: a stream or a model that fails is reduced while it still fails in the same way, and kept as a test.
+"""Shrinks failures: reduces a failing stream or model while it still fails in the same way, and stores it as a test.
 
-`fleet.compare.signature` says what "in the same way" means. Of streams: `oracle` runs attempts and remembers them, `record` knows
-what memory held before every instruction, `instructions`, `fields`, `values` and `places` are what is taken away, `stream` puts
-them in order.
+`fleet.compare.signature` defines "in the same way". For streams: `oracle` runs attempts and caches them, `record` stores the memory
+before every instruction, `instructions`, `fields`, `values` and `places` reduce the stream, `stream` runs them in order.
 """

@@ -1,4 +1,4 @@
-"""Makes operands simple: sizes, counts and strides small, flags and modes 0, one field at a time and equal ones together."""
+"""Simplifies operands: small sizes, counts and strides, flags and modes 0. Changes one field at a time, or all equal ones."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _SIZES = frozenset({"size", "count", "stride"})
 
 @dataclass(frozen=True)
 class _Spot:
-    """One field of one call."""
+    """A field of a call."""
 
     call: int
     register: Register
     field: Field
 
     def get(self, calls: Sequence[Call]) -> int:
-        """Its value."""
+        """Return the field's value."""
         return self.field.get(calls[self.call].fields[self.register.name])
 
 
 def simpler_fields(oracle: ShrinkOracle) -> None:
-    """Sizes first, all that are equal at once (they are often one dimension), then each; then every other field towards 0."""
+    """Simplify sizes first: all equal ones at once (often one dimension), then each alone. Then every other field towards 0."""
     description = description_of(oracle.runner.set)
     for wanted in (True, False):
         for together in (True, False) if wanted else (False,):
@@ -52,12 +52,12 @@ def _groups(description: Description, attempt: Attempt, *, sizes: bool, together
     equal: dict[tuple[str, int], list[_Spot]] = {}
     for s in spots:
         equal.setdefault((s.field.kind, s.get(attempt.case.calls)), []).append(s)
-    # The largest first: what depends on it may then shrink too.
+    # Largest first: values that depend on it may then shrink too.
     yield from (group for (_, value), group in sorted(equal.items(), key=lambda e: -e[0][1]) if len(group) > 1 and value > 1)
 
 
 def _smaller(oracle: ShrinkOracle, group: Sequence[_Spot]) -> None:
-    """The smallest value that still fails: the smallest ones in turn, then halves, then one step less."""
+    """Find the smallest value that still fails: the smallest ones in turn, then halves, then one less."""
     while True:
         now = group[0].get(oracle.best.case.calls)
         for value in _values(group[0].field, now):
@@ -80,7 +80,7 @@ def _values(field: Field, now: int) -> list[int]:
 
 
 def _with(calls: Sequence[Call], group: Sequence[_Spot], value: int) -> tuple[Call, ...] | None:
-    """The calls with another value of a field; None where it does not fit."""
+    """Return the calls with another value of a field; None if it does not fit."""
     changed = list(calls)
     for s in group:
         if value >> s.field.width:

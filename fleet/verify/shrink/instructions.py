@@ -1,4 +1,4 @@
-"""Takes instructions away: what comes after the first divergence, what it does not depend on, then every one that is not missed."""
+"""Removes instructions: those after the first divergence, those that it does not depend on, then every other unneeded one."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ _MEMORIES = ("ideal", "fixed:37", "stall:1", "stall:2")
 
 
 def fewer_instructions(oracle: ShrinkOracle, seq: int | None) -> None:
-    """Leaves as few instructions as it can in `oracle.best`. seq: number of the instruction that fails, if one is named.
+    """Leave as few instructions as possible in `oracle.best`. seq: number of the failing instruction, if known.
 
-    Instructions that go leave what they wrote in memory: only hazards and memories that no block fills keep them.
+    The data that removed instructions wrote stay in memory as blocks. Only hazards, and memories that blocks cannot fill, keep an
+    instruction.
     """
     base = oracle.best
     whole = record(oracle.runner.set, oracle.runner.device, base.case, oracle.runner.expected)
@@ -39,7 +40,7 @@ def fewer_instructions(oracle: ShrinkOracle, seq: int | None) -> None:
 
 
 def _guesses(whole: RecordedStream, kept: Sequence[int], last: int) -> Iterator[Sequence[int]]:
-    """Ever longer ends of the stream, and what the last instruction depends on where that is shorter."""
+    """Yield growing tails of the stream, and the instructions that the last one depends on, if they are fewer."""
     end = [i for i in kept if i <= last]
     rest = [i for i in kept if i > last]
     needed = whole.needed(last)
@@ -54,10 +55,10 @@ def _guesses(whole: RecordedStream, kept: Sequence[int], last: int) -> Iterator[
 
 
 def _overlapping(oracle: ShrinkOracle, base: Attempt, whole: RecordedStream, last: int) -> list[int] | None:
-    """The instruction that fails, one that it depends on, and perhaps one that keeps that one waiting, under several timings.
+    """Return the failing instruction, one that it depends on, and perhaps one or two that delay the latter; try several timings.
 
-    What fails because instructions overlap depends on how long each waits: taking one away moves all others in time, and one by
-    one they seem to be needed. Long instructions, of the producer's unit first, keep it waiting just as well.
+    A failure caused by overlapping instructions depends on how long each waits. Removing one instruction shifts all others in time,
+    so one by one all seem to be needed. Long instructions, first those of the producer's unit, delay it as well.
     """
     instruction_set, device = oracle.runner.set, oracle.runner.device
     calls, description = base.case.calls[: last + 1], description_of(instruction_set)
@@ -79,7 +80,7 @@ def _overlapping(oracle: ShrinkOracle, base: Attempt, whole: RecordedStream, las
 
 
 def _timings(oracle: ShrinkOracle) -> list[Setting]:
-    """The setting that fails, and where instructions may overlap or memory may stall, others of the same way of issue."""
+    """Return the failing setting and, if instructions may overlap or memory may stall, others with the same way of issue."""
     now = oracle.best.setting
     if now == Setting():
         return [now]
@@ -87,7 +88,7 @@ def _timings(oracle: ShrinkOracle) -> list[Setting]:
 
 
 def _one_by_one(oracle: ShrinkOracle, base: Attempt, whole: RecordedStream, kept: list[int]) -> None:
-    """Delta debugging: ever smaller parts are left out, the last ones first, since producers are free once nobody reads them."""
+    """Delta debugging with shrinking parts; the last parts first, because producers are free once nothing reads their results."""
     size = max(1, len(kept) // 2)
     while True:
         changed, at = False, len(kept)
@@ -106,7 +107,7 @@ def _one_by_one(oracle: ShrinkOracle, base: Attempt, whole: RecordedStream, kept
 def _try(
     oracle: ShrinkOracle, base: Attempt, whole: RecordedStream, kept: Sequence[int], wide: Sequence[bool] = (False, True)
 ) -> bool:
-    """First on the memory that the instructions say they read, then on all that was there: hardware may read elsewhere."""
+    """Try with the memory that the instructions declare to read, then with all memory: hardware may read elsewhere."""
     for w in wide:
         case = whole.part(kept, wide=w)
         if oracle.improves(replace(base, case=case, origins=tuple(base.origins[i] for i in kept))):

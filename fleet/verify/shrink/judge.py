@@ -1,4 +1,4 @@
-"""How a stream fails, in a word and quickly: nothing is located, stored or explained. For who asks it of thousands of streams."""
+"""Tells quickly how a stream fails, without locating, storing or explaining it. For callers with thousands of streams."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ __all__ = ["FailureVerdict", "judge"]
 
 @dataclass(frozen=True)
 class FailureVerdict:
-    """How a stream failed, and at which instruction (None where none is named); signature None: it passed."""
+    """How a stream failed, and at which instruction (None if unknown). signature None: it passed."""
 
     signature: FailureSignature | None
     seq: int | None = None
 
 
 def judge(runner: StreamRunner, case: StreamCase, setting: Setting) -> FailureVerdict:
-    """Runs the stream once and compares it. The first commit that differs counts, also where a later instruction hangs.
+    """Run the stream once and compare it. The first commit that differs counts, even if a later instruction hangs.
 
-    Raises DeviceError where the functional model cannot run it.
+    Raises DeviceError if the functional model cannot run it.
     """
     plan = binaries(runner.set, runner.device, case, setting.issue)
     whole = replace(case, blocks=(*case.blocks, *plan.blocks))
@@ -55,7 +55,7 @@ def judge(runner: StreamRunner, case: StreamCase, setting: Setting) -> FailureVe
 
 
 def _so_far(runner: StreamRunner, case: StreamCase) -> list[StreamCommit]:
-    """What the hardware had committed when the run ended."""
+    """Return the commits of the hardware up to the end of the run."""
     path = runner.folder / "job.commits"
     try:
         records = read_records(path) if path.exists() else []

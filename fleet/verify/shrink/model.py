@@ -1,4 +1,4 @@
-"""Shrinks a model that fails: operations, sizes, values, in turn; each attempt is a co-simulation of the engines that differ."""
+"""Shrinks a failing model: operations, sizes, values, in turn. Each attempt is a co-simulation of the engines that differ."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SMALL = (1, 2, 4, 8, 16, 32, 64)
 
 @dataclass(frozen=True)
 class ModelSize:
-    """operations; numbers: in weights and inputs, and those that are not 0."""
+    """operations: their number; numbers: in weights and inputs, and how many of them are nonzero."""
 
     operations: int
     numbers: int
@@ -42,7 +42,7 @@ class ModelSize:
 
 @dataclass(frozen=True)
 class ShrunkModel:
-    """What is left. engines: those that it takes to fail; result: of the smallest model; ran: co-simulations."""
+    """The shrunk model. engines: those needed for the failure; result: of the smallest model; ran: number of co-simulations."""
 
     model: CutModel
     engines: tuple[str, ...]
@@ -56,7 +56,7 @@ class ShrunkModel:
 
 
 class _Oracle:
-    """Co-simulates attempts; `best` is the smallest that failed in the same way."""
+    """Co-simulates attempts; `best` is the smallest model that failed in the same way."""
 
     def __init__(
         self, model: CutModel, engines: Sequence[str], options: CosimOptions, until: float, told: Callable[[_Oracle], None]
@@ -68,13 +68,13 @@ class _Oracle:
         self._known: dict[str, bool] = {}
 
     def run(self, model: CutModel) -> CosimResult:
-        """One co-simulation."""
+        """Co-simulate a model."""
         self.ran += 1
         self.told(self)
         return cosim(model.program, model.inputs, None, self.engines, self.options)
 
     def improves(self, model: CutModel | None) -> bool:
-        """Whether it fails in the same way; then it is the best. Raises OutOfTime."""
+        """Whether the model fails in the same way; if so, it becomes the best. Raises OutOfTime."""
         if model is None:
             return False
         if time.monotonic() > self.until:
@@ -85,7 +85,7 @@ class _Oracle:
         self._known[key] = True
         try:
             result = self.run(model)
-        except FleetError:  # a cut that no engine takes
+        except FleetError:  # no engine accepts the cut model
             return False
         if of_result(result) != self.wanted:
             return False
@@ -94,7 +94,7 @@ class _Oracle:
 
 
 def size_of(model: CutModel) -> ModelSize:
-    """Operations and numbers of a model."""
+    """Count the operations and numbers of a model."""
     arrays = [*(np.asarray(w) for w in model.program.weights.values()), *model.inputs.values()]
     return ModelSize(
         sum(1 for _ in model.program.operations()), sum(a.size for a in arrays), sum(int(np.count_nonzero(a)) for a in arrays)
@@ -105,9 +105,9 @@ def shrink_model(
     model: CutModel, engines: Sequence[str], options: CosimOptions, *, seconds: float = 120.0,
     progress: Callable[[float, str], None] | None = None,
 ) -> ShrunkModel:  # fmt: skip
-    """The smallest model found in so many seconds that fails as this one does.
+    """Return the smallest model found in so many seconds that fails in the same way as this one.
 
-    engines, options: of the co-simulation that fails. Raises ModelError where it does not fail, or not twice in the same way.
+    engines, options: of the failing co-simulation. Raises ModelError if it does not fail, or not twice in the same way.
     """
     began = time.monotonic()
 
@@ -155,7 +155,7 @@ def _golden(oracle: _Oracle, model: CutModel) -> Mapping[str, np.ndarray]:
 
 
 def _fewer_operations(oracle: _Oracle, ops: Sequence[str]) -> None:
-    """The operations of the commit that differs on the golden's values; else with ever more of what stands before."""
+    """Keep only the operations of the commit that differs, on the golden's values; if that passes, add preceding operations."""
     model = oracle.best
     names = [name for op in model.program.operations() if (name := _name(op)) in set(ops)]
     if not names:
@@ -173,7 +173,7 @@ def _name(op: object) -> str:
 
 
 def _smaller(oracle: _Oracle) -> None:
-    """Batch, tokens and channels."""
+    """Reduce batch, tokens and channels."""
     changed = True
     while changed:
         changed = False
@@ -185,7 +185,7 @@ def _smaller(oracle: _Oracle) -> None:
 
 
 def _simpler(oracle: _Oracle) -> None:
-    """Arrays of zeros, of ones, of whole numbers; then halves of what is left to zeros."""
+    """Replace arrays by zeros, ones, whole numbers; then set halves of the remaining values to zero."""
     places = [*(("weight", a) for a in oracle.best.program.weights), *(("input", a) for a in oracle.best.inputs)]
     for kind, name in places:
         now = _array(oracle.best, kind, name)
@@ -216,7 +216,7 @@ def _with(model: CutModel, kind: str, name: str, array: np.ndarray) -> CutModel:
 
 
 def stream_of(model: CutModel, options: CosimOptions) -> StreamCase | None:
-    """The instructions that the model is compiled to, on its weights and inputs; None where it has none on the device."""
+    """Return the instructions compiled from the model, with its weights and inputs; None if nothing runs on the device."""
     assert options.device is not None
     compiled = open_stream(model.program, options.device, options.lowering).compiled
     calls = resolved(compiled.instruction_set, compiled.device, (replace(c, ops=()) for c in compiled.calls))

@@ -1,4 +1,4 @@
-"""Parts of a program: a few operations, the golden's values as inputs in place of the layers before; and smaller sizes."""
+"""Cuts of a program: some operations, with the golden's values as inputs in place of earlier layers; and smaller sizes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CutModel:
 
 
 def beginnings(program: Program, ops: Sequence[str]) -> Iterator[set[str]]:
-    """Ever more operations, by id: those of `ops`, these with what makes their operands, and so on, twice as deep each time."""
+    """Yield growing sets of operation ids: `ops`, then with the producers of their operands, twice as deep each time."""
     by_id = {op_id(op): op for op in program.operations()}
     found = {name for name in ops if name in by_id}
     depth, told = 1, set[str]()
@@ -43,9 +43,9 @@ def beginnings(program: Program, ops: Sequence[str]) -> Iterator[set[str]]:
 
 
 def some_operations(model: CutModel, kept: set[str], golden: Mapping[str, np.ndarray], last: str) -> CutModel | None:
-    """The operations of those ids alone. golden: values of all operations, which the others leave as inputs; last: is returned.
+    """Return the model with only these operations. golden: values of all operations; last: the returned operation.
 
-    None where an operation has no such value.
+    Values of removed operations become inputs. None if a removed operation has no golden value.
     """
     shapes = {op_id(op): shape_of(op.results[0].type) for op in model.program.operations() if op.results}
     if last not in shapes:
@@ -62,16 +62,16 @@ def some_operations(model: CutModel, kept: set[str], golden: Mapping[str, np.nda
 
 
 def sizes(model: CutModel) -> list[tuple[int, bool]]:
-    """(size, only the first dimension of inputs), the largest first: what `resized` takes."""
+    """Return (size, only the first dimension of inputs), largest first: arguments of `resized`."""
     every = {d for a in model.program.arguments for d in a.shape if d > 1}
     first = {a.shape[0] for a in model.program.inputs if a.shape and a.shape[0] > 1}
     return [*((d, True) for d in sorted(first, reverse=True)), *((d, False) for d in sorted(every, reverse=True))]
 
 
 def resized(model: CutModel, old: int, new: int, *, first: bool) -> CutModel | None:
-    """The model with every dimension of size `old` of size `new`, arrays cut; first: only the first dimension of inputs.
+    """Return the model with every dimension of size `old` changed to `new`, arrays cut. first: only inputs' first dimension.
 
-    None where an operation does not take that.
+    None if an operation does not accept the new shapes.
     """
     edit = Edit(model.program)
     inputs, weights = dict(model.inputs), {k: np.asarray(v) for k, v in model.program.weights.items()}
@@ -102,5 +102,5 @@ def resized(model: CutModel, old: int, new: int, *, first: bool) -> CutModel | N
 
 
 def _shape(value: object, old: int, new: int) -> object:
-    """Of a reshape: the same dimension."""
+    """Replace the dimension in the shape of a reshape."""
     return tuple(new if d == old else d for d in value) if isinstance(value, tuple | list) else value  # pyright: ignore[reportUnknownVariableType]

@@ -1,4 +1,4 @@
-"""Answers whether a smaller stream still fails in the same way. One running simulation serves all attempts; none runs twice."""
+"""Tells whether a smaller stream still fails in the same way. One running simulation serves all attempts; none runs twice."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ __all__ = ["Attempt", "OutOfTime", "ShrinkOracle"]
 
 
 class OutOfTime(Exception):
-    """The time that was given is over; the best attempt so far stands in the oracle."""
+    """The time is over; the oracle holds the best attempt so far."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A stream under a setting. origins: for each instruction its number in the stream that is being shrunk."""
+    """A stream under a setting. origins: for each instruction its number in the original stream."""
 
     case: StreamCase
     setting: Setting
@@ -38,7 +38,7 @@ class Attempt:
     origins: tuple[int, ...]
 
     def key(self) -> bytes:
-        """Digest of all that decides how it runs."""
+        """Return a digest of everything that decides how the attempt runs."""
         h = hashlib.sha256(repr((self.case.device, self.setting, self.power_on, self.case.seed, self.case.causes)).encode())
         h.update(repr(sorted(self.case.parameters.items())).encode())
         for c in self.case.calls:
@@ -53,9 +53,9 @@ class Attempt:
 class ShrinkOracle:
     """Runs attempts.
 
-    runner: of the attempts' device; the state at power-on is its own. until: `time.monotonic()` at which time is over.
-    best: the smallest attempt that failed in the same way. wanted: how it fails. ran, known, refused: attempts that ran, that had
-    run before, and that were not well-formed.
+    runner: for the attempts' device, with its own state at power-on. until: deadline as `time.monotonic()`. best: the smallest
+    attempt that failed in the same way. wanted: how it fails. ran, known, refused: number of attempts that ran, were cached, and
+    were not well-formed.
     """
 
     runner: StreamRunner
@@ -73,7 +73,7 @@ class ShrinkOracle:
     _causes: Mapping[int, int] = field(default_factory=dict[int, int])
 
     def start(self, first: Attempt, verdict: FailureVerdict) -> None:
-        """What is being shrunk, and how it fails: later attempts may not be less well-formed than it is."""
+        """Set the stream to shrink and its failure. Later attempts must be at least as well-formed."""
         first = self._resolved(first)
         self.best, self.wanted, self._settled = first, verdict.signature, first
         self._unordered = self._races(first)
@@ -84,7 +84,7 @@ class ShrinkOracle:
         self._causes = {o: refusal(self._set.instructions[c.instruction], self._device, c.fields) for o, c in calls}
 
     def improves(self, attempt: Attempt) -> bool:
-        """Whether it fails in the same way; then it is the best. Raises OutOfTime."""
+        """Whether the attempt fails in the same way; if so, it becomes the best. Raises OutOfTime."""
         if time.monotonic() > self.until:
             raise OutOfTime
         attempt = self._resolved(attempt)
@@ -106,18 +106,20 @@ class ShrinkOracle:
         return True
 
     def run(self, attempt: Attempt) -> FailureVerdict:
-        """Runs it, whatever was known of it. A stream that the functional model cannot run is no failure of this kind."""
+        """Run an attempt, cached or not. A stream that the functional model cannot run does not count as this failure."""
         self.ran += 1
         self.told(self)
         self._poison(attempt.case)
         try:
             return judge(self.runner, attempt.case, attempt.setting)
-        except (FleetError, ValueError):  # fields that nobody drew: semantics may refuse their shapes
+        except (FleetError, ValueError):  # semantics may refuse the shapes of arbitrary fields
             return FailureVerdict(None)
 
     def settle(self) -> None:
-        """Runs the best once more, after power-on, and takes it back where it does not fail there: nothing may hang on what
-        earlier attempts left in the hardware."""
+        """Run the best attempt once more after power-on. If it does not fail, return to the last settled one.
+
+        A failure must not depend on what earlier attempts left in the hardware.
+        """
         if self.best is self._settled:
             return
         self.runner.restart()
@@ -128,9 +130,10 @@ class ShrinkOracle:
             self.best = self._settled
 
     def _poison(self, case: StreamCase) -> None:
-        """Runs the stream on garbage first where it reads a memory inside the hardware, which keeps what the attempt before left.
+        """If the stream reads memory inside the hardware, first run it on random data, to overwrite the previous attempt's results.
 
-        Attempts resemble each other: a result that was never written would often be found there, and nothing would fail.
+        Attempts resemble each other. A result that was never written would often be left from the previous attempt, and hide the
+        failure.
         """
         calls = case.calls
         classes = [self._set.instructions.get(c.instruction) for c in calls]
@@ -152,12 +155,12 @@ class ShrinkOracle:
         return self.runner.device
 
     def _resolved(self, attempt: Attempt) -> Attempt:
-        """With the state registers that its calls find now."""
+        """Return the attempt with the state registers that its calls find now."""
         calls = resolved(self._set, self._device, attempt.case.calls, begun_state(self._device, attempt.case.blocks))
         return attempt if calls is attempt.case.calls else replace(attempt, case=replace(attempt.case, calls=calls))
 
     def _well_formed(self, attempt: Attempt) -> bool:
-        """Every instruction is as legal as it was, and nothing is a race that was none."""
+        """Whether every instruction is as legal as in the original stream, and there is no new race."""
         if not attempt.case.calls:
             return False
         for origin, call in zip(attempt.origins, attempt.case.calls, strict=True):
@@ -167,7 +170,7 @@ class ShrinkOracle:
         return self._races(attempt) <= self._unordered
 
     def _races(self, attempt: Attempt) -> frozenset[tuple[int, int]]:
-        if attempt.setting.issue == "regs":  # one by one, each waited for
+        if attempt.setting.issue == "regs":  # one by one, without overlap
             return frozenset()
         judge = self._set.issue.unordered
         pairs = judge(self._device, attempt.case.calls) if judge is not None else ()

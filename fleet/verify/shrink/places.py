@@ -1,4 +1,4 @@
-"""Moves operands to tidy addresses: what hangs together in memory moves as one piece, to the next multiple of 4 KiB."""
+"""Moves operands to round addresses: connected memory moves as one piece, to the next multiple of 4 KiB."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STEP = 4096
 
 @dataclass(frozen=True)
 class _Piece:
-    """Bytes [start, end) of a space, of all its banks."""
+    """Bytes [start, end) of a space, in all its banks."""
 
     space: str
     start: int
@@ -25,7 +25,7 @@ class _Piece:
 
 
 def tidier_addresses(oracle: ShrinkOracle) -> None:
-    """All pieces at once, else one after the other."""
+    """Move all pieces at once; if that does not fail, one after the other."""
     pieces = _pieces(oracle)
     moves: dict[_Piece, int] = {}
     free: dict[str, int] = {}
@@ -41,7 +41,7 @@ def tidier_addresses(oracle: ShrinkOracle) -> None:
 
 
 def _pieces(oracle: ShrinkOracle) -> list[_Piece]:
-    """What instructions read and write and blocks fill, merged where it meets; ascending."""
+    """Return the ranges that instructions read and write and blocks fill, merged where they overlap or touch; ascending."""
     case = oracle.best.case
     outside = oracle.runner.device.memory
     spans = [(b.space, b.offset, b.offset + b.data.size) for b in case.blocks if b.space in outside]
@@ -66,7 +66,7 @@ def _try(oracle: ShrinkOracle, moves: dict[_Piece, int]) -> bool:
 
 
 def _moved(oracle: ShrinkOracle, attempt: Attempt, moves: dict[_Piece, int]) -> Attempt | None:
-    """The attempt with blocks and address fields moved; None where two blocks would meet."""
+    """Return the attempt with blocks and address fields moved; None if two blocks would overlap."""
     case = attempt.case
     blocks = tuple(replace(b, offset=b.offset + _by(moves, b.space, b.offset)) for b in case.blocks)
     if _meet(blocks):

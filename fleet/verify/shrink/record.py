@@ -1,7 +1,7 @@
-"""What memory held before every instruction of a stream, so that any part of it can be run alone.
+"""Records the memory before every instruction of a stream, so that any part of it can run alone.
 
-An instruction that stays may read what one that goes has written: those bytes are taken from the functional model's memory, as it
-was when the instruction read them, and put into the stream's blocks.
+A kept instruction may read data that a removed one wrote. These bytes come from the functional model's memory at the time of the
+read and are added to the stream's blocks.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ __all__ = ["RecordedStream", "StreamStep", "record"]
 
 @dataclass(frozen=True)
 class StreamStep:
-    """One instruction: the ranges that it reads and writes (none where it is refused), what it read (an array a range), and what it
-    wrote into memory that blocks can fill."""
+    """One instruction. reads, writes: its ranges, empty if it is refused; read: the data of each read range; written: data written
+    into memory that blocks can fill.
+    """
 
     reads: tuple[Range, ...]
     writes: tuple[Range, ...]
@@ -35,25 +36,25 @@ class StreamStep:
 
 @dataclass(frozen=True)
 class RecordedStream:
-    """A stream as the functional model executed it. spaces: those that blocks can fill; others only instructions reach."""
+    """A stream as the functional model executed it. spaces: those that blocks can fill; only instructions write the others."""
 
     case: StreamCase
     steps: tuple[StreamStep, ...]
     spaces: frozenset[str]
 
     def part(self, kept: Sequence[int], *, wide: bool) -> StreamCase:
-        """The instructions of those numbers, ascending, on the memory that they need.
+        """Return the instructions with those numbers, ascending, and the memory that they need.
 
-        wide: also on all else that memory held before the first of them; else only on what they are said to read.
+        wide: add all other memory content before the first of them; else only what they declare to read.
         """
         case = self.case
         blocks = self._wide(kept) if wide else self._narrow(kept)
         causes = None if case.causes is None else tuple(case.causes[i] for i in kept)
-        inside = tuple(b for b in case.blocks if b.space not in self.spaces)  # there a byte without a block is not 0
+        inside = tuple(b for b in case.blocks if b.space not in self.spaces)  # bytes without a block are not 0 in these spaces
         return replace(case, calls=tuple(case.calls[i] for i in kept), blocks=(*inside, *blocks.blocks()), causes=causes)
 
     def needed(self, last: int) -> list[int]:
-        """The instructions that `last` depends on, through however many others, and itself; ascending."""
+        """Return `last` and the instructions that it depends on, directly or indirectly; ascending."""
         wanted = list(self.steps[last].reads)
         kept = [last]
         for i in range(last - 1, -1, -1):
@@ -91,7 +92,7 @@ class RecordedStream:
 
 
 def record(instruction_set: InstructionSet, device: Device, case: StreamCase, images: Images) -> RecordedStream:
-    """Executes the stream once on `images`. Raises DeviceError where the functional model cannot."""
+    """Execute the stream once on `images`. Raises DeviceError if the functional model cannot run it."""
     images.fill(case.blocks, case.parameters)
     memory, steps = images.memory, list[StreamStep]()
     for seq, call in enumerate(case.calls):
@@ -101,8 +102,8 @@ def record(instruction_set: InstructionSet, device: Device, case: StreamCase, im
             continue
         reads, writes = tuple(reads_of(unit, device, call.fields)), tuple(writes_of(unit, device, call.fields))
         read = tuple(memory.view(r.space, r.offset, r.size, r.bank).copy() for r in reads)
-        list(execute_calls(instruction_set, device, memory, [call], seq))  # it executes as its commits are taken
-        # The ranges may be wider than what is written; what memory holds there now is right for both.
+        list(execute_calls(instruction_set, device, memory, [call], seq))  # the generator executes while its commits are consumed
+        # Ranges may be wider than the written bytes; the present content of memory is right for both.
         outside = [w for w in writes if w.space in device.memory]
         written = tuple(Write(w.space, w.offset, memory.view(w.space, w.offset, w.size, w.bank).copy(), w.bank) for w in outside)
         steps.append(StreamStep(reads, writes, read, written))

@@ -1,4 +1,4 @@
-"""A part of device memory: bytes that are known, by space, bank and offset."""
+"""Partial content of device memory: known bytes by space, bank and offset."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _PAGE = 4096
 
 
 class Sparse:
-    """Bytes in pages with a mask of those that are known."""
+    """Pages of bytes, each with a mask of the known ones."""
 
     def __init__(self) -> None:
         self._pages: dict[tuple[str, int, int], tuple[np.ndarray, np.ndarray]] = {}
 
     def copy(self) -> Sparse:
-        """One of its own."""
+        """Return an independent copy."""
         other = Sparse()
         other._pages = {key: (data.copy(), known.copy()) for key, (data, known) in self._pages.items()}
         return other
 
     def put(self, space: str, bank: int, offset: int, data: np.ndarray) -> None:
-        """Makes bytes known, or replaces them. data: any dtype, its bytes in order."""
+        """Set bytes. data: any dtype; its bytes in order."""
         flat = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
         for page, at, start, n in _pieces(offset, flat.size):
             bytes_, known = self._page(space, bank, page)
@@ -34,7 +34,7 @@ class Sparse:
             known[at : at + n] = True
 
     def put_where(self, space: str, bank: int, offset: int, data: np.ndarray, mask: np.ndarray) -> None:
-        """The bytes of a flat uint8 array at which `mask` (bool, same size) is set."""
+        """Set the bytes of a flat uint8 array where `mask` (bool, same size) is set."""
         for page, at, start, n in _pieces(offset, data.size):
             new = mask[start : start + n]
             if new.any():
@@ -43,7 +43,7 @@ class Sparse:
                 known[at : at + n] |= new
 
     def knows(self, space: str, bank: int, offset: int, size: int) -> np.ndarray:
-        """Which bytes of a range are known: bool [size]."""
+        """Return which bytes of a range are known: bool [size]."""
         found = np.zeros(size, bool)
         for page, at, start, n in _pieces(offset, size):
             if (entry := self._pages.get((space, bank, page))) is not None:
@@ -51,7 +51,7 @@ class Sparse:
         return found
 
     def blocks(self, *, zeros: bool = False) -> tuple[Write, ...]:
-        """Ranges of known bytes, ascending; without `zeros` those that hold something, of 64 bytes' granularity."""
+        """Return the known ranges, ascending. Without `zeros` only those with nonzero data, in lines of 64 bytes."""
         found: list[Write] = []
         for (space, bank, page), (data, known) in sorted(self._pages.items(), key=lambda item: item[0]):
             keep = known if zeros else _lines(known & (data != 0)) & known
@@ -72,7 +72,7 @@ class Sparse:
 
 
 def _pieces(offset: int, size: int) -> Iterator[tuple[int, int, int, int]]:
-    """(page, offset in it, offset in the range, bytes)."""
+    """Yield (page, offset in it, offset in the range, bytes)."""
     done = 0
     while done < size:
         page, at = divmod(offset + done, _PAGE)
@@ -82,7 +82,7 @@ def _pieces(offset: int, size: int) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _lines(mask: np.ndarray) -> np.ndarray:
-    """Whole lines of 64 bytes in which anything is set."""
+    """Extend a mask to whole lines of 64 bytes."""
     return np.repeat(mask.reshape(-1, 64).any(axis=1), 64)
 
 

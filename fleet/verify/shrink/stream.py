@@ -1,4 +1,4 @@
-"""Shrinks a stream: instructions, sizes, values, setting, addresses, in turn and again as long as anything still goes."""
+"""Shrinks a stream: instructions, sizes, values, setting and addresses, in turn, and again until nothing changes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ __all__ = ["Shrunk", "StreamSize", "shrink_stream", "size_of"]
 
 _ROUNDS = 8
 _ISSUES: tuple[Issue, ...] = ("regs", "ahead", "aux")
-"""Simplest first."""
+"""Ways of issue, simplest first."""
 Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
 class StreamSize:
-    """How large a stream is. bytes: of its blocks, those that are not 0."""
+    """Size of a stream. bytes: nonzero bytes of its blocks."""
 
     instructions: int
     bytes: int
@@ -38,11 +38,11 @@ class StreamSize:
 
 @dataclass(frozen=True)
 class Shrunk:
-    """What is left of a failing stream.
+    """The shrunk stream.
 
-    outcome: of the smallest one, compared and located; power_on: its seed of the state at power-on; origins: numbers that its
-    instructions had. before, after: sizes. ran: attempts that ran; again: that were known; refused: that were not well-formed.
-    finished: nothing more could be taken away; else time was over.
+    outcome: of the smallest stream, compared and located. power_on: seed of its state at power-on. origins: numbers of its
+    instructions in the original stream. before, after: sizes. ran: attempts that ran; again: cached ones; refused: not well-formed
+    ones. finished: nothing more could be removed; else the time was over.
     """
 
     outcome: StreamOutcome
@@ -59,21 +59,21 @@ class Shrunk:
 
 
 def size_of(case: StreamCase) -> StreamSize:
-    """Instructions, and bytes of memory that are not 0."""
+    """Count instructions, and nonzero bytes of memory."""
     return StreamSize(len(case.calls), sum(int(np.count_nonzero(b.data.reshape(-1).view(np.uint8))) for b in case.blocks))
 
 
 def shrink_stream(
     case: StreamCase, setting: Setting, *, power_on: int = 0, seconds: float = 120.0, progress: Progress | None = None
 ) -> Shrunk:
-    """The smallest stream found in so many seconds that fails as this one does.
+    """Return the smallest stream found in so many seconds that fails in the same way as this one.
 
-    Raises DeviceError where it does not fail, or not twice in the same way; SetupError, BuildError.
+    Raises DeviceError if it does not fail, or not twice in the same way; SetupError, BuildError.
     """
     tell = progress or _silent
     with ExitStack() as open_:
         runner = open_.enter_context(StreamRunner(case.device, power_on=power_on))
-        began = time.monotonic()  # the build does not count
+        began = time.monotonic()  # build time does not count
         phase = ["running it twice"]
 
         def told(o: ShrinkOracle) -> None:
@@ -137,7 +137,7 @@ def _instructions(oracle: ShrinkOracle) -> None:
 
 
 def _simpler_setting(oracle: ShrinkOracle, open_: ExitStack) -> None:
-    """The simplest that still fails: state at power-on 0, registers instead of a binary, memory without stalls."""
+    """Find the simplest setting that still fails: state at power-on 0, registers instead of a binary, memory without stalls."""
     best = oracle.best
     if best.power_on:
         before = oracle.runner
@@ -157,4 +157,4 @@ def _simpler_setting(oracle: ShrinkOracle, open_: ExitStack) -> None:
 
 
 def _silent(fraction: float, words: str) -> None:
-    """Nobody wants to know."""
+    """Ignore the progress."""

@@ -1,4 +1,4 @@
-"""Makes operands' values simple: blocks to zeros or one constant, by halving to ever smaller parts, then single values."""
+"""Simplifies operand values: sets blocks to zeros or one constant, by halving into smaller parts, then single values."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from fleet.verify.shrink.sparse import Sparse
 __all__ = ["simpler_values", "trimmed"]
 
 _CONSTANTS = (b"\x01", b"\x00\x3c", b"\x01\x00\x00\x00", b"\x11")
-"""Ones: of bytes, FP16, int32, INT4; each repeated."""
+"""The number one as byte, FP16, int32 and INT4; each is repeated."""
 _SMALLEST = 2
 _ATTEMPTS = 400
 _SINGLE = 24
 
 
 def simpler_values(oracle: ShrinkOracle) -> None:
-    """Blocks that nobody misses go, the rest is filled with constants and zeros as far as the failure allows."""
+    """Remove unneeded blocks, and fill the others with constants and zeros as far as the failure allows."""
     parameters = dict(oracle.best.case.parameters)
     for address in sorted(parameters):
         fewer = {k: v for k, v in oracle.best.case.parameters.items() if k != address}
@@ -39,7 +39,7 @@ def simpler_values(oracle: ShrinkOracle) -> None:
 
 
 def trimmed(blocks: Sequence[Write]) -> tuple[Write, ...]:
-    """The same memory in as few bytes as lines of 64 allow."""
+    """Return the same memory in as few lines of 64 bytes as possible."""
     memory = Sparse()
     for b in blocks:
         memory.put(b.space, b.bank, b.offset, b.data)
@@ -51,12 +51,12 @@ def _blocks(oracle: ShrinkOracle, blocks: Sequence[Write]) -> bool:
 
 
 def _zeros(oracle: ShrinkOracle, limit: int) -> None:
-    """Halving, over all blocks as one row of bytes: a half that is not needed becomes 0, one that is is halved again."""
+    """Set parts of all blocks, taken as one row of bytes, to 0; halve a part that is needed and try again."""
     sizes = [b.data.size for b in oracle.best.case.blocks]
     starts = [sum(sizes[:i]) for i in range(len(sizes))]
     waiting = [(0, sum(sizes))]
     while waiting and oracle.ran < limit:
-        low, high = waiting.pop(0)  # the largest parts first
+        low, high = waiting.pop(0)  # largest parts first
         blocks, changed = list(oracle.best.case.blocks), False
         for i, (start, size) in enumerate(zip(starts, sizes, strict=True)):
             a, b = max(low - start, 0), min(high - start, size)
@@ -71,7 +71,7 @@ def _zeros(oracle: ShrinkOracle, limit: int) -> None:
 
 
 def _middle(starts: Sequence[int], low: int, high: int) -> int:
-    """Where a part is cut: at the border of two blocks, else at a round place in its middle."""
+    """Return where to cut a part: at a border between blocks, else at a round offset near its middle."""
     inside = [s for s in starts if low < s < high]
     if inside:
         return min(inside, key=lambda s: abs(2 * s - low - high))
@@ -82,7 +82,7 @@ def _middle(starts: Sequence[int], low: int, high: int) -> int:
 
 
 def _constant(oracle: ShrinkOracle, index: int) -> None:
-    """What is left of a block as one constant where there is something, or everywhere."""
+    """Set the rest of a block to one constant, only nonzero data or everywhere."""
     block = oracle.best.case.blocks[index]
     data = block.data.reshape(-1).view(np.uint8)
     if not data.any():
@@ -98,7 +98,7 @@ def _constant(oracle: ShrinkOracle, index: int) -> None:
 
 
 def _single(oracle: ShrinkOracle) -> None:
-    """The few 16-bit words that are left, one by one: 1 in FP16, 1, the highest bit alone."""
+    """Simplify the few remaining 16-bit words one by one: 1 in FP16, 1, only the highest bit."""
     places = [
         (i, int(at))
         for i, b in enumerate(oracle.best.case.blocks)

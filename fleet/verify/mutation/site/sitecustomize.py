@@ -1,4 +1,4 @@
-"""Imported by Python before anything else, where this folder is first on the path: makes the process that of a mutant."""
+"""Python imports this module first if this folder is first on the path. It turns the process into that of a mutant."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What random programs are made of: statements, calls, operations, values."""
+"""The pieces of random programs: statements, calls, operations, values."""

@@ -1,4 +1,4 @@
-"""Calls in other spellings, right and wrong: arguments by keyword or by place, left out, given twice, or of another kind."""
+"""Calls with other arguments, right and wrong: by keyword or by position, omitted, given twice, or of another kind."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _OTHERS = (
     *("(-1,)", "np.int64(1)", "np.float32(2)", "np.zeros(2)", "np.array(1)", "np.float64", "'float32'", "int", "[[1, 2], [3, 4]]"),
     *("slice(1)", "..."),
 )
-"""Instead of an argument."""
+"""Replacements for an argument."""
 
 
 def respelled(h: Hand, text: str) -> str:
-    """Turn positional arguments of a call into keywords, or the reverse. Raise Redraw if the text has no call to change."""
+    """Turn positional arguments of a call into keywords, or the reverse. Raises Redraw if the text has no call to change."""
     tree = ast.parse(text, mode="eval").body
     call = h.one([c for c in _calls(tree) if _parameters(c)])
     names = _parameters(call)
@@ -58,7 +58,7 @@ def respelled(h: Hand, text: str) -> str:
 
 
 def misspelled(h: Hand, text: str) -> str:
-    """Draw a call with missing, doubled or misspelt arguments. Raise Redraw if none can be drawn."""
+    """Draw a call with missing, doubled or misspelt arguments. Raises Redraw if none can be drawn."""
     tree = ast.parse(text, mode="eval").body
     call = h.one(_calls(tree))
     kind = h.integer(0, 7)
@@ -88,7 +88,7 @@ def _calls(tree: ast.expr) -> list[ast.Call]:
 
 
 def _parameters(call: ast.Call) -> tuple[str, ...]:
-    """Names of a NumPy function's parameters; empty where it tells none."""
+    """Return the parameter names of a NumPy function; empty if it has no signature."""
     function: object = np
     path = ast.unparse(call.func).split(".")
     if path[0] != "np":

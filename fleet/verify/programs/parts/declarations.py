@@ -1,4 +1,4 @@
-"""How the function declares its arrays, and arrays that do not fit: what fleet refuses before it reads a statement."""
+"""Declarations of the function's arrays, and arrays that do not match: fleet refuses them before it reads a statement."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WRONG = (
 
 
 def declaration(h: Hand, array: ProgramArray, *, wrong: bool = False) -> str:
-    """Text behind the argument's name."""
+    """Return the text after the argument's name."""
     name, shape = array.dtype.name, ", ".join(map(str, array.shape))
     kinds = _WRONG if wrong else _OPEN if h.chance(0.7) or not array.shape else _CLOSED
     other = "int16" if name == "float32" else "float32"
@@ -31,7 +31,7 @@ def declaration(h: Hand, array: ProgramArray, *, wrong: bool = False) -> str:
 
 
 def misgiven(h: Hand, inputs: Mapping[str, ProgramArray]) -> tuple[dict[str, ProgramArray], tuple[str, ...]]:
-    """Arrays of which one is missing, of another shape or dtype, or not finite; names of those that are weights."""
+    """Return arrays of which one is missing, has another shape or dtype, or is not finite; and the names of weights."""
     found = dict(inputs)
     name = h.one(tuple(found))
     kind = h.integer(0, 5)

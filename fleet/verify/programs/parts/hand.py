@@ -1,4 +1,4 @@
-"""What an operation's drawing has at hand: random choices, values drawn so far, and numbers that fit beside them."""
+"""The tools for drawing an operation: random choices, values drawn so far, and suitable numbers."""
 
 from __future__ import annotations
 
@@ -15,72 +15,72 @@ __all__ = ["MOST_ELEMENTS", "Hand", "KnownExpression", "Redraw"]
 T = TypeVar("T")
 
 MOST_ELEMENTS = 2048
-"""Of one value: what is larger is drawn again."""
+"""Maximum size of a value; larger ones are drawn again."""
 
 
 class Redraw(Exception):
-    """No call of the operation can be made of this operand."""
+    """No call of the operation can be made with this operand."""
 
 
 @dataclass(frozen=True)
 class KnownExpression:
-    """An expression and what CPython makes of it. value: an array, or NumPy's scalar as an array without dimensions."""
+    """An expression with CPython's value. value: an array; a NumPy scalar becomes an array without dimensions."""
 
     text: str
     value: ProgramArray
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of the value."""
+        """The value's dtype."""
         return self.value.dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the value."""
+        """The value's shape."""
         return self.value.shape
 
     @property
     def ndim(self) -> int:
-        """Of the value."""
+        """The value's number of dimensions."""
         return self.value.ndim
 
 
 class Hand:
-    """rng: of the program; pool: exact values that have a name, oldest first."""
+    """rng: of the program; pool: exact values with a name, oldest first."""
 
     def __init__(self, rng: np.random.Generator, pool: list[KnownExpression]) -> None:
         self.rng, self.pool = rng, pool
 
     def chance(self, share: float) -> bool:
-        """True in that share of the calls."""
+        """Return True with that probability."""
         return bool(self.rng.random() < share)
 
     def one(self, choices: Sequence[T]) -> T:
-        """One of them. Raises Redraw where there is none."""
+        """Return one of the choices. Raises Redraw if there are none."""
         if not choices:
             raise Redraw
         return choices[int(self.rng.integers(len(choices)))]
 
     def integer(self, low: int, high: int) -> int:
-        """low <= n < high. Raises Redraw where there is none."""
+        """Return n with low <= n < high. Raises Redraw if there is none."""
         if high <= low:
             raise Redraw
         return int(self.rng.integers(low, high))
 
     def number(self, x: KnownExpression) -> str:
-        """A number beside `x`."""
+        """Return a number that suits `x` as the other operand."""
         return number_text(self.rng, x.dtype)
 
     def dtype(self) -> str:
-        """Of a named value, so that programs do not mix all dtypes."""
+        """Return the dtype of a named value, so that a program does not mix all dtypes."""
         return self.one(self.pool).dtype.name
 
     def axis(self, x: KnownExpression) -> int:
-        """An axis, counted from either end."""
+        """Return an axis, counted from either end."""
         return self.integer(-x.ndim, x.ndim)
 
     def axes(self, x: KnownExpression, *, several: bool = True) -> str:
-        """Arguments of a reduction: nothing, an axis, several ones; keepdims."""
+        """Return arguments of a reduction: none, an axis, several axes; keepdims."""
         kind = self.rng.random()
         if x.ndim == 0 or kind < 0.3:
             text = ", axis=None" if kind < 0.03 else self.one((", axis=0", ", axis=-1")) if x.ndim == 0 and kind > 0.85 else ""
@@ -91,7 +91,7 @@ class Hand:
         return text + (", keepdims=True" if self.chance(0.25) else "")
 
     def beside(self, x: KnownExpression) -> str:
-        """A second operand that broadcasts with `x`: a number, another value, or a part of one."""
+        """Return a second operand that broadcasts with `x`: a number, another value, or part of one."""
         if self.chance(0.35):
             return self.number(x)
         fitting = [k.text for k in self.pool if fits(k.shape, x.shape)]
@@ -100,18 +100,18 @@ class Hand:
         return self.part_of(x) if x.ndim else self.number(x)
 
     def part_of(self, x: KnownExpression) -> str:
-        """Something of `x` that broadcasts with it."""
+        """Return a part of `x` that broadcasts with it."""
         if x.ndim == 0:
             return x.text
         return self.one([f"{x.text}[::-1]", f"{x.text}[:1]", f"{x.text}[..., :1]", f"np.flip({x.text})", x.text])
 
     def like(self, x: KnownExpression, *, same_dtype: bool = False) -> str:
-        """A value of the same shape."""
+        """Return a value of the same shape."""
         same = [k.text for k in self.pool if k.shape == x.shape and (not same_dtype or k.dtype == x.dtype)]
         return self.one([*same, x.text, *([f"{x.text}[::-1]"] if x.ndim else [])])
 
     def index(self, x: KnownExpression) -> str:
-        """A basic index: slices with steps of either sign, numbers, ..., None."""
+        """Return a basic index: slices with positive or negative steps, numbers, ..., None."""
         parts: list[str] = []
         dots = False
         for n in x.shape:
@@ -128,7 +128,7 @@ class Hand:
         return ", ".join(parts) or "..."
 
     def slice(self, n: int) -> str:
-        """Of a dimension of n."""
+        """Return a slice of a dimension of size n."""
         kind = self.rng.random()
         if kind < 0.2:
             return ":"
@@ -139,16 +139,16 @@ class Hand:
         return f"{ends[0]}:{ends[1]}{step}"
 
     def numbers(self, n: int) -> str:
-        """A literal list of indices into a dimension of n."""
+        """Return a literal list of indices into a dimension of size n."""
         if n == 0:
             raise Redraw
         return "[" + ", ".join(str(self.integer(-n, n)) for _ in range(self.integer(1, 4))) + "]"
 
     def known_mask(self, n: int) -> str:
-        """A mask of a dimension that is known from the source."""
+        """Return a mask of a dimension that is known from the source."""
         return f"np.arange({n}) % {self.integer(1, 4)} == {self.integer(0, 3)}"
 
 
 def fits(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Whether both broadcast."""
+    """Whether two shapes broadcast."""
     return all(a == b or 1 in (a, b) for a, b in zip(reversed(shape), reversed(other), strict=False))

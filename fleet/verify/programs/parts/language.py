@@ -1,4 +1,4 @@
-"""Statements about the language: conditions, loops, calls, tuples and dicts, Python's numbers, and what has several names."""
+"""Statements about the language: conditions, loops, calls, tuples and dicts, Python numbers, and aliases."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["copies", "functions", "language", "numbers"]
 
 
 def language(h: Hand, v: str, part: KnownExpression) -> list[str]:
-    """Control flow, calls and containers around the array."""
+    """Draw control flow, calls and containers around the array."""
     n, r = h.number(part), h.integer(1, 4)
     return h.one(
         (
@@ -46,7 +46,7 @@ def language(h: Hand, v: str, part: KnownExpression) -> list[str]:
 
 
 def functions(h: Hand, v: str, part: KnownExpression) -> list[str]:
-    """A function with parameters of all kinds, and a call that gives them by place, by name, or not at all."""
+    """Draw a function with parameters of all kinds, and a call with arguments by position, by name, or omitted."""
     parameters, body, given, named = ["p"], ["p"], [v], []
     if h.chance(0.2):
         parameters.append("/")
@@ -92,7 +92,7 @@ def functions(h: Hand, v: str, part: KnownExpression) -> list[str]:
 
 
 def numbers(h: Hand, v: str, _part: KnownExpression) -> list[str]:
-    """Arithmetic of Python numbers beside the array."""
+    """Draw arithmetic of Python numbers beside the array."""
     a, b, c = (str(h.integer(-9, 10)) for _ in range(3))
     wide = h.one(("2**31", "-(2**31)", "2**31 - 1", "-(2**31) - 1", "2**32 - 1", "-(2**32)", "2**40", "2**63 - 1", "2**53 + 1"))
     real = round(float(h.rng.standard_normal() * 3), 2)
@@ -112,7 +112,7 @@ def numbers(h: Hand, v: str, _part: KnownExpression) -> list[str]:
 
 
 def copies(h: Hand, v: str, part: KnownExpression) -> list[str]:
-    """What is a copy is changed: what it was made of keeps its values."""
+    """Draw a change of a copy: the original must keep its values."""
     made = h.one(
         ("{v}.flatten()", "{v}.copy()", "np.array({v})", "np.copy({v})", "{v} + 0", "{v}.repeat(1)", "np.tile({v}, 1)", "+{v}",
          "{v}.astype({v}.dtype)", "np.concatenate([{v}, {v}])", "np.sort({v}, kind='stable')", "np.where({v} > 0, {v}, {v})",

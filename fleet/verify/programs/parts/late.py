@@ -1,4 +1,4 @@
-"""Statements about what the run alone may know: an array's own sizes, and indices into arrays of known shapes."""
+"""Statements about values known only at run time: an array's own sizes, and indices into arrays of known shapes."""
 
 from __future__ import annotations
 
@@ -198,11 +198,11 @@ p, *q = {v}.shape\n{v} = {v} * p + len(q)
 p = {v}.shape[0]\nq = p * 2\n{v} = {v} + q - p
 p = [{v}.shape[0], 2]\n{v} = {v}.sum() + np.zeros(p)
 """.strip().split("\n")
-"""A statement a row, `\n` within it for a new line."""
+"""One statement per row, with `\n` for a new line."""
 
 
 _PLACES = "p = np.arange(24).reshape(2, 3, 4) + {v}.sum()\nq = np.argsort({v}.reshape(-1)[:1], kind='stable')\n"
-"""An array of a known shape and an index, whose values only the run knows."""
+"""An array of a known shape and an index, both with values known only at run time."""
 _BY_PLACE = r"""
 {v} = p[q, 1, q + 1]
 {v} = p[0, q + 1, [1, 3]]
@@ -383,7 +383,7 @@ np.put_along_axis(p, np.zeros((1, 3, 4), int), p[:1], axis=0)
 
 
 def late(h: Hand, v: str, part: KnownExpression) -> list[str]:
-    """One or two of them."""
+    """Draw one or two of these statements."""
     if part.ndim == 0:
         raise Redraw
     if h.chance(0.4):

@@ -1,7 +1,7 @@
-"""The typed table of operations: each draws the text of one call on an operand, knowing the operand's shape and dtype.
+"""The typed table of operations. Each draws the text of a call on an operand with known shape and dtype.
 
-Where a call makes no sense for an operand (an axis of an array
-without dimensions), drawing raises Redraw; what NumPy itself refuses CPython finds out.
+Drawing raises Redraw if a call makes no sense for an operand (an axis of an array without dimensions). CPython finds out what NumPy
+refuses.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ _WITH_ARGUMENTS = (
 
 
 _TAME = "np.clip(np.nan_to_num({x}), -100, 100)"
-"""For LAPACK's decompositions, which may not end where something is infinite."""
+"""Operand for LAPACK's decompositions, which may not terminate on infinite values."""
 _CALLED = (
     *(f"np.{n}({{x}})" for n in ("arctan", "arcsinh", "cbrt", "sinc", "signbit", "spacing", "isposinf", "unwrap", "conj", "i0")),
     *(f"np.{n}({{x}}, {{y}})" for n in ("arctan2", "copysign", "fmod", "logaddexp2", "nextafter", "float_power", "gcd", "vdot")),
@@ -195,7 +195,7 @@ _CALLED = (
     "np.tensordot({x}, {x}, axes=({a}, {a}))",
     "np.lib.stride_tricks.sliding_window_view({x}, 1, axis={a})",
 )
-"""NumPy's functions that the program calls as they are."""
+"""NumPy functions called without further choices."""
 
 
 def _called(h: Hand, x: KnownExpression) -> str:
@@ -203,7 +203,7 @@ def _called(h: Hand, x: KnownExpression) -> str:
 
 
 def _argued(h: Hand, x: KnownExpression) -> str:
-    """Arguments and methods that the other entries leave out."""
+    """Draw arguments and methods that the other entries omit."""
     if h.chance(0.4):
         return f"{x.text}.{h.one(_SHORT)}"
     return h.one(_WITH_ARGUMENTS).format(x=x.text, y=h.like(x), a=h.axis(x))
@@ -289,9 +289,10 @@ def _sort(h: Hand, x: KnownExpression) -> str:
 
 
 def stable(x: KnownExpression, before: str = "") -> str:
-    """The argument that a sort needs where both zeros are there, which else may come in any order, or NaN in float16.
+    """Return the kind= argument for a sort, if the operand needs one.
 
-    Of the latter NumPy's vector sort makes a signalling NaN, which `np.fmin` takes for more than a number.
+    It needs one if it holds zeros of both signs, whose order is otherwise undefined, or NaN in float16: NumPy's vector sort turns
+    such a NaN into a signalling one, which `np.fmin` may prefer to a number.
     """
     flat = x.value.reshape(-1)
     zeros = flat[flat == 0] if x.dtype.kind == "f" else flat[:0]
@@ -391,7 +392,7 @@ def _expand(h: Hand, x: KnownExpression) -> str:
 
 
 def _matmul(h: Hand, x: KnownExpression) -> str:
-    """With its own transpose, or with whatever fits."""
+    """Draw a product with the operand's own transpose, or with any value that fits."""
     if x.ndim == 0:
         raise Redraw
     fitting = [k.text for k in h.pool if k.ndim in (1, 2) and k.shape and k.shape[max(0, k.ndim - 2)] == x.shape[-1]]
@@ -426,7 +427,7 @@ def _einsum(h: Hand, x: KnownExpression) -> str:
 
 
 def _subscripts(h: Hand, ndim: int) -> str:
-    """Of one to three arrays of so many dimensions; some of the first ones may be dots."""
+    """Draw subscripts of one to three arrays with so many dimensions; leading ones may be dots."""
     terms: list[str] = []
     dots = h.integer(0, ndim + 1) if h.chance(0.4) else None
     for _ in range(h.one((1, 1, 2, 2, 2, 3))):
@@ -463,7 +464,7 @@ def _round(h: Hand, x: KnownExpression) -> str:
 
 
 def _cast(h: Hand, x: KnownExpression) -> str:
-    """To a dtype that holds the values: what C leaves open is no difference."""
+    """Draw a cast to a dtype that holds the values, because C leaves other casts undefined."""
     name = h.one(DTYPES)
     if not _held(x, np.dtype(name)):
         raise Redraw
@@ -517,7 +518,7 @@ def _fancy(h: Hand, x: KnownExpression) -> str:
 
 
 def _advanced(h: Hand, x: KnownExpression) -> str:
-    """An index of slices, numbers, lists, None, dots and arrays that only the run knows, in any order."""
+    """Draw an index of slices, numbers, lists, None, dots and arrays known only at run time, in any order."""
     parts: list[str] = []
     length = h.integer(1, 4)
     whole = [k for k in h.pool if k.dtype.kind in "iu" and k.ndim in (0, 1, 2) and k.value.size]
@@ -614,7 +615,7 @@ _SIZES = (
 
 
 def _sizes(h: Hand, x: KnownExpression) -> str:
-    """Shapes, ends of slices and numbers computed from the array's own shape."""
+    """Draw shapes, slice ends and numbers computed from the array's own shape."""
     if x.ndim == 0:
         raise Redraw
     return h.one(_SIZES).format(x=x.text, n=h.number(x), d=h.dtype().replace("bool", "bool_"), s=x.shape)
@@ -626,7 +627,7 @@ def _respelled(h: Hand, x: KnownExpression) -> str:
 
 
 def _same(h: Hand, x: KnownExpression) -> str:
-    """Python's truth value, beside the array."""
+    """Draw a comparison with a Python truth value as result, used beside the array."""
     other = h.one((h.like(x), h.like(x), h.beside(x)))
     more = h.one(("", "", ", rtol=0.5", ", 0.1, 2", ", equal_nan=True"))
     same = h.one((f"np.array_equal({x.text}, {other})", f"np.allclose({x.text}, {other}{more})"))
@@ -640,7 +641,7 @@ def _meshgrid(h: Hand, x: KnownExpression) -> str:
 
 
 def _beside_made(h: Hand, x: KnownExpression) -> str:
-    """With an array that the source makes."""
+    """Draw an operation with an array that the source makes."""
     if x.ndim == 0:
         raise Redraw
     n, dtype = x.shape[-1], h.dtype()
@@ -665,7 +666,7 @@ def _beside_made(h: Hand, x: KnownExpression) -> str:
 
 
 def _python(h: Hand, x: KnownExpression) -> str:
-    """Through Python's own means: unpacking, comprehensions, len, sum, conditions on shapes."""
+    """Draw Python's own constructs: unpacking, comprehensions, len, sum, conditions on shapes."""
     if x.ndim == 0:
         raise Redraw
     n = h.integer(1, 4)
@@ -748,4 +749,4 @@ def _table() -> Iterator[tuple[str, Draw]]:
 
 
 EXPRESSIONS: Mapping[str, Draw] = dict(_table())
-"""Name -> how a call is drawn. An expression changes nothing."""
+"""Name -> function that draws a call. Expressions do not change arrays."""

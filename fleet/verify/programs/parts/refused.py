@@ -1,4 +1,4 @@
-"""Statements that fleet refuses by design, whether CPython runs them or not: a program that ends with one is refused, there."""
+"""Statements that fleet refuses by design, whether CPython runs them or not. A program that ends with one must be refused there."""
 
 from __future__ import annotations
 
@@ -376,7 +376,7 @@ np.random.seed(1)\nv = np.random.randint(5, 2, size=3)
 v = np.random.default_rng().random(2)
 np.random.seed(1)\nv = np.random.rand()
 """.strip().split("\n")
-"""Lines a row, `\n` within it for a new one. The last ones, mostly, give `v` a value."""
+"""One entry per row, with `\n` for a new line. The last lines mostly assign `v`."""
 _LIMITS = r"""
 v = np.zeros((1 << 20) + 1)\nv[3] = 1\nv = v[:3].copy()
 v = {x} + np.zeros((1 << 15, 1 << 16)).size
@@ -396,17 +396,17 @@ p = [{x}]\nwhile len(p) < 1000001:\n    p += p\nv = p[0]
 v = np.arange(0, 3, 1 << 64)
 v = {x} + (1 << 63)
 """.strip().split("\n")
-"""Beyond what fleet follows, or what its dtypes hold."""
+"""Programs beyond what fleet follows, or what its dtypes hold."""
 _LONG = (
     "v = {x}" + " + 1" * 250,
     "v = {x} + " + " + ".join(f"undefined{n}" for n in range(25)),
     "".join(f"e{n} = undefined{n}\\n" for n in range(25)) + "v = {x}",
 )
-"""Too deep, and more errors than are said."""
+"""Expressions that are too deep, and more errors than fleet reports."""
 
 
 def refused(h: Hand, x: KnownExpression, inputs: tuple[str, ...]) -> str:
-    """One of them."""
+    """Draw one of these statements."""
     kind = h.rng.random()
     text = h.one(_LIMITS if kind < 0.05 else _LONG if kind < 0.06 else _BLOCKS)
     return text.replace("\\n", "\n").format(x=x.text, a=h.one(inputs))

@@ -1,4 +1,4 @@
-"""Statements that change arrays in place, and loops: each draws its lines for a fresh array `v` of the operand's values."""
+"""Statements that change arrays in place, and loops. Each draws its lines for a fresh array `v` with the operand's values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fleet.verify.programs.parts.syntax import made, syntax
 __all__ = ["LANGUAGE", "STATEMENTS", "Change"]
 
 Change = Callable[[Hand, str, KnownExpression], list[str]]
-"""(hand, name of the array, the part of it that is changed) -> lines behind `name = ....copy()`."""
+"""(hand, name of the array, the changed part of it) -> lines after `name = ....copy()`."""
 
 _AUGMENTED = ("+=", "-=", "*=", "/=", "//=", "%=", "&=", "|=", "^=")
 
@@ -56,7 +56,7 @@ def _filled(h: Hand, v: str, part: KnownExpression) -> list[str]:
 
 
 def _sorted(h: Hand, v: str, part: KnownExpression) -> list[str]:
-    # All of v is sorted: beside the part there may be zeros of both signs, which the default leaves in any order.
+    # All of v is sorted: outside of the part there may be zeros of both signs, whose order is undefined by default.
     arguments = (f"axis={h.axis(part)}" if h.chance(0.5) else "", "kind='stable'" if part.dtype.kind == "f" else "")
     return [f"{v}.sort({', '.join(a for a in arguments if a)})"]
 
@@ -102,7 +102,7 @@ def _if(h: Hand, v: str, part: KnownExpression) -> list[str]:
 
 
 def _view(h: Hand, v: str, part: KnownExpression) -> list[str]:
-    """Names of views that are read, beside what they are views of."""
+    """Draw named views that are read beside their bases."""
     if part.ndim == 0:
         raise Redraw
     cut = h.one(("[1:]", "[::-1]", ".T", "[::2]", ".ravel()"))
@@ -110,7 +110,7 @@ def _view(h: Hand, v: str, part: KnownExpression) -> list[str]:
 
 
 def _through(h: Hand, v: str, part: KnownExpression) -> list[str]:
-    """Writes through a view, or to what has one: mostly refused, with F504."""
+    """Draw writes through a view, or to an array with a view: mostly refused, with F504."""
     if part.ndim == 0:
         raise Redraw
     cut = h.one(("[1:]", "[::-1]", ".T", "[::2]", ".ravel()", ".reshape(-1)"))
@@ -140,9 +140,9 @@ def _table() -> Iterator[tuple[str, Change]]:
 
 
 STATEMENTS: Mapping[str, Change] = dict(_table())
-"""Name -> how its lines are drawn."""
+"""Name -> function that draws its lines."""
 LANGUAGE = (
     *("language", "functions", "syntax", "made arrays in statements", "Python numbers", "copies"),
     *("x[mask] = y", "x[indices] = y", "sizes in statements"),
 )
-"""What there are many kinds of under one name."""
+"""Names that stand for many kinds of statements."""

@@ -1,4 +1,4 @@
-"""Statements around the function: constants, arrays, functions and classes of the module, some of which fleet cannot read."""
+"""Statements around the function: the module's constants, arrays, functions and classes, some of which fleet cannot read."""
 
 from __future__ import annotations
 
@@ -347,8 +347,10 @@ TAKEN = 4
 --
 {v} = {v} + np.unique([1])[0]
 """
-"""Entries between `====`: lines of the module, then behind `--` what uses them, one a row (`\n` for a new line). `_UNREAD`: lines
-that fleet cannot read, what it takes beside them, and what it must refuse, with the error of the lines."""
+"""Entries separated by `====`: lines of the module, then after `--` statements that use them, one per row (`\n` for a new line).
+`_UNREAD`: lines that fleet cannot read, statements that it accepts beside them, and statements that it must refuse with the error
+of the lines.
+"""
 
 
 def _entries(text: str) -> list[list[str]]:
@@ -360,7 +362,7 @@ def _rows(text: str) -> list[str]:
 
 
 def surroundings(h: Hand, v: str, part: KnownExpression) -> tuple[str, list[str], bool]:
-    """Lines of the module, lines of the function that use them, and whether fleet must refuse these."""
+    """Return lines of the module, lines of the function that use them, and whether fleet must refuse the latter."""
     names = {"v": v, "n": h.number(part), "k": str(h.integer(0, 5))}
     if h.chance(0.7):
         head, bodies = h.one(_entries(_READ))

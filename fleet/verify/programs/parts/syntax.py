@@ -1,4 +1,4 @@
-"""Statements of Python around an array: containers, classes, names, imports, arrays that the source makes and reads."""
+"""Python statements around an array: containers, classes, names, imports, arrays that the source makes and reads."""
 
 from __future__ import annotations
 
@@ -168,14 +168,14 @@ def _rows(h: Hand, v: str, part: KnownExpression, text: str) -> list[str]:
 
 
 def syntax(h: Hand, v: str, part: KnownExpression) -> list[str]:
-    """Containers, classes, names."""
+    """Draw containers, classes and names."""
     if h.chance(0.2):
         return [*_rows(h, v, part, _BOX), *_rows(h, v, part, h.one(_BOXES))]
     return _rows(h, v, part, h.one(_SYNTAX))
 
 
 def made(h: Hand, v: str, part: KnownExpression) -> list[str]:
-    """Small arrays that the source makes, changes and reads, so that their elements are known before the run."""
+    """Draw small arrays that the source makes, changes and reads, so that their elements are known at compile time."""
     if part.ndim == 0 and h.chance(0.5):
         raise Redraw
     text = h.one(_MADE) if h.chance(0.7) else h.one(_MADE) + "\n" + h.one(_MADE)

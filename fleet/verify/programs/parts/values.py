@@ -1,4 +1,4 @@
-"""What programs are drawn on: dtypes, shapes, layouts, and arrays with every kind of special value."""
+"""Operands of programs: dtypes, shapes, layouts, and arrays with every kind of special value."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _SHAPES: tuple[tuple[int, ...], ...] = (
 )
 _EMPTY: tuple[tuple[int, ...], ...] = ((0,), (0, 3), (3, 0), (2, 0, 2))
 _EDGES = tuple(sign * ((1 << bits) + by) for bits in (7, 8, 15, 16, 31, 32, 53, 63) for by in (-1, 0, 1) for sign in (1, -1))
-"""Ends of the integers' ranges, and the numbers beside them."""
+"""Limits of the integer ranges, and their neighbours."""
 _SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0)
 
 
 def layout_of(value: ProgramArray) -> str:
-    """The layout's name, as CPython has the array: what its strides say."""
+    """Return the layout's name from the strides of CPython's array."""
     if value.size == 0:
         return "empty"
     if value.ndim == 0:
@@ -43,7 +43,7 @@ def layout_of(value: ProgramArray) -> str:
 
 
 def draw_shape(rng: np.random.Generator) -> tuple[int, ...]:
-    """Mostly of one to three dimensions; some empty, some without dimensions."""
+    """Draw a shape, mostly with one to three dimensions; some are empty, some have no dimension."""
     kind = rng.random()
     if kind < 0.08:
         return _EMPTY[int(rng.integers(len(_EMPTY)))]
@@ -51,14 +51,14 @@ def draw_shape(rng: np.random.Generator) -> tuple[int, ...]:
 
 
 def draw_array(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, ...]) -> ProgramArray:
-    """Plain numbers, numbers with specials among them, or ends of the range."""
+    """Draw plain numbers, numbers mixed with special values, or numbers at the ends of the range."""
     kind = rng.random()
     if dtype.kind == "b":
         return np.asarray(rng.random(shape) < 0.5)
     if dtype.kind in "iu":
         return _integers(rng, dtype, shape, kind)
     if kind < 0.2:
-        found = np.asarray(rng.integers(-3, 4, shape), np.float64)  # ties, and zeros
+        found = np.asarray(rng.integers(-3, 4, shape), np.float64)  # ties and zeros
     elif kind < 0.8:
         found = np.asarray(rng.standard_normal(shape) * 2)
     else:
@@ -87,7 +87,7 @@ def _integers(rng: np.random.Generator, dtype: np.dtype[Any], shape: tuple[int, 
 
 
 def number_text(rng: np.random.Generator, dtype: np.dtype[Any]) -> str:
-    """A number beside arrays of a dtype: of Python mostly, or one of NumPy's with a dtype of its own."""
+    """Draw a number for use beside arrays of a dtype: mostly a Python number, or a NumPy one with its own dtype."""
     kind = rng.random()
     if kind < 0.2:
         other = DTYPES[int(rng.integers(len(DTYPES)))] if rng.random() < 0.5 else dtype.name

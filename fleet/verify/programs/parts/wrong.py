@@ -1,4 +1,4 @@
-"""Expressions that CPython mostly refuses: what is wrong with a call, its arguments, shapes, axes, indices or dtypes."""
+"""Expressions that CPython mostly refuses: faults in a call, its arguments, shapes, axes, indices or dtypes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS = {
     "F702": "AssertionError",
     "F703": "ZeroDivisionError ValueError OverflowError", "F704": "KeyError IndexError ValueError",
 }  # fmt: skip
-"""Code -> what Python raises in such a case. All others say that fleet lacks something, whatever Python would say."""
+"""Code -> Python's error types in that case. Other codes mean that fleet lacks a feature, so Python's error does not matter."""
 _BASES = {"UFuncTypeError": "TypeError", "UnboundLocalError": "NameError"}
 
 _TEXTS = (
@@ -48,7 +48,7 @@ _TEXTS = (
 
 
 def wrong_text(h: Hand, x: KnownExpression) -> str:
-    """One of them. It may be right all the same."""
+    """Draw one of these expressions. CPython may accept it."""
     if h.chance(0.1):
         return f"{h.one([n for n in EXPRESSIONS if n.startswith('np.')])}()"
     kind = h.rng.random()
@@ -62,13 +62,13 @@ def wrong_text(h: Hand, x: KnownExpression) -> str:
 
 
 def same_kind(code: str, raised: str) -> bool:
-    """Whether the refusal's code fits the type of CPython's error ("TypeError: ...")."""
+    """Whether the refusal's code matches the type of CPython's error ("TypeError: ...")."""
     name = raised.partition(":")[0]
     return code not in _KINDS or _BASES.get(name, name) in _KINDS[code].split()
 
 
 def _einsum(h: Hand, text: str) -> str:
-    """With another character, one more or one less in the subscripts."""
+    """Change one character of the subscripts, insert one or delete some."""
     first, last = text.index("'") + 1, text.rindex("'")
     at = h.integer(first, last + 1)
     return text[:at] + h.one(("i", "j", "z", ".", "...", ",", "->", "", "1")) + text[min(at + h.integer(0, 3), last) :]

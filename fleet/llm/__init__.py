@@ -1,5 +1,5 @@
-"""Language models: their shapes, weights and tokenizers out of files, quantisation, perplexity, and generation.
+"""Language models: shapes, weights and tokenizers read from files, quantisation, perplexity, and generation.
 
-`config` and `weights` fix the names that everything else uses; `gguf` and `safetensors` read files; `reference` is a forward
-pass in NumPy that shares nothing with the IR, so that it can judge what does.
+`config` and `weights` define the names that all other modules use; `gguf` and `safetensors` read files; `reference` is a forward
+pass in NumPy. It shares nothing with the IR, so it can check results of the IR.
 """

@@ -1,4 +1,4 @@
-"""A language model's shape: everything about it but its weights and its tokenizer."""
+"""The shape of a language model: everything except its weights and its tokenizer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LIMITS: Mapping[str, tuple[int, int]] = {
     "context": (1, 1 << 22),
     "rotary": (0, 1 << 12),
 }
-"""Inclusive. Far above any model of these architectures, low enough that a product of a few stays below 2^63."""
+"""Inclusive limits. Far above any model of these architectures, but low enough that a product of a few stays below 2^63."""
 
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "architecture": ARCHITECTURES,
@@ -91,7 +91,7 @@ class ModelConfig:
     system: str = ""
 
     def __post_init__(self) -> None:
-        """Raises ModelError naming the first field that cannot be."""
+        """Raises ModelError naming the first invalid field."""
         for field, (low, high) in _LIMITS.items():
             value = getattr(self, field)
             if type(value) is not int or not low <= value <= high:
@@ -121,21 +121,21 @@ class ModelConfig:
 
     @property
     def query_channels(self) -> int:
-        """Channels of all query heads together."""
+        """Channels of all query heads."""
         return self.heads * self.head_channels
 
     @property
     def kv_channels(self) -> int:
-        """Channels of all key (or value) heads together."""
+        """Channels of all key (or value) heads."""
         return self.kv_heads * self.head_channels
 
     @property
     def learned_positions(self) -> bool:
-        """Positions are looked up and added, not rotated."""
+        """Whether positions are looked up and added instead of rotated."""
         return self.rotary == 0
 
     def shortened(self, blocks: int) -> ModelConfig:
-        """The same with fewer blocks: what a quick test or a figure per block takes."""
+        """Return the same shape with fewer blocks, for a quick test or a figure per block."""
         return dataclasses.replace(self, blocks=blocks)
 
 
@@ -164,7 +164,7 @@ PRESETS: Mapping[str, ModelConfig] = {
 
 
 def preset(name: str) -> ModelConfig:
-    """The shape of a published model. Raises ModelError for a name that is not known."""
+    """Return the shape of a published model. Raises ModelError if the name is not known."""
     if name not in PRESETS:
         raise ModelError("no such model shape", where=f"{name!s:.60}", hint=f"known: {', '.join(PRESETS)}")
     return PRESETS[name]

@@ -1,4 +1,4 @@
-"""A model compiled and opened on the engines that a user names, run against a prompt, and the result put together."""
+"""Compiles and opens a model on the engines that a user names, runs them on a prompt, and assembles the result."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from fleet.transforms.graph.weights import GraphWeights
 __all__ = ["DEVICE_ENGINES", "ENGINES", "CompiledContestant", "GenerateRequest", "compile_model", "generate"]
 
 ENGINES: tuple[str, ...] = ("vm", "iss", "rtl", "riscv")
-"""In the order in which one becomes the reference, and in which they run."""
+"""Engine names. The first named one becomes the reference; engines run in this order."""
 
 DEVICE_ENGINES = frozenset({"iss", "rtl"})
 _PAGE = 0x1000
@@ -50,17 +50,25 @@ _PAGE = 0x1000
 
 @dataclass(frozen=True)
 class GenerateRequest:
-    """What a user asks for.
+    """A user's request.
 
     Attributes:
-        name: of the model, as given. prompt: as given; tokens: most to generate.
-        engines: names out of `ENGINES`. device: needed by iss and rtl.
-        memory, seed: of rtl. issue: "regs" or "aux". sampling: how the reference chooses.
-        plan: the sequence and the limits of a step. quantisation: how weights become the device's.
-        riscv: as `RunOptions.riscv`. date, command: for the result. folder: for memory images; None: a temporary one.
+        name: of the model, as given.
+        prompt: as given.
+        tokens: maximum number of tokens to generate.
+        engines: names from `ENGINES`.
+        device: needed by iss and rtl.
+        memory, seed: of rtl.
+        issue: "regs" or "aux".
+        sampling: how the reference chooses tokens.
+        plan: the instruction sequence and the limits of a step.
+        quantisation: of the device's weights.
+        riscv: as `RunOptions.riscv`.
+        date, command: stored in the result.
+        folder: for memory images; None: a temporary one.
         host: folder for a C++ host program that answers the same prompt; needs "aux".
-        stop: rtl ends at its first commit that is not that of iss.
-        perplexity: tokens of the bundled text on which vm, the rounded golden and iss are measured afterwards; 0: none.
+        stop: rtl stops at its first commit that differs from iss.
+        perplexity: tokens of the bundled text for measuring vm, the rounded golden and iss afterwards; 0: no measurement.
     """
 
     name: str
@@ -84,7 +92,7 @@ class GenerateRequest:
     stop: bool = True
 
     def __post_init__(self) -> None:
-        """Raises FleetError for engines that are not known, twice there, or without a device."""
+        """Raises FleetError if an engine is unknown, named twice, or lacks a device."""
         if not self.engines:
             raise FleetError("no engine was named", where="engines", hint=f"name some of {', '.join(ENGINES)}")
         for name in self.engines:
@@ -107,18 +115,20 @@ class GenerateRequest:
 
     @property
     def on_device(self) -> tuple[str, ...]:
-        """Engines that run instructions."""
+        """The engines that run instructions."""
         return tuple(e for e in self.engines if e in DEVICE_ENGINES)
 
 
 @dataclass(frozen=True)
 class CompiledContestant:
-    """A model for a device.
+    """A model compiled for a device.
 
     Attributes:
-        model: its graph, with the weights as the device stores them; module, images: compiled and packed.
-        program: the same graph with the head, for the rounded golden; rounded: that golden's weights.
-        head: [channels, vocabulary] where the host multiplies by it, else None.
+        model: its graph, with the weights as the device stores them.
+        module, images: compiled and packed.
+        program: the same graph with the head, for the rounded golden.
+        rounded: weights of that golden.
+        head: [channels, vocabulary] if the host multiplies by it, else None.
     """
 
     model: ModelGraph
@@ -133,11 +143,12 @@ def compile_model(
     loaded: LoadedLanguageModel, plan: ModelOptions, device: Device, choice: Quantisation, *, aux: bool, name: str = "model",
     progress: Callable[[float, str], None] | None = None,
 ) -> CompiledContestant:  # fmt: skip
-    """Quantises, compiles and packs.
+    """Quantise, compile and pack a model.
 
     Raises:
-        DeviceError: the device cannot run or hold it. ModelError: a choice that is not known.
-        FleetError: a layer other than the head that is to stay on the host.
+        DeviceError: the device cannot run or hold it.
+        ModelError: unknown choice of quantisation.
+        FleetError: a layer other than the head shall stay on the host.
     """
     wrong = [layer for layer in choice.host if layer != "head"]
     if wrong:
@@ -160,7 +171,7 @@ def compile_model(
 
 
 def _in_half(constant: ConstantNode, array: np.ndarray) -> np.ndarray:
-    """What is no matrix stands in FP16 on the device."""
+    """Round arrays other than matrices to FP16, as on the device."""
     return array if constant.dtype.dtype == "int4" else array.astype(np.float16).astype(np.float32)
 
 
@@ -173,11 +184,13 @@ def generate(
     watch: GenerationWatch | None = None,
     announce: Announce = lambda _line: None,
 ) -> GenerationResult:
-    """Answers the request's prompt on its engines.
+    """Answer the request's prompt on its engines.
 
     Args:
         loaded: the model.
-        watch: what is told while it runs. announce: called with a line before each slow part of the preparation.
+        request: what to do.
+        watch: callbacks during the run.
+        announce: called with a line before each slow step of the preparation.
 
     Raises:
         FleetError: bad input, a missing tool, an error of the reference engine.
@@ -206,7 +219,7 @@ def generate(
             announce(f"writing the host program into {request.host}")
             emit_host(loaded, opened.compiled.module, opened.compiled.model.options, prompt, request.host)
         contest = Contest(opened.sessions, request.engines, weights.config.eos, text, request.sampling, watch, stop=request.stop)
-        # What a cache holds was compared where it was made.
+        # The content of a cache was compared when it was computed.
         calls = opened.model.calls() if request.on_device else ()
         names = [call.label for call in calls if call.label and not call.op.endswith("dat_hbm")]
         outcome = contest.run(prompt, request.tokens, names)
@@ -215,7 +228,7 @@ def generate(
 
 
 class _Opened:
-    """The sessions of a request."""
+    """The open sessions of a request."""
 
     def __init__(
         self, loaded: LoadedLanguageModel, request: GenerateRequest, embedding: Embedding, folder: Path, stack: ExitStack,
@@ -256,8 +269,8 @@ class _Opened:
                     announce("starting the simulation (the first time on a device builds it: minutes)")
                 add(self._device(name, request, embedding, folder))
         if "vm" not in request.engines and request.on_device:
-            add(VmSession(self.model, embedding, golden))  # for the comparisons' sake
-        # A golden that nobody named never chooses the tokens; for rtl alone iss does, which it must equal.
+            add(VmSession(self.model, embedding, golden))  # only as reference for comparisons
+        # vm-rounded never chooses the tokens. For rtl alone iss chooses, and rtl must equal it.
         leader = next(s.name for s in self.sessions if s.name != "vm-rounded")
         self.sessions.sort(key=lambda s: s.name != leader)
 
@@ -273,7 +286,7 @@ class _Opened:
 def _perplexities(
     loaded: LoadedLanguageModel, request: GenerateRequest, opened: _Opened, watch: GenerationWatch
 ) -> tuple[QuantisationChoiceRow, ...]:
-    """Of the weights as given and as stored, on the same tokens; iss confirms the latter."""
+    """Measure the weights as given and as stored, on the same tokens; iss confirms the latter."""
     if not request.perplexity or opened.device is None:
         return ()
     tokens = loaded.tokenizer.encode(bundled_text("evaluation"))[: min(request.perplexity, request.plan.positions)]
@@ -344,7 +357,7 @@ def _result(
 
 
 def _estimated(engine: Any, module: Module, memory: str) -> Any:
-    """An engine's decode steps with what the cost model expects."""
+    """Return an engine's figures with the cost model's estimate for each decode step."""
     steps = tuple(
         replace(s, estimate=figures.estimate(
             module.instruction_set, module.device, module.calls(token=s.tokens, last_token=s.position), memory

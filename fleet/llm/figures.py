@@ -1,4 +1,4 @@
-"""Figures of a generation that stand in no step: the model's sizes, where a token's cycles and bytes go, errors by layer."""
+"""Figures of a generation beyond single steps: model sizes, cycles and bytes of a token, errors by layer."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _SCALE_BITS = 16
 
 
 def parameters(config: ModelConfig) -> int:
-    """Numbers in all weights, a tied head once."""
+    """Count the numbers in all weights; a tied head counts once."""
     shapes = weight_shapes(config)
     return sum(int(np.prod(shape)) for name, shape in shapes.items() if not (config.tied and name == "head"))
 
 
 def stored_bits(config: ModelConfig, group: int, host: Sequence[str] = ()) -> int:
-    """Bits of all matrices on the device as it stores them, without what fills groups and beats."""
+    """Return the bits of all matrices as stored on the device, without padding of groups and beats."""
     shapes = weight_shapes(config)
     total = 0
     for name in linear_names(config):
@@ -43,7 +43,7 @@ def stored_bits(config: ModelConfig, group: int, host: Sequence[str] = ()) -> in
 
 
 def model_figures(name: str, model: ModelGraph, group: int | None, embedding_bytes: int, host: Sequence[str] = ()) -> ModelFigures:
-    """group: inputs that share a scale; None without a device."""
+    """Return the model's figures. group: inputs that share a scale; None without a device."""
     c, o = model.config, model.options
     shape = {
         "blocks": c.blocks, "channels": c.channels, "heads": c.heads, "kv_heads": c.kv_heads, "head_channels": c.head_channels,
@@ -60,13 +60,13 @@ def model_figures(name: str, model: ModelGraph, group: int | None, embedding_byt
 
 
 def kind_of(node: str) -> tuple[int, str]:
-    """(block, kind) of a node's name: "blocks.3.down" is (3, "down"), "logits" (-1, "logits")."""
+    """Split a node's name into (block, kind): "blocks.3.down" gives (3, "down"), "logits" gives (-1, "logits")."""
     parts = node.split(".")
     return (int(parts[1]), parts[2]) if len(parts) == 3 and parts[0] == "blocks" else (-1, node)
 
 
 def _own(commits: Sequence[Commit]) -> list[int]:
-    """Cycles from the commit before (the first: from its start) to each commit."""
+    """Return the cycles between successive commits; for the first, from its own start."""
     ends = [c.end or 0 for c in commits]
     return [end - before for end, before in zip(ends, [commits[0].start or 0, *ends], strict=False)] if commits else []
 
@@ -74,7 +74,7 @@ def _own(commits: Sequence[Commit]) -> list[int]:
 def kind_costs(
     instruction_set: InstructionSet, device: Device, calls: Sequence[Call], commits: Sequence[Commit]
 ) -> tuple[KindCost, ...]:
-    """Where a step's cycles go, by kind of node; () where no clock ran."""
+    """Return a step's cycles and bytes by kind of node; () if there is no clock."""
     if not commits or commits[0].end is None:
         return ()
     rows: dict[tuple[str, str], list[tuple[Call, Commit, int]]] = {}
@@ -101,7 +101,7 @@ def _summed(tables: Sequence[Mapping[str, int]]) -> dict[str, int]:
 
 
 def _bytes(instruction_set: InstructionSet, device: Device, call: Call) -> dict[str, int]:
-    """Least bytes of an instruction by memory, "hbm_read"; the on-chip memory apart."""
+    """Return an instruction's minimum bytes by memory and direction ("hbm_read"), without on-chip memory."""
     cls = instruction_set.instructions[call.instruction]
     moved: dict[str, int] = {}
     for what, ranges in (("read", cls.reads(device, call.fields)), ("write", cls.writes(device, call.fields))):
@@ -113,7 +113,7 @@ def _bytes(instruction_set: InstructionSet, device: Device, call: Call) -> dict[
 
 
 def timeline(instruction_set: InstructionSet, commits: Sequence[Commit]) -> tuple[CommitTime, ...]:
-    """A step's instructions on the clock, from its first one's start; () where no clock ran."""
+    """Return a step's instructions on the clock, relative to the first one's start; () if there is no clock."""
     if not commits or commits[0].start is None:
         return ()
     description = load(instruction_set.description)
@@ -136,9 +136,9 @@ def traffic(
     group: int,
     host: Sequence[str] = (),
 ) -> tuple[TrafficRow, ...]:
-    """Bytes of one decode step; `moved` only where they were counted."""
+    """Return the bytes of one decode step; `moved` only if they were counted."""
     least = _summed([_bytes(instruction_set, device, call) for call in calls])
-    cache = 2 * 2 * config.blocks * config.kv_channels  # keys and values in FP16, a position
+    cache = 2 * 2 * config.blocks * config.kv_channels  # keys and values of a position, FP16
     unpadded = {"hbm_read": stored_bits(config, group, host) // 8 + cache * (step.position + 1), "hbm_write": cache}
     words = {"read": "read", "write": "written"}
     rows: list[TrafficRow] = []
@@ -157,7 +157,7 @@ def traffic(
 
 
 def estimate(instruction_set: InstructionSet, device: Device, calls: Sequence[Call], memory: str) -> int | None:
-    """Cycles that the cost model expects of a step, one instruction after the other; None where one has no estimate."""
+    """Return the estimated cycles of a step, instruction by instruction; None if an instruction has no estimate."""
     total = 0
     for call in calls:
         cycles = instruction_set.instructions[call.instruction].expected_cycles(device, call.fields, memory.partition(":")[0])
@@ -170,7 +170,7 @@ def estimate(instruction_set: InstructionSet, device: Device, calls: Sequence[Ca
 def layer_errors(
     device: Mapping[str, np.ndarray], rounded: Mapping[str, np.ndarray], golden: Mapping[str, np.ndarray]
 ) -> tuple[LayerError, ...]:
-    """Errors of every node that all three have, in the order of the device's."""
+    """Return the errors of every node that all three have, in the device's order."""
     made: list[LayerError] = []
     for node, array in device.items():
         if node in rounded and node in golden:

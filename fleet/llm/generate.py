@@ -1,17 +1,17 @@
-"""A prompt answered on several engines, step by step, everything compared that can be.
+"""Answers a prompt on several engines, step by step, and compares their results.
 
-One engine is the reference: it chooses the tokens, and all others read the same ones. So logits of one position are comparable
-even where quantisation makes an engine prefer another word; what each would have chosen is noted beside the token, and an engine
-that would have gone its own way is then left alone from there on.
+One engine is the reference: it chooses the tokens, and all others read the same ones. So logits of one position are comparable even
+if quantisation makes an engine prefer another token. Each engine's own choice is recorded beside the token. At the end, an engine
+that would have chosen differently continues alone from that point.
 
-What is compared, and what it must be:
+The comparisons and their limits:
     rtl and iss          every digest and result at every commit of every step: equal
-    iss and vm-rounded   logits: SQNR of at least `ARITHMETIC_DB`, the accelerator's FP16 arithmetic; values inside, where they
-                         are watched: `NODE_DB`
-    riscv and vm         logits: SQNR of at least `FLOAT32_DB`, the order of float32 sums
-    vm-rounded and vm    logits: measured, what the weights' quantisation costs
-    iss and vm           likewise, all causes together
-Logits are compared around their mean: what is common to all of them the softmax does not see.
+    iss and vm-rounded   logits: SQNR of at least `ARITHMETIC_DB`, because of the accelerator's FP16 arithmetic; watched inner
+                         values: `NODE_DB`
+    riscv and vm         logits: SQNR of at least `FLOAT32_DB`, because of the order of float32 sums
+    vm-rounded and vm    logits: measured only, the cost of quantising the weights
+    iss and vm           logits: measured only, all causes together
+The mean of the logits is subtracted before comparing, because the softmax ignores it.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from fleet.llm.sessions.session import F32, GenerationSession, TokenStep
 __all__ = ["ARITHMETIC_DB", "FLOAT32_DB", "NODE_DB", "Contest", "ContestOutcome", "GenerationWatch"]
 
 ARITHMETIC_DB = 25.0
-"""Least SQNR of logits, iss against the rounded golden: FP16 between operations, a table of segments for the activation."""
+"""Minimum SQNR of logits, iss against the rounded golden: FP16 between operations, a table of segments for the activation."""
 
 NODE_DB = 20.0
-"""Likewise of every watched node: logits alone see little behind a residual. Lower, as a node's error depends on the prompt."""
+"""Minimum SQNR of every watched node, because a residual hides errors from the logits. Lower: node errors depend on the prompt."""
 
 FLOAT32_DB = 80.0
-"""Least SQNR of logits of two float32 engines that sum in different orders."""
+"""Minimum SQNR of logits of two float32 engines that sum in different orders."""
 
 _PAIRS: tuple[tuple[str, str, Kind, float | None, str], ...] = (
     ("iss", "vm-rounded", "bound", ARITHMETIC_DB, "Is the accelerator's arithmetic good enough?"),
@@ -58,10 +58,11 @@ _PAIRS: tuple[tuple[str, str, Kind, float | None, str], ...] = (
 
 @dataclass
 class GenerationWatch:
-    """What is told while it runs; every member may be left as it is.
+    """Callbacks during a run; every member has a default.
 
-    prefilled: (engine, its step). token: (row, engine -> its step that read the token before; none for the first).
-    progress: (engine, finished fraction of its step, words).
+    prefilled: (engine, its step).
+    token: (row, engine -> its step that read the previous token; empty for the first token).
+    progress: (engine, finished fraction of its step, text).
     """
 
     prefilled: Callable[[str, TokenStep], None] = lambda _engine, _step: None
@@ -71,7 +72,7 @@ class GenerationWatch:
 
 @dataclass
 class _Lane:
-    """One engine's steps."""
+    """The steps of one engine."""
 
     session: GenerationSession
     required: bool
@@ -92,7 +93,7 @@ class _Lane:
 
     @property
     def watched(self) -> Mapping[str, np.ndarray]:
-        """Values inside, of the step in which they were asked for: the first behind the prompt, or the prompt's last."""
+        """Inner values of the step that recorded them: the first after the prompt, or the prompt's last."""
         return (self.decode[:1] or self.prefill[-1:])[0].ran.tensors if self.prefill else {}
 
     def figures(self, text: str) -> EngineFigures:
@@ -118,7 +119,7 @@ def _figures(step: TokenStep) -> StepFigures:
 
 @dataclass(frozen=True)
 class ContestOutcome:
-    """What a contest leaves (see `fleet.cosim.generation` for the parts)."""
+    """The results of a contest; `fleet.cosim.generation` describes the parts."""
 
     reference: str
     tokens: tuple[TokenRow, ...]
@@ -139,8 +140,9 @@ class Contest:
 
     Args:
         sessions: the engines, the reference first; all at position 0, with the same plan.
-        required: names that the user asked for: one that fails is a failure of the whole.
-        eos: tokens that end an answer. text: the tokenizer.
+        required: engines that the user named; if one fails, the run fails.
+        eos: tokens that end an answer.
+        text: the tokenizer.
         stop: hardware ends a step at its first commit that differs.
     """
 
@@ -155,14 +157,16 @@ class Contest:
         self._bits = _Bits()
 
     def run(self, prompt: Sequence[int], count: int, tensors: Sequence[str] = ()) -> ContestOutcome:
-        """Answers.
+        """Answer the prompt.
 
         Args:
-            prompt: tokens. count: most tokens to generate.
-            tensors: nodes whose values are kept of the first step behind the prompt (of the prompt's last one where there is none).
+            prompt: tokens.
+            count: maximum number of tokens to generate.
+            tensors: nodes whose values are kept, of the first step after the prompt, or of the prompt's last step if there is no
+                other.
 
         Raises:
-            ModelError: a prompt that is empty or longer than the plan, nothing to generate; an error of the reference.
+            ModelError: the prompt is empty or longer than the plan, nothing is to be generated, or the reference fails.
         """
         if count < 1:
             raise ModelError(f"{count} tokens to generate, expected at least 1", where="generate")
@@ -193,7 +197,7 @@ class Contest:
     # ---- steps
 
     def _guarded(self, lane: _Lane, work: Callable[[], None]) -> None:
-        """An engine that fails stops; the others go on, but not without the reference."""
+        """Run an engine's work. If it fails, the other engines continue, unless it is the reference."""
         if lane.error is not None:
             return
         engine = lane.name
@@ -241,7 +245,7 @@ class Contest:
         return next((lane for lane in self._lanes if lane.name == name), None)
 
     def _expect(self, lane: _Lane) -> None:
-        """Hardware ends its next step at the first commit that is not the functional model's, where that step was made already."""
+        """Make hardware end its next step at the first commit that differs from iss, if iss has made that step already."""
         iss = self._lane("iss")
         if lane.name != "rtl" or iss is None or iss.error is not None:
             return
@@ -256,13 +260,13 @@ class Contest:
         for number, (mine, other) in enumerate(pairs[self._bits.steps :], self._bits.steps):
             self._bits.compare(number, mine, other)
             if self._bits.divergence is not None:
-                # Stopped here, its memory still holds what it made of the instruction.
+                # The hardware stopped here, so its memory still holds the instruction's result.
                 self._bits.divergence = rtl.session.explain(self._bits.divergence, mine, other, iss.session)
                 rtl.error = "stopped at the first commit that differs from iss"
                 return
 
     def _leave_alone(self, count: int) -> None:
-        """What an engine says by itself, greedily: the shared tokens as far as it agrees, then its own."""
+        """Let an engine generate greedily alone: the shared tokens as far as it agrees, then its own."""
         if not self._sampling.greedy:
             return
         shared = [row.token for row in self._rows]
@@ -276,7 +280,7 @@ class Contest:
             elif lane.name == "rtl":
                 iss = self._lane("iss")
                 if self._bits.equal and iss is not None and lane is not self._lanes[0]:
-                    # Not run again: what equals iss at every commit chooses as iss does.
+                    # rtl equals iss at every commit, so it chooses the same tokens.
                     lane.own, lane.note = list(iss.own), "rtl by its equality with iss"
             else:
                 token = choices[differs]
@@ -331,7 +335,7 @@ class Contest:
             f"step {r.index}: SQNR of the logits is {r.sqnr_db:.1f} dB, expected at least {least:.0f} dB"
             for r in rows if least is not None and not r.sqnr_db >= least
         ]  # fmt: skip
-        if other == "iss" and least is not None:  # riscv's values inside have unused slots beside them
+        if other == "iss" and least is not None:  # riscv's inner values contain unused slots
             reasons += _nodes_below(a.watched, b.watched, NODE_DB)
         if len(rows) < len(self._rows):
             reasons.append(f"{len(rows)} of {len(self._rows)} steps compared")
@@ -344,7 +348,7 @@ class Contest:
 
 
 def _margin(logits: F32) -> float:
-    """Between the two best."""
+    """Return the difference of the two largest logits."""
     best = np.partition(logits, -2)[-2:]
     return float(best[1] - best[0])
 
@@ -358,7 +362,7 @@ def _logits_error(index: int, position: int, mine: F32, theirs: F32, least: floa
 
 
 def _nodes_below(mine: Mapping[str, np.ndarray], theirs: Mapping[str, np.ndarray], least: float) -> list[str]:
-    """The first node whose values are further off than that, in the order of the step, and how many there are."""
+    """Report the first node below `least` dB SQNR, in the order of the step, and the number of such nodes."""
     found = {n: sqnr_db(mine[n].reshape(-1), v.reshape(-1)) for n, v in theirs.items() if n in mine}
     below = [name for name, db in found.items() if not db >= least]
     if not below:
@@ -368,7 +372,7 @@ def _nodes_below(mine: Mapping[str, np.ndarray], theirs: Mapping[str, np.ndarray
 
 
 def sqnr_db(reference: np.ndarray, other: np.ndarray) -> float:
-    """10 log10(sum reference^2 / sum error^2): inf without an error, -inf where other is not finite and reference is."""
+    """Return 10 log10(sum reference^2 / sum error^2): inf without an error, -inf if the error is not finite or reference is 0."""
     a = reference.astype(np.float64)
     error = float(np.square(other.astype(np.float64) - a).sum())
     signal = float(np.square(a).sum())
@@ -385,7 +389,7 @@ def _cosine(a: np.ndarray, b: np.ndarray) -> float:
 
 
 class _Bits:
-    """rtl against iss, commit by commit."""
+    """Comparison of rtl with iss, commit by commit."""
 
     def __init__(self) -> None:
         self.steps = self.commits = self.bytes = 0

@@ -1,4 +1,4 @@
-"""A language model by name or place: weights and tokenizer."""
+"""Loads a language model by name or path: weights and tokenizer."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ __all__ = ["LoadedLanguageModel", "TextModel", "TinyTokenizer", "load_model", "m
 
 
 _OWN = ("gguf", "language-model", "folder", "python", "text", "json", "empty", "unknown", "special")
-"""Kinds of files of which the readers of language models say themselves what is wrong."""
+"""Kinds of files for which the readers of language models report errors themselves."""
 
 
 class TextModel(Protocol):
-    """What generation and perplexity need of a tokenizer."""
+    """The interface of a tokenizer that generation and perplexity use."""
 
     def encode(self, text: str) -> list[int]:
-        """Tokens of a text; what looks like a control token in it is text."""
+        """Return the tokens of a text. Text that looks like a control token stays text."""
         ...
 
     def chat(self, prompt: str, system: str | None = None) -> list[int]:
-        """Tokens of a question, up to where the answer begins."""
+        """Return the tokens of a question, up to where the answer begins."""
         ...
 
     def decode(self, tokens: Iterable[int]) -> str:
-        """The text of tokens."""
+        """Return the text of tokens."""
         ...
 
     def token_text(self, token: int) -> str:
-        """One token for people, control tokens by name."""
+        """Return one token as readable text; a control token by name."""
         ...
 
     def token_bytes(self, token: int) -> bytes:
-        """One token's bytes, none of a control token."""
+        """Return one token's bytes; empty for a control token."""
         ...
 
 
 @dataclass(frozen=True)
 class LoadedLanguageModel:
-    """name: as given. weights: read when they are needed. tokenizer: its text."""
+    """A loaded model. name: as given; weights: read on access; tokenizer: its text model."""
 
     name: str
     weights: ModelWeights
@@ -57,42 +57,42 @@ class LoadedLanguageModel:
 
 
 class TinyTokenizer:
-    """One token a byte: the tiny model's, where package `tokenizers` is not needed."""
+    """The tiny model's tokenizer, one token per byte; does not need package `tokenizers`."""
 
     vocabulary = VOCABULARY
 
     def encode(self, text: str) -> list[int]:
-        """Tokens of a text."""
+        """Return the tokens of a text."""
         return [FIRST_BYTE + byte for byte in text.encode("utf-8", "replace")]
 
     def chat(self, prompt: str, system: str | None = None) -> list[int]:
-        """The prompt itself: the model only continues what repeats."""
+        """Return the prompt's tokens: the model only continues repeated text."""
         return self.encode(prompt)
 
     def token_bytes(self, token: int) -> bytes:
-        """See `TextModel`. Raises ModelError for an id outside the vocabulary."""
+        """Return one token's bytes; empty for a control token. Raises ModelError if the id is outside the vocabulary."""
         if not 0 <= token < self.vocabulary:
             raise ModelError(f"token {token}, expected 0 to {self.vocabulary - 1}", where="tiny")
         return bytes([token - FIRST_BYTE]) if token >= FIRST_BYTE else b""
 
     def token_text(self, token: int) -> str:
-        """See `TextModel`."""
+        """Return one token as readable text."""
         return codecs.decode(self.token_bytes(token), "utf-8", "replace") if token >= FIRST_BYTE else f"<{token}>"
 
     def decode(self, tokens: Iterable[int]) -> str:
-        """See `TextModel`."""
+        """Return the text of tokens."""
         return b"".join(self.token_bytes(int(t)) for t in tokens).decode("utf-8", "replace")
 
 
 def load_model(spec: str) -> LoadedLanguageModel:
-    """A model.
+    """Load a model.
 
     Args:
-        spec: "smollm2" (fetched before), "tiny" or "tiny-qwen2" (made here), a GGUF file, or a folder with config.json, weights as
-            safetensors and tokenizer.json.
+        spec: "smollm2" (must be fetched before), "tiny" or "tiny-qwen2" (generated), a GGUF file, or a folder with config.json,
+            weights as safetensors and tokenizer.json.
 
     Raises:
-        ModelError: there is no such model, or it is damaged; names the command that fetches one.
+        ModelError: the model does not exist or is damaged; names the command that fetches one.
     """
     if spec == "tiny" or spec.startswith("tiny-"):
         architecture = spec.partition("-")[2] or "llama"

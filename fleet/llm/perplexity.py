@@ -1,4 +1,4 @@
-"""Perplexity: how well a model foretells a text, and what its quantisation costs."""
+"""Perplexity: how well a model predicts a text, and how much quantisation costs."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ __all__ = ["Score", "bundled_text", "score", "score_logits"]
 
 @dataclass(frozen=True)
 class Score:
-    """How a model did on a text.
+    """A model's score on a text.
 
     Attributes:
-        losses: -log probability (natural) of each token but the first, float64 [tokens - 1].
+        losses: -log probability (natural) of each token except the first, float64 [tokens - 1].
     """
 
     losses: npt.NDArray[np.float64]
 
     @property
     def perplexity(self) -> float:
-        """exp of the mean loss: among how many tokens, all alike, it seemed to choose."""
+        """exp of the mean loss: the model is as uncertain as a uniform choice among this many tokens."""
         return math.exp(min(float(self.losses.mean()), 700.0))
 
     def ratio(self, base: Score) -> tuple[float, float]:
-        """(perplexity / base's, standard error of that), token by token on the same text."""
+        """Return (perplexity / base's, its standard error), computed token by token on the same text."""
         differences = self.losses - base.losses
         ratio = math.exp(min(float(differences.mean()), 700.0))
         return ratio, ratio * float(differences.std()) / math.sqrt(len(differences))
 
 
 def score_logits(logits: npt.NDArray[np.floating], tokens: Sequence[int]) -> Score:
-    """From logits [tokens, vocabulary] or [tokens - 1, vocabulary] of any engine."""
+    """Score logits [tokens, vocabulary] or [tokens - 1, vocabulary] of any engine."""
     following = np.asarray(tokens)[1:]
     return Score(-log_softmax(logits[: len(following)])[np.arange(len(following)), following])
 
 
 def score(config: ModelConfig, weights: Mapping[str, WeightArray], tokens: Sequence[int]) -> Score:
-    """By the reference. Raises ModelError for fewer than two tokens or more than the context."""
+    """Score with the reference. Raises ModelError if there are fewer than two tokens or more than the context."""
     if len(tokens) < 2:
         raise ModelError(f"{len(tokens)} tokens, expected at least 2", where="perplexity")
     return score_logits(forward(config, weights, tokens), tokens)
 
 
 def bundled_text(name: str) -> str:
-    """A text in the public domain: "evaluation" or "calibration" (fleet/llm/data/README.md)."""
+    """Return a public-domain text: "evaluation" or "calibration" (fleet/llm/data/README.md)."""
     return files("fleet.llm").joinpath("data", f"{name}.txt").read_text(encoding="utf-8")

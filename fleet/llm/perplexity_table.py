@@ -1,4 +1,4 @@
-"""Perplexity for each choice of quantisation, measured by the reference with rounded weights; scores are kept in the cache."""
+"""Perplexity of quantisation choices, measured by the reference with rounded weights. Scores are cached."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["PerplexityRow", "print_table", "table"]
 
 @dataclass(frozen=True)
 class PerplexityRow:
-    """choice: None for the weights as they are. ratio: to those, with its standard error; tokens: scored."""
+    """choice: None for the original weights. ratio: to those; error: its standard error; tokens: number scored."""
 
     choice: Quantisation | None
     perplexity: float
@@ -29,7 +29,7 @@ class PerplexityRow:
     tokens: int
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
+        """Return the row as JSON."""
         c = self.choice
         chosen = {} if c is None else {"group": c.group, "rounding": c.rounding, "host": list(c.host), "bits": c.bits}
         return {**chosen, "perplexity": self.perplexity, "ratio": self.ratio, "ratio_error": self.error, "tokens": self.tokens}
@@ -43,17 +43,17 @@ def table(
     calibration: Sequence[int] | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> list[PerplexityRow]:
-    """Measures the weights as they are, then each choice.
+    """Measure the original weights, then each choice.
 
     Args:
         model: weights and tokenizer.
         choices: what to measure.
-        tokens: the text to foretell; None: the bundled one, as much of it as the context holds.
-        calibration: the text that roundings look at; None: the bundled one.
-        progress: called with the finished part (0 to 1) and words.
+        tokens: the text to predict; None: the bundled one, as much as the context holds.
+        calibration: text for calibrated roundings; None: the bundled one.
+        progress: called with the finished fraction (0 to 1) and a text.
 
     Raises:
-        ModelError: too few or too many tokens, weights that cannot be rounded.
+        ModelError: too few or too many tokens, or weights that cannot be rounded.
     """
     config = model.weights.config
     if tokens is None:
@@ -83,14 +83,14 @@ def _score(weights: ModelWeights, key: str, tokens: Sequence[int]) -> Score:
         if losses.shape == (len(tokens) - 1,) and losses.dtype == np.float64:
             return Score(losses)
     except (OSError, ValueError, EOFError):
-        pass  # not there, or damaged: measured again
+        pass  # missing or damaged: measure again
     found = score(weights.config, weights, tokens)
     store(path, lambda file: np.save(file, found.losses))
     return found
 
 
 def print_table(rows: Sequence[PerplexityRow]) -> Iterator[str]:
-    """Lines for a person."""
+    """Yield the table's lines for people."""
     yield f"perplexity over {rows[0].tokens} tokens; times: against the weights as they are, with the standard error"
     yield f"{'head':7} {'group':>5} {'rounding':12} {'bits':>6} {'perplexity':>11} {'times':>7} {'+-':>6}"
     for row in rows:

@@ -1,15 +1,15 @@
-"""How a language model's weights become the device's: INT4 codes from -7 to 7 with one FP16 scale a group, some layers on the host.
+"""Quantises a language model for the device: INT4 codes from -7 to 7 with one FP16 scale per group, some layers on the host.
 
 Four roundings, from the cheapest to the best:
 
     absmax       a group's scale is its largest weight / 7
-    search       of nine scales the one with the least squared error of the weights
-    weighted     the same, each error counted by how large that input is on average
-    compensated  weighted, and what rounding one input's weights does to the outputs is made up for by the inputs rounded later
+    search       the one of nine scales with the least squared error of the weights
+    weighted     the same, each error weighted by the mean square of its input
+    compensated  weighted; inputs rounded later also compensate the output error of inputs rounded before
 
-The last two need inputs as they occur. They are taken from a text (fleet/llm/data/calibration.txt), block by block, through the
-blocks that are quantised already, so that later blocks also make up for the error of earlier ones. Layers that stay on the host are
-rounded to FP16. What was computed is kept in the cache, under a hash of weights, choice, text and the code that rounds.
+The last two need typical inputs. They come from a text (fleet/llm/data/calibration.txt), computed block by block through the blocks
+that are already quantised, so that later blocks also compensate errors of earlier ones. Layers that stay on the host are rounded to
+FP16. Results are cached under a hash of weights, choice, text and the rounding code.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ __all__ = ["GROUPS", "LEVELS", "ROUNDINGS", "Quantisation", "QuantisedWeights", 
 GROUPS, LEVELS = (32, 64, 128), 7
 ROUNDINGS = ("absmax", "search", "weighted", "compensated")
 KEPT = 8
-"""Calibrated results in the cache; one of a model of 135 million weights has 70 MB."""
+"""Calibrated results kept in the cache; one of a model with 135 million weights takes 70 MB."""
 CHUNK = 410
-"""Tokens of a calibration sequence: long enough for the attention's habits, short enough to be quick."""
+"""Tokens of a calibration sequence: long enough for typical attention, short enough to be quick."""
 _TOGETHER = (("attention.q", "attention.k", "attention.v"), ("attention.o",), ("ffn.gate", "ffn.up"), ("ffn.down",))
-"""Layers of a block that see the same inputs."""
+"""Layers of a block that have the same inputs."""
 Progress = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
 class Quantisation:
-    """A choice.
+    """A choice of quantisation.
 
     Attributes:
         group: inputs that share a scale: 32, 64 or 128.
@@ -65,7 +65,7 @@ class Quantisation:
     host: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raises ModelError for a value that is not known."""
+        """Raises ModelError if a value is not known."""
         if self.group not in GROUPS:
             raise ModelError(f"group is {self.group}, expected {', '.join(map(str, GROUPS))}", where="quantisation")
         if self.rounding not in ROUNDINGS:
@@ -73,17 +73,17 @@ class Quantisation:
 
     @property
     def calibrated(self) -> bool:
-        """Needs the inputs of layers."""
+        """Whether the rounding needs the inputs of layers."""
         return self.rounding in {"weighted", "compensated"}
 
     @property
     def bits(self) -> float:
-        """Bits of a weight on the device, its part of the scale counted."""
+        """Bits per weight on the device, including its share of the scale."""
         return 4 + 16 / self.group
 
     @property
     def clip(self) -> QuantiseOptions:
-        """How a group's scale is found."""
+        """How a group's scale is chosen."""
         return QuantiseOptions(clip="absmax" if self.rounding == "absmax" else "mse")
 
     def __str__(self) -> str:
@@ -97,7 +97,7 @@ class QuantisedWeights(Mapping[str, Quantised]):
     Attributes:
         weights: the model's own.
         choice: how they were rounded.
-        key: a hash of everything that they follow from.
+        key: a hash of everything that determines the result.
     """
 
     def __init__(self, weights: ModelWeights, choice: Quantisation, key: str, layers: Mapping[str, Quantised]) -> None:
@@ -115,7 +115,7 @@ class QuantisedWeights(Mapping[str, Quantised]):
 
     @cached_property
     def rounded(self) -> ModelWeights:
-        """The model with the weights as the device and the host have them: the rounded golden's."""
+        """The model with rounded weights as device and host hold them, for the rounded golden."""
 
         def device(name: str) -> Callable[[], np.ndarray]:
             return lambda: self._layers[name].values(np.float32)
@@ -128,23 +128,23 @@ class QuantisedWeights(Mapping[str, Quantised]):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What a compiler is told that is given `rounded`: it finds the very codes and scales again."""
+        """Compiler options for `rounded`, with which the compiler finds the same codes and scales again."""
         return {"group": self.choice.group, "clip": "exact"}
 
 
 def quantise_model(
     weights: ModelWeights, choice: Quantisation, calibration: Sequence[int], *, progress: Progress | None = None
 ) -> QuantisedWeights:
-    """Rounds a model's weights, or finds them in the cache.
+    """Round a model's weights, or load them from the cache.
 
     Args:
         weights: the model.
-        choice: how.
-        calibration: tokens of a text, for the roundings that look at inputs; the others do not.
-        progress: called with the finished part (0 to 1) and words.
+        choice: how to round.
+        calibration: tokens of a text; used only by calibrated roundings.
+        progress: called with the finished fraction (0 to 1) and a text.
 
     Raises:
-        ModelError: a host layer that is none of the model's, too little text, weights that cannot be rounded.
+        ModelError: a host layer is not in the model, the text is too short, or weights cannot be rounded.
     """
     names = linear_names(weights.config)
     unknown = [name for name in choice.host if name not in names]
@@ -155,7 +155,7 @@ def quantise_model(
     key, report = _key(weights, choice, calibration), progress or _silent
     if not choice.calibrated:
         return QuantisedWeights(weights, choice, key, _plain(weights, choice, report))
-    # The head comes last, so nothing else depends on where it is: with and without it are computed and kept once.
+    # The head comes last, so no other layer depends on its place: compute and cache both cases as one.
     whole = replace(choice, host=tuple(name for name in choice.host if name != "head"))
     path = models_folder() / "quantised" / f"{_key(weights, whole, calibration)}.npz"
     layers = _load(path, weights, whole)
@@ -167,8 +167,8 @@ def quantise_model(
 
 
 def _prune(folder: Path) -> None:
-    """Leaves the newest `KEPT` results."""
-    with contextlib.suppress(OSError):  # another process may be at it too
+    """Keep only the newest `KEPT` results."""
+    with contextlib.suppress(OSError):  # another process may prune too
         for old in sorted(folder.glob("*.npz"), key=lambda path: path.stat().st_mtime, reverse=True)[KEPT:]:
             old.unlink()
 
@@ -212,7 +212,7 @@ def _calibrated(weights: ModelWeights, choice: Quantisation, calibration: Sequen
 def _moments(
     config: ModelConfig, block: Mapping[str, WeightArray], i: int, streams: Sequence[WeightArray]
 ) -> dict[str, WeightArray]:
-    """X'X over the inputs X of each layer, shared by the layers that see the same."""
+    """Return X'X of the inputs X of each layer, computed once for layers with the same inputs."""
     first = {f"blocks.{i}.{layer}": f"blocks.{i}.{layers[0]}" for layers in _TOGETHER for layer in layers}
     if not config.gated:
         first[f"blocks.{i}.ffn.up"] = f"blocks.{i}.ffn.up"
@@ -230,7 +230,7 @@ def _moments(
 def _round(
     names: Sequence[str], matrices: Sequence[WeightArray], moments: WeightArray, choice: Quantisation
 ) -> dict[str, Quantised]:
-    """Layers with the same inputs, side by side: the work on the inputs is done once."""
+    """Round layers with the same inputs side by side, so that work on the inputs is done once."""
     whole = np.concatenate(matrices, axis=1)
     if choice.rounding == "compensated":
         made = compensated.quantise_compensated(
@@ -247,7 +247,7 @@ def _round(
 
 @cache
 def _code_digest() -> str:
-    """Of the sources that decide what a rounding gives: a cached result never outlives them."""
+    """Return a hash of the sources that determine a rounding, so that no cached result outlives them."""
     total = hashlib.sha256()
     for module in (nearest, compensated, reference):
         total.update(Path(str(module.__file__)).read_bytes())
@@ -267,7 +267,7 @@ def _key(weights: ModelWeights, choice: Quantisation, calibration: Sequence[int]
 
 
 def _packed(layers: Mapping[str, Quantised]) -> dict[str, np.ndarray]:
-    """Two codes a byte, biased by 8 so that every code is a nibble."""
+    """Pack two codes per byte; a bias of 8 makes every code a nibble."""
     arrays: dict[str, np.ndarray] = {}
     for name, layer in layers.items():
         nibbles = (layer.codes.reshape(-1) + 8).astype(np.uint8)
@@ -278,11 +278,11 @@ def _packed(layers: Mapping[str, Quantised]) -> dict[str, np.ndarray]:
 
 
 _DAMAGED = (OSError, ValueError, LookupError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile, zlib.error)
-"""What zipfile and NumPy raise for a file that is cut or changed: it is computed again."""
+"""Errors of zipfile and NumPy on truncated or changed files; the result is then computed again."""
 
 
 def _load(path: Path, weights: ModelWeights, choice: Quantisation) -> dict[str, Quantised] | None:
-    """What the cache has; None where it has nothing, or something damaged."""
+    """Return the cached result; None if it is missing or damaged."""
     layers: dict[str, Quantised] = {}
     try:
         with np.load(path, allow_pickle=False) as kept:

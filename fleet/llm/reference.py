@@ -1,6 +1,6 @@
-"""A language model's forward pass in NumPy float32: a whole sequence at once, no cache, nothing of fleet's IR.
+"""A language model's forward pass in NumPy float32: a whole sequence at once, without a cache and without fleet's IR.
 
-It is the independent oracle of everything that computes a model another way, and what perplexity is measured on.
+It is the independent reference for all other implementations, and the basis of perplexity.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Observer = Callable[[str, WeightArray], None]
 
 
 def forward(config: ModelConfig, weights: Mapping[str, WeightArray], tokens: Sequence[int]) -> WeightArray:
-    """Logits of every position.
+    """Return the logits of every position.
 
     Args:
         config: the model's shape.
@@ -38,7 +38,7 @@ def forward(config: ModelConfig, weights: Mapping[str, WeightArray], tokens: Seq
 
 
 def hidden_states(config: ModelConfig, weights: Mapping[str, WeightArray], tokens: Sequence[int]) -> WeightArray:
-    """The residual stream [tokens, channels] behind the last block. Raises as `forward` does."""
+    """Return the residual stream [tokens, channels] after the last block. Raises as `forward` does."""
     x = embed(config, weights, tokens)
     for i in range(config.blocks):
         x = block_forward(config, weights, i, x)
@@ -46,12 +46,12 @@ def hidden_states(config: ModelConfig, weights: Mapping[str, WeightArray], token
 
 
 def head_inputs(config: ModelConfig, weights: Mapping[str, WeightArray], x: WeightArray) -> WeightArray:
-    """The last norm: what the head multiplies, [tokens, channels]."""
+    """Return the last norm's result [tokens, channels], the input of the head."""
     return _norm(config, weights, "norm", x)
 
 
 def embed(config: ModelConfig, weights: Mapping[str, WeightArray], tokens: Sequence[int]) -> WeightArray:
-    """The residual stream [tokens, channels] in front of the first block. Raises as `forward` does."""
+    """Return the residual stream [tokens, channels] before the first block. Raises as `forward` does."""
     ids = np.asarray(tokens, np.int64)
     if ids.ndim != 1 or not 0 < len(ids) <= config.context:
         raise ModelError(f"{ids.size} tokens, expected 1 to {config.context}", where=f"{config.architecture} model")
@@ -64,7 +64,7 @@ def embed(config: ModelConfig, weights: Mapping[str, WeightArray], tokens: Seque
 def block_forward(
     config: ModelConfig, weights: Mapping[str, WeightArray], block: int, x: WeightArray, observe: Observer | None = None
 ) -> WeightArray:
-    """One block on the residual stream [tokens, channels]; `observe` sees what each linear layer is given."""
+    """Run one block on the residual stream [tokens, channels]. observe: called with the inputs of each linear layer."""
 
     def linear(name: str, y: WeightArray) -> WeightArray:
         name = f"blocks.{block}.{name}"
@@ -96,7 +96,7 @@ def block_forward(
 
 
 def log_softmax(logits: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """Log probabilities along the last axis, in float64."""
+    """Return log probabilities along the last axis, in float64."""
     wide = logits.astype(np.float64)
     wide -= wide.max(axis=-1, keepdims=True)
     return wide - np.log(np.exp(wide).sum(axis=-1, keepdims=True))
@@ -110,7 +110,7 @@ def _norm(config: ModelConfig, weights: Mapping[str, WeightArray], name: str, x:
 
 
 def _rotate(config: ModelConfig, x: WeightArray) -> WeightArray:
-    """Rotary positions on [tokens, heads, head_channels]; the channels from `rotary` on stay."""
+    """Apply rotary positions to [tokens, heads, head_channels]; channels from `rotary` on stay."""
     r = config.rotary
     if r == 0:
         return x

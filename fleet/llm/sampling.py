@@ -1,4 +1,4 @@
-"""Choosing the next token out of logits: greedy, or drawn by a seeded generator at a temperature, from the likeliest tokens."""
+"""Chooses the next token from logits: greedily, or with a seeded generator at a temperature among the likeliest tokens."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Sampling:
     """How tokens are chosen.
 
     Attributes:
-        temperature: divides the logits; 0 takes the largest logit (of equals the lowest token, as `numpy.argmax`).
-        top_k: only so many of the likeliest tokens; 0 for all.
-        top_p: only the likeliest tokens that together have at least this probability; 1 for all.
-        seed: of the draws.
+        temperature: divides the logits; 0 takes the largest logit (the lowest id among equals, as `numpy.argmax`).
+        top_k: keep only this many of the likeliest tokens; 0 for all.
+        top_p: keep only the likeliest tokens that together reach this probability; 1 for all.
+        seed: of the generator.
     """
 
     temperature: float = 0.0
@@ -29,7 +29,7 @@ class Sampling:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Raises FleetError for a number out of range."""
+        """Raises FleetError if a number is out of range."""
         if not 0 <= self.temperature < 1e6:
             raise FleetError(f"temperature {self.temperature:g}, expected 0 (greedy) or more", where="sampling")
         if self.top_k < 0:
@@ -39,14 +39,14 @@ class Sampling:
 
     @property
     def greedy(self) -> bool:
-        """No draw is made."""
+        """Whether the largest logit is taken without a draw."""
         return self.temperature == 0
 
 
 def probabilities(logits: npt.NDArray[np.floating], sampling: Sampling) -> npt.NDArray[np.float64]:
-    """Probability of every token, [vocabulary]; sums to 1.
+    """Return the probability of every token, [vocabulary]; the sum is 1.
 
-    Tokens of equal logits are ranked by number, so that the same logits always give the same candidates.
+    Tokens with equal logits are ranked by id, so equal logits always give the same candidates.
 
     Args:
         logits: [vocabulary], at least one finite.
@@ -64,7 +64,7 @@ def probabilities(logits: npt.NDArray[np.floating], sampling: Sampling) -> npt.N
         order = order[: sampling.top_k]
     chosen = np.exp(scaled[order] - scaled[order[0]])
     chosen /= chosen.sum()
-    # A token stays when what is likelier than it does not have the probability yet: the likeliest always stays.
+    # Keep a token if the likelier ones together do not reach top_p; the likeliest always stays.
     kept = np.concatenate([[True], np.cumsum(chosen)[:-1] < sampling.top_p])
     result = np.zeros(scaled.shape)
     result[order[kept]] = chosen[kept] / chosen[kept].sum()
@@ -72,14 +72,14 @@ def probabilities(logits: npt.NDArray[np.floating], sampling: Sampling) -> npt.N
 
 
 class Sampler:
-    """Draws token after token: the same logits and the same seed give the same tokens."""
+    """Draws tokens one by one: equal logits and seeds give equal tokens."""
 
     def __init__(self, sampling: Sampling) -> None:
         self.sampling = sampling
         self._random = np.random.default_rng(sampling.seed)
 
     def __call__(self, logits: npt.NDArray[np.floating]) -> int:
-        """The next token. logits: [vocabulary]. Raises FleetError where none is finite."""
+        """Return the next token. logits: [vocabulary]. Raises FleetError if none is finite."""
         if self.sampling.greedy:
             return int(np.argmax(logits))
         chances = np.cumsum(probabilities(logits, self.sampling))

@@ -1,12 +1,12 @@
-"""A model so small that tests run it everywhere, and that still does something: it continues what repeats.
+"""A tiny model that tests can run everywhere and that does something visible: it continues repeated text.
 
-`tiny_model()` is a llama of two blocks whose weights are written down, not trained: an induction head. Block 0 has a head that
-looks at the position before (its q is its k turned back by one position, so the rotary score is highest there) and writes that
-token's code beside the own one. Block 1 has a head that looks for a position whose token before is the present token, and adds
-the code of the token that stands there: the one that followed last time. So "abcdabc" is continued "dabcd". It works only when
-positions, rotary angles, the cache, grouped heads, norms and residuals do. Small noise lies on all weights.
+`tiny_model()` is a llama of two blocks whose weights are constructed, not trained: an induction head. Block 0 has a head that
+attends to the previous position (its q is its k rotated back by one position, so the rotary score is highest there) and writes that
+token's code beside the token's own code. Block 1 has a head that finds an earlier position whose previous token equals the present
+token, and adds the code of the token at that position: the one that followed last time. So "abcdabc" continues with "dabcd". That
+needs correct positions, rotary angles, cache, grouped heads, norms and residuals. All weights carry small noise.
 
-The other architectures get random weights of a trained model's magnitudes.
+The other architectures get random weights with the magnitudes of a trained model.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from fleet.llm.weights import ModelWeights, weight_shapes
 __all__ = ["FIRST_BYTE", "VOCABULARY", "tiny_config", "tiny_model"]
 
 VOCABULARY, FIRST_BYTE = 320, 64
-"""Tokens; the token of byte 0. Those before the bytes are control tokens and, in the file that tests write, merges."""
+"""Number of tokens; token of byte 0. Lower ids are control tokens and, in files written for tests, merges."""
 _CODE = 64
-"""Channels of a token's code; those of the token before follow, and a constant is in the last channel."""
+"""Channels of a token's code. The previous token's code follows; the last channel holds a constant."""
 _CONSTANT = 8.0
 _FAST = 8
-"""Rotary pairs, from the first, that tell positions apart; pairs from `_SLOW` on turn too little to disturb a match."""
+"""Number of leading rotary pairs that tell positions apart; pairs from `_SLOW` on turn too slowly to disturb a match."""
 _SLOW = 14
 
 
 def tiny_config(architecture: str = "llama") -> ModelConfig:
-    """A small shape of the architecture: 2 blocks, 128 channels, 2 heads of 64 (1 for keys and values), 256 hidden channels."""
+    """Return a small shape: 2 blocks, 128 channels, 2 heads of 64 (1 for keys and values), 256 hidden channels."""
     llama = ModelConfig(
         "llama", blocks=2, channels=128, heads=2, kv_heads=1, head_channels=64, ffn=256, vocabulary=VOCABULARY, context=512,
         rotary=64, rope_base=1e6, tied=True, bos=1, eos=(2,), chat="chatml", system="Be brief",
@@ -52,7 +52,7 @@ def tiny_config(architecture: str = "llama") -> ModelConfig:
 
 
 def tiny_model(architecture: str = "llama", seed: int = 0) -> ModelWeights:
-    """The weights of `tiny_config(architecture)`; the same for the same seed on every machine."""
+    """Return the weights of `tiny_config(architecture)`; equal seeds give equal weights on every machine."""
     config = tiny_config(architecture)
     rng = np.random.Generator(np.random.PCG64(seed))
     arrays = _induction(config, rng) if architecture == "llama" else _random(config, rng)
@@ -83,14 +83,14 @@ def _induction(config: ModelConfig, rng: np.random.Generator) -> dict[str, np.nd
         if name.endswith("gamma"):
             arrays[name] += np.float32(0.98)
         elif ".ffn." in name:
-            arrays[name] *= np.float32(20)  # silu(gate) * up is seen, and does not drown the codes
+            arrays[name] *= np.float32(20)  # silu(gate) * up becomes visible but does not hide the codes
     embedding = arrays["embedding"]
     embedding[:, :_CODE] += rng.choice(np.array([-1, 1], np.float32), (config.vocabulary, _CODE))
     embedding[:, -1] += np.float32(_CONSTANT)
     constant = config.channels - 1
     code, d = np.arange(_CODE), config.head_channels
 
-    # Block 0, query head 0: the position before. Fast pairs only, amplitude 11 = 1.375 * the constant.
+    # Block 0, query head 0 attends to the previous position. Fast pairs only, amplitude 11 = 1.375 * the constant.
     angles = config.rope_base ** (-2 * np.arange(_FAST) / config.rotary)
     arrays["blocks.0.attention.k"][constant, 0 : 2 * _FAST : 2] += np.float32(1.375)
     arrays["blocks.0.attention.q"][constant, 0 : 2 * _FAST : 2] += (1.375 * np.cos(angles)).astype(np.float32)
@@ -98,7 +98,7 @@ def _induction(config: ModelConfig, rng: np.random.Generator) -> dict[str, np.nd
     arrays["blocks.0.attention.v"][code, code] += np.float32(1)
     arrays["blocks.0.attention.o"][code[:-1], _CODE + code[:-1]] += np.float32(1)
 
-    # Block 1, query head 0: a position whose token before is the present one, and not the first, which has itself before it.
+    # Block 1, query head 0: finds a position whose previous token is the present one; not the first, which precedes itself.
     slow = np.arange(2 * _SLOW, d)
     used = code[: len(slow)]
     arrays["blocks.1.attention.q"][used, slow] += np.float32(3)

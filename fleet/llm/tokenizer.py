@@ -1,7 +1,7 @@
-"""Text to tokens and back: byte-level BPE out of a GGUF file's fields or a tokenizer.json, through package `tokenizers`.
+"""Converts text to tokens and back: byte-level BPE from a GGUF file's fields or a tokenizer.json, with package `tokenizers`.
 
-Byte-level: every token is a string of bytes, written in files with one printable character a byte. Decoding needs the bytes
-alone, so it is done here: tokens come one by one, and one may end inside a character.
+Byte-level: every token is a string of bytes, written in files with one printable character per byte. Decoding needs only the bytes,
+so this module does it itself: tokens come one by one, and a token may end inside a character.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from fleet.errors import ModelError, SetupError
 __all__ = ["ByteLevelTokenizer", "TextStream", "byte_characters", "tokenizer_from_gguf", "tokenizer_from_json"]
 
 MAX_TEXT = 1 << 20
-"""Characters of a text."""
+"""Maximum characters of a text."""
 _MAX_JSON = 1 << 26
 _CONTROL, _USER_DEFINED = 3, 4
-"""GGUF's token types that are no pieces of text made by merges."""
+"""GGUF's token types of tokens that merges do not make."""
 _QWEN2 = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 
 
 def byte_characters() -> list[str]:
-    """The printable character that stands for each byte: itself where it is printable Latin-1, else one from U+0100 on."""
+    """Return the printable character for each byte: the byte itself if it is printable Latin-1, else one from U+0100 on."""
     printable = {*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)}
     others = iter(range(256))
     return [chr(byte) if byte in printable else chr(256 + next(others)) for byte in range(256)]
@@ -38,18 +38,18 @@ _BYTES: Mapping[str, int] = {character: byte for byte, character in enumerate(by
 
 
 class TextStream:
-    """Text out of tokens as they come. Bytes of a character that is not whole yet are held back."""
+    """Turns a sequence of tokens into text. Holds back the bytes of an incomplete character."""
 
     def __init__(self, tokenizer: ByteLevelTokenizer) -> None:
         self._tokenizer = tokenizer
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def push(self, token: int) -> str:
-        """The text that can be shown now. Raises ModelError for an id outside the vocabulary."""
+        """Return the text that is complete now. Raises ModelError for an id outside the vocabulary."""
         return self._decoder.decode(self._tokenizer.token_bytes(token))
 
     def finish(self) -> str:
-        """What is left: U+FFFD where the tokens ended inside a character."""
+        """Return the rest: U+FFFD if the tokens ended inside a character."""
         return self._decoder.decode(b"", final=True)
 
 
@@ -65,11 +65,12 @@ class ByteLevelTokenizer:
         self, library: Any, special: Mapping[str, int], *, place: str, chat: str = "plain", system: str = "", bos: int | None = None
     ) -> None:
         """Args:
-        library: a `tokenizers.Tokenizer`.
-        special: control tokens.
-        place: for messages.
-        chat: "chatml" or "plain"; system: what the template says unless the user does.
-        bos: put in front of every text, or None.
+            library: a `tokenizers.Tokenizer`.
+            special: control tokens.
+            place: for messages.
+            chat: "chatml" or "plain".
+            system: the template's default system message.
+            bos: put in front of every text, or None.
 
         Raises:
             ModelError: the template's tokens are missing.
@@ -83,7 +84,7 @@ class ByteLevelTokenizer:
         self._special_ids = frozenset(self.special.values())
 
     def encode(self, text: str) -> list[int]:
-        """Tokens of a text; what looks like a control token in it is text. Raises ModelError for a text that is too long."""
+        """Return the tokens of a text. Control tokens in the text stay text. Raises ModelError if the text is too long."""
         return ([] if self._bos is None else [self._bos]) + self._ids(text)
 
     def _ids(self, text: str) -> list[int]:
@@ -95,9 +96,9 @@ class ByteLevelTokenizer:
         return list(self._library.encode(text, add_special_tokens=False).ids)
 
     def chat(self, prompt: str, system: str | None = None) -> list[int]:
-        """Tokens of a question as the model's template has it, up to where the answer begins.
+        """Return the tokens of a question in the model's template, up to where the answer begins.
 
-        With template "plain" the prompt alone. `system`: said as the system, None: the template's own, "": nothing.
+        With template "plain" the prompt alone. system: the system message; None: the template's default, "": none.
         """
         if self._chat == "plain":
             return self.encode(prompt)
@@ -108,7 +109,7 @@ class ByteLevelTokenizer:
         return [*tokens, self.special["<|im_start|>"], *self._ids("assistant\n")]
 
     def token_bytes(self, token: int) -> bytes:
-        """The bytes of a token, none of a control token. Raises ModelError for an id outside the vocabulary."""
+        """Return the bytes of a token; empty for a control token. Raises ModelError for an id outside the vocabulary."""
         if not 0 <= token < self.vocabulary:
             raise ModelError(f"token {token}, expected 0 to {self.vocabulary - 1}", where=self.place)
         text = self._by_id.get(token, "")
@@ -119,25 +120,25 @@ class ByteLevelTokenizer:
         return text.encode("utf-8", "replace")
 
     def token_text(self, token: int) -> str:
-        """A token for a person to read, control tokens by name; U+FFFD for parts of a character. Raises as `token_bytes`."""
+        """Return a token as readable text, a control token by name; U+FFFD for partial characters. Raises as `token_bytes` does."""
         if token in self._special_ids:
             return self._by_id[token]
         return self.token_bytes(token).decode("utf-8", "replace")
 
     def decode(self, tokens: Iterable[int]) -> str:
-        """The text of tokens; control tokens give nothing. Raises ModelError for an id outside the vocabulary."""
+        """Return the text of tokens; control tokens give none. Raises ModelError for an id outside the vocabulary."""
         return b"".join(self.token_bytes(int(t)) for t in tokens).decode("utf-8", "replace")
 
     def stream(self) -> TextStream:
-        """Decodes token by token."""
+        """Return a decoder that takes one token at a time."""
         return TextStream(self)
 
 
 def tokenizer_from_gguf(fields: Mapping[str, Any], *, place: str, chat: str = "plain", system: str = "") -> ByteLevelTokenizer:
-    """The tokenizer in a GGUF file's fields (`tokenizer.ggml.*`).
+    """Return the tokenizer in a GGUF file's fields (`tokenizer.ggml.*`).
 
     Raises:
-        ModelError: another kind of tokenizer, fields missing or contradicting each other.
+        ModelError: another kind of tokenizer, or fields missing or contradictory.
         SetupError: package tokenizers is missing.
     """
     model = fields.get("tokenizer.ggml.model")
@@ -198,10 +199,10 @@ def _library_bpe(
 
 
 def tokenizer_from_json(path: Path, *, chat: str = "plain", system: str = "") -> ByteLevelTokenizer:
-    """The tokenizer in a Hugging Face tokenizer.json.
+    """Return the tokenizer in a Hugging Face tokenizer.json.
 
     Raises:
-        ModelError: the file cannot be read, or is no byte-level BPE tokenizer.
+        ModelError: the file cannot be read, or is not a byte-level BPE tokenizer.
         SetupError: package tokenizers is missing.
     """
     place = str(path)
@@ -227,7 +228,7 @@ def tokenizer_from_json(path: Path, *, chat: str = "plain", system: str = "") ->
 
 
 class _Panics:
-    """The library is Rust: what it cannot do comes as any exception, a panic even outside `Exception`."""
+    """Converts failures of the library, which is written in Rust: any exception, or a panic outside `Exception`."""
 
     def __init__(self, place: str) -> None:
         self._place = place

@@ -1,20 +1,20 @@
-"""Weights of a language model under one set of names, whatever file they come from; each is read when it is asked for.
+"""Weights of a language model under one set of names, independent of the file; each is read on access.
 
 Names (i is a block, from 0; D = head_channels), all float32, matrices [inputs, outputs]:
 
     embedding                   [vocabulary, channels]
-    position_embedding          [context, channels]              where positions are learned
-    blocks.i.norm1.gamma        [channels]                       .beta too where the norm is a layer norm
-    blocks.i.attention.q        [channels, heads * D]            q.bias [heads * D] where there is one
+    position_embedding          [context, channels]              if positions are learned
+    blocks.i.norm1.gamma        [channels]                       also .beta for a layer norm
+    blocks.i.attention.q        [channels, heads * D]            q.bias [heads * D] if there are biases
     blocks.i.attention.k        [channels, kv_heads * D]         k.bias
     blocks.i.attention.v        [channels, kv_heads * D]         v.bias
     blocks.i.attention.o        [heads * D, channels]            o.bias
     blocks.i.norm2.gamma        [channels]
-    blocks.i.ffn.gate           [channels, ffn]                  where it is gated; gate.bias
+    blocks.i.ffn.gate           [channels, ffn]                  if gated; gate.bias
     blocks.i.ffn.up             [channels, ffn]                  up.bias
     blocks.i.ffn.down           [ffn, channels]                  down.bias
     norm.gamma                  [channels]
-    head                        [channels, vocabulary]           also where it is tied: then the transposed embedding
+    head                        [channels, vocabulary]           if tied, the transposed embedding
 
 Columns of q and k (and their biases) are in the interleaved order of `ModelConfig.rope_interleaved`.
 """
@@ -38,7 +38,7 @@ WeightArray: TypeAlias = npt.NDArray[np.float32]
 
 
 def weight_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
-    """Shapes by canonical name, in the order in which a forward pass uses them."""
+    """Return shapes by canonical name, in the order in which a forward pass uses them."""
     c = config
     shapes: dict[str, tuple[int, ...]] = {"embedding": (c.vocabulary, c.channels)}
 
@@ -71,12 +71,12 @@ def weight_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
 
 
 def linear_names(config: ModelConfig) -> list[str]:
-    """The matrices that the device multiplies by, in the order of a forward pass; the head is the last."""
+    """Return the matrices that the device multiplies by, in the order of a forward pass; the head is the last."""
     return [name for name, shape in weight_shapes(config).items() if len(shape) == 2 and not name.endswith("embedding")]
 
 
 def interleaved_order(heads: int, head_channels: int, rotary: int) -> npt.NDArray[np.intp]:
-    """Where each column of a q or k in the interleaved order stands in one whose pairs are (i, i + rotary / 2).
+    """Return the column order that turns a q or k with pairs (i, i + rotary / 2) into the interleaved order.
 
     Returns: [heads * head_channels]; `half_split[:, order]` is interleaved. Attention scores are the same in both orders.
     """
@@ -86,22 +86,22 @@ def interleaved_order(heads: int, head_channels: int, rotary: int) -> npt.NDArra
 
 
 class ModelWeights(Mapping[str, WeightArray]):
-    """Canonical names to arrays, each read anew when it is asked for: nothing is kept, so a large model needs little memory.
+    """Mapping from canonical names to arrays. Each access reads anew and nothing is cached, so a large model needs little memory.
 
     Attributes:
         config: the model's shape.
         place: the file or folder, for messages.
-        shapes: shapes by name; reading none.
+        shapes: by name; needs no reading.
     """
 
     def __init__(
         self, config: ModelConfig, readers: Mapping[str, Callable[[], np.ndarray]], *, place: str, digest: Callable[[], str]
     ) -> None:
         """Args:
-        config: the model's shape; it fixes which names there are.
-        readers: by canonical name, gives the array; a tied head may be left out.
-        place: for messages.
-        digest: gives a SHA-256 (hex) over the content; asked for at most once.
+            config: the model's shape; determines the names.
+            readers: by canonical name, returns the array; a tied head may be missing.
+            place: for messages.
+            digest: returns a SHA-256 (hex) over the content; called at most once.
 
         Raises:
             ModelError: a name is missing.
@@ -119,7 +119,7 @@ class ModelWeights(Mapping[str, WeightArray]):
 
     @classmethod
     def of(cls, config: ModelConfig, arrays: Mapping[str, np.ndarray], *, place: str = "weights") -> ModelWeights:
-        """Weights that are there already. Raises ModelError as `__init__` and reading do, at once."""
+        """Wrap arrays in memory. Raises ModelError at once where `__init__` or reading would."""
 
         def digest() -> str:
             h = hashlib.sha256(repr(config).encode())
@@ -134,7 +134,7 @@ class ModelWeights(Mapping[str, WeightArray]):
         return made
 
     def replaced(self, readers: Mapping[str, Callable[[], np.ndarray]], label: str) -> ModelWeights:
-        """The same weights but for those in `readers`, which `label` describes (it enters the digest)."""
+        """Return the same weights, except those in `readers`. label: describes the change; it enters the digest."""
         return ModelWeights(
             self.config,
             {**self._readers, **readers},
@@ -148,7 +148,7 @@ class ModelWeights(Mapping[str, WeightArray]):
         return self._digest()
 
     def __getitem__(self, name: str) -> WeightArray:
-        """The array: float32, C-contiguous. Raises ModelError for a wrong shape or a number that is not finite."""
+        """Return the array: float32, C-contiguous. Raises ModelError for a wrong shape or a number that is not finite."""
         if name not in self.shapes:
             raise KeyError(name)
         array = np.ascontiguousarray(self._readers[name](), np.float32)

@@ -1,1 +1,1 @@
-"""Files of language models: GGUF, safetensors and Hugging Face folders, read, written and fetched."""
+"""Reads, writes and fetches files of language models: GGUF, safetensors and Hugging Face folders."""

@@ -1,4 +1,4 @@
-"""The folders in fleet's cache that belong to models of other people."""
+"""Folders for published models in fleet's cache."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ __all__ = ["model_file", "models_folder", "store"]
 
 
 def models_folder() -> Path:
-    """`models` in fleet's cache; it may not be there yet."""
+    """Return `models` in fleet's cache; the folder may not exist."""
     return cache_root() / "models"
 
 
 def model_file(name: str, suffix: str = ".gguf") -> Path:
-    """Where a fetched model's file stands."""
+    """Return the path of a fetched model's file."""
     return models_folder() / f"{name}{suffix}"
 
 
 def store(path: Path, write: Callable[[IO[bytes]], None]) -> None:
-    """Writes a file whole or not at all, its folders too. Raises SetupError when the folder cannot be written."""
+    """Write a file atomically; creates its folders. Raises SetupError if the folder cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

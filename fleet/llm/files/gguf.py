@@ -1,4 +1,4 @@
-"""Language models out of GGUF files: llama, qwen2, chatglm and gpt2."""
+"""Reads language models from GGUF files: llama, qwen2, chatglm and gpt2."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _SYSTEM = re.compile(r"<\|im_start\|>system\n(.{0,400}?)<\|im_end\|>")
 
 
 def open_gguf(path: Path) -> tuple[ModelWeights, Mapping[str, Value]]:
-    """The weights of a GGUF file, and its fields (the tokenizer's are among them).
+    """Return the weights of a GGUF file and its fields, which include the tokenizer's.
 
     Raises:
-        ModelError: not a whole GGUF file, another architecture, sizes that cannot be, tensors missing or of other shapes.
+        ModelError: incomplete GGUF file, unknown architecture, invalid sizes, tensors missing or with wrong shapes.
     """
     file = GgufFile(path)
     config = gguf_config(file)
@@ -40,7 +40,7 @@ def open_gguf(path: Path) -> tuple[ModelWeights, Mapping[str, Value]]:
 
 
 class _Fields:
-    """Values by key, with their types checked."""
+    """Values by key, with checked types."""
 
     def __init__(self, file: GgufFile, prefix: str) -> None:
         self._file, self._prefix = file, prefix
@@ -71,7 +71,7 @@ class _Fields:
 
 
 def gguf_config(file: GgufFile) -> ModelConfig:
-    """The shape that a file's fields give. Raises ModelError naming the field."""
+    """Return the shape described by a file's fields. Raises ModelError naming the field."""
     named = file.fields.get("general.architecture")
     if not isinstance(named, str) or named not in _ARCHITECTURES:
         shown = repr(named)[:60] if isinstance(named, str) else "missing"
@@ -122,7 +122,7 @@ def gguf_config(file: GgufFile) -> ModelConfig:
 
 
 def chat_of_template(template: str) -> tuple[str, str]:
-    """(chat, system) of `ModelConfig` that a Jinja template means; it is recognised, never executed."""
+    """Return (chat, system) of `ModelConfig` for a Jinja template. The template is recognised, never executed."""
     if "<|im_start|>" not in template or "<|im_end|>" not in template:
         return "plain", ""
     found = _SYSTEM.search(template.replace("\\n", "\n"))

@@ -1,8 +1,8 @@
-"""A GGUF file's header and tensors.
+"""The header and the tensors of a GGUF file.
 
-The file is parsed here, with every count, length and offset checked against the file's size before anything of that size is
-read or made; package `gguf` is asked only to unpack blocks of quantised numbers. Layout: magic, version, counts, key-value
-pairs, tensor descriptions, padding, tensor data; little endian, version 2 or 3.
+Every count, length and offset is checked against the file's size before data of that size is read or allocated. Package `gguf` only
+unpacks blocks of quantised numbers. Layout: magic, version, counts, key-value pairs, tensor descriptions, padding, tensor data;
+little endian, version 2 or 3.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fleet.errors import FleetError, ModelError, SetupError
 __all__ = ["GgufFile", "TensorInfo", "Value"]
 
 Value = str | int | float | bool | list[str] | npt.NDArray[Any]
-"""Of a key: a scalar, strings, or numbers."""
+"""Value of a key: a scalar, strings, or numbers."""
 
 _SCALARS: Mapping[int, str] = {
     0: "<u1", 1: "<i1", 2: "<u2", 3: "<i2", 4: "<u4", 5: "<i4", 6: "<f4", 7: "?", 10: "<u8", 11: "<i8", 12: "<f8",
@@ -35,11 +35,11 @@ _BF16 = 30
 _MAX_PAIRS, _MAX_TENSORS, _MAX_ELEMENTS, _MAX_STRING, _MAX_ALIGNMENT = 1 << 16, 1 << 16, 1 << 22, 1 << 22, 1 << 16
 _MAX_NAME, _MAX_DIMENSIONS = 256, 4
 _LEAST_PAIR, _LEAST_TENSOR = 8 + 4 + 1, 8 + 4 + 8 + 4 + 8
-"""Bytes of the shortest possible entry: a header that announces more entries than fit lies."""
+"""Minimum bytes of a key-value pair and a tensor description, to reject headers that announce more entries than fit."""
 
 
 class TensorInfo(NamedTuple):
-    """shape: rows first; kind: GGML's number of the format; offset: into the file; nbytes: there."""
+    """A tensor's place. shape: rows first; kind: GGML's number of the format; offset: in the file; nbytes: size in the file."""
 
     shape: tuple[int, ...]
     kind: int
@@ -48,17 +48,17 @@ class TensorInfo(NamedTuple):
 
 
 class GgufFile:
-    """An opened file: its fields and its tensors.
+    """An open file: its fields and its tensors.
 
     Attributes:
         place: the path, for messages.
         fields: values by key.
-        tensors: what is where, by name.
+        tensors: places by name.
         shapes: of the tensors, rows first.
     """
 
     def __init__(self, path: Path) -> None:
-        """Reads the header. Raises ModelError, naming file and reason, for whatever is not a whole GGUF file."""
+        """Read the header. Raises ModelError, naming file and reason, if the file is not a complete GGUF file."""
         self.path, self.place = path, str(path)
         try:
             with path.open("rb") as file:
@@ -132,7 +132,7 @@ class GgufFile:
         if kind not in _SCALARS:
             raise self._bad(f"{what} is of type {kind}, expected 0 to 12")
         number = np.frombuffer(self._take(np.dtype(_SCALARS[kind]).itemsize, what), _SCALARS[kind])[0]
-        return float(str(number)) if kind == _FLOAT32 else number.item()  # 1e-05, which it was made of, not 9.99999974e-06
+        return float(str(number)) if kind == _FLOAT32 else number.item()  # the shortest decimal, 1e-05 instead of 9.99999974e-06
 
     def _read_tensors(self, count: int) -> None:
         described: dict[str, tuple[tuple[int, ...], int, int]] = {}
@@ -167,7 +167,7 @@ class GgufFile:
         return math.prod(shape) // block * size  # Python integers: no overflow
 
     def _format(self, name: str, kind: int) -> tuple[int, int]:
-        """Elements and bytes of a block of a format."""
+        """Return the elements and the bytes of a block of the tensor's format."""
         if kind in _PLAIN:
             return 1, np.dtype(_PLAIN[kind]).itemsize
         if kind == _BF16:
@@ -178,13 +178,13 @@ class GgufFile:
         return sizes[kind]
 
     def format_of(self, name: str) -> str:
-        """The format's name: "F32", "Q4_1"."""
+        """Return the format's name: "F32", "Q4_1"."""
         kind = self.tensors[name].kind
         plain = {0: "F32", 1: "F16", 28: "F64", _BF16: "BF16"}
         return plain[kind] if kind in plain else _gguf(self.place).GGMLQuantizationType(kind).name
 
     def read(self, name: str) -> np.ndarray:
-        """The tensor, float32. Raises ModelError when the file has changed since or its format cannot be unpacked."""
+        """Return the tensor, float32. Raises ModelError if the file has changed since or its format cannot be unpacked."""
         info = self.tensors[name]
         needed = info.nbytes + bytes_of(info.shape, np.dtype(np.float32))
         check_room(needed, f"tensor {name}, {self.format_of(name)}{list(info.shape)},", where=self.place)
@@ -203,7 +203,7 @@ class GgufFile:
         gguf = _gguf(self.place)
         rows = data.reshape(*info.shape[:-1], -1)
         try:
-            with np.errstate(all="ignore"):  # numbers that are not finite are found where the weights are asked for
+            with np.errstate(all="ignore"):  # `ModelWeights` reports numbers that are not finite
                 return gguf.quants.dequantize(rows, gguf.GGMLQuantizationType(info.kind)).reshape(info.shape)
         except FleetError:
             raise
@@ -220,7 +220,7 @@ class GgufFile:
 
 
 def _gguf(place: str) -> Any:
-    """The package, loaded when a file needs it. Raises SetupError where it is not installed."""
+    """Import the package when a file needs it. Raises SetupError if it is not installed."""
     try:
         return importlib.import_module("gguf")
     except ImportError:

@@ -1,6 +1,6 @@
-"""Language models in Hugging Face's layout: a folder with config.json and *.safetensors; llama, qwen2, chatglm (2) and gpt2.
+"""Reads language models in Hugging Face's layout: a folder with config.json and *.safetensors.
 
-Nothing in the folder is executed.
+Architectures: llama, qwen2, chatglm (2) and gpt2. Nothing in the folder is executed.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ __all__ = ["hugging_face_config", "open_hugging_face"]
 
 _MAX_CONFIG = 1 << 20
 _COMPUTED = (".rotary_emb.inv_freq", "rotary_pos_emb.inv_freq", ".attn.bias", ".attn.masked_bias")
-"""Tensors that some checkpoints store though they follow from the configuration."""
+"""Tensors that some checkpoints store although they follow from the configuration."""
 T = TypeVar("T")
 _Get = Callable[..., Any]
 _Refuse = Callable[..., None]
 
 
 def open_hugging_face(folder: Path) -> ModelWeights:
-    """The weights in a folder.
+    """Return the weights in a folder.
 
     Raises:
-        ModelError: files missing, cut short or contradicting each other, another architecture, sizes that cannot be.
+        ModelError: files missing, truncated or contradictory, unknown architecture, invalid sizes.
     """
     tensors = TensorFolder(folder)
     config = hugging_face_config(folder / "config.json", tensors)
@@ -44,7 +44,7 @@ def open_hugging_face(folder: Path) -> ModelWeights:
     used = {part.stored for part in parts.values()}
     unknown = sorted(name for name in tensors.shapes if name not in used and not name.endswith(_COMPUTED))
     if config.tied:
-        unknown = [name for name in unknown if name != "lm_head.weight"]  # the same numbers again
+        unknown = [name for name in unknown if name != "lm_head.weight"]  # a copy of the embedding
     if unknown:
         raise ModelError(
             f"tensor {unknown[0]!s:.80} is not known in a {config.architecture} model: fleet would compute something else",
@@ -54,7 +54,7 @@ def open_hugging_face(folder: Path) -> ModelWeights:
 
 
 def hugging_face_config(path: Path, tensors: TensorFolder) -> ModelConfig:
-    """The shape that a config.json gives. Raises ModelError naming the field."""
+    """Return the shape described by a config.json. Raises ModelError naming the field."""
     content = read_json(path, _MAX_CONFIG)
 
     def get(key: str, kind: type[T], default: T | None = None) -> T:
@@ -88,8 +88,8 @@ def hugging_face_config(path: Path, tensors: TensorFolder) -> ModelConfig:
             case _:
                 raise ModelError(f"model_type is {kind!r:.40}, expected llama, qwen2, chatglm or gpt2")
         if kind != "chatglm" and content.get("tie_word_embeddings") is None:
-            config = replace(config, tied="lm_head.weight" not in tensors)  # each family has a default of its own
-        if config.rotary and content.get("rope_parameters") is not None:  # where newer files have the base
+            config = replace(config, tied="lm_head.weight" not in tensors)  # the families have different defaults
+        if config.rotary and content.get("rope_parameters") is not None:  # newer files have the base here
             config = replace(config, rope_base=_rope_base(content["rope_parameters"]))
         return replace(config, bos=tokens["bos"], eos=tuple(eos))
     except ModelError as error:
@@ -179,7 +179,7 @@ def _gpt2_config(get: _Get, refuse: _Refuse) -> ModelConfig:
 
 
 def _chat(path: Path) -> tuple[str, str]:
-    """(chat, system) of the template in tokenizer_config.json; without the file no template."""
+    """Return (chat, system) of the template in tokenizer_config.json; without the file, no template."""
     if not path.is_file():
         return "plain", ""
     template = read_json(path, _MAX_CONFIG).get("chat_template")

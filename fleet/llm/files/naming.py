@@ -1,8 +1,8 @@
-"""How files name and lay out the weights that `fleet.llm.weights` names: one description, used to read and to write.
+"""Names and layouts of weights in files, for the names of `fleet.llm.weights`: one description, used to read and to write.
 
-GGUF keeps matrices [outputs, inputs]; so does Hugging Face, but for GPT-2's, which are [inputs, outputs]. GPT-2 and ChatGLM2 fuse
-q, k and v, ChatGLM2 also gate and up, one below the other. GGUF has llama's and chatglm's q and k with adjacent rotary pairs;
-Hugging Face's llama and qwen2, and GGUF's qwen2, pair the halves of a head.
+GGUF stores matrices as [outputs, inputs]. So does Hugging Face, except for GPT-2, which has [inputs, outputs]. GPT-2 and ChatGLM2
+concatenate q, k and v along the outputs, ChatGLM2 also gate and up. In GGUF, llama's and chatglm's q and k have adjacent rotary
+pairs; Hugging Face's llama and qwen2, and GGUF's qwen2, pair the halves of a head.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ __all__ = ["WeightPart", "WeightStore", "gguf_parts", "hugging_face_parts", "sto
 
 @dataclass(frozen=True)
 class WeightPart:
-    """Where a canonical weight stands in a file.
+    """The place of a canonical weight in a file.
 
     Attributes:
         stored: the file's name.
         transposed: the file has [outputs, inputs].
-        start: first of its outputs within the stored tensor, which may hold several weights.
-        halves: heads whose rotary pairs are (i, i + rotary / 2) in the file; 0: as they are.
+        start: its first output in the stored tensor, which may hold several weights.
+        halves: number of heads whose rotary pairs are (i, i + rotary / 2) in the file; 0: no reordering.
     """
 
     stored: str
@@ -42,14 +42,14 @@ class WeightStore(Protocol):
 
     place: str
     shapes: Mapping[str, tuple[int, ...]]
-    """By stored name; of a matrix, rows first."""
+    """Shapes by stored name; matrices rows first."""
 
     def read(self, name: str) -> np.ndarray:
-        """The tensor, float32. Raises ModelError when it cannot be read."""
+        """Return the tensor, float32. Raises ModelError if it cannot be read."""
         ...
 
     def digest(self) -> str:
-        """SHA-256 (hex) of the content."""
+        """Return the SHA-256 (hex) of the content."""
         ...
 
 
@@ -72,7 +72,7 @@ def _linear(
 def _attention(
     c: ModelConfig, block: str, stored: Mapping[str, str], *, transposed: bool = True, halves: bool = False
 ) -> dict[str, WeightPart]:
-    """`stored`: the names of "q", "k", "v", "o"; equal names of q, k and v are one tensor."""
+    """Return the places of attention weights. stored: names of "q", "k", "v", "o"; equal names of q, k and v mean one tensor."""
     fused = stored["q"] == stored["k"]
     starts = (0, c.query_channels, c.query_channels + c.kv_channels) if fused else (0, 0, 0)
     heads = (c.heads, c.kv_heads, 0) if halves else (0, 0, 0)
@@ -83,7 +83,7 @@ def _attention(
 
 
 def _ffn(c: ModelConfig, block: str, stored: Mapping[str, str], *, transposed: bool = True) -> dict[str, WeightPart]:
-    """`stored`: the names of "gate" (where there is one), "up", "down"; equal names of gate and up are one tensor."""
+    """Return the places of feed-forward weights. stored: names of "gate" (if gated), "up", "down"; equal names mean one tensor."""
     parts: dict[str, WeightPart] = {}
     up = 0
     if c.gated:
@@ -94,7 +94,7 @@ def _ffn(c: ModelConfig, block: str, stored: Mapping[str, str], *, transposed: b
 
 
 def gguf_parts(c: ModelConfig) -> dict[str, WeightPart]:
-    """Where a GGUF file has each weight; of a tied head, nothing."""
+    """Return the place of each weight in a GGUF file; a tied head has none."""
     fused = c.architecture in {"gpt2", "chatglm2"}
     parts = {"embedding": WeightPart("token_embd.weight")} | _norms(c, {"norm": "output_norm"})
     if c.learned_positions:
@@ -112,7 +112,7 @@ def gguf_parts(c: ModelConfig) -> dict[str, WeightPart]:
 
 
 def hugging_face_parts(c: ModelConfig) -> dict[str, WeightPart]:
-    """Where a Hugging Face checkpoint has each weight; of a tied head, nothing."""
+    """Return the place of each weight in a Hugging Face checkpoint; a tied head has none."""
     match c.architecture:
         case "gpt2":
             return _hugging_face_gpt2(c)
@@ -163,7 +163,7 @@ def _hugging_face_gpt2(c: ModelConfig) -> dict[str, WeightPart]:
 
 
 def stored_shapes(config: ModelConfig, parts: Mapping[str, WeightPart]) -> dict[str, tuple[int, ...]]:
-    """The shapes that a file's tensors must have, by stored name."""
+    """Return the required shapes of a file's tensors, by stored name."""
     shapes = weight_shapes(config)
     expected: dict[str, tuple[int, ...]] = {}
     for name, part in parts.items():
@@ -175,10 +175,10 @@ def stored_shapes(config: ModelConfig, parts: Mapping[str, WeightPart]) -> dict[
 
 
 def weights_from(store: WeightStore, config: ModelConfig, parts: Mapping[str, WeightPart]) -> ModelWeights:
-    """Weights that are read from `store` when they are asked for.
+    """Return weights that are read from `store` on access.
 
     Raises:
-        ModelError: a tensor is missing or has another shape (at once); it cannot be read (when it is asked for).
+        ModelError: a tensor is missing or has another shape (at once); it cannot be read (on access).
     """
     for stored, shape in stored_shapes(config, parts).items():
         if stored not in store.shapes:
@@ -201,7 +201,7 @@ def weights_from(store: WeightStore, config: ModelConfig, parts: Mapping[str, We
 
 
 def stored_arrays(weights: Mapping[str, np.ndarray], config: ModelConfig, parts: Mapping[str, WeightPart]) -> dict[str, np.ndarray]:
-    """The other way: the tensors that a file holds, by stored name, float32."""
+    """Return a file's tensors by stored name, float32: the inverse of reading."""
     made: dict[str, np.ndarray] = {}
     for name, part in sorted(parts.items(), key=lambda item: item[1].start):
         array = weights[name]

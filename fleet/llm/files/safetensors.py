@@ -1,7 +1,7 @@
-"""Tensors in safetensors files.
+"""Reads and writes tensors in safetensors files.
 
-A safetensors file is the length of a JSON header (8 bytes), the header, and the tensors' bytes. It is read here: NumPy has no
-bfloat16, in which most checkpoints are.
+A safetensors file is the length of a JSON header (8 bytes), the header, and the tensors' bytes. This module parses it itself,
+because NumPy has no bfloat16, the dtype of most checkpoints.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SINGLE, _INDEX = "model.safetensors", "model.safetensors.index.json"
 
 
 class TensorPlace(NamedTuple):
-    """Where a tensor lies: file, its dtype's name in the format, shape, first byte, bytes."""
+    """The place of a tensor: file, the format's dtype name, shape, offset, size in bytes."""
 
     path: Path
     dtype: str
@@ -36,7 +36,7 @@ class TensorPlace(NamedTuple):
 
 
 def read_json(path: Path, most: int) -> dict[str, Any]:
-    """A JSON object out of a file of at most so many bytes. Raises ModelError, naming file and reason."""
+    """Read a JSON object from a file of at most `most` bytes. Raises ModelError, naming file and reason."""
     try:
         if path.stat().st_size > most:
             raise ModelError(f"is larger than {most:,} bytes", where=str(path))
@@ -56,7 +56,7 @@ def _object(data: bytes, place: str) -> dict[str, Any]:
 
 
 def read_header(path: Path) -> dict[str, TensorPlace]:
-    """What is where in one file, everything checked against its size. Raises ModelError, naming file and reason."""
+    """Return the tensors of one file, checked against its size. Raises ModelError, naming file and reason."""
     place = str(path)
     try:
         size = path.stat().st_size
@@ -97,7 +97,7 @@ class TensorFolder:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Reads the headers. Raises ModelError, naming file and reason."""
+        """Read the headers. Raises ModelError, naming file and reason."""
         self.place = str(folder)
         self._tensors: dict[str, TensorPlace] = {}
         self.files = self._files(folder)
@@ -125,7 +125,7 @@ class TensorFolder:
         return [folder / name for name in files]
 
     def renamed(self, name: Callable[[str], str]) -> TensorFolder:
-        """Uses other names: some checkpoints have a prefix, others have not."""
+        """Rename the tensors in place: some checkpoints have a prefix, others do not."""
         self._tensors = {name(stored): tensor for stored, tensor in self._tensors.items()}
         self.shapes = {stored: tensor.shape for stored, tensor in self._tensors.items()}
         return self
@@ -134,7 +134,7 @@ class TensorFolder:
         return name in self._tensors
 
     def read(self, name: str) -> np.ndarray:
-        """The tensor, float32. Raises ModelError for another dtype, or when the file has changed since."""
+        """Return the tensor, float32. Raises ModelError if its dtype is not supported or the file has changed since."""
         tensor = self._tensors[name]
         place = str(tensor.path)
         if tensor.dtype not in _DTYPES:
@@ -163,7 +163,7 @@ class TensorFolder:
             return array.astype(np.float32).reshape(tensor.shape)
 
     def digest(self) -> str:
-        """SHA-256 (hex) over the files."""
+        """Return a SHA-256 (hex) over the files."""
         total = hashlib.sha256()
         for path in self.files:
             with path.open("rb") as file:
@@ -172,7 +172,7 @@ class TensorFolder:
 
 
 def write_safetensors(path: Path, tensors: Mapping[str, np.ndarray]) -> None:
-    """Writes float32 tensors into one file."""
+    """Write float32 tensors into one file."""
     header: dict[str, Any] = {}
     offset = 0
     for name, array in tensors.items():

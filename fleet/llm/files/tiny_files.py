@@ -1,4 +1,4 @@
-"""Writes models as files: what tests read back, and what the tiny model looks like to other programs."""
+"""Writes models as files: for tests that read them back, and to show the tiny model to other programs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MERGES = (
     "l e", "s t", "o m", "Ġ m", "i c", "e l", "Ġ d", "Ġ l", "r o", "Ġ is", "Ġw h", "Ġwh at", "a s", "Ġ n", "l l", "v e", "Ġh e",
     "Ġ e", "c h", "o w", "Ġ g", "Ġ r", "u r", "Ġw as", "Ġ k", "i d",
 )  # fmt: skip
-"""Pairs in the order in which they are merged."""
+"""Pairs in merge order."""
 _CHATML = (
     "{% for message in messages %}{% if loop.first and messages[0]['role'] != 'system' %}"
     "{{ '<|im_start|>system\nSYSTEM<|im_end|>\n' }}{% endif %}"
@@ -36,7 +36,7 @@ _CHATML = (
 
 
 def tiny_vocabulary() -> tuple[list[str], list[str]]:
-    """(tokens by id, merges) of the tiny model: control tokens, merged ones, from `FIRST_BYTE` the bytes."""
+    """Return (tokens by id, merges) of the tiny model: control tokens, merged tokens, then the bytes from `FIRST_BYTE` on."""
     merged = [merge.replace(" ", "") for merge in _MERGES]
     tokens = [*_SPECIAL, *merged, *byte_characters()]
     if len(set(tokens)) != VOCABULARY or tokens.index("Ā") != FIRST_BYTE:
@@ -49,7 +49,7 @@ def _template(config: ModelConfig) -> str:
 
 
 def write_gguf(path: Path, weights: ModelWeights, *, form: str = "F32") -> None:
-    """Writes a GGUF file with the tiny vocabulary.
+    """Write a GGUF file with the tiny vocabulary.
 
     Args:
         path: the file.
@@ -98,7 +98,7 @@ def write_gguf(path: Path, weights: ModelWeights, *, form: str = "F32") -> None:
 
 
 def write_hugging_face(folder: Path, weights: ModelWeights, *, files: int = 1) -> None:
-    """Writes config.json, tokenizer.json, tokenizer_config.json and safetensors; with an index if these are several `files`."""
+    """Write config.json, tokenizer.json, tokenizer_config.json and safetensors; with an index if there are several `files`."""
     folder.mkdir(parents=True, exist_ok=True)
     c = weights.config
     (folder / "config.json").write_text(json.dumps(_hugging_face_config(c)))

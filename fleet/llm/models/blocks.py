@@ -1,6 +1,6 @@
-"""The pieces of a transformer as operators of a graph: what all architectures are made of.
+"""The parts of a transformer as graph operators, for all architectures.
 
-Every node has a name "blocks.3.wq"; a constant has the name of its weight. Weights are read when somebody needs the array.
+Every node has a name like "blocks.3.wq"; a constant has the name of its weight. Weights are read on access.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Read = Callable[[str], np.ndarray]
 
 
 def rotary_table(config: ModelConfig, positions: int) -> np.ndarray:
-    """[2, positions, D / 2] float64: cosines and sines of every adjacent pair; (1, 0) for channels that are not rotated."""
+    """Return [2, positions, D / 2] float64: cosines and sines of every adjacent pair; (1, 0) for channels that are not rotated."""
     pairs = np.arange(config.head_channels // 2)
     frequency = np.where(2 * pairs < config.rotary, config.rope_base ** (-2.0 * pairs / max(config.rotary, 1)), 0.0)
     angle = np.arange(positions)[:, None] * frequency
@@ -31,11 +31,12 @@ def rotary_table(config: ModelConfig, positions: int) -> np.ndarray:
 
 @dataclass
 class Blocks:
-    """Makes nodes for one model.
+    """Makes the nodes of one model.
 
     Attributes:
-        config: the shape. options: which sequence.
-        read: gives a weight by its name; None where there are none.
+        config: the model's shape.
+        options: the instruction sequence.
+        read: returns a weight by its name; None without weights.
         token: the dynamic dimension.
     """
 
@@ -50,7 +51,7 @@ class Blocks:
     def _constant(
         self, name: str, shape: tuple[int, ...], make: Callable[[Read], np.ndarray], *, matrix: bool = False
     ) -> ConstantNode:
-        """A constant; there is one of every name."""
+        """Return the constant of a name; it is made once."""
         if name not in self._constants:
             read = self.read
             data = None if read is None else lambda: make(read)
@@ -58,7 +59,7 @@ class Blocks:
         return self._constants[name]
 
     def _matrix(self, name: str, parts: Sequence[str], inputs: int, outputs: int) -> ConstantNode:
-        """One weight, or several side by side."""
+        """Return a matrix of one weight, or of several side by side."""
 
         def make(read: Read) -> np.ndarray:
             return read(parts[0]) if len(parts) == 1 else np.concatenate([read(p) for p in parts], axis=1)
@@ -66,7 +67,7 @@ class Blocks:
         return self._constant(name, (inputs, outputs), make, matrix=True)
 
     def _words(self, name: str, parts: Sequence[str], outputs: int, *, bias: bool) -> ConstantNode:
-        """Batch norm words [2, outputs]: weight 1, and the bias where there is one."""
+        """Return batch norm words [2, outputs]: weight 1, and the bias or zeros."""
 
         def make(read: Read) -> np.ndarray:
             biases = np.concatenate([read(f"{p}.bias") for p in parts]) if bias else np.zeros(outputs)
@@ -77,7 +78,7 @@ class Blocks:
     # ---- operators
 
     def place(self, call: OperatorCall, place: str) -> OperatorCall:
-        """The call with its result in a memory block. place: "onchip" (where the options allow it) or "runtime"."""
+        """Place the call's result in a memory block. place: "onchip" (if the options allow it) or "runtime"."""
         call.prefix = "onchip" if place == "onchip" and self.options.onchip else "runtime"
         return call
 
@@ -85,9 +86,9 @@ class Blocks:
         self, node: str, x: Node, weights: Sequence[str], sizes: tuple[int, int], *, bias: bool = False,
         residual: Node | None = None, multiply: bool = False, argmax: bool = False, place: str = "onchip",
     ) -> OperatorCall:  # fmt: skip
-        """x @ w (+ bias) (+ or * residual), by the shortest operator that does it. weights: one name, or several side by side.
+        """Build x @ w (+ bias) (+ or * residual) with the fewest operators. weights: one name, or several side by side.
 
-        argmax: two results, [0] the product and [1] the index of its largest channel.
+        argmax: the call has two results, [0] the product and [1] the index of its largest channel.
         """
         name = weights[0] if len(weights) == 1 else "+".join([weights[0], *(w.rsplit(".", 1)[-1] for w in weights[1:])])
         matrix = self._matrix(name, weights, *sizes)
@@ -101,7 +102,7 @@ class Blocks:
         )
 
     def norm(self, node: str, x: Node, weight: str, *, place: str = "onchip") -> OperatorCall:
-        """RMS or layer norm with the weight's gamma (and beta)."""
+        """Build an RMS or layer norm with the weight's gamma (and beta)."""
         c = self.config
         layer = c.norm == "layer"
 
@@ -114,13 +115,13 @@ class Blocks:
         return self.place(operator(x, words, eps=c.norm_eps, name=node), place)
 
     def activate(self, node: str, x: Node) -> OperatorCall:
-        """The feed-forward part's function; the compiler brings the device's table for it."""
+        """Build the activation of the feed-forward part; the compiler supplies the device's table for it."""
         function = "gelu_tanh" if self.config.activation == "gelu" else "silu"
         table = self._constants.setdefault(f"table.{function}", products.const_ddr(f"table.{function}", None, (3, 16)))
         return self.place(pointwise.activate(x, table, function=function, name=node), "onchip")
 
     def rope(self, node: str, x: Node) -> OperatorCall:
-        """Rotates adjacent pairs of every head by its token's position."""
+        """Rotate adjacent pairs of every head by the token's position."""
         config, positions = self.config, self.options.positions
         shape = (2, positions, config.head_channels // 2)
         if "rotary" not in self._constants:
@@ -128,18 +129,18 @@ class Blocks:
         return attention.pos_emb(x, self._constants["rotary"], name=node)
 
     def heads(self, x: Node, heads: int) -> OperatorCall:
-        """(1, token, heads * D) as (heads, token, D); a view."""
+        """View (1, token, heads * D) as (heads, token, D)."""
         return views.reshape(x, (heads, self.token, self.config.head_channels))
 
     def split(self, x: Node, axis: int, sizes: Sequence[int]) -> tuple[Node, ...]:
-        """Parts of a tensor; views."""
+        """Split a tensor into views."""
         whole = views.split(x, axis, tuple(sizes))
         return tuple(whole[i] for i in range(len(sizes)))
 
     # ---- parts of a block
 
     def queries_keys_values(self, block: str, x: Node) -> tuple[Node, Node, Node]:
-        """q, k and v as (heads, token, D), q and k rotated where the model rotates."""
+        """Return q, k and v as (heads, token, D); q and k are rotated if the model uses rotary positions."""
         c, o = self.config, self.options
         attention = f"{block}.attention"
         h, kv, rotated = c.heads, c.kv_heads, c.rotary > 0
@@ -173,7 +174,7 @@ class Blocks:
         return q, k, v
 
     def attention(self, block: str, x: Node) -> Node:
-        """(1, token, heads * D): what the heads found in the cache."""
+        """Return the attention's result, (1, token, heads * D), from the cache."""
         c = self.config
         q, k, v = self.queries_keys_values(block, x)
         keys = attention.dat_hbm(k, 1, name=f"{block}.cache_k")
@@ -184,7 +185,7 @@ class Blocks:
         return views.reshape(mixed, (1, self.token, c.query_channels))
 
     def feed_forward(self, block: str, x: Node, residual: Node, *, place: str) -> Node:
-        """Gated or plain, the residual added."""
+        """Build the gated or plain feed-forward part and add the residual."""
         c = self.config
         ffn, bias = f"{block}.ffn", self.config.linear_bias
         inner = (c.channels, c.ffn)
@@ -197,7 +198,7 @@ class Blocks:
         return self.linear(f"{block}.down", hidden, [f"{ffn}.down"], (c.ffn, c.channels), bias=bias, residual=residual, place=place)
 
     def block(self, index: int, x: Node, *, place: str) -> Node:
-        """One transformer block. place: of its result."""
+        """Build one transformer block. place: of its result."""
         c, name = self.config, f"blocks.{index}"
         mixed = self.attention(name, self.norm(f"{name}.norm1", x, f"{name}.norm1"))
         middle = self.linear(
@@ -206,11 +207,11 @@ class Blocks:
         return self.feed_forward(name, self.norm(f"{name}.norm2", middle, f"{name}.norm2"), middle, place=place)
 
     def input(self) -> VarNode:
-        """The embedded tokens."""
+        """Return the variable of the embedded tokens."""
         return products.var_ddr("x", (1, self.token, self.config.channels))
 
     def head(self, x: Node) -> Node:
-        """Logits (1, 1, vocabulary) of the last token and the index of the largest; without a head the normed token."""
+        """Return the last token's logits (1, 1, vocabulary) with the index of the largest; without a head, the normalised token."""
         c = self.config
         last = self.norm("norm", views.gather(x), "norm", place="runtime" if self.options.host_head else "onchip")
         if self.options.host_head:

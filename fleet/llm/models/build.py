@@ -1,4 +1,4 @@
-"""A whole model as a graph."""
+"""Builds a whole model as a graph."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class ModelGraph:
     """A model's graph.
 
     Attributes:
-        root: two results, the logits of the last token and the index of the largest; there is one variable, "x"
+        root: two results, the logits of the last token and the index of the largest. The only variable is "x"
             (1, token, channels), the embedded tokens.
-        config, options: what it was made of.
+        config, options: the arguments of `build_model`.
         blocks: the results of the transformer blocks, in order.
         token, last_token: its dynamic dimensions.
     """
@@ -37,23 +37,23 @@ class ModelGraph:
     last_token: ne.Var
 
     def calls(self) -> Iterator[OperatorCall]:
-        """Its calls that are instructions, in order."""
+        """Yield the calls that become instructions, in order."""
         for node in post_order(self.root):
             if isinstance(node, OperatorCall) and not node.VIEW:
                 yield node
 
     def counts(self) -> Counter[str]:
-        """Instructions by operator ("mvm_bn")."""
+        """Count instructions by operator ("mvm_bn")."""
         return Counter(call.op.rsplit(".", 1)[-1] for call in self.calls())
 
 
 def build_model(config: ModelConfig, weights: Mapping[str, np.ndarray] | None = None, options: ModelOptions = SHORT) -> ModelGraph:
-    """The graph of a model.
+    """Build the graph of a model.
 
     Args:
         config: its shape.
-        weights: by the names of `fleet.llm.weights`, read when they are needed; None: shapes only.
-        options: which sequence of operators, and the limits of a step.
+        weights: by the names of `fleet.llm.weights`, read on access; None: shapes only.
+        options: the sequence of operators, and the limits of a step.
     """
     token = ne.Var("token", max_data=options.tokens)
     last_token = ne.Var("last_token", max_data=options.positions)

@@ -1,4 +1,4 @@
-"""`python -m fleet.llm.models.counts [--check]`: instructions a model, in docs/language-models.md, out of the graphs."""
+"""`python -m fleet.llm.models.counts [--check]`: writes the instructions per model into docs/language-models.md."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ __all__ = ["PUBLISHED", "main", "table"]
 PUBLISHED: Mapping[str, int | None] = {
     "smollm2-135m": None, "llama2-7b": 546, "qwen2-7b": 478, "chatglm2-6b": 478, "gpt2": None,
 }  # fmt: skip
-"""Operations of the public compiler's graphs, where it has one."""
+"""Operations of the public compiler's graphs; None if it does not have the model."""
 
 
 def table() -> str:
-    """The table in Markdown."""
+    """Return the table in Markdown."""
     lines = [
         "| model | blocks | public compiler | classic | of them a block | short | of them a block | kinds of the classic block |",
         "|---|---|---|---|---|---|---|---|",
@@ -40,7 +40,7 @@ def table() -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """In the repository's root."""
+    """Entry point; run it in the repository's root."""
     return write_page(Path("docs/language-models.md"), {"counts": table()}, "--check" in arguments)
 
 

@@ -1,4 +1,4 @@
-"""Which sequence of instructions a model's block becomes."""
+"""Options for the instruction sequence of a model's block."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["CLASSIC", "SHORT", "ModelOptions"]
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """What of a block is joined, where its tensors stand, and for how many tokens it is planned.
+    """Which operations of a block are joined, where its tensors are placed, and for how many tokens it is planned.
 
     Attributes:
-        tokens: most new tokens of a step; a longer prompt is read in chunks of so many.
-        positions: most tokens in the caches, new ones included.
-        fuse_qkv: q, k and v are one product, whose result is split by views.
-        join_rope: the heads of q and k are rotated by one instruction; needs `fuse_qkv`.
-        onchip: short-lived tensors stand in the on-chip memory where they fit.
-        host_head: the head is not in the graph, whose result is the last token's normed channels: the host multiplies.
+        tokens: maximum new tokens per step; a longer prompt is read in chunks of this size.
+        positions: maximum tokens in the caches, including new ones.
+        fuse_qkv: compute q, k and v as one product and split the result with views.
+        join_rope: rotate the heads of q and k in one instruction; needs `fuse_qkv`.
+        onchip: place short-lived tensors in on-chip memory if they fit.
+        host_head: leave the head out of the graph. The result is the last token's normalised channels, and the host multiplies.
     """
 
     tokens: int = 32
@@ -30,7 +30,7 @@ class ModelOptions:
     host_head: bool = False
 
     def __post_init__(self) -> None:
-        """Raises FleetError for sizes that cannot be."""
+        """Raises FleetError if a size is invalid."""
         if not 1 <= self.tokens <= self.positions:
             raise FleetError(
                 f"{self.tokens} tokens a step and {self.positions} positions, expected 1 <= tokens <= positions", where="plan"
@@ -40,7 +40,7 @@ class ModelOptions:
 
 
 CLASSIC = ModelOptions(fuse_qkv=False, join_rope=False, onchip=False)
-"""The 17 operations a block of seed 004's family, all in DDR."""
+"""17 operations per block, as in the public compiler, all tensors in DDR."""
 
 SHORT = ModelOptions()
-"""14 operations a block; measured to be the quickest on small models (docs/language-models.md)."""
+"""14 operations per block; measured as the fastest on small models (docs/language-models.md)."""

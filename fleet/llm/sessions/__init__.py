@@ -1,1 +1,1 @@
-"""A language model on one engine, a token at a time."""
+"""Sessions: a language model on one engine, one step at a time."""

@@ -1,7 +1,7 @@
-"""Sessions on an accelerator: its functional model or its simulated hardware, one memory and one open backend through all steps.
+"""Sessions on an accelerator's functional model or simulated hardware, with one memory and one open backend for all steps.
 
-Weights, KV cache and, in Aux mode, the binary stand in the device's memory. A step puts the embedded tokens there, patches
-the binary's words that depend on the step, runs the instructions and reads logits and argmax.
+Weights, KV cache and, in Aux mode, the binary are in the device's memory. A step writes the embedded tokens, patches the binary's
+words that depend on the step, runs the instructions and reads logits and argmax.
 """
 
 from __future__ import annotations
@@ -39,24 +39,26 @@ Image = tuple[str, int, int, np.ndarray]
 
 
 def load_images(module: Module) -> list[Image]:
-    """All images of a module; sessions on several engines share them. Quantises: takes seconds on a large model."""
+    """Return all images of a module; sessions on several engines share them. Quantises: takes seconds on a large model."""
     return list(module.images())
 
 
 @runtime_checkable
 class Stoppable(Protocol):
-    """A backend that can end at the first unexpected commit."""
+    """A backend that can stop at the first unexpected commit."""
 
     def expect(self, commits: Sequence[Commit]) -> None:
-        """What the next calls must leave."""
+        """Set the commits that the next calls must produce."""
         ...
 
 
 class DeviceSession(GenerationSession):
-    """See the module.
+    """A session on an accelerator.
 
     Attributes:
-        module: the compiled model. memory: what the device sees. seq: commits so far.
+        module: the compiled model.
+        memory: the device's memory.
+        seq: commits so far.
     """
 
     def __init__(
@@ -65,15 +67,17 @@ class DeviceSession(GenerationSession):
         head: np.ndarray | None = None,
     ) -> None:  # fmt: skip
         """Args:
-        model, embedding: see `GenerationSession`.
-        module: `model` compiled. backend: opened here, closed by `close`.
-        folder: for the memory's files and the simulation's; made.
-        options: "memory", "seed" count. images: `load_images`, where another session has them too.
-        head: [channels, vocabulary] where the graph ends before it: the host multiplies.
-        inside: values of nodes can be had: the step then runs node by node, which a clock would notice. Else none are given.
+            model, embedding: as in `GenerationSession`.
+            module: `model` compiled.
+            backend: opened here, closed by `close`.
+            folder: for the files of the memory and the simulation; created here.
+            options: "memory" and "seed" are used.
+            images: from `load_images`, if another session shares them.
+            head: [channels, vocabulary] if the graph ends before the head and the host multiplies.
+            inside: provide inner values of nodes. The step then runs node by node, which would change cycle counts on hardware.
 
         Raises:
-            FleetError: no room on the disk; whatever opening the backend raises.
+            FleetError: the disk is full; or an error from opening the backend.
         """
         super().__init__(model, embedding)
         self.name = backend.name
@@ -97,11 +101,11 @@ class DeviceSession(GenerationSession):
             self.progress(fraction, words)
 
     def expect(self, commits: Sequence[Commit]) -> None:
-        """See `GenerationSession`."""
+        """Set the commits that the next step must produce."""
         self._expected = commits
 
     def calls(self, tokens: int, position: int) -> Sequence[Call]:
-        """The instructions of a step."""
+        """Return the instructions of a step."""
         return self.module.calls(token=tokens, last_token=position)
 
     def _run(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
@@ -140,14 +144,14 @@ class DeviceSession(GenerationSession):
             return RanStep(logits, int(np.argmax(logits)), clock, tuple(commits), kept, counters)
         logits = module.read_output(memory, "output0", **dims)[0, -1].astype(np.float32)
         result = commits[-1].result
-        if stopped:  # what stands there is of no use, and nobody reads it
+        if stopped:  # the logits are meaningless and are not used
             return RanStep(np.zeros_like(logits), -1, clock, tuple(commits), kept, counters)
         if result is None:
             raise DeviceError("the last instruction has no argmax", where=f"model '{module.name}'")
         return RanStep(logits, int(result), clock, tuple(commits), kept, counters)
 
     def _watched(self, calls: Sequence[Call], dims: dict[str, int], wanted: set[str]) -> tuple[list[Commit], dict[str, np.ndarray]]:
-        """Node by node, so that a result can be read before its memory is used again."""
+        """Run node by node, to read a result before its memory is reused."""
         commits: list[Commit] = []
         kept: dict[str, np.ndarray] = {}
         at = 0
@@ -165,7 +169,7 @@ class DeviceSession(GenerationSession):
     def explain(
         self, divergence: Divergence, reference: TokenStep, other: TokenStep, beside: GenerationSession | None = None
     ) -> Divergence:
-        """Instruction, registers, addresses and values, as far as memory still holds them."""
+        """Add instruction, registers, addresses and values to the divergence, as far as memory still holds them."""
         if divergence.seq is None or not other.ran.commits:
             return divergence
         first = other.ran.commits[0].seq
@@ -184,12 +188,12 @@ class DeviceSession(GenerationSession):
         return replace(found, seq=divergence.seq)
 
     def prepare(self, memory: MappedMemory, step: TokenStep) -> None:
-        """Puts the inputs of a step into memory, as `step` does before it executes."""
+        """Write the inputs of a step into memory, as `step` does before it executes."""
         module, dims = self.module, {"token": len(step.tokens), "last_token": step.position}
         module.write_input(memory, "x", self._embedding(step.tokens, step.position)[None], **dims)
 
     def close(self) -> None:
-        """See `GenerationSession`."""
+        """Close the backend and the memory."""
         if self._open:
             self._open = False
             self.backend.close()
@@ -197,7 +201,7 @@ class DeviceSession(GenerationSession):
 
 
 def device_memory(module: Module, folder: Path, images: Iterable[Image]) -> MappedMemory:
-    """Zeroed images with the constants, and the parameter registers."""
+    """Create zeroed memory images, and write the constants and the parameter registers."""
     try:
         if folder.exists():
             shutil.rmtree(folder)

@@ -1,8 +1,8 @@
-"""A language model's first divergent commit: the step made again on the functional model up to it, then the replay.
+"""Explains a language model's first divergent commit: runs the step again on the functional model up to it, then replays it.
 
-Between steps only the caches live on: a step writes everything else that it reads. So it begins again on the functional model's own
-memory, wherever that has come to since, and writes the same bytes into the caches; what it computes is held against the digest of
-the model's first run.
+Only the caches survive between steps; a step writes everything else before it reads it. So the step can start again on the
+functional model's own memory, whatever ran on it since, and writes the same bytes into the caches. Its results are checked against
+the digests of the functional model's first run.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ _SECONDS = 0.4
 
 
 class SteppedModel(Protocol):
-    """What a replay needs of a `DeviceSession`."""
+    """The part of a `DeviceSession` that a replay needs."""
 
     module: Module
     memory: MappedMemory
 
     def prepare(self, memory: MappedMemory, step: TokenStep) -> None:
-        """Puts the inputs of a step into memory."""
+        """Write the inputs of a step into memory."""
         ...
 
     def calls(self, tokens: int, position: int) -> Sequence[Call]:
-        """The instructions of a step."""
+        """Return the instructions of a step."""
         ...
 
 
@@ -54,12 +54,15 @@ def explain_step(
     step: TokenStep,
     traces: tuple[Trace, Trace],
 ) -> Divergence | None:
-    """The divergence after a replay; None where none could be made.
+    """Return the divergence after a replay; None if no replay is possible.
 
     Args:
-        session: of the hardware, whose memory is overwritten. model: the functional model's.
-        divergence: numbers within the step. step: that of the hardware.
-        traces: of the functional model and of the hardware, likewise numbered.
+        session: of the hardware; its memory is overwritten.
+        model: of the functional model.
+        backend: the hardware.
+        divergence: with numbers within the step.
+        step: of the hardware.
+        traces: of the functional model and of the hardware, with numbers within the step.
     """
     seq = divergence.seq
     reference, other = traces
@@ -73,7 +76,7 @@ def explain_step(
         history = MemoryHistory(module.instruction_set, module.device, memory, calls)
         history.to(seq)
         if digest_writes(module.device, history.writes()) != reference.commits[seq].digest:
-            return None  # memory holds something else than the functional model had
+            return None  # memory differs from what the functional model had
         hardware = backend.hardware()
         fetch = fetch_at_end(hardware) if module.aux else None
         window = replay(history, hardware, expected_of(reference.commits), seq, other.commits[seq], fetch=fetch)
@@ -89,7 +92,7 @@ def explain_step(
 
 
 def _host_names(session: SteppedModel) -> HostNames:
-    """What the host put where, as far as a compiled graph says it."""
+    """Name the data that the host wrote, as far as a compiled graph knows them."""
     module = session.module
     constants = {place.storage: f"constant {place.name}" for place in module.constants.places}
     inputs = {port.storage: f"input {name}, embedded" for name, port in module.inputs.items()}
@@ -99,7 +102,7 @@ def _host_names(session: SteppedModel) -> HostNames:
     ]
 
     def name(space: str, _bank: int, offset: int) -> str:
-        # Of storages that share bytes the one that begins last is the nearest.
+        # Among storages that share bytes, the one that begins last is the nearest.
         found = [(start, text) for where, start, size, text in places if where == space and start <= offset < start + size]
         return max(found)[1] if found else ""
 

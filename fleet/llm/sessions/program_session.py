@@ -1,7 +1,7 @@
-"""Sessions on engines that run a program: the NumPy VM (the golden, and the rounded golden), and RISC-V.
+"""Sessions on engines that run a program: the NumPy VM (the golden and the rounded golden), and RISC-V.
 
-Keys and values stand here, [kv_heads, capacity, D] a cache, and are inputs of every step's program; weights are shared by
-all programs.
+The session holds keys and values, [kv_heads, capacity, D] per cache, and passes them as inputs to every step's program. All
+programs share the weights.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["ProgramSession", "RiscvSession", "VmSession"]
 
 
 class ProgramSession(GenerationSession):
-    """What both share: caches, inputs and results of a step."""
+    """Base class: caches, inputs and results of a step."""
 
     def __init__(self, model: ModelGraph, embedding: Embedding, weights: GraphWeights) -> None:
         super().__init__(model, embedding)
@@ -35,7 +35,7 @@ class ProgramSession(GenerationSession):
         self._caches: dict[str, F32] = {}
 
     def _inputs(self, step: StepProgram, x: F32, slots: int) -> dict[str, np.ndarray]:
-        """slots: of the caches that the program takes; those from `position` on hold zeros or what was forgotten."""
+        """Return a step's inputs. slots: cache slots of the program; from `position` on they hold zeros or discarded tokens."""
         first, n = self.position, step.tokens
         inputs: dict[str, np.ndarray] = {"x": x}
         for cache in step.caches:
@@ -57,7 +57,7 @@ class ProgramSession(GenerationSession):
 class VmSession(ProgramSession):
     """The golden: float32 in NumPy. One program for a step of n tokens serves every position.
 
-    name: "vm", or "vm-rounded" where `weights` are those that a device stores.
+    name: "vm", or "vm-rounded" if `weights` are rounded as on the device.
     """
 
     def __init__(self, model: ModelGraph, embedding: Embedding, weights: GraphWeights, name: str = "vm") -> None:
@@ -92,16 +92,16 @@ class _Machine:
 
 
 class RiscvSession(ProgramSession):
-    """Compiled for RISC-V, run by an emulator; slots of the caches in steps, the mask hides those that hold nothing.
+    """Compiled for RISC-V, run by an emulator. Programs come with cache slots in steps; the mask hides unused slots.
 
-    One image is kept in the emulator: a step of another number of tokens or slots loads another.
+    The emulator keeps one image. A step with another number of tokens or slots loads another image.
     """
 
     name = "riscv"
     SLOTS = 64
 
     def __init__(self, model: ModelGraph, embedding: Embedding, weights: GraphWeights, options: RunOptions | None = None) -> None:
-        """options: `riscv` ("isa", "emulator") is honoured."""
+        """options: only `riscv` ("isa", "emulator") is used."""
         super().__init__(model, embedding, weights)
         self._options = options or RunOptions()
         self._machine: _Machine | None = None
@@ -142,7 +142,7 @@ class RiscvSession(ProgramSession):
         return RanStep(logits, int(np.argmax(logits)), tensors=kept, counters={"instructions": trace.counters["instructions"]})
 
     def close(self) -> None:
-        """See `GenerationSession`."""
+        """Close the emulator's image."""
         if self._machine is not None:
             self._machine.image.close()
             self._machine = None

@@ -29,7 +29,7 @@ __all__ = ["ModuleRunner", "RunnableModule", "build", "device_backend"]
 
 
 def device_backend(engine: str) -> Backend:
-    """What executes instructions under an engine's name. Raises DeviceError for other engines."""
+    """Return the backend that executes instructions for an engine's name. Raises DeviceError for other engines."""
     if engine == "iss":
         from fleet.engines.iss import IssBackend
 
@@ -66,17 +66,17 @@ class ModuleRunner:
         self._backend.open(module.instruction_set, module.device, self._memory, options)
 
     def run(self, inputs: Mapping[str, np.ndarray], **dims: int) -> dict[str, np.ndarray]:
-        """One step.
+        """Run one step.
 
         Args:
             inputs: every input by name, (heads, tokens, channels); rounded to FP16.
-            dims: `token` and `last_token` and what other dynamic dimensions there are.
+            dims: `token`, `last_token` and any other dynamic dimensions.
 
         Returns:
             Every output: float16 (heads, tokens, channels), or uint32 indices (1, tokens).
 
         Raises:
-            ModelError: an input is missing, is not one, or has another shape; a step beyond the plan.
+            ModelError: an input is missing, unknown, or has another shape; or the step exceeds the plan.
         """
         module, memory = self.module, self._memory
         if not isinstance(cast("object", inputs), Mapping):
@@ -102,7 +102,7 @@ class ModuleRunner:
         return {name: module.read_output(memory, name, **dims) for name in module.outputs}
 
     def close(self) -> None:
-        """Ends the engine; may be called twice."""
+        """Close the engine; may be called twice."""
         self._backend.close()
         self._memory.close()
         self._folder.close()
@@ -113,19 +113,19 @@ def _numbers(module: Module, name: str, given: object) -> np.ndarray:
         array = np.asarray(given)
         if array.dtype.kind in "fiub":
             return array
-    except ValueError:  # rows of several lengths
+    except ValueError:  # rows of different lengths
         pass
     raise ModelError(f"input '{name}' is no array of numbers", where=f"model '{module.name}'")
 
 
 @dataclass(frozen=True)
 class RunnableModule(Module):
-    """A module with `run`. The engine stays open, and the KV cache is kept, until another engine is named, or `reset`."""
+    """A module with `run`. The engine stays open and keeps the KV cache until another engine is named, or `reset`."""
 
     def run(
         self, inputs: Mapping[str, np.ndarray], *, engine: str = "iss", memory: str = "ideal", seed: int = 0, **dims: int
     ) -> dict[str, np.ndarray]:
-        """One step on an engine ("iss" or "rtl"); see `ModuleRunner.run`."""
+        """Run one step on an engine ("iss" or "rtl"); see `ModuleRunner.run`."""
         kept: dict[tuple[str, str, int], ModuleRunner] = self._runners()
         key = (engine, memory, seed)
         if key not in kept:
@@ -134,7 +134,7 @@ class RunnableModule(Module):
         return kept[key].run(inputs, **dims)
 
     def reset(self) -> None:
-        """Ends the engine and forgets the caches."""
+        """Close the engine and discard the caches."""
         kept = self._runners()
         for runner in kept.values():
             runner.close()
@@ -145,6 +145,6 @@ class RunnableModule(Module):
 
 
 def build(graph: Node, *arguments: Any, **options: Any) -> RunnableModule:
-    """`fleet.targets.graph.build.build`, whose module runs."""
+    """Build a module with `run`; arguments as for `fleet.targets.graph.build.build`."""
     made = build_module(graph, *arguments, **options)
     return RunnableModule(**{f.name: getattr(made, f.name) for f in fields(made)})

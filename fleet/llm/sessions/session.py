@@ -1,7 +1,7 @@
-"""A language model on one engine, step by step: new tokens in, logits of the last one out; the KV cache lives between steps.
+"""A language model on one engine, step by step: new tokens in, logits of the last one out; the KV cache persists between steps.
 
-`program_session` has the engines that run a program (vm, riscv), `device_session` those that run instructions (iss, rtl).
-A session that has read all positions refuses one more token and stays as it was.
+`program_session` has the engines that run a program (vm, riscv), `device_session` those that run instructions (iss, rtl). A session
+whose positions are used up refuses further tokens and does not change.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ __all__ = ["Embedding", "GenerationSession", "RanStep", "StepProgress", "TokenSt
 F32 = npt.NDArray[np.float32]
 
 StepProgress = Callable[[float, str], None]
-"""Called with the finished fraction of a step and a few words."""
+"""Called with the finished fraction of a step and a short text."""
 
 
 @dataclass(frozen=True)
 class RanStep:
-    """What an engine made of a step: logits [vocabulary] float32 of the last token, the engine's own argmax, and figures.
+    """The result of a step: logits [vocabulary] float32 of the last token, the engine's own argmax, and figures.
 
     tensors: node -> array, features as [tokens, channels] or [heads, tokens, channels] float32.
     """
@@ -47,9 +47,11 @@ class TokenStep:
     """One step.
 
     Attributes:
-        position: tokens that were in the cache before it. tokens: those that it read.
-        ran: what came out.
-        seconds: wall time, the host's part included; host_seconds: of that, embedding and packing.
+        position: tokens in the cache before the step.
+        tokens: tokens that it read.
+        ran: its result.
+        seconds: wall time, including the host's part.
+        host_seconds: of that, embedding and packing.
     """
 
     position: int
@@ -60,12 +62,12 @@ class TokenStep:
 
     @property
     def logits(self) -> F32:
-        """Of the last token, [vocabulary]."""
+        """Logits of the last token, [vocabulary]."""
         return self.ran.logits
 
     @property
     def argmax(self) -> int:
-        """The likeliest next token, as the engine says it."""
+        """The likeliest next token according to the engine."""
         return self.ran.argmax
 
 
@@ -79,11 +81,11 @@ class Embedding:
 
     @property
     def positions(self) -> int | None:
-        """How many positions have an embedding; None where they are not learned."""
+        """Number of positions with an embedding; None if positions are not learned."""
         return None if self._positions is None else len(self._positions)
 
     def __call__(self, tokens: Sequence[int], position: int) -> F32:
-        """[tokens, channels] float32. Raises ModelError for a number that is no token, or a position without an embedding."""
+        """Return [tokens, channels] float32. Raises ModelError for an invalid token, or a position without an embedding."""
         count = len(self._rows)
         for token in tokens:
             if not 0 <= token < count:
@@ -99,12 +101,13 @@ class Embedding:
 
 
 class GenerationSession(ABC):
-    """See the module.
+    """A language model on one engine.
 
     Attributes:
         name: the engine's ("vm", "iss").
         position: tokens in the cache.
-        capacity: most that it takes, by the plan and by learned positions; chunk: most new tokens a step.
+        capacity: maximum number of tokens, limited by the plan and by learned positions.
+        chunk: maximum number of new tokens per step.
     """
 
     name: str
@@ -117,14 +120,14 @@ class GenerationSession(ABC):
         self.progress: StepProgress | None = None
 
     def step(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> TokenStep:
-        """Reads tokens behind those it has.
+        """Read tokens after those in the cache.
 
         Args:
             tokens: at least one, at most `chunk`.
-            tensors: names of nodes whose values are wanted.
+            tensors: names of nodes whose values are returned.
 
         Raises:
-            ModelError: no token, too many for a step or for the cache (nothing was read then), or a number that is no token.
+            ModelError: no token, too many for a step or for the cache, or an invalid token; nothing was read then.
         """
         n = len(tokens)
         if not 1 <= n <= self.chunk:
@@ -140,7 +143,7 @@ class GenerationSession(ABC):
         return step
 
     def check_room(self, count: int) -> None:
-        """Raises ModelError when so many more tokens do not fit."""
+        """Raises ModelError if `count` more tokens do not fit."""
         if self.position + count > self.capacity:
             raise ModelError(
                 f"the KV cache holds {self.position} of {self.capacity} positions; {count} more token{'s' * (count > 1)} "
@@ -152,9 +155,9 @@ class GenerationSession(ABC):
             )  # fmt: skip
 
     def prefill(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> Iterator[TokenStep]:
-        """A prompt in chunks of the plan's most tokens; tensors only of the last one.
+        """Read a prompt in chunks of the plan's maximum size; tensors only of the last chunk.
 
-        Raises ModelError before anything is read when the prompt is empty or longer than the room.
+        Raises ModelError before anything is read if the prompt is empty or does not fit.
         """
         if not tokens:
             raise ModelError("an empty prompt", where=f"engine {self.name}")
@@ -164,33 +167,33 @@ class GenerationSession(ABC):
             yield self.step(part, tensors if first + len(part) == len(tokens) else ())
 
     def rewind(self, position: int) -> None:
-        """Forgets all tokens from `position` on: the next step overwrites their cache slots. Raises ModelError."""
+        """Discard all tokens from `position` on: the next step overwrites their cache slots. Raises ModelError."""
         if not 0 <= position <= self.position:
             raise ModelError(f"rewound to {position}, it has read {self.position}", where=f"engine {self.name}")
         self.position = position
 
     def reset(self) -> None:
-        """Forgets all tokens."""
+        """Discard all tokens."""
         self.rewind(0)
 
     def expect(self, commits: Sequence[Commit]) -> None:  # noqa: B027  # not every engine commits instructions
-        """What the next step must leave: an engine that can ends it at the first commit that is another one."""
+        """Set the commits that the next step must produce; an engine that can ends the step at the first different one."""
 
     def explain(
         self, divergence: Divergence, reference: TokenStep, other: TokenStep, beside: GenerationSession | None = None
     ) -> Divergence:
-        """The divergence of a commit of `other`, the last step of this engine, with what it knows of it.
+        """Return the divergence of a commit of `other`, this engine's last step, with the engine's own details.
 
-        beside: the session that made `reference`; it may be used, and can go on afterwards.
+        beside: the session that made `reference`; it may be used, and can continue afterwards.
         """
         return divergence
 
     @abstractmethod
     def _run(self, x: F32, tensors: tuple[str, ...]) -> RanStep:
-        """One step of embedded tokens [n, channels], behind `position` others."""
+        """Run one step of embedded tokens [n, channels], after `position` others."""
 
     def close(self) -> None:  # noqa: B027  # not every engine holds something
-        """Frees what the engine holds; may be called twice."""
+        """Release the engine's resources; may be called twice."""
 
     def __enter__(self) -> GenerationSession:
         return self

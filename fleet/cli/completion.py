@@ -1,4 +1,4 @@
-"""`fleet completion`: what a shell needs to complete commands, options, devices, engines, cases and instructions."""
+"""`fleet completion`: the script with which a shell completes commands, options, devices, engines, cases and instructions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from click.shell_completion import get_completion_class
 from fleet.errors import ExitCode
 
 COMPLETE = "_FLEET_COMPLETE"
-"""Variable by which the shell's script asks for completions."""
+"""Environment variable with which the shell's script requests completions."""
 
 _EPILOG = """\b
 Examples:

@@ -1,11 +1,11 @@
-"""What all commands have in common: `--quiet`, `--json`, durations, words that a shell completes, and the spellings of before.
+"""Options common to all commands: `--quiet`, `--json`, durations, words that a shell completes, and old spellings.
 
-    -o, --output FILE     what is written is a file          --report FOLDER   what is written is a folder
+    -o, --output FILE     the output is a file               --report FOLDER   the output is a folder
     --engines a,b         --device NAME                      --memory MODEL    --seed N
     --jobs N              --budget 90s|5m|1h                 --json, --quiet
 
-`equip` gives a command what its declaration leaves out; `fleet.cli.main` does so with each that it loads. Old spellings work for
-one version, with a hint on standard error: they are options that nobody sees, whose value goes to the new one.
+`equip` adds them to a command; `fleet.cli.main` calls it for each command that it loads. Old spellings work for one version, with a
+hint on standard error: they are hidden options that pass their value to the new option.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _OLD: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "case add": {"--devices": ("--device", ""), "--memories": ("--memory", "")},
     "host run": {"--engine": (ENGINES, "")},
 }
-"""Command -> spelling of before -> the option of today, and the unit that the value had. Gone with the next version."""
+"""Command -> old spelling -> the present option and the unit of the old value. Removed in the next version."""
 
 _PATTERN = re.compile(r"([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*(s|m|min|h)?")
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
@@ -52,9 +52,9 @@ _JSON = "fleet.cli.json"
 
 
 class Duration(click.ParamType):
-    """Seconds out of "90", "90s", "5m" or "1h".
+    """A duration in seconds, from "90", "90s", "5m" or "1h".
 
-    zero: whether 0 is one.
+    zero: whether 0 is allowed.
     """
 
     name = "duration"
@@ -63,7 +63,7 @@ class Duration(click.ParamType):
         self.zero = zero
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """See the class. Fails for what is no duration, infinite, negative, or 0 without `zero`."""
+        """Return the seconds. Fails if the value is not a duration, is infinite or negative, or 0 without `zero`."""
         if isinstance(value, float):
             return value
         found = _PATTERN.fullmatch(str(value).strip().lower())
@@ -75,9 +75,9 @@ class Duration(click.ParamType):
 
 
 class CompletedText(click.ParamType):
-    """Text that a shell completes out of a list.
+    """Text that a shell completes from a list.
 
-    listed: gives the names; several: whether they stand with commas between them.
+    listed: returns the names; several: whether the text is a comma-separated list.
     """
 
     name = "text"
@@ -86,11 +86,11 @@ class CompletedText(click.ParamType):
         self._listed, self._several = listed, several
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The text as it is: who takes it says what is wrong with it."""
+        """Return the text unchanged: the command reports what is wrong with it."""
         return str(value)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Names that begin so."""
+        """Return the names that begin with the text."""
         before, comma, begin = incomplete.rpartition(",") if self._several else ("", "", incomplete)
         try:
             names = self._listed()
@@ -101,43 +101,43 @@ class CompletedText(click.ParamType):
 
 
 class _OrFile(CompletedText):
-    """A name of the list, or a file."""
+    """A name from the list, or a file."""
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        """Names that begin so, and the shell's files."""
+        """Return the names that begin with the text, and the shell's files."""
         return [*super().shell_complete(ctx, param, incomplete), CompletionItem(incomplete, type="file")]
 
 
 def engines() -> list[str]:
-    """Installed engines; nothing of them is loaded."""
+    """Return the installed engines without loading them."""
     from importlib.metadata import entry_points
 
     return sorted({point.name for point in entry_points(group="fleet.engines")})
 
 
 def devices() -> list[str]:
-    """Devices of installed sets."""
+    """Return the devices of installed sets."""
     from fleet.isa.registry import instruction_sets
 
     return sorted(d for s in instruction_sets(tell=False).values() for d in s.devices)
 
 
 def sets() -> list[str]:
-    """Installed instruction sets, and their devices."""
+    """Return the installed instruction sets and their devices."""
     from fleet.isa.registry import instruction_sets
 
     return sorted({*instruction_sets(tell=False), *devices()})
 
 
 def instructions() -> list[str]:
-    """Instructions of installed sets."""
+    """Return the instructions of installed sets."""
     from fleet.isa.registry import instruction_sets
 
     return sorted({name for s in instruction_sets(tell=False).values() for name in s.instructions})
 
 
 def cases() -> list[str]:
-    """Names of the cases below sim/cases."""
+    """Return the names of the cases below sim/cases."""
     from fleet.regress.cases import names_of
 
     return sorted(names_of(Path("sim/cases")).values())
@@ -160,7 +160,7 @@ _OPTIONS: Mapping[str, click.ParamType] = {
     "--like": CompletedText(instructions),
     "--instruction": CompletedText(instructions),
 }
-"""Option -> what a shell completes it with, where it takes any text."""
+"""Option -> type with completion; applied to options that take any text."""
 
 _ARGUMENTS: Mapping[str, click.ParamType] = {
     "case run": CompletedText(cases), "case accept": CompletedText(cases), "golden update": CompletedText(cases),
@@ -169,11 +169,11 @@ _ARGUMENTS: Mapping[str, click.ParamType] = {
     "stream run": _OrFile(devices), "why": _OrFile(cases), "shrink": _OrFile(cases),
     **{n: _OrFile(list) for n in ("cosim", "compile", "run", "quantise", "bisect-pass")},
 }  # fmt: skip
-"""Command -> what a shell completes its first argument with."""
+"""Command -> type with completion of its first argument."""
 
 
 def equip(command: click.Command, words: str) -> click.Command:
-    """Gives a command, and those below it, what all have; the same command, done once. words: "isa fuzz"."""
+    """Add the common options to a command and its subcommands, once, and return it. words: its name, "isa fuzz"."""
     if isinstance(command, click.Group):
         for name, below in command.commands.items():
             equip(below, f"{words} {name}".strip())
@@ -203,7 +203,7 @@ def equip(command: click.Command, words: str) -> click.Command:
 
 
 def _old_option(old: str, new: str, unit: str, today: click.Parameter) -> click.Option:
-    """A spelling of before: hidden, read first, its value becomes the default of today's option."""
+    """Make a hidden option for an old spelling. It is read first, and its value becomes the default of the present option."""
 
     def moved(context: click.Context, _: click.Parameter, value: Any) -> None:
         if value is None or context.resilient_parsing:
@@ -219,7 +219,7 @@ def _old_option(old: str, new: str, unit: str, today: click.Parameter) -> click.
 
 
 def _silence(context: click.Context, _: click.Parameter, value: bool) -> None:
-    """Errors are told when the command has ended, and are heard again."""
+    """Discard all output of the command. Errors are printed after the command has ended, when the streams are restored."""
     if value and not context.resilient_parsing:
         nothing = context.with_resource(open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         context.with_resource(redirect_stdout(nothing))
@@ -231,7 +231,7 @@ def _note_json(context: click.Context, _: click.Parameter, value: bool) -> None:
 
 
 def _enveloped(callback: Callable[..., Any] | None, words: str) -> Callable[..., Any] | None:
-    """A command that has no JSON of its own: its lines, its exit code and its error, in one object."""
+    """Wrap a command without JSON of its own: collect its lines, exit code and error in one object."""
     if callback is None:
         return None
 

@@ -1,4 +1,4 @@
-"""Every command as Markdown, out of click: the site's page of the command line. `python -m fleet.cli.listing` prints it."""
+"""Lists every command as Markdown, from click: the website's page of the command line. `python -m fleet.cli.listing` prints it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,15 @@ from fleet.cli.main import GROUPS, fleet
 
 __all__ = ["main", "page"]
 
-_WIDE = 10_000  # columns: nothing is wrapped, the page's reader does that
+_WIDE = 10_000  # columns: do not wrap, the page's renderer does that
 _SPECIAL = re.compile(r"([\\*_\[\]<>|])")
 
 
 def page() -> str:
-    """A section a group of `fleet --help`, in it one a command, in it one a subcommand: usage, help, options, examples."""
+    """Return the page: a section per group of `fleet --help`, a subsection per command and per subcommand.
+
+    Each has usage, help, options and examples.
+    """
     top = click.Context(fleet, info_name="fleet", terminal_width=_WIDE, max_content_width=_WIDE)
     lines: list[str] = []
     for heading, commands in GROUPS.items():
@@ -54,7 +57,7 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Click's text as Markdown: what follows a line "\\b" is not filled, so that it is examples or a table."""
+    """Convert click's text to Markdown. Text after a line "\\b" keeps its line breaks, because it is examples or a table."""
     for part in re.split(r"\n\s*\n", textwrap.dedent(text).strip()):
         kept = part.startswith("\b")
         lines = textwrap.dedent(part.removeprefix("\b").strip("\n")).splitlines()
@@ -70,7 +73,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Text that Markdown shows as it is; what stands between backticks stays code."""
+    """Escape text for Markdown; text between backticks stays code."""
     parts = re.split(r"(`[^`]*`)", text)
     return "".join(_pipes(p) if i % 2 else _SPECIAL.sub(r"\\\1", p) for i, p in enumerate(parts))
 
@@ -80,7 +83,7 @@ def _pipes(text: str) -> str:
 
 
 def main() -> int:
-    """Prints the page; returns the exit code."""
+    """Print the page; return the exit code."""
     print(page())
     return 0
 

@@ -1,4 +1,4 @@
-"""The `fleet` command: parses arguments, prints what a person needs, and turns errors into one line and an exit code.
+"""The `fleet` command: parses arguments, prints results, and turns errors into one line and an exit code.
 
 Commands are loaded when they are called, so `fleet --help` stays quick.
 """
@@ -23,7 +23,7 @@ from fleet.cosim.run_request import RunRequest
 from fleet.errors import ExitCode, FleetError
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
-    # heading -> name -> module, one line for the overview (the command's own help is in its module)
+    # heading -> name -> (module, one line for the overview; the full help is in the module)
     "Run": {
         "try": ("fleet.cli.running.try_file", "What a file is, whether vm and the best device agree on it, what to type next."),
         "run": ("fleet.cli.running.run", "Run a model or a bytecode file on one engine."),
@@ -102,12 +102,12 @@ def fleet() -> None:
 
 
 def _streams() -> None:
-    """Standard streams that can be written to, whatever the caller closed and whatever its terminal can show."""
+    """Ensure writable standard streams, whatever the caller closed and whatever its terminal can show."""
     for fd in (0, 1, 2):
         try:
             os.fstat(fd)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: no file of ours becomes somebody's output
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, so that no file opened later becomes standard output
     sys.stdout = sys.stdout or os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(2, "w", encoding="utf-8", closefd=False)
     for stream in (sys.stdout, sys.stderr):
@@ -125,39 +125,39 @@ def _say(message: str, program: str = "fleet") -> None:
 
 
 def _drop_output() -> None:
-    """What standard output could not take is dropped, so that the interpreter does not complain of it at its end."""
+    """Discard pending standard output, so that the interpreter does not report an error at exit."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _unread() -> int:
-    """Nobody reads standard output any more (`fleet ... | head`): nothing more is said, also not at the interpreter's end."""
+    """Return the exit code for a closed pipe (`fleet ... | head`). Prints nothing more, not even at the interpreter's exit."""
     _drop_output()
     return ExitCode.PIPE_CLOSED
 
 
 def _usage(error: click.UsageError) -> str:
-    """One line out of click's several."""
+    """Join click's lines into one."""
     text = " ".join(error.format_message().split())
     command = error.ctx.command_path if error.ctx is not None else "fleet"
     return f"{text.rstrip('.')}; see `{command} --help`"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command line; returns the exit code (console script: `sys.exit(main())`)."""
+    """Run the command line; return the exit code (console script: `sys.exit(main())`)."""
     return run_command(fleet, "fleet", arguments)
 
 
 def run_command(command: click.Command, program: str, arguments: list[str] | None) -> int:
-    """Runs one console script's command; errors become one line under its name, and an exit code (`ExitCode`).
+    """Run a console script's command. Errors become one line with its name, and an exit code (`ExitCode`).
 
-    SIGINT, SIGTERM and SIGHUP alone mean 128 and their number: nothing that code raises can pretend to be one of them, or hide one.
+    Only the signals SIGINT, SIGTERM and SIGHUP give 128 plus their number: an exception in the code cannot imitate or hide them.
     """
     _streams()
     with ending_signals() as signals:
         try:
             code = _outcome(command, program, arguments, signals)
-        except KeyboardInterrupt:  # came while an error was told
+        except KeyboardInterrupt:  # raised while an error was printed
             code = ExitCode.INTERRUPTED
         if signals.first is None:
             return code
@@ -167,7 +167,7 @@ def run_command(command: click.Command, program: str, arguments: list[str] | Non
 
 
 def _outcome(command: click.Command, program: str, arguments: list[str] | None, signals: EndingSignals) -> int:
-    """The exit code of a command that no signal ended; its errors are told."""
+    """Return the exit code of a command; prints its errors. Signals are handled by the caller."""
     ours = sys.stdout
     try:
         given = sys.argv[1:] if arguments is None else arguments
@@ -191,9 +191,9 @@ def _outcome(command: click.Command, program: str, arguments: list[str] | None, 
     except BrokenPipeError:
         return _unread()
     except SystemExit as error:
-        if "_FLEET_COMPLETE" in os.environ:  # a shell asked, and got its answer
+        if "_FLEET_COMPLETE" in os.environ:  # a shell asked for completions and got them
             return ExitCode.AGREED
-        if sys.stdout is not ours:  # click replaces it before it leaves because of a closed pipe
+        if sys.stdout is not ours:  # click replaces it before it exits because of a closed pipe
             return _unread()
         return _unexpected(error, program)
     except OSError as error:
@@ -215,12 +215,12 @@ def _outcome(command: click.Command, program: str, arguments: list[str] | None, 
 
 
 def _original(error: BaseException) -> BaseException:
-    """The exception behind click's Abort."""
+    """Return the exception that caused click's Abort."""
     return error.__context__ or error if isinstance(error, click.exceptions.Abort) else error
 
 
 def _unexpected(error: BaseException, program: str) -> ExitCode:
-    """A bug of fleet, or of the plug-in whose code raised it."""
+    """Report a bug of fleet, or of the plug-in whose code raised the error."""
     if os.environ.get("FLEET_DEBUG"):
         traceback.print_exception(error)
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,4 +1,4 @@
-"""The options by which commands name a model and its data; reading them is `fleet.cosim.models.loaded`."""
+"""Options that name a model and its data; `fleet.cosim.models.loaded` reads them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def data_options(function: _F) -> _F:
-    """The options that every command on a model shares."""
+    """Add the options common to every command on a model."""
     for option in reversed(
         [
             click.option("--weights", type=click.Path(path_type=Path), help="Weights by argument name (.npz)."),
@@ -35,7 +35,7 @@ def data_options(function: _F) -> _F:
 
 
 def onnx_options(function: _F) -> _F:
-    """What is said of an ONNX model besides its file; the command gets it behind the name (`fleet.frontend.onnx.choice`)."""
+    """Add the options for an ONNX model; their values are appended to the model's name (`fleet.frontend.onnx.choice`)."""
 
     @wraps(function)
     def chosen(
@@ -64,7 +64,7 @@ def onnx_options(function: _F) -> _F:
 
 
 def accel_options(function: _F) -> _F:
-    """How an accelerator gets its instructions and weights; `lowering` takes the values."""
+    """Add the options for instructions and weights of an accelerator; pass their values to `lowering`."""
     for option in reversed(
         [
             click.option(
@@ -82,7 +82,7 @@ def accel_options(function: _F) -> _F:
 
 
 def riscv_options(function: _F) -> _F:
-    """What the engine `riscv` compiles for and where it runs; `riscv_choice` takes the values."""
+    """Add the options of the engine `riscv`; pass their values to `riscv_choice`."""
     for option in reversed(
         [
             click.option(
@@ -99,7 +99,7 @@ def riscv_options(function: _F) -> _F:
 
 
 def riscv_choice(isa: str, emulator: str | None) -> dict[str, str]:
-    """`RunOptions.riscv`, checked. Raises FleetError for unknown names, or an emulator without vectors for code with them."""
+    """Return `RunOptions.riscv`, checked. Raises FleetError for unknown names, or an emulator without vectors for vector code."""
     from fleet.engines.riscv_emulators.registry import default_emulator, find_emulator
     from fleet.errors import SetupError
     from fleet.targets.riscv.isa import find_isa
@@ -113,7 +113,7 @@ def riscv_choice(isa: str, emulator: str | None) -> dict[str, str]:
 
 
 def say_widened(program: Program) -> None:
-    """Says on standard error where float32 arrays turn into float64 by a number, if they do."""
+    """Print on standard error where a number turns float32 arrays into float64, if any."""
     from fleet.frontend.widening import widened
 
     line = widened(program)
@@ -122,7 +122,7 @@ def say_widened(program: Program) -> None:
 
 
 def calibration_options(function: _F) -> _F:
-    """Data that the device's quantisation is fitted to; `calibrated` takes the values."""
+    """Add the options for calibration data of the device's quantisation; pass their values to `calibrated`."""
     for option in reversed(
         [
             click.option(
@@ -140,7 +140,7 @@ def calibration_options(function: _F) -> _F:
 
 
 def calibrated(model: str, weights: Path | None, data: Path | None, ranges: str, device: str | None) -> str | None:
-    """The calibration of a model on data, for a compile's option "calibration"; None without data. Raises FleetError."""
+    """Calibrate a model on data, for the compile option "calibration"; None without data. Raises FleetError."""
     if data is None:
         return None
     if device is None:
@@ -155,7 +155,7 @@ def calibrated(model: str, weights: Path | None, data: Path | None, ranges: str,
 
 
 def lowering(group: str | None, issue: str, load: str, calibration: str | None = None) -> dict[str, Any]:
-    """Options of the accelerator's compile that the user changed (`fleet.targets.accel.compile.compile_accel`)."""
+    """Return the accelerator's compile options that the user changed (`fleet.targets.accel.compile.compile_accel`)."""
     chosen: dict[str, Any] = {"group": int(group)} if group else {}
     if calibration is not None:
         chosen["calibration"] = calibration

@@ -1,4 +1,4 @@
-"""`fleet-opt`: textual IR in, passes, textual IR out."""
+"""`fleet-opt`: runs passes on textual IR."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Exit codes: 0 done, 2 bad input.
 """
 
 MAX_BYTES = 64 << 20
-"""Largest text that is read."""
+"""Maximum size of the input."""
 
 
 @click.command(epilog=_EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
@@ -123,7 +123,7 @@ def _arrays(path: Path | None) -> dict[str, np.ndarray]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The console script `fleet-opt`; returns the exit code."""
+    """Entry point of the console script `fleet-opt`; returns the exit code."""
     return run_command(command, "fleet-opt", arguments)
 
 

@@ -1,4 +1,4 @@
-"""Progress on the terminal for work of more than two seconds, with the time so far."""
+"""Progress with elapsed time on the terminal, for work of more than two seconds."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ PLAIN_EVERY_S = 15.0
 
 
 class ProgressLine:
-    """Usable as an engine's `Progress` callback: `line(fraction, words)`.
+    """A progress line, usable as an engine's `Progress` callback: `line(fraction, words)`.
 
-    On a terminal a bar with the seconds so far appears after two seconds and disappears at the end; elsewhere (a
-    log file) one plain line every 15 s. Nothing goes to standard output, which belongs to results.
+    On a terminal, a bar with the elapsed seconds appears after two seconds and disappears at the end. Elsewhere (a log file) a
+    plain line is printed every 15 s. It writes to standard error only, because standard output belongs to results.
     """
 
     def __init__(self, title: str, *, enabled: bool = True) -> None:
-        """title: what is being done ("rtl"); enabled: False prints nothing at all."""
+        """title: of the work ("rtl"); enabled: False prints nothing."""
         self.title, self.enabled = title, enabled
         self._start = self._last = time.monotonic()
         self._bar: RichProgress | None = None
         self._task: TaskID | None = None
 
     def __call__(self, fraction: float, words: str) -> None:
-        """fraction: finished part, 0 to 1; words: what is going on."""
+        """Update the line. fraction: finished part, 0 to 1; words: the present step."""
         now = time.monotonic()
         elapsed = now - self._start
         if not self.enabled or elapsed < QUIET_S:

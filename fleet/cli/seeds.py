@@ -69,6 +69,6 @@ def command(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Console script: the exit codes and one-line errors of `fleet`."""
+    """Entry point of the console scripts, with the exit codes and one-line errors of `fleet`."""
     name = Path(sys.argv[0]).name
     return run_command(command, name if name.startswith("fleet") else "fleet_compiler_cli", arguments)

@@ -19,11 +19,11 @@ from fleet.cosim.what_ran import EngineRun
 _HEAD = ("engine", "evidence", "accuracy", "interval", "as golden", "cycles", "instructions", "seconds")
 _WIDTHS = (11, 8, 17, 15, 10, 18, 14, 9)
 _BUILT_S = 2.0
-"""Seconds after which a simulation was built and not taken from the cache."""
+"""Seconds above which a simulation is assumed to have been built instead of loaded from the cache."""
 _LEAST_DB = 20.0
 """SQNR in dB below which calibration is advised."""
 _VALUES, _OUTPUTS = 5, 4
-"""Elements shown of an output, and outputs shown."""
+"""Maximum number of elements shown per output, and of outputs."""
 _COLOURS = {"pass": "green", "fail": "red", "not proved": "yellow", "nothing compared": "red"}
 
 
@@ -32,12 +32,12 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def print_head() -> None:
-    """The heading of the rows that `print_engine` prints."""
+    """Print the heading of `print_engine`'s rows."""
     click.secho(_line(_HEAD), bold=True)
 
 
 def print_engine(run: EngineRun, task: TaskMetric | None) -> None:
-    """One row, as soon as an engine has finished."""
+    """Print one row when an engine has finished."""
     if run.status == "failed":
         click.echo(f"{run.name:11} {click.style('FAILED', fg='red', bold=True)} {run.error}")
         return
@@ -65,7 +65,7 @@ def print_engine(run: EngineRun, task: TaskMetric | None) -> None:
 
 
 def estimated_cycles(run: EngineRun) -> int | None:
-    """Cycles by the cost model, for an engine that runs instructions without a clock; else None."""
+    """Return the cost model's cycles for an engine that runs instructions without a clock; else None."""
     estimate = run.counters.get("cycles_estimate")
     return None if run.cycles is not None or estimate is None else round(estimate)
 
@@ -137,7 +137,7 @@ def _apart(row: OperationRow) -> str:
 
 
 def advice_lines(result: CosimResult) -> list[str]:
-    """The device's worst operations and what to do, if its SQNR against the golden is below 20 dB; else empty."""
+    """Return the device's worst operations and advice, if its SQNR against the golden is below 20 dB; else empty."""
     for comparison in result.comparisons:
         run = result.engine(comparison.other)
         if comparison.reference != "vm" or run is None or "device" not in run.placement.values():
@@ -185,7 +185,7 @@ def _print_loss(result: CosimResult) -> None:
 
 
 def divergence_lines(result: CosimResult) -> list[str]:
-    """The first divergence: operation -> instruction -> address -> values; empty when there is none."""
+    """Return the first divergence: operation -> instruction -> address -> values; empty if there is none."""
     found = result.divergence
     if found is None:
         return []
@@ -200,7 +200,7 @@ def divergence_lines(result: CosimResult) -> list[str]:
 
 
 def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
-    """JSON values of a result: verdict, figures by engine, comparisons, paths of the written files."""
+    """Return JSON values of a result: verdict, figures by engine, comparisons, paths of the written files."""
     from fleet.report.run.gaps import gaps
 
     def number(value: float | None) -> float | None:

@@ -1,1 +1,1 @@
-"""Pages and commands that show what there is: files, results, failures, devices, the machine."""
+"""Commands that show files, results, failures, devices and the machine."""

@@ -18,7 +18,7 @@ Exit code 0 also when a plug-in is broken; it is listed with its error.
 
 
 def _listing() -> dict[str, Any]:
-    """What `--json` prints; see `fleet.isa.registry`."""
+    """Return the object that `--json` prints, from `fleet.isa.registry`."""
     from fleet.isa.reading.cache import load
     from fleet.isa.registry import broken, description_hash, instruction_sets
 

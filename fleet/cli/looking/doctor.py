@@ -1,6 +1,6 @@
-"""`fleet doctor`: what is installed, which versions, what is missing and how to get it, and plug-ins that cannot be loaded.
+"""`fleet doctor`: installed programs and their versions, missing ones and how to get them, and plug-ins that cannot be loaded.
 
-Standard library only, but for the plug-ins: it must run on a machine where nothing is set up (`make doctor`).
+Uses only the standard library, except for the plug-ins: it must run on a machine where nothing is set up (`make doctor`).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from fleet.engines.rtl_sim.tools import MINIMUM, how_to_get
 
 @dataclass(frozen=True)
 class DoctorFinding:
-    """One thing looked at.
+    """One checked program or package.
 
-    needed_by: what does not work without it; hint: how to get it (empty when it is there). optional: the demo and the tests run
-    without it.
+    needed_by: what does not work without it; hint: how to get it (empty if present); optional: the demo and the tests run without
+    it.
     """
 
     name: str
@@ -58,8 +58,8 @@ def _tool(name: str, needed_by: str, package: str) -> DoctorFinding:
 
 
 def verilator_version(program: str) -> tuple[int, int] | None:
-    """(major, minor) that the program reports, None when it does not run."""
-    # Verilator's perl wrapper cannot start from a path with blanks; its binary can, and `rtl` builds through a link.
+    """Return the (major, minor) version that the program reports; None if it does not run."""
+    # Verilator's perl wrapper cannot start from a path with blanks. Its binary can, and `rtl` builds through a link.
     binary = Path(program).resolve().with_name("verilator_bin")
     words = [_version_of([p, "--version"]) for p in (program, str(binary) if binary.is_file() else program)]
     match = next((m for m in (re.match(r"Verilator (\d+)\.(\d+)", w) for w in words) if m), None)
@@ -82,7 +82,7 @@ def _verilator() -> DoctorFinding:
 
 
 def _mlir() -> DoctorFinding:
-    """mlir-opt of the generation whose syntax the export writes (see `fleet.targets.mlir.lower`)."""
+    """Check mlir-opt: its version must understand the syntax that the export writes (see `fleet.targets.mlir.lower`)."""
     name = "mlir-opt-22"
     path = shutil.which(name) or shutil.which("mlir-opt", path="/usr/lib/llvm-22/bin")
     if path is None:
@@ -93,7 +93,7 @@ def _mlir() -> DoctorFinding:
 
 
 def _extra(name: str, *, with_all: bool = True) -> str:
-    """How to get an extra of the package; with_all: whether `make setup` installs it, which only a checkout has."""
+    """Return the command that installs an extra of the package. with_all: `make setup` (only in a checkout) installs it too."""
     checkout = (Path(__file__).parents[3] / "scripts" / "setup").is_file()
     wanted = "-e '." if checkout else "'fleet-cosim"
     return f"{shlex.quote(sys.executable)} -m pip install {wanted}[{name}]'" + (", or make setup" if checkout and with_all else "")
@@ -119,7 +119,7 @@ def _cache() -> DoctorFinding:
 
 
 def _plugins() -> list[DoctorFinding]:
-    """Plug-ins of others that cannot be loaded; none where fleet itself cannot be imported because packages are missing."""
+    """Check third-party plug-ins; empty if fleet cannot be imported because packages are missing."""
     try:
         from fleet.core.plugins import foreign_points, load_plugin
         from fleet.errors import FleetError
@@ -138,7 +138,7 @@ def _plugins() -> list[DoctorFinding]:
 
 
 def examine() -> list[DoctorFinding]:
-    """Looks at everything; runs a few `--version` commands, changes nothing."""
+    """Check everything. Runs some `--version` commands, changes nothing."""
     python_ok = (3, 11) <= sys.version_info < (3, 14)
     platform_ok = platform.system() == "Linux" and platform.machine() == "x86_64"
     return [
@@ -177,7 +177,7 @@ def examine() -> list[DoctorFinding]:
 
 
 def main(*, as_json: bool = False) -> int:
-    """Prints the findings; 0 if the demo and the tests can run, 2 if something that they need is missing or cannot be loaded."""
+    """Print the findings. Returns 0 if the demo and the tests can run, 2 if something that they need is missing or broken."""
     findings = examine()
     missing = [f for f in findings if not f.ok and not f.optional]
     extra = [f for f in findings if not f.ok and f.optional]

@@ -1,4 +1,4 @@
-"""`fleet help`: the pages of the documentation, which a wheel carries too."""
+"""`fleet help`: the pages of the documentation, which a wheel contains too."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EPILOG = "\b\nExamples:\n  fleet help\n  fleet help onnx\n  fleet help numpy"
 
 
 def pages() -> dict[str, Path]:
-    """Topic -> file: docs/ of the checkout with its folders, else what the wheel has of it."""
+    """Return topic -> file, from docs/ of the checkout and its folders, or from the wheel."""
     package = Path(fleet.__file__).parent
     folder = next((f for f in (package / "_docs", package.parent / "docs") if f.is_dir()), None)
     return {} if folder is None else {p.stem: p for p in sorted(folder.rglob("*.md"))}

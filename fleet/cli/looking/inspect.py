@@ -1,4 +1,4 @@
-"""`fleet inspect`: what a file is, what it holds, what each device would run of it."""
+"""`fleet inspect`: the kind of a file, its content, and what each device would run of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model, engines and options of the request that made a stored result."""
+"""Rebuilds the model, engines and options of a stored result from its recorded request."""
 
 from __future__ import annotations
 

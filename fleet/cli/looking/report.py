@@ -1,4 +1,4 @@
-"""`fleet report`: the pages again, out of a stored result; or the run itself again."""
+"""`fleet report`: writes the pages again from a stored result, or runs the recorded request again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fleet why`: what went wrong in the last failed comparison, from what is stored of it."""
+"""`fleet why`: explains the last failed comparison from its stored result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `fleet why --waves` runs: the replay of a stored failure, with waves."""
+"""`fleet why --waves`: replays a stored failure and records waves."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ __all__ = ["waves_of"]
 
 
 def waves_of(failure: StoredFailure, path: Path) -> Waves:
-    """Waves of a stored stream, or of the stored result of `fleet cosim` or `fleet case run`, whose run is made again.
+    """Return the waves of a stored stream, or of a stored result of `fleet cosim` or `fleet case run`, which is run again.
 
-    Raises ModelError where the failure has no commit that differs, or the model is not what it was; SimulationError where no
-    replay shows it.
+    Raises ModelError if no commit differs or the model has changed; SimulationError if no replay shows the failure.
     """
     from fleet.streams.waves import leave_waves
 

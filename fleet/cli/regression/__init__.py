@@ -1,1 +1,1 @@
-"""Commands of the regression: cases, nights, goldens, random programs, what makes a failure small."""
+"""Commands of the regression: cases, nights, goldens, random programs, shrinking."""

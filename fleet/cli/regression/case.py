@@ -24,7 +24,7 @@ CASES = Path("sim/cases")
 
 
 def find_case(case: str) -> Path:
-    """The file that CASE names: a path, or the name of a file under sim/cases. Raises ModelError when there is none."""
+    """Return the file of CASE: a path, or the name of a file under sim/cases. Raises ModelError if there is none."""
     for path in (Path(case), CASES / case, CASES / f"{case}.toml"):
         if path.is_file():
             return path
@@ -33,7 +33,7 @@ def find_case(case: str) -> Path:
 
 
 def case_options(watch: TablePrinter) -> CaseOptions:
-    """Options of a run by hand, now."""
+    """Return the options of a manual run."""
     from fleet.regress.case_runs import CaseOptions
 
     now = datetime.datetime.now(datetime.UTC)

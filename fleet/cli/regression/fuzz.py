@@ -1,4 +1,4 @@
-"""`fleet fuzz`: random programs of NumPy, compared between CPython and the engines."""
+"""`fleet fuzz`: random NumPy programs, compared between CPython and the engines."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def command(
 
 
 def _table(state: ProgramFuzzState) -> Iterator[str]:
-    """What was run, refused, met, and what differs."""
+    """Yield lines about what was run, refused and met, and what differs."""
     sums = state.sums
     drawn = max(1, sums.drawn)
     refused = sum(sums.refused.values())
@@ -103,7 +103,7 @@ def _table(state: ProgramFuzzState) -> Iterator[str]:
 
 
 def _again(stored: Path) -> int:
-    """Kept programs, one line each."""
+    """Run stored programs again, one line each."""
     from fleet.verify.programs.oracle import ProgramOracle
     from fleet.verify.programs.stored import find_programs, load_program
 

@@ -1,4 +1,4 @@
-"""`fleet golden`: look at, and replace, what a case is held against."""
+"""`fleet golden`: shows and replaces the reference results of a case."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Age(click.ParamType):
 
 
 def _chosen(folder: Path, night: str | None) -> Path:
-    """The folder of a night: by id, by a prefix of it, or of the last night if None. Raises ModelError if no night matches."""
+    """Return the folder of a night: by id, by a prefix of it, or the last night if None. Raises ModelError if no night matches."""
     below = folder / "night"
     if night is None:
         return latest(below)
@@ -70,7 +70,7 @@ def _chosen(folder: Path, night: str | None) -> Path:
 
 
 def judge(folder: Path, night: str | None, baselines: Path) -> JudgedNight:
-    """Collects a night and writes its page, JSON, JUnit and summary."""
+    """Collect a night and write its page, JSON, JUnit and summary."""
     from fleet.night.collect import collect
     from fleet.report.regression.night import write_night
 
@@ -322,7 +322,7 @@ def run(arguments: Sequence[str], executor: str, cluster: Path | None, budget: f
 
 
 def _become_pytest(arguments: Sequence[str]) -> int:
-    """Replaces this process by pytest, so that a signal to the command reaches it."""
+    """Replace this process by pytest, so that a signal to the command reaches it."""
     sys.stdout.flush()
     sys.stderr.flush()
     os.execv(sys.executable, [sys.executable, "-m", "pytest", *arguments])

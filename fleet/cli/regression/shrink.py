@@ -1,4 +1,4 @@
-"""`fleet shrink`: makes a failure small, prints what is left, and keeps it as a bundle that is a test."""
+"""`fleet shrink`: reduces a failure, prints the rest, and stores it as a bundle that is a test."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def command(
 
 
 def _issue(name: str | None, default: Issue) -> Issue:
-    """A way of issue by its name."""
+    """Return the way of issue with that name, or the default."""
     from fleet.streams.case import ISSUES
 
     return default if name is None else next(i for i in ISSUES if str(i) == name)
 
 
 def _source(what: str | None, reports: Path) -> Path | str:
-    """A stored file, or the name of a stream of the suite."""
+    """Return a stored file, or the name of a stream of the suite."""
     from fleet.regress.cases import load_case
     from fleet.report.run.why import find_failure
     from fleet.verify.conformance.suite import is_case_name
@@ -90,7 +90,7 @@ def _source(what: str | None, reports: Path) -> Path | str:
 
 
 def _stream(source: Path | str) -> tuple[StreamCase, Setting, int, str]:
-    """The stream, its setting, the seed of the state at power-on, and what to call it in a command."""
+    """Return the stream, its setting, the seed of the state at power-on, and its name for a command."""
     from fleet.streams.bundle import load_bundle
     from fleet.streams.case import Setting
     from fleet.verify.conformance.suite import make_case
@@ -122,7 +122,7 @@ def _shrink(case: StreamCase, setting: Setting, power_on: int, seconds: float, o
 
 
 def _tell(found: Shrunk, case: StreamCase, setting: Setting) -> None:
-    """What was taken away, and what is left."""
+    """Print what was removed and what is left."""
     from fleet.isa.codec import disassemble
     from fleet.isa.registry import find_device
 

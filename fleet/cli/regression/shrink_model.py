@@ -1,4 +1,4 @@
-"""What `fleet shrink` does with the stored result of a model: the run is made again from its request, then shrunk."""
+"""`fleet shrink` for the stored result of a model: runs its request again, then shrinks the model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["shrink_result"]
 
 
 def shrink_result(path: Path, seconds: float, out: Path, expect: str) -> int:
-    """Shrinks, prints, stores; 1, since it fails. Raises ModelError where the run cannot be made again or does not fail."""
+    """Shrink, print and store; returns 1, the exit code of a failure. Raises ModelError if the run cannot be repeated or passes."""
     from fleet.cli.progress import ProgressLine
     from fleet.core.files import check_writable
     from fleet.cosim.models.model_bundle import ModelBundle, save_model_bundle
@@ -64,7 +64,7 @@ def _tell(found: ShrunkModel, command: str) -> None:
 
 
 def _stream(found: ShrunkModel, options: CosimOptions, seconds: float, out: Path, expect: str, name: str, story: str) -> None:
-    """The same failure as a stream of instructions, where it is one without the model too."""
+    """Store the same failure as a stream of instructions, if the stream fails without the model too."""
     from fleet.streams.bundle import save_bundle
     from fleet.streams.case import Setting
     from fleet.verify.shrink.model import stream_of

@@ -1,4 +1,4 @@
-"""`fleet compile`: one stage of a model's way, printed or written to a file; and, when asked, a run of what came out."""
+"""`fleet compile`: prints one stage of a model's compilation or writes it to a file; on request, runs the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the compile commands do once their arguments are read: show a stage, dump, run, check."""
+"""The work of the compile commands after parsing: show a stage, dump, run, check."""
 
 from __future__ import annotations
 
@@ -27,19 +27,24 @@ _DUMPED_LATER: Mapping[str, str] = {"mlir": "mlir.mlir", "vm": "vm.txt", "byteco
 
 @dataclass(frozen=True)
 class CompileRequest:
-    """What the user asked for.
+    """A request of the command line.
 
     Attributes:
         model: "path.py:function" or "path.py".
-        stage: what is printed, or written to `out`; None for nothing.
-        module_only: of bytecode print the module as seed 001 shows it, without the listing.
+        stage: printed, or written to `out`; None for nothing.
+        module_only: print only the bytecode module, without the listing, as the seeds' command line does.
         weights, input_path, seed, batch, dynamic: as `load_model`.
         device, lowering: for the accelerator's stages.
         pipeline: passes that run first; None for none.
-        backend: target backend; runner: "vm" (the backend's engine) or "interpreter" (the source's syntax tree).
-        run: whether it runs; validation: whether the run is held against CPython's.
-        dumps: folder for every stage on the way; before, after: the IR around every pass, there or on standard error.
-        external_data: of an ONNX model, the weights in a file of their own.
+        verify_each: verify the IR after every pass.
+        backend: target backend.
+        runner: "vm" (the backend's engine) or "interpreter" (of the source's syntax tree).
+        run: whether to run the program.
+        validation: whether to compare the run with CPython's.
+        out: file for the stage; None: standard output.
+        dumps: folder for every stage of the compilation.
+        before, after: write the IR before and after every pass, to `dumps` or standard error.
+        external_data: of an ONNX model, store the weights in their own file.
     """
 
     model: str
@@ -66,13 +71,13 @@ class CompileRequest:
 
 
 def execute(request: CompileRequest) -> int:
-    """Does it; the exit code: 1 where a validation failed, else 0. Raises FleetError."""
+    """Carry out the request. Returns the exit code: 1 if a validation failed, else 0. Raises FleetError."""
     engine = _engine(request)
     if request.stage in ("token", "ast") and request.dumps is None and not request.run and not request.validation:
         _show(source_stage(request.stage, request.model), request.out)
         return 0
     if request.runner == "interpreter" and request.run and request.stage is None and request.model.endswith(".py"):
-        return _interpret(request.model, {}, ())  # what only the interpreter takes must not meet the compiler
+        return _interpret(request.model, {}, ())  # the compiler might refuse what the interpreter accepts
     compiled = compile_model(
         request.model,
         weights=request.weights,
@@ -112,7 +117,7 @@ def execute(request: CompileRequest) -> int:
 
 
 def _interpret(model: str, arrays: Mapping[str, Any], names: Sequence[str]) -> int:
-    """The source, run by the AST interpreter; its outputs are named as the compiler names them."""
+    """Run the source in the AST interpreter; outputs get the compiler's names."""
     import numpy as np
 
     from fleet.cli.outputs import print_outputs
@@ -164,7 +169,7 @@ def _show(text: str, out: Path | None) -> None:
 
 
 def _compile_only(engine: str, compiled: Compiled) -> None:
-    """Makes the code of a backend, so that whatever is wrong with the model for it is said."""
+    """Generate the code of a backend, to report everything that is wrong with the model for it."""
     if engine == "llvm-cpu":
         from fleet.targets.host.compile import compile_host
 
@@ -206,7 +211,7 @@ def _hooks(request: CompileRequest, program: Program) -> PassHooks:
 
 
 def _validate(request: CompileRequest, engine: str, compiled: Compiled) -> int:
-    """The run against CPython's on the same file, every operation within its derived bound."""
+    """Compare the run with CPython's on the same file, every operation within its derived bound."""
     from fleet.cli.running.cosim import TablePrinter
     from fleet.cli.table import print_head, print_verdict
     from fleet.cosim.campaign import cosim

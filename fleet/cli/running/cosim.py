@@ -1,4 +1,4 @@
-"""`fleet cosim`: run a model on several engines, compare, report."""
+"""`fleet cosim`: runs a model on several engines, compares them, and writes a report."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _labels(path: Path | None, loaded: LoadedModel, batch: int | None) -> np.nda
 
 
 def _previous(folder: Path | None) -> CosimResult | None:
-    """The result that is about to be replaced, for "what changed"; None when there is none that can be read."""
+    """Return the result that will be replaced, for "what changed"; None if there is none or it cannot be read."""
     from fleet.cosim.result import CosimResult
 
     if folder is None or not (folder / "result.json").exists():
@@ -80,7 +80,7 @@ def _previous(folder: Path | None) -> CosimResult | None:
 
 
 class TablePrinter:
-    """Prints the table's rows as engines finish, and progress between them."""
+    """Prints the table's rows as engines finish, with progress in between."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
@@ -88,7 +88,7 @@ class TablePrinter:
         self._line: ProgressLine | None = None
 
     def progress(self, engine: str, fraction: float, words: str) -> None:
-        """`CosimOptions.progress`."""
+        """Show progress; for `CosimOptions.progress`."""
         if self.quiet:
             return
         if engine != self._engine or self._line is None:
@@ -97,13 +97,13 @@ class TablePrinter:
         self._line(fraction, words)
 
     def done(self) -> None:
-        """Removes the progress from the terminal."""
+        """Remove the progress from the terminal."""
         if self._line is not None:
             self._line.__exit__(None, None, None)
             self._line = None
 
     def engine(self, run: Any, task: Any) -> None:
-        """`CosimOptions.on_engine`."""
+        """Print an engine's row; for `CosimOptions.on_engine`."""
         self.done()
         if not self.quiet:
             from fleet.cli.table import print_engine
@@ -113,7 +113,7 @@ class TablePrinter:
 
 
 def store(result: CosimResult, folder: Path, since: CosimResult | None) -> dict[str, str]:
-    """Writes result and report into `folder`; returns what was written by name. Earlier files are replaced only by whole ones."""
+    """Write result and report into `folder` atomically. Returns the written files by name."""
     from fleet.report.run.page import store_report
 
     stored, files = store_report(result, folder, since)
@@ -217,11 +217,11 @@ def co_simulate(
     quiet: bool,
     folder: Path | None = None,
 ) -> CosimResult:
-    """Runs what was loaded, prints rows as they come and the verdict (not if quiet), keeps the result as the last one.
+    """Run a loaded model, print rows and the verdict (unless quiet), and store the result as the last one.
 
-    folder: where a report will go; made before anything runs, after all else was checked.
+    folder: for a report; created before anything runs, after all other checks.
 
-    Raises FleetError for what makes the run senseless: nothing ran.
+    Raises FleetError if the run cannot start.
     """
     from fleet.cli.table import print_outputs, print_verdict
     from fleet.core.files import check_writable
@@ -248,7 +248,7 @@ def co_simulate(
 
 
 def _output_operations(program: Program) -> dict[str, str]:
-    """Output -> id of the operation that computes it, without outputs that are inputs."""
+    """Return output -> id of the operation that computes it, without outputs that are inputs."""
     from fleet.ir.dialect import FleetOp, op_id
 
     pairs = zip(program.outputs, program.returned(), strict=True)

@@ -1,4 +1,4 @@
-"""`fleet export-app`: a model as a program of its own, in C and compiled kernels."""
+"""`fleet export-app`: writes a model as a standalone program, in C and compiled kernels."""
 
 from __future__ import annotations
 

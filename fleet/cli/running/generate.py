@@ -1,4 +1,4 @@
-"""`fleet generate`: a language model answers a prompt on several engines, token by token, everything compared."""
+"""`fleet generate`: a language model answers a prompt on several engines, token by token, with every step compared."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def command(
 
 
 class _Told:
-    """Prints tokens as they come, and progress between them."""
+    """Prints tokens as they come, with progress in between."""
 
     def __init__(self, quiet: bool, device: str | None, memory: str) -> None:
         self.quiet, self._device, self._memory = quiet, device, memory
@@ -137,7 +137,7 @@ class _Told:
         self._clock = 0.0
 
     def watch(self) -> Any:
-        """What the run calls."""
+        """Return the callbacks of the run."""
         from fleet.llm.generate import GenerationWatch
 
         if self._device is not None:
@@ -147,12 +147,12 @@ class _Told:
         return GenerationWatch() if self.quiet else GenerationWatch(self._prefilled, self._token, self._progress)
 
     def announce(self, line: str) -> None:
-        """A slow part begins."""
+        """Print a line before a slow step."""
         if not self.quiet:
             print(f"{line} ...", file=sys.stderr, flush=True)
 
     def done(self) -> None:
-        """Takes the progress off the terminal."""
+        """Remove the progress from the terminal."""
         if self._line is not None:
             self._line.__exit__(None, None, None)
             self._line = None

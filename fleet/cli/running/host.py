@@ -1,4 +1,4 @@
-"""`fleet host`: C++ host programs, as they run on a board, against the simulation or its functional model."""
+"""`fleet host`: runs C++ host programs, as on a board, against the simulation or its functional model."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def build(
 
 @command.command(
     name="run",
-    context_settings={"allow_interspersed_args": False},  # what stands behind PROGRAM is the program's
+    context_settings={"allow_interspersed_args": False},  # arguments after PROGRAM belong to the program
     epilog="\b\nExamples:\n  fleet host run --device hbm_small --engines iss ./program weights\n"
     "  fleet host run --device hbm_small --engines rtl --memory timed --check ./program weights",
 )
@@ -122,7 +122,7 @@ def run(
 
 
 def _tell(done: HostRun) -> None:
-    """A line of what was done, on standard error: standard output is the program's."""
+    """Print a summary line on standard error, because standard output belongs to the program."""
     summary, clock_mhz = done.summary, done.device.clock_mhz
     parts = [_count(len(summary.commits), "instruction"), _count(done.accesses, "register access", "es")]
     if summary.cycles is not None:

@@ -1,4 +1,4 @@
-"""`fleet models`: models of other people that can be had, their weights, and what quantising language models costs."""
+"""`fleet models`: published models, their weights, and the cost of quantising language models."""
 
 from __future__ import annotations
 

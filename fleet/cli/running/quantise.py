@@ -1,4 +1,4 @@
-"""`fleet quantise`: what a device's quantisation costs, operation by operation, without and with calibration data."""
+"""`fleet quantise`: the error of a device's quantisation, operation by operation, without and with calibration data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fleet run`: one engine, no comparison."""
+"""`fleet run`: runs one engine, without a comparison."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _bytecode(path: Path, input_path: Path | None, profile: bool, quiet: bool) -
 def _on_the_vm(
     module: ByteCodeModule, inputs: Mapping[str, np.ndarray], profile: bool, quiet: bool = False
 ) -> dict[str, np.ndarray]:
-    """Runs it (quiet: without what the program prints), the profile's table on standard error: outputs stay what they are."""
+    """Run the module on the VM. profile: print its table on standard error; quiet: discard what the program prints."""
     from fleet.targets.bytecode.profile import Profile
     from fleet.targets.bytecode.vm import VM
 
@@ -56,7 +56,7 @@ def _on_the_vm(
 
 
 def _nothing(*_values: object) -> None:
-    """What a program prints has no place beside JSON."""
+    """Discard what a program prints, if the output is JSON."""
 
 
 @click.command(name="run", epilog=_EPILOG)
@@ -151,7 +151,7 @@ def _finish(
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Prints and writes what came out."""
+    """Print and write the outputs."""
     if out is not None:
         buffer = io.BytesIO()
         np.savez(buffer, **outputs)  # pyright: ignore[reportArgumentType]

@@ -74,7 +74,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Read:
-    """The case that a name or a path means, its setting, the seed of the state at power-on; bundle: None of a name."""
+    """The case of a name or path, its setting, and the seed of the state at power-on; bundle: None for a name."""
 
     stream: str
     case: StreamCase
@@ -96,7 +96,7 @@ def _read(stream: str, power_on: int | None) -> _Read:
 
 
 def _told(read: _Read, outcome: StreamOutcome, folder: Path) -> bool:
-    """Prints how it went, stores it where it failed; whether it failed."""
+    """Print the outcome, store the stream if it failed; return whether it failed."""
     from fleet.streams.bundle import save_bundle
     from fleet.streams.renew import moved
 

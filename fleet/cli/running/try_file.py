@@ -1,4 +1,4 @@
-"""`fleet try`: inspect a file, run it on the golden and on the best device's functional model, say what to type next."""
+"""`fleet try`: inspects a file, runs it on the golden and on the best device's functional model, and suggests the next command."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ read the file, with what to do; 4: nothing could be compared.
 _MAX_WORK = 1 << 29
 _MAX_WEIGHTS = 1 << 25
 _MAX_OPERATIONS = 1000
-"""Multiply-accumulates, weights and operations that are quantised, run and compared within about half a minute on two cores."""
+"""Limits of multiply-accumulates, weights and operations: within these a model is quantised, run and compared in half a minute."""
 _MAX_LANGUAGE = 1 << 24
-"""Weights of a language model that are quantised and run for a few tokens in that time."""
+"""Limit of a language model's weights, for quantising and running a few tokens in that time."""
 
 
 @click.command(name="try", epilog=_EPILOG)
@@ -58,7 +58,7 @@ def command(asked: InspectRequest, answer: CommandOutput) -> int:
 
 
 class _Trial:
-    """One run of the file that a page describes. facts: JSON values of the run; commands: what to type next."""
+    """One run of the file of a page. facts: JSON values of the run; commands: what to type next."""
 
     def __init__(self, page: Page, asked: InspectRequest, answer: CommandOutput) -> None:
         self.page, self.asked, self.say, self.quiet = page, asked, answer.say, answer.quiet
@@ -67,7 +67,7 @@ class _Trial:
         self.commands = [line for line in page.commands if line != own and not line.startswith(f"{own} ")]
 
     def run(self) -> int:
-        """Run it; return the exit code. Raises FleetError."""
+        """Run it and return the exit code. Raises FleetError."""
         page = self.page
         if page.loaded is not None:
             return self._model()
@@ -82,11 +82,11 @@ class _Trial:
         return self._left("nothing in it runs by itself")
 
     def _silent(self) -> AbstractContextManager[object]:
-        """Context that discards what a command prints if JSON was asked for."""
+        """Return a context that discards a command's output if JSON was requested."""
         return redirect_stdout(io.StringIO()) if self.quiet else nullcontext()
 
     def _left(self, why: str) -> int:
-        """Verdict of a run in which nothing was compared."""
+        """Return the exit code of a run in which nothing was compared, and say why."""
         self.facts |= {"verdict": "nothing compared", "reasons": [why]}
         self.say()
         self.say(f"verdict: NOTHING COMPARED\n  {why}")
@@ -99,7 +99,7 @@ class _Trial:
         return {"pass": ExitCode.AGREED, "fail": ExitCode.DIFFERS}.get(verdict, ExitCode.INCOMPLETE)
 
     def _model(self) -> int:
-        """vm, and iss on the best device; where nothing runs on one, an independent engine on the host."""
+        """Run vm, and iss on the best device; if no device runs anything, an independent engine on the host."""
         from fleet.cli.running.cosim import co_simulate
         from fleet.cli.table import as_json
         from fleet.cosim.options import CosimOptions
@@ -135,7 +135,7 @@ class _Trial:
         return result.exit_code
 
     def _script(self) -> int:
-        """A script without results: what it prints, by the golden and by another engine."""
+        """Run a script without results: compare what it prints on the golden and on another engine."""
         from fleet.engines.base import RunOptions
         from fleet.engines.registry import find_engine
 
@@ -163,7 +163,7 @@ class _Trial:
         return self.asked if loaded is None else replace(self.asked, spec=loaded.spec)
 
     def _second(self) -> str:
-        """An engine beside the golden that computes in its own way and is there."""
+        """Return an installed engine that is independent of the golden."""
         from fleet.engines.registry import find_engine
         from fleet.frontend.source import is_onnx
 
@@ -179,7 +179,7 @@ class _Trial:
         return "interp"
 
     def _language(self) -> int:
-        """A few tokens."""
+        """Generate a few tokens."""
         from fleet.cli.running.generate import command as generate
 
         model = self.page.language
@@ -200,7 +200,7 @@ class _Trial:
         return code
 
     def _bytecode(self) -> int:
-        """The VM, on drawn or given inputs: there is no second engine for a file without its source."""
+        """Run the VM on drawn or given inputs: without a source there is no second engine."""
         import numpy as np
 
         from fleet.cli.outputs import print_outputs
@@ -227,7 +227,7 @@ class _Trial:
         return self._left(f"the vm ran it{drawn}; a second engine needs the model's source")
 
     def _set(self) -> int:
-        """The set against its contract, on the functional model."""
+        """Check the set against its contract, on the functional model."""
         from fleet.cli.sets.check import check_installed
 
         self.say()

@@ -1,4 +1,4 @@
-"""What `fleet isa check` runs and prints."""
+"""The work of `fleet isa check`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["check_installed"]
 
 
 def check_installed(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None) -> int:
-    """Prints findings and what was looked at; 0 without findings, else 1. Raises FleetError for a set that cannot be loaded."""
+    """Print findings and what was checked. Returns 0 without findings, else 1. Raises FleetError if the set cannot be loaded."""
     from fleet.isa.checking.whole import check_set
     from fleet.isa.conformance import sources
     from fleet.verify.conformance.sample import run_sample, sample_names

@@ -1,4 +1,4 @@
-"""What `fleet isa coverage` prints."""
+"""The work of `fleet isa coverage`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class CoverageRequest:
-    """The command's options; seconds 0: nothing runs, `merge` is shown."""
+    """The command's options. seconds 0: nothing runs, `merge` is shown."""
 
     device: str
     seconds: float
@@ -38,7 +38,7 @@ class CoverageRequest:
 
 
 def run_isa_coverage(asked: CoverageRequest) -> int:
-    """0 where all comparisons of the run agreed, 1 where one did not. Raises FleetError."""
+    """Return 0 if all comparisons of the run agreed, 1 if one did not. Raises FleetError."""
     from fleet.core.files import check_writable
     from fleet.isa.registry import find_device
     from fleet.report.regression.coverage import write_coverage
@@ -61,7 +61,7 @@ def run_isa_coverage(asked: CoverageRequest) -> int:
         click.echo(f"{space.instruction_set.name} on {asked.device}: {len(space.open):,} bins, seeds from {asked.seed}")
         with ProgressLine("coverage") as bar:
             total.merge(run_coverage(plan, total, lambda a, s: bar(s / plan.seconds, _words(space, a))))
-        total.save(asked.report / "account.json")  # whatever becomes of the hardware's counts
+        total.save(asked.report / "account.json")  # save it before the hardware's counts may fail
         if asked.rtl:
             rtl = _hardware(asked, space)
     if not total.programs and total.left_out:
@@ -101,7 +101,7 @@ def _hardware(asked: CoverageRequest, space: BinSpace) -> RtlCoverage:
 
 
 def _known_hardware(asked: CoverageRequest, total: CoverageAccount) -> RtlCoverage | None:
-    """What an earlier run counted of the same description, which left it beside its account: the last merged one's that did."""
+    """Return the hardware counts beside the last merged account that has some, if their description is the same."""
     from fleet.verify.coverage.rtl import load_rtl
 
     for path in reversed(asked.merge):
@@ -148,7 +148,7 @@ def _share(met: int, every: int) -> str:
 
 
 def _holes(holes: Sequence[str]) -> Iterator[str]:
-    """The largest groups of bins that nothing met: by the key without its last part, of crosses by instruction and mode."""
+    """Yield the largest groups of unmet bins: by the key without its last part, crosses by instruction and mode."""
     groups = Counter(":".join(k.split(":")[:3]) if ":cross:" in k else k.rpartition(":")[0] for k in holes)
     if groups:
         yield f"largest holes of {len(holes):,}:"

@@ -1,4 +1,4 @@
-"""What `fleet isa diff` prints."""
+"""The work of `fleet isa diff`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIGURES = ("instructions", "cycles", "bytes", "stream")
 
 
 def run_diff(old: str, new: str, device: str | None, cases: int, models: Sequence[str], folder: Path, *, machine: bool) -> int:
-    """Prints the differences; 0 whether there are any or not. Raises FleetError where a side cannot be read."""
+    """Print the differences. Returns 0, with or without differences. Raises FleetError if a side cannot be read."""
     from fleet.isa.registry import find_instruction_set
     from fleet.verify.changes.revisions import find_side
     from fleet.verify.changes.set_diff import case_models, set_diff
@@ -30,7 +30,7 @@ def run_diff(old: str, new: str, device: str | None, cases: int, models: Sequenc
         sides = [find_side(text, temporary) for text in (old, new)]
         installed = next((s.set_name for s in reversed(sides) if s.set_name is not None and s.path is None), None)
         found = find_instruction_set(installed) if installed is not None else None
-        # A set that brings no cases may have some where the regression is.
+        # A set without cases of its own may have some in the regression.
         brought = (found.cases or folder / "sim" / "cases") if found is not None else None
         tables = case_models(brought, models, found.devices if found is not None and found.cases is None else None)
         diff = set_diff(sides[0], sides[1], device=device, cases=cases, models=tables, folder=folder)

@@ -1,4 +1,4 @@
-"""`fleet isa export`: an instruction set in the format of other tools, into a folder."""
+"""`fleet isa export`: writes an instruction set in the format of other tools, into a folder."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from fleet.isa.exports.formats import exported
 __all__ = ["LIST", "run_export", "write_export"]
 
 LIST = ".fleet-exports.json"
-"""File in the folder: which files exports wrote, by set and format. All else in the folder is somebody else's."""
+"""File in the folder that lists the exported files by set and format. All other files there belong to the user."""
 
 
 def run_export(name: str, form: str, output: Path | None) -> int:
-    """Exports SET, or the set of DEVICE; returns the exit code. Raises FleetError before anything is written."""
+    """Export SET, or the set of DEVICE. Returns the exit code. Raises FleetError before anything is written."""
     found = find_set(name)[0]
     folder = output or Path("exports") / found.name / form
     files = exported(found.description, form)
@@ -34,9 +34,9 @@ def run_export(name: str, form: str, output: Path | None) -> int:
 
 
 def write_export(folder: Path, key: str, files: Mapping[str, bytes]) -> None:
-    """Writes one export into a folder, each file whole or not at all; removes what an earlier export of this key left.
+    """Write one export into a folder, each file atomically; remove files that an earlier export of this key left.
 
-    Raises FleetError, before anything is written, for a file that is there, differs and was written by no export.
+    Raises FleetError, before anything is written, if a file exists, differs and was not written by an export.
     """
     known = _known(folder)
     ours = {name for names in known.values() for name in names}
@@ -47,7 +47,7 @@ def write_export(folder: Path, key: str, files: Mapping[str, bytes]) -> None:
             raise FleetError("is there, and no export wrote it", where=str(path), hint="choose another folder with -o")
     check_writable(folder)
     old = set(known.get(key, ())) - files.keys()
-    # The list goes first, with the old names: who is interrupted can export again.
+    # Write the list first, with the old names: after an interruption the export can run again.
     _write_list(folder, {**known, key: sorted(old | files.keys())})
     for name, data in files.items():
         write_atomically(folder / name, data)
@@ -62,7 +62,7 @@ def _write_list(folder: Path, known: Mapping[str, list[str]]) -> None:
 
 
 def _known(folder: Path) -> dict[str, list[str]]:
-    """Read key -> names from the folder's list of exported files; empty if there is none. Raise FleetError if it is damaged."""
+    """Read key -> names from the folder's list of exported files; empty if there is none. Raises FleetError if it is damaged."""
     path = folder / LIST
     try:
         table: object = json.loads(path.read_text(encoding="utf-8"))
@@ -76,7 +76,7 @@ def _known(folder: Path) -> dict[str, list[str]]:
 
 
 def _names(value: object) -> bool:
-    """Whether it is a list of names inside the folder: what is named here may be replaced or removed."""
+    """Whether it is a list of names inside the folder, because the export may replace or remove these files."""
     paths = (
         [PurePosixPath(v) if isinstance(v, str) else None for v in cast("list[object]", value)]
         if isinstance(value, list)

@@ -1,4 +1,4 @@
-"""What `fleet isa fuzz` prints."""
+"""The work of `fleet isa fuzz`."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def run_fuzz(
     name: str, device: str | None, seed: int, seconds: float | None, count: int | None, instructions: int | None, jobs: int | None,
     folder: Path, *, steer: bool = False, undefined: bool = False,
 ) -> int:  # fmt: skip
-    """0 where all programs of this run agreed, 1 where one did not.
+    """Return 0 if all programs of this run agreed, 1 if one did not.
 
-    seconds: None for a minute, or for as long as `count` or `instructions` take. jobs: None for as many as there are processors,
-    at most 8. undefined: programs that may read what nothing defined; their state and streams stand in a folder of their own.
+    seconds: None for a minute, or without limit if `count` or `instructions` is given. jobs: None for the number of processors, at
+    most 8. undefined: programs may read undefined data; their state and streams go to a separate folder.
     """
     from fleet.verify.conformance.fuzz import STOP_AFTER, StreamFuzzState, UndefinedPrograms, fuzz, load_state, state_file
     from fleet.verify.conformance.fuzz_state import RanProgram
 
     if steer and undefined:
         raise ModelError("--steer and --undefined are two ways to choose programs: give one")
-    if seconds is None:  # what is counted has no time limit
+    if seconds is None:  # no time limit if something is counted
         seconds = _SECONDS if count is None and instructions is None else math.inf
     instruction_set, chip = find_target(name, device)
     jobs = jobs or min(8, os.cpu_count() or 1)
@@ -101,7 +101,7 @@ def run_fuzz(
 
 
 def _ended_early(seconds: float, failures: bool, *asked: tuple[int, int | None, str]) -> str:
-    """What ended a run before it had what was asked for: (had, asked for, of what); empty where it had."""
+    """Say what ended a run early: (reached, requested, unit) for each request; empty if all were reached."""
     if any(wanted is not None and had >= wanted for had, wanted, _ in asked):
         return ""
     short = ", ".join(f"{had:,} of {wanted:,} {what}" for had, wanted, what in asked if wanted is not None)
@@ -112,7 +112,7 @@ def _ended_early(seconds: float, failures: bool, *asked: tuple[int, int | None, 
 
 
 def _steering(device: str, seed: int, folder: Path) -> tuple[Steering, CoverageAccount]:
-    """A chooser that goes on with the bins that earlier runs of the seed met, and its account."""
+    """Return a chooser that continues with the bins that earlier runs of the seed met, and its account."""
     from fleet.verify.coverage.account import load_account
     from fleet.verify.coverage.bins import space_of
     from fleet.verify.coverage.run import new_account

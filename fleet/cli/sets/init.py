@@ -1,4 +1,4 @@
-"""`fleet init`: a workspace of one's own."""
+"""`fleet init`: creates a workspace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`fleet isa`: make, extend, check, document, export, fuzz and compare instruction sets."""
+"""`fleet isa`: makes, extends, checks, documents, exports, fuzzes and compares instruction sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `fleet isa mutants` prints."""
+"""The work of `fleet isa mutants`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PLACES = ("rtl", "semantics", "passes")
 
 @dataclass(frozen=True)
 class Wanted:
-    """The options, as on the command line."""
+    """The options of the command line."""
 
     device: str
     count: int
@@ -43,7 +43,7 @@ class Wanted:
 
 
 def run_mutants(w: Wanted) -> int:
-    """0 where every mutant was found or its survival is explained, 1 where one survived without. Raises FleetError."""
+    """Return 0 if every mutant was found or its survival is explained, 1 otherwise. Raises FleetError."""
     from fleet.core.files import check_writable
     from fleet.isa.registry import find_device
     from fleet.verify.mutation.campaign import Campaign, drawn, judged, open_target, shares
@@ -55,10 +55,10 @@ def run_mutants(w: Wanted) -> int:
     find_device(w.device)
     check_writable(w.work)
     before: Mapping[str, str] = {}
-    if w.report is not None:  # said now, not after hours
+    if w.report is not None:  # fail now, not after hours
         check_writable(w.report)
         before = load_report(w.report / "mutants.json").tests()
-    # One that is asked for by its id is looked for by all there is, whatever the list says.
+    # A mutant selected by id runs all checks, whatever the list says.
     explained = () if w.only is not None else tuple(known.values())
     campaign = Campaign(
         w.device, Path.cwd(), w.work, w.jobs, cast("Effort", w.effort), w.resume, before,
@@ -128,7 +128,7 @@ def _summary(place: str, sites: int, records: Sequence[MutantRecord], seconds: f
 
 
 def _one(name: str, targets: Sequence[MutationTarget]) -> int:
-    """Shows the change and looks for it once more."""
+    """Show the change and check the mutant again."""
     target = next((t for t in targets if any(m.id == name for m in t.mutants)), None)
     if target is None:
         raise ModelError(f"there is no mutant '{name}'", hint="fleet isa mutants prints ids; they change with the text around them")
@@ -140,6 +140,6 @@ def _one(name: str, targets: Sequence[MutationTarget]) -> int:
 
 
 def _shown(m: Mutant) -> str:
-    """The change as a diff of its own lines."""
+    """Show the change as a diff of its own lines."""
     lines = difflib.unified_diff(m.before.splitlines(), m.after.splitlines(), m.place, m.operator, lineterm="", n=0)
     return "\n".join([m.describe(), f"in: {m.context}", *list(lines)[2:]])

@@ -1,4 +1,4 @@
-"""What SET or DEVICE on the command line means: commands about an instruction set take either."""
+"""Resolves SET or DEVICE on the command line: commands about an instruction set accept either."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["chosen_device", "find_set", "find_target"]
 
 
 def chosen_device(instruction_set: InstructionSet, name: str | None) -> Device:
-    """The device of that name, or the smallest: fewest ports, then least memory. Raises DeviceError."""
+    """Return the device of that name, or the smallest: fewest ports, then least memory. Raises DeviceError."""
     devices = instruction_set.devices
     if name is not None and name not in devices:
         raise DeviceError(f"has no device '{name}'", where=instruction_set.name, hint=f"it has {', '.join(devices) or 'none'}")
@@ -24,9 +24,9 @@ def chosen_device(instruction_set: InstructionSet, name: str | None) -> Device:
 
 
 def find_set(name: str) -> tuple[InstructionSet, Device | None]:
-    """The instruction set of that name, or that of the device of that name, and this device. A set goes before a device.
+    """Return the instruction set of that name and None; or the set of the device of that name and the device. Sets come first.
 
-    Raises DeviceError that lists both kinds, or what is wrong with a set of that name.
+    Raises DeviceError that lists both kinds, or reports what is wrong with a set of that name.
     """
     if name in broken():
         return find_instruction_set(name), None
@@ -41,9 +41,9 @@ def find_set(name: str) -> tuple[InstructionSet, Device | None]:
 
 
 def find_target(name: str, device: str | None = None) -> tuple[InstructionSet, Device]:
-    """The same with a device: the one that is named, else that of --device, else the smallest of the set.
+    """Return the set and a device: the named one, else that of --device, else the smallest of the set.
 
-    Raises DeviceError as `find_set`, for a set without devices, and where two different devices are named.
+    Raises DeviceError as `find_set` does, if the set has no devices, or if two different devices are named.
     """
     found, named = find_set(name)
     if named is not None and device is not None and device != named.name:

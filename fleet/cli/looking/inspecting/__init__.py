@@ -1,1 +1,1 @@
-"""`fleet inspect` and the first half of `fleet try`: the page of a file, one function a kind."""
+"""`fleet inspect` and the first half of `fleet try`: the page of a file, one function per kind."""

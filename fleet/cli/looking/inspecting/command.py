@@ -21,9 +21,9 @@ __all__ = ["CommandOutput", "on_a_file"]
 
 @dataclass
 class CommandOutput:
-    """Output of a command: lines as they come, or (quiet) one JSON object at the end, after an error too.
+    """Output of a command: lines at once, or (quiet) one JSON object at the end, even after an error.
 
-    page: of the file, once it is inspected; facts: JSON values beside those of the page.
+    page: of the file, once it is inspected; facts: JSON values in addition to the page's.
     """
 
     quiet: bool

@@ -1,4 +1,4 @@
-"""From the kind of a file to its page. Nothing of the file is executed."""
+"""Maps the kind of a file to its page. Nothing of the file is executed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["inspect", "refusal"]
 
 
 def inspect(asked: InspectRequest) -> Page:
-    """Fill the page of a file. Raises FleetError if it cannot be read, is damaged, or is of no known kind."""
+    """Fill the page of a file. Raises FleetError if it cannot be read, is damaged, or has an unknown kind."""
     path, function = _place(asked.spec)
     if path is None:
         return _named(asked)
@@ -45,7 +45,7 @@ def inspect(asked: InspectRequest) -> Page:
 
 
 def refusal(error: FleetError, asked: InspectRequest) -> dict[str, Json]:
-    """JSON object for a file without a page: its kind where that is known, the problem, the lines that convert it."""
+    """Return the JSON object for a file without a page: its kind if known, the problem, the commands that convert it."""
     path, _ = _place(asked.spec)
     try:
         kind = None if path is None else kind_of(path)
@@ -56,7 +56,7 @@ def refusal(error: FleetError, asked: InspectRequest) -> dict[str, Json]:
 
 
 def _place(spec: str) -> tuple[Path | None, str]:
-    """(existing or expected file, function behind the colon) of a spec; (None, "") for a bare name."""
+    """Split a spec into (file, function after the colon); (None, "") for a bare name."""
     for text in (spec, spec.partition("?")[0]):
         if Path(text).exists():
             return Path(text), ""
@@ -76,7 +76,7 @@ def _named(asked: InspectRequest) -> Page:
 
 
 def _case(page: Page, file: InspectedFile) -> None:
-    """Runs of a case, and the page of its model."""
+    """Show the runs of a case, and the page of its model."""
     from fleet.regress.cases import load_case
 
     case = load_case(file.path)
@@ -91,7 +91,7 @@ def _case(page: Page, file: InspectedFile) -> None:
 
 
 def _bundle(page: Page, file: InspectedFile) -> None:
-    """A model that `fleet shrink` stored."""
+    """Show a model that `fleet shrink` stored."""
     from fleet.core.file_kinds import MODEL_BUNDLE
 
     page.spec = str(file.path / MODEL_BUNDLE if file.path.is_dir() else file.path)

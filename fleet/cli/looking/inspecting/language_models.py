@@ -18,7 +18,7 @@ __all__ = ["gguf_file", "language_folder", "named_model", "safetensors_file"]
 
 
 def gguf_file(page: Page, file: InspectedFile) -> None:
-    """Tensors by format, and the model that the header describes."""
+    """Show tensors by format, and the model that the header describes."""
     from fleet.llm.files.gguf import gguf_config
     from fleet.llm.files.gguf_file import GgufFile
 
@@ -36,7 +36,7 @@ def gguf_file(page: Page, file: InspectedFile) -> None:
 
 
 def language_folder(page: Page, file: InspectedFile) -> None:
-    """A folder with config.json, tokenizer and safetensors."""
+    """Show a folder with config.json, tokenizer and safetensors."""
     from fleet.llm.files.hugging_face import open_hugging_face
 
     try:
@@ -46,7 +46,7 @@ def language_folder(page: Page, file: InspectedFile) -> None:
 
 
 def _config(page: Page, c: ModelConfig) -> None:
-    """Dimensions, weights, work a token, and the devices whose HBM holds the weights."""
+    """Show dimensions, weights, work per token, and the devices whose HBM holds the weights."""
     from fleet.isa.registry import instruction_sets
     from fleet.llm.weights import linear_names, weight_shapes
 
@@ -80,7 +80,7 @@ def _config(page: Page, c: ModelConfig) -> None:
 
 
 def safetensors_file(page: Page, file: InspectedFile) -> None:
-    """Tensors of one file; a language model is the folder around it."""
+    """Show the tensors of one file; a language model is the folder around it."""
     from fleet.llm.files.safetensors import read_header
 
     tensors = read_header(file.path)
@@ -98,7 +98,7 @@ def safetensors_file(page: Page, file: InspectedFile) -> None:
 
 
 def named_model(asked: InspectRequest) -> Page | None:
-    """The page of a language model that fleet knows by name ("tiny", "smollm2"), or None."""
+    """Return the page of a language model that fleet knows by name ("tiny", "smollm2"), or None."""
     from fleet.llm.files.fetch import LANGUAGE_MODELS
     from fleet.llm.load import load_model
 

@@ -29,11 +29,11 @@ class InspectRequest:
     device: str | None = None
 
     def words(self, *behind: str) -> str:
-        """The arguments of a command that name the same model and data, quoted for a shell."""
+        """Return the arguments, quoted for a shell, with which a command gets the same model and data."""
         return shlex.join(self.arguments(*behind))
 
     def arguments(self, *behind: str) -> tuple[str, ...]:
-        """The arguments of a command that name the same model and data."""
+        """Return the arguments with which a command gets the same model and data."""
         data = [("--weights", self.weights), ("--input", self.input_path)]
         given = [word for option, path in data if path for word in (option, str(path))]
         if self.batch is not None:
@@ -43,7 +43,7 @@ class InspectRequest:
 
 @dataclass(frozen=True)
 class InspectedFile:
-    """An existing file or folder of the request. function: behind the colon, or ""."""
+    """An existing file or folder of the request. function: text after the colon, or ""."""
 
     path: Path
     asked: InspectRequest
@@ -51,13 +51,13 @@ class InspectedFile:
 
     @property
     def quoted(self) -> str:
-        """The path as a shell takes it."""
+        """The path, quoted for a shell."""
         return shlex.quote(str(self.path))
 
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """weights: number of them, without a tied head; device: the smallest whose HBM holds them, or None."""
+    """weights: their number, without a tied head; device: the smallest whose HBM holds them, or None."""
 
     weights: int
     device: str | None
@@ -68,13 +68,15 @@ class Page:
     """The result of an inspection.
 
     Attributes:
-        spec: the name of the file in the next commands; kind, title: of the file.
+        spec: the name of the file in the next commands.
+        kind, title: of the file.
         rows: label -> lines.
-        commands: what to type next, the best first.
+        commands: suggested next commands, the best first.
         facts: the content of the rows as JSON values.
         problem: why fleet does not read the file, or None.
         loaded, program: of a model that compiles, or None.
-        language: of a language model, or None. verdict: of a stored result, or None.
+        language: of a language model, or None.
+        verdict: of a stored result, or None.
     """
 
     spec: str
@@ -103,5 +105,5 @@ class Page:
 
 
 def _plain(line: str) -> str:
-    """Replace control characters: names come from files, and a terminal would obey them."""
+    """Replace control characters: names come from files, and a terminal would interpret them."""
     return "".join(c if c.isprintable() else "\ufffd" for c in line)

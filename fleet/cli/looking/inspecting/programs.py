@@ -62,7 +62,7 @@ def onnx_model(page: Page, file: InspectedFile) -> None:
 
     try:
         model = open_model(ModelChoice.of(page.spec))
-    except FleetError as error:  # damaged: there is nothing to show
+    except FleetError as error:  # damaged: no page
         raise problem or error from None
     opsets = {domain or "ai.onnx": number for domain, number in model.opsets.items()}
     counts = Counter(_operators(model.graph))
@@ -90,7 +90,7 @@ def onnx_model(page: Page, file: InspectedFile) -> None:
 
 
 def _operators(graph: Graph) -> Iterator[str]:
-    """Operator of each node, bodies of control flow included."""
+    """Yield the operator of each node, including bodies of control flow."""
     for node in graph.nodes:
         yield node.op
         for body in node.subgraphs():
@@ -98,7 +98,7 @@ def _operators(graph: Graph) -> Iterator[str]:
 
 
 def compile_into(page: Page, arguments: Sequence[Declared], asked: InspectRequest) -> None:
-    """Compile the model that `page.spec` names; fill in arguments, operators, work and devices, or the problem."""
+    """Compile the model of `page.spec`; fill in arguments, operators, work and devices, or the problem."""
     from fleet.cosim.models.loaded import load_model
 
     page.facts["arguments"] = [{"name": a.name, "dtype": a.dtype and a.dtype.name, "dims": a.dims} for a in arguments]
@@ -146,7 +146,7 @@ def _compiled(page: Page, asked: InspectRequest, loaded: LoadedModel) -> None:
 
 
 def _devices(devices: Sequence[OnDevice]) -> Iterator[str]:
-    """Share and cycles of each device, operations left to the host and why; equal reasons of neighbouring devices stand once."""
+    """Yield share and cycles of each device, operations left to the host and why; merges neighbours with equal reasons."""
     before: list[str] = []
     for d in devices:
         if d.refused is not None:

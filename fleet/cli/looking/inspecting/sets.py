@@ -8,7 +8,7 @@ __all__ = ["description_file", "installed_set"]
 
 
 def description_file(page: Page, file: InspectedFile) -> None:
-    """Instructions and registers of a SystemRDL description, or of a folder with one."""
+    """Show instructions and registers of a SystemRDL description, or of a folder with one."""
     from fleet.isa.reading.cache import load
     from fleet.isa.registry import broken, instruction_sets
 
@@ -25,7 +25,7 @@ def description_file(page: Page, file: InspectedFile) -> None:
 
 
 def installed_set(asked: InspectRequest) -> Page | None:
-    """The page of an installed instruction set or device, by its name; None for other names. Raises FleetError for a broken set."""
+    """Return the page of an installed instruction set or device, or None for other names. Raises FleetError for a broken set."""
     from fleet.cli.sets.target import find_set
     from fleet.isa.registry import broken, instruction_sets
 

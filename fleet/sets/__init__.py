@@ -1,1 +1,1 @@
-"""The project's own instruction sets: each is found by its entry point, and imports `fleet.sdk` alone."""
+"""The project's own instruction sets. Each is found by its entry point and imports only `fleet.sdk`."""

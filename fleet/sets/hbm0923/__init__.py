@@ -1,4 +1,4 @@
-"""HBM0923: the instruction set of the accelerator family of that name (now: the MVM unit). docs/arithmetic.md."""
+"""HBM0923: the instruction set of the accelerator family of that name. docs/arithmetic.md defines its arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What coverage has to know beside the description: the dtype of results, and bins that no stream can meet."""
+"""Coverage hints beside the description: the dtype of results, and bins that no stream can meet."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _IMPOSSIBLE: tuple[tuple[str, str], ...] = (
 
 
 def _limits(device: Device) -> Mapping[str, Limit]:
-    """The first pattern that fits holds."""
+    """Return limits by pattern; the first matching pattern applies."""
     p = device.parameters
     tokens = Limit(1, p["MaxToken"], "MaxToken positions at most, and at least one")
     lines = Limit(1, 255, "at most 255 lines or heads, and at least one")
@@ -87,7 +87,7 @@ def _limits(device: Device) -> Mapping[str, Limit]:
         "mvm*:mvm_chin": Limit(32, p["Tin"] * p["WtDepth"], "Tin * WtDepth inputs at most, and at least one group"),
         "mvm*:mvm_chin_last": Limit(1, p["TgroupCh"], "inputs of the last weight group"),
         "mvm*:mvm_chout_last": outputs,
-        "mvm*:mvm_chout_slice": Limit(1, (1 << 32) - 1, "at least the channels of the last slice"),  # of one slice it is not used
+        "mvm*:mvm_chout_slice": Limit(1, (1 << 32) - 1, "at least the channels of the last slice"),  # with one slice it is unused
         "mvm*:mvm_wt_bits": Limit(256, 1 << 20, "a channel has a beat of scales and codes at least"),
         "dat2hbm:*_in_surface": Limit(64, (1 << 32) - 64, row),
         "trp_mvm:*_in_surface": Limit(64, (1 << 32) - 64, row),

@@ -1,10 +1,10 @@
-"""What the device's arithmetic allows to differ from the golden: facts for derived bounds (`fleet.compare.bounds.tolerance`).
+"""How much the device's arithmetic may differ from the golden: facts for derived bounds (`fleet.compare.bounds.tolerance`).
 
-FP16 in memory, binary32 inside. How often a term is rounded follows from the orders of docs/arithmetic.md:
-  products by weights   with its group's sum, with the scale, and in every accumulation after it: 2 + groups at most
+Memory holds FP16, units compute in binary32. How often a term is rounded follows from the orders of docs/arithmetic.md:
+  products by weights   once with its group's sum, once with the scale, and in every later accumulation: at most 2 + groups
   all other sums        in the five halvings of its beat of 32 lanes, and in the accumulation of every beat: 5 + beats
-Batch norm weights are 1, so batch norm adds only the bias's rounding. Functions and tables come with the errors that are
-measured over all their inputs, constants that are rounded (1 / channels, an attention's scale) with their own.
+Batch norm weights are 1, so batch norm adds only the bias's rounding. Functions and tables have errors measured over all their
+inputs; rounded constants (1 / channels, an attention's scale) have their own error.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from fleet.sets.hbm0923.numerics.act_tables import ERRORS
 from fleet.sets.hbm0923.options import group_of
 
 FUNCTION_ULP: Mapping[str, float] = {"exp": 1.0, "recip": 1.52, "rsqrt": 1.01}
-"""docs/arithmetic.md, "exp, recip, rsqrt"."""
+"""Errors in ulp, from docs/arithmetic.md, "exp, recip, rsqrt"."""
 _HALVINGS = 5
 
 
 def error_model(ops: Sequence[FleetOp], device: Device, options: Options) -> DeviceArithmetic:
-    """FP16 in memory, binary32 inside (the defaults), and what the operations add to that."""
+    """Return the error model: FP16 in memory and binary32 inside (the defaults), plus what the operations add."""
     group = group_of(device, options)
     roundings = {op_id(op): n for op in ops if (n := _roundings(op, group)) is not None}
     stored = any(isinstance(op, c.AttentionOp | c.LinearOp) for op in ops)
@@ -94,10 +94,10 @@ def _relative(op: FleetOp, device: Device) -> Mapping[str, float]:
 
 
 _FP16_DIGITS, _FP20_DIGITS = 11, 14
-"""Binary digits of a number in FP16 and FP20, the leading one counted."""
+"""Binary digits of FP16 and FP20 numbers, including the leading one."""
 
 
 def _missed(value: float, digits: int) -> float:
-    """Relative error of the nearest number with so many digits: of the format, not of what the lowering puts into registers."""
+    """Return the relative error of rounding to so many digits: by the format, without what the lowering puts into registers."""
     mantissa, _ = math.frexp(value)
     return abs(round(mantissa * 2**digits) / 2**digits / mantissa - 1)

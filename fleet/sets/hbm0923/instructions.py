@@ -37,7 +37,7 @@ from fleet.sets.hbm0923.weights import load_weights
 
 
 def _feature(memory: Memory, space: str, base: int, surfaces: int, stride: int, tokens: int) -> np.ndarray:
-    """[tokens, surfaces * 32] FP16 out of DDR or the on-chip memory."""
+    """Return [tokens, surfaces * 32] FP16 from DDR or the on-chip memory."""
     start, end = feature_hull(base, surfaces, stride, tokens)
     raw = np.asarray(memory.view(space, start, end - start)).view("<f2")
     pixels = np.lib.stride_tricks.as_strided(raw, (tokens, surfaces, PIXEL_LANES), (PIXEL_BYTES, stride, 2), writeable=False)
@@ -45,7 +45,7 @@ def _feature(memory: Memory, space: str, base: int, surfaces: int, stride: int, 
 
 
 def _grouped(x: np.ndarray, o: MvmFields) -> F64:
-    """[groups, Tblk, tokens] float64, +0 in the lanes at or beyond CHin."""
+    """Return [groups, Tblk, tokens] float64, +0 in the lanes at or beyond CHin."""
     lanes = np.empty((o.tokens, o.groups * o.tblk), np.float64)
     lanes[:, : o.chin] = x[:, : o.chin]
     lanes[:, o.chin :] = 0
@@ -53,7 +53,7 @@ def _grouped(x: np.ndarray, o: MvmFields) -> F64:
 
 
 def _product(device: Device, o: MvmFields, memory: Memory) -> F32:
-    """[channels, tokens], in NumPy: for any values, on any machine."""
+    """Return the product [channels, tokens], computed by NumPy: for any values, on any machine."""
     features = _feature(memory, o.spaces[0], o.input, o.in_surfaces, o.in_surface, o.tokens)
     return accumulate(_grouped(features, o), load_weights(device, o, memory), finite=is_finite(features[:, : o.chin]))
 
@@ -128,7 +128,7 @@ class MvmInstruction(Instruction):
 
 
 def _feature_writes(y: np.ndarray, o: MvmFields) -> list[Write]:
-    """The output's pixels with +0 in the pad lanes: one block a surface, or one where the surfaces touch."""
+    """Return the writes of the output's pixels with +0 in the pad lanes: one block per surface, or one if surfaces are adjacent."""
     lanes = np.zeros((o.tokens, o.out_surfaces * PIXEL_LANES), "<u2")
     lanes[:, : o.chout] = y
     pixels = lanes.reshape(o.tokens, o.out_surfaces, PIXEL_LANES).transpose(1, 0, 2)

@@ -11,11 +11,14 @@ from fleet.sets.hbm0923.mvm_operands import PIXEL_LANES, ceil_div
 
 
 class FeatureLayout(Layout):
-    """Floating-point tensors [..., C] as [ceil(C / 32), N, 32] FP16, all axes but the last being N tokens; integers as uint32 in C
-    order."""
+    """Layout of tensors in DDR.
+
+    Floating-point tensors [..., C] become [ceil(C / 32), N, 32] FP16, with all axes except the last as N tokens; integers become
+    uint32 in C order.
+    """
 
     def arrangement(self, shape: tuple[int, ...], dtype: np.dtype) -> Arrangement:
-        """Where the elements stand. Raises DeviceError for other dtypes and shapes."""
+        """Return the places of the elements. Raises DeviceError for unsupported dtypes and shapes."""
         if dtype.kind in "iu":
             return Arrangement.flat(prod(shape), np.dtype("<u4"))
         if dtype.kind != "f":

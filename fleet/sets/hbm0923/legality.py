@@ -1,4 +1,4 @@
-"""What an MVM instruction's registers must hold; one line a violation, naming the register and what was expected."""
+"""Constraints on an MVM instruction's registers: one line per violation, naming the register and the expected value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TBLKS = (32, 64, 128)
 
 
 def violations(device: Device, fields: Mapping[str, int], modes: tuple[int, ...]) -> list[Refusal]:
-    """All violated constraints. Ranges are checked only when nothing else is wrong."""
+    """Return all violated constraints. Ranges are checked only if everything else is legal."""
     absent = check.given(fields, op.FIELDS)
     if absent:
         return absent
@@ -89,7 +89,7 @@ def _input_channels(device: Device, f: Mapping[str, int]) -> Iterator[Refusal]:
         yield Refusal(RefusalCause.BAD_SIZE, line)
         return
     block = f["mvm_tblk"] & ((1 << LOG2_COUNT) - 1)
-    # What the register must hold is known only where inputs and blocks are.
+    # The expected value is known only if inputs and blocks are.
     if block in TBLKS and f["mvm_wt_bits"] != (bits := 8 * op.channel_bytes(device, exact, block)):
         line = f"mvm_wt_bits: {f['mvm_wt_bits']}, expected {bits} for {exact} inputs in blocks of {block}"
         yield Refusal(RefusalCause.UNSUPPORTED, line)

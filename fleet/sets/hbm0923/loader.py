@@ -1,4 +1,4 @@
-"""How the device fills its own HBM: one copy (`wt2hbm`) a port."""
+"""Loads the device's HBM with its own instructions: one copy (`wt2hbm`) per port."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from fleet.sets.hbm0923.units.wt2hbm import Wt2HbmOperands
 
 
 def load_calls(_device: Device, source: int, port: int, target: int, size: int) -> Sequence[Call]:
-    """See `fleet.sdk.Loader`."""
+    """Return the calls that copy `size` bytes from DDR into a port's bank; see `fleet.sdk.Loader`."""
     return [Call("wt2hbm", Wt2HbmOperands.copy(source, target, size, port).encode())]

@@ -1,7 +1,7 @@
-"""Which IR operations one MVM instruction covers: matmul (or linear), bias, residual, ReLU, argmax.
+"""Finds the IR operations that one MVM instruction covers: matmul (or linear), bias, residual, ReLU, argmax.
 
-A linear's activation (but ReLU) and what it adds behind an activation take instructions of their own. Every value inside a chain
-must be used by the chain alone, but for the logits of an argmax, which the instruction leaves in memory too.
+A linear's activation (except ReLU), and an addition after an activation, take their own instructions. Every value inside a chain
+must be used only by the chain, except the logits of an argmax, which the instruction leaves in memory too.
 """
 
 from __future__ import annotations
@@ -23,11 +23,16 @@ class MvmChain:
     """A covered chain.
 
     Attributes:
-        ops: in program order, the product is the first of them.
-        source, matrix: its operands. weight: name of the matrix; bias: name of the bias, None without.
-        residual: the value added or multiplied, None without; mul: multiplied.
-        relu: behind all of these. activation: table that is applied then, None without; added: a value that is added last.
-        logits: the value that argmax reads, None without argmax.
+        ops: in program order, the product first.
+        source, matrix: the product's operands.
+        weight: name of the matrix.
+        bias: name of the bias, or None.
+        residual: the value added or multiplied, or None.
+        mul: the residual is multiplied.
+        relu: ReLU after all of these.
+        activation: table that is applied then, or None.
+        added: a value that is added last.
+        logits: the value that argmax reads, or None.
     """
 
     ops: tuple[d.FleetOp, ...]
@@ -44,12 +49,12 @@ class MvmChain:
 
     @property
     def tokens(self) -> int:
-        """Rows of the left side, its leading axes merged; 1 for a vector."""
+        """Rows of the left operand, with its leading axes merged; 1 for a vector."""
         return prod(shape_of(self.source.type)[:-1])
 
 
 def unstorable(program: Program, *values: SSAValue) -> str | None:
-    """Why the device cannot hold one of the weights and constants among the values as FP16; None where it can hold all."""
+    """Return why the device cannot hold one of the weights and constants as FP16; None if it can hold all."""
     for value in values:
         name, owner = weight_name(value, program), value.owner
         number = owner.value.value.data if isinstance(owner, d.ConstantOp) else 0.0
@@ -62,7 +67,7 @@ def unstorable(program: Program, *values: SSAValue) -> str | None:
 
 
 def find_chain(op: Operation, program: Program) -> MvmChain | str | None:
-    """The chain that ends with `op`; why there is none, where it is its bias that FP16 cannot hold; None for anything else."""
+    """Return the chain that ends with `op`, or why there is none (FP16 cannot hold its bias); None for other operations."""
     found = _CHAIN.find(op, program)
     if not isinstance(found, Covered):
         return found
@@ -79,20 +84,20 @@ def find_chain(op: Operation, program: Program) -> MvmChain | str | None:
 
 
 def unstorable_bias(op: Operation, program: Program) -> str | None:
-    """Why the device cannot hold the bias that `op` adds to a product; None where it can, or where `op` adds no bias."""
+    """Return why the device cannot hold the bias that `op` adds to a product; None if it can, or if `op` adds no bias."""
     found = find_chain(op, program)
     return found if isinstance(found, str) else None
 
 
 def _is_bias(site: Site) -> bool | str:
-    """One number a channel; a text for what FP16 cannot hold."""
+    """Whether the site adds one number per channel; the reason if FP16 cannot hold it."""
     if site.other is None or site.weight is None or not site.used_once or shape_of(site.other.type) not in _bias_shapes(site.value):
         return False
     return unstorable(site.program, site.other) or True
 
 
 def _is_residual(site: Site) -> bool:
-    """A tensor of the product's shape, not a weight."""
+    """Whether the other operand is a tensor of the product's shape, not a weight."""
     if site.other is None or site.weight is not None or not site.used_once or not is_tensor(site.other.type):
         return False
     same = len({shape_of(v.type) for v in (site.value, site.other, site.op.results[0])}) == 1
@@ -100,13 +105,13 @@ def _is_residual(site: Site) -> bool:
 
 
 def _bias_shapes(value: SSAValue) -> tuple[tuple[int, ...], ...]:
-    """Shapes of a bias that is one number a channel and does not widen the result."""
+    """Return the shapes of a bias with one number per channel that does not widen the result."""
     shape = shape_of(value.type)
     return tuple((*[1] * lead, shape[-1]) for lead in range(max(len(shape), 1)))
 
 
 def _start(op: d.FleetOp, program: Program) -> Start[MvmChain] | None:
-    """A product; what a linear has itself does not follow once more."""
+    """Return the start of a chain: a product. Parts that a linear already contains do not match again."""
     if not isinstance(op, d.MatmulOp | c.LinearOp) or no_product(op, program):
         return None
     chain = MvmChain((op,), op.operands[0], op.operands[1], str(weight_name(op.operands[1], program)))
@@ -122,7 +127,7 @@ def _start(op: d.FleetOp, program: Program) -> Start[MvmChain] | None:
 
 
 def no_product(op: Operation, program: Program) -> str | None:
-    """Why a matmul or linear is none of the unit's; None where it is one, or where `op` is something else."""
+    """Return why the MVM unit cannot run this matmul or linear; None if it can, or if `op` is another operation."""
     if not isinstance(op, d.MatmulOp | c.LinearOp):
         return None
     source, matrix = op.operands[:2]

@@ -1,6 +1,6 @@
-"""The registers of an MVM instruction: their names as the description spells them, encoding and decoding.
+"""The registers of an MVM instruction: names as in the description, encoding and decoding.
 
-Numbers and layouts: docs/arithmetic.md. Everything else of this folder works on `MvmFields`, not on registers.
+docs/arithmetic.md defines numbers and layouts. All other modules of this folder use `MvmFields` instead of registers.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from fleet.sdk import Device, DeviceError
 PIXEL_LANES = 32
 PIXEL_BYTES = 64
 BEAT_BYTES = 32
-"""An HBM port delivers 256 bits a cycle."""
+"""Bytes that an HBM port delivers per cycle (256 bits)."""
 LOG2_COUNT = 19
-"""Two counts in one register: log2 in the upper bits from this one on."""
+"""A register may hold two counts: log2 of the second is in the bits from this one on."""
 LOG2_TGROUP = 11
 
 MODE_MVM, MODE_BN, MODE_RES, MODE_ARGMAX = 0x11F, 0x200, 0x400, 0x800
@@ -33,18 +33,18 @@ FIELDS: tuple[str, ...] = (
     "mvm_zero25", "mvm_bn_addr", "mvm_res_addr", "mvm_zero28", "mvm_in_surface", "mvm_in_line", "mvm_out_surface",
     "mvm_out_line", "mvm_start",
 )  # fmt: skip
-"""Registers 2 to 33 in order; all of them stand in `Call.fields`."""
+"""Registers 2 to 33 in order; `Call.fields` contains all of them."""
 
 ZERO_FIELDS: tuple[str, ...] = ("mvm_zero19", "mvm_zero20", "mvm_zero21", "mvm_zero25", "mvm_zero28")
 
 
 def ceil_div(a: int, b: int) -> int:
-    """The quotient, rounded up."""
+    """Return the quotient, rounded up."""
     return -(-a // b)
 
 
 def channel_bytes(device: Device, chin: int, tblk: int) -> int:
-    """Bytes of one output channel in its HBM port: scales and codes of every 2,048 inputs, whole 32-byte beats."""
+    """Return the bytes of one output channel in its HBM port: scales and codes of every 2,048 inputs, in whole 32-byte beats."""
     tin, tgroup = device.parameters["Tin"], device.parameters["TgroupCh"]
 
     def of(n: int) -> int:
@@ -57,14 +57,17 @@ def channel_bytes(device: Device, chin: int, tblk: int) -> int:
 
 @dataclass(frozen=True)
 class MvmFields:
-    """What the registers of one MVM instruction say.
+    """The decoded registers of one MVM instruction.
 
     Attributes:
-        chin, chout, tokens: exact sizes. tblk: inputs that share a scale.
-        input, weights, output: offsets (DDR, every HBM port, DDR). bn, residual, argmax: DDR offsets, None where the mode has none.
-        in_surface, out_surface: bytes between groups of 32 channels; in_line, out_line: between lines.
+        chin, chout, tokens: exact sizes.
+        tblk: inputs that share a scale.
+        input, weights, output: offsets (DDR, every HBM port, DDR).
+        bn, residual, argmax: DDR offsets; None if the mode has none.
+        in_surface, out_surface: bytes between groups of 32 channels.
+        in_line, out_line: bytes between lines.
         relu, mul: bits of the residual mode.
-        onchip: ONCHIP_* bits of what stands in the on-chip memory instead of DDR; `spaces` names the memories.
+        onchip: ONCHIP_* bits of tensors in the on-chip memory instead of DDR; `spaces` names the memories.
     """
 
     chin: int
@@ -98,16 +101,16 @@ class MvmFields:
 
     @property
     def in_surfaces(self) -> int:
-        """Pixels of 32 lanes that one input token takes."""
+        """Pixels of 32 lanes per input token."""
         return ceil_div(self.chin, PIXEL_LANES)
 
     @property
     def out_surfaces(self) -> int:
-        """Pixels of 32 lanes that one output token takes."""
+        """Pixels of 32 lanes per output token."""
         return ceil_div(self.chout, PIXEL_LANES)
 
     def channels_per_port(self, device: Device) -> int:
-        """Channels that stand in every port, padding channels counted."""
+        """Return the channels in every port, including padding channels."""
         return ceil_div(self.chout, device.parameters["Tout"])
 
     @property
@@ -121,7 +124,7 @@ class MvmFields:
         )
 
     def encode(self, device: Device) -> dict[str, int]:
-        """Register name -> value, one slice of output channels. Tokens, addresses and strides may be expressions."""
+        """Return register name -> value, with one slice of output channels. Tokens, addresses and strides may be expressions."""
         tgroup = device.parameters["TgroupCh"]
         fields = dict.fromkeys(FIELDS, 0)
         fields |= {
@@ -156,7 +159,7 @@ class MvmFields:
 
     @classmethod
     def decode(cls, device: Device, fields: Mapping[str, int]) -> MvmFields:
-        """The operands of legal fields; what illegal ones decode to has no meaning.
+        """Return the operands of legal fields; for illegal fields the result is meaningless.
 
         Raises:
             DeviceError: a register is missing.

@@ -1,4 +1,4 @@
-"""Options of a compile that this set reads."""
+"""Compile options that this set reads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["group_of"]
 
 
 def group_of(device: Device, options: Options) -> int:
-    """Inputs that share a scale ("group"; default: the device's Tblk). Raises ModelError for a number that there is not."""
+    """Return the inputs that share a scale ("group"; default: the device's Tblk). Raises ModelError for an unsupported number."""
     group = options.get("group", device.parameters["Tblk"])
     if not isinstance(group, int) or group not in TBLKS:
         raise ModelError(f"group is {group!r}, expected 32, 64 or 128", where="quantisation")

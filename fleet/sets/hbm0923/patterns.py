@@ -1,6 +1,6 @@
-"""Products: quantise and pack the weights of a matched chain, place BN words, emit one instruction a tile of tokens.
+"""Products: quantise and pack the weights of a matched chain, place BN words, emit one instruction per tile of tokens.
 
-`PATTERNS`, at the end, are all patterns of the set, best first.
+`PATTERNS`, at the end, lists all patterns of the set, best first.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from fleet.sets.hbm0923.weights import pack_bn, pack_weights
 
 LEVELS = 7
 _ARGMAX_TOKENS = PIXEL_BYTES // 4
-"""The argmax address of a tile must be a multiple of 64 bytes, so its first token is one of 16."""
+"""The argmax address of a tile must be a multiple of 64 bytes, so its first token is a multiple of 16."""
 
 
 def tile_tokens(device: Device, chin: int, *, argmax: bool) -> int:
-    """Tokens that one instruction takes at most; 0 when none fits."""
+    """Return the maximum tokens of one instruction; 0 if not even one fits."""
     tile = min(device.parameters["MaxToken"], device.parameters["DatDepth"] // ceil_div(chin, device.parameters["Tin"]))
     return tile // _ARGMAX_TOKENS * _ARGMAX_TOKENS if argmax else tile
 
 
 @dataclass(frozen=True)
 class MvmData:
-    """A product and what follows it; group: inputs that share a scale."""
+    """A product with its epilogue. group: inputs that share a scale."""
 
     chain: MvmChain
     group: int
@@ -51,14 +51,14 @@ class MvmPattern:
     name = "mvm"
 
     def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[MvmData] | Missed | None:
-        """See `fleet.sets.hbm0923.matching`; options: "group" (32, 64, 128; default the device's Tblk)."""
+        """Match a chain of `fleet.sets.hbm0923.matching`. options: "group" (32, 64, 128; default the device's Tblk)."""
         chain = find_chain(op, program)
         if not isinstance(chain, MvmChain):
             reason = chain or no_product(op, program)
             return None if reason is None else Missed(reason)
         chin = shape_of(chain.matrix.type)[0]
         argmax = chain.logits is not None
-        # Two tiles with argmax need tiles of 16 tokens; where the buffer is too small for that the host does the argmax.
+        # Two tiles with argmax need tiles of 16 tokens; if the buffer is too small for that, the host does the argmax.
         if argmax and chain.tokens > max(tile_tokens(device, chin, argmax=False), 1) and not tile_tokens(device, chin, argmax=True):
             return None
         weights = (chain.weight,) if chain.bias is None else (chain.weight, chain.bias)
@@ -69,7 +69,7 @@ class MvmPattern:
         return Match(self, chain.ops, tuple(dict.fromkeys(activations)), weights, results, data)
 
     def emit(self, match: Match[MvmData], context: EmitContext) -> None:
-        """Raises DeviceError when one token or the weights do not fit, ModelError for weights that are not finite."""
+        """Emit it. Raises DeviceError if one token or the weights do not fit, ModelError if weights are not finite."""
         chain, group = match.data.chain, match.data.group
         device = context.device
         chin, chout = shape_of(chain.matrix.type)
@@ -118,7 +118,7 @@ class MvmPattern:
 
 
 def _check_size(device: Device, chain: MvmChain, chin: int, chout: int, group: int) -> None:
-    """Before anything is quantised, which takes its time for a matrix that is too large."""
+    """Check sizes before the weights are quantised, which takes long for a matrix that is too large."""
     words, depth = ceil_div(chin, device.parameters["Tin"]), device.parameters
     for name in ("WtDepth", "DatDepth"):
         if words > depth[name]:
@@ -186,4 +186,4 @@ PATTERNS = (
 )
 
 COMPOSITES = ("attention", "layer_norm", "rms_norm", "softmax", "gelu", "silu", "sigmoid", "rope")
-"""What the compiler has to find in a program before these are tried; linear layers are matched as they are, product by product."""
+"""Composites that the compiler must find in a program before these patterns run. Linear layers are matched product by product."""

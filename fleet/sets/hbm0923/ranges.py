@@ -9,7 +9,7 @@ from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, MvmFields,
 
 
 def _feature(space: str, base: int, surfaces: int, stride: int, tokens: int) -> Iterator[Range]:
-    """One range a surface, or a single one where they touch."""
+    """Yield one range per surface, or a single one if the surfaces are adjacent."""
     size = tokens * PIXEL_BYTES
     if surfaces == 1 or stride == size:
         yield Range(space, base, surfaces * size)
@@ -18,12 +18,12 @@ def _feature(space: str, base: int, surfaces: int, stride: int, tokens: int) -> 
 
 
 def bn_bytes(chout: int) -> int:
-    """Bytes of the BN words, zero-filled to a multiple of 32 channels."""
+    """Return the bytes of the BN words, zero-filled to a multiple of 32 channels."""
     return 4 * PIXEL_LANES * ceil_div(chout, PIXEL_LANES)
 
 
 def read_ranges(device: Device, o: MvmFields) -> list[Range]:
-    """Features, BN words and residual in DDR; the channels' streams in every HBM port."""
+    """Return the ranges of features, BN words and residual, and of the channels' streams in every HBM port."""
     ranges = list(_feature(o.spaces[0], o.input, o.in_surfaces, o.in_surface, o.tokens))
     size = o.channels_per_port(device) * channel_bytes(device, o.chin, o.tblk)
     ranges += (Range("hbm", o.weights, size, port) for port in range(device.parameters["HbmPorts"]))
@@ -35,7 +35,7 @@ def read_ranges(device: Device, o: MvmFields) -> list[Range]:
 
 
 def write_ranges(o: MvmFields) -> list[Range]:
-    """The output's pixels, and the argmax indices."""
+    """Return the ranges of the output's pixels and of the argmax indices."""
     ranges = list(_feature(o.spaces[1], o.output, o.out_surfaces, o.out_surface, o.tokens))
     if o.argmax is not None:
         ranges.append(Range("ddr", o.argmax, 4 * o.tokens))
@@ -43,5 +43,5 @@ def write_ranges(o: MvmFields) -> list[Range]:
 
 
 def feature_hull(base: int, surfaces: int, stride: int, tokens: int) -> tuple[int, int]:
-    """The hull of a feature tensor's ranges, without listing them."""
+    """Return the hull of a feature tensor's ranges, without listing them."""
     return base, base + (surfaces - 1) * stride + tokens * PIXEL_BYTES

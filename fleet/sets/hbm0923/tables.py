@@ -15,21 +15,21 @@ F16 = npt.NDArray[np.float16]
 
 
 def pack_norm(gamma: F16, beta: F16 | None = None) -> Bytes:
-    """Coefficients of a norm, [channels] each: uint32 (gamma << 16) | beta, zero-filled to whole groups of 32 channels.
+    """Pack the coefficients of a norm, [channels] each: uint32 (gamma << 16) | beta, zero-filled to whole groups of 32 channels.
 
-    beta: None for 0, as an RMS norm has it.
+    beta: None for 0, as in an RMS norm.
     """
     return pack_bn(gamma, np.zeros_like(gamma) if beta is None else beta)
 
 
 def pack_rotary(cos: np.ndarray, sin: np.ndarray) -> Bytes:
-    """A rotary table [positions, pairs] of cosines and sines as `pos_emb` reads it.
+    """Pack a rotary table [positions, pairs] of cosines and sines as `pos_emb` reads it.
 
-    Interleaved to channels (cos 0, sin 0, cos 1, ...) and laid out as a feature [2 * pairs / 32, positions, 32], rounded to
+    It is interleaved to channels (cos 0, sin 0, cos 1, ...) and laid out as a feature [2 * pairs / 32, positions, 32], rounded to
     FP16. The table's surface stride is 64 * positions, and position p starts at 64 * p.
 
     Raises:
-        DeviceError: shapes differ, or the channels are no multiple of 32.
+        DeviceError: the shapes differ, or the channels are not a multiple of 32.
     """
     if cos.ndim != 2 or cos.shape != sin.shape or cos.shape[1] % 16:
         raise DeviceError(f"rotary tables of shapes {list(cos.shape)} and {list(sin.shape)}, expected [positions, multiple of 16]")
@@ -37,13 +37,13 @@ def pack_rotary(cos: np.ndarray, sin: np.ndarray) -> Bytes:
 
 
 def rotary_angles(positions: int, channels: int, base: float = 10000.0) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Cosines and sines [positions, channels / 2] of the usual rotary embedding: angle position * base^(-2 i / channels)."""
+    """Return cosines and sines [positions, channels / 2] of the usual rotary embedding: angle position * base^(-2 i / channels)."""
     angles = np.arange(positions)[:, None] * base ** (-2 * np.arange(channels // 2) / channels)
     return np.cos(angles), np.sin(angles)
 
 
 def pack_act(table: F16) -> Bytes:
-    """An activation table [3, 16] (x, k, b) as 128 bytes."""
+    """Pack an activation table [3, 16] (x, k, b) into 128 bytes."""
     if table.shape != (3, SEGMENTS):
         raise DeviceError(f"an activation table of shape {list(table.shape)}, expected [3, {SEGMENTS}]")
     data = np.zeros(TABLE_BYTES, np.uint8)

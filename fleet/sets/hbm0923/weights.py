@@ -13,23 +13,23 @@ from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_LANES, MvmFields, 
 from fleet.sets.hbm0923.numerics.mvm import MvmWeights
 
 _CACHE_BYTES = 1 << 30
-"""Unpacked weights kept: 8 bytes a weight, so a 4096 x 4096 matrix takes 128 MiB."""
+"""Bytes of unpacked weights kept: 8 bytes per weight, so a 4096 x 4096 matrix takes 128 MiB."""
 _NIBBLE = np.array([0, 1, 2, 3, 4, 5, 6, 7, 0, -1, -2, -3, -4, -5, -6, -7], np.float64)
 _PAIRS = np.stack([np.tile(_NIBBLE, 16), np.repeat(_NIBBLE, 16)], axis=1)
-"""Byte -> its two codes, the low nibble first."""
+"""Byte -> its two codes, low nibble first."""
 
 
 def pack_weights(device: Device, codes: npt.NDArray[np.int8], scales: npt.NDArray[np.float16], group: int) -> list[np.ndarray]:
-    """Packs one matrix for the HBM ports.
+    """Pack one matrix for the HBM ports.
 
     Args:
-        device: gives Tin, Tout, TgroupCh.
+        device: provides Tin, Tout, TgroupCh.
         codes: [CHin, CHout], -7 ... 7.
         scales: [ceil(CHin / group), CHout].
         group: inputs that share a scale.
 
     Returns:
-        One flat uint8 array a port, all of one size.
+        One flat uint8 array per port, all of one size.
     """
     tin, tout, tgroup = (device.parameters[k] for k in ("Tin", "Tout", "TgroupCh"))
     chin, chout = codes.shape
@@ -53,11 +53,11 @@ def pack_weights(device: Device, codes: npt.NDArray[np.int8], scales: npt.NDArra
 
 
 def unpack_weights(device: Device, ports: npt.NDArray[np.uint8], chin: int, chout: int, group: int) -> MvmWeights:
-    """The inverse of `pack_weights`, as the array computes with it.
+    """Unpack ports into the form that the array computes with: the inverse of `pack_weights`.
 
     Args:
-        device: gives Tin, Tout, TgroupCh.
-        ports: [ports, bytes a port].
+        device: provides Tin, Tout, TgroupCh.
+        ports: [ports, bytes per port].
         chin, chout: exact sizes.
         group: inputs that share a scale.
     """
@@ -97,21 +97,21 @@ _cache: OrderedDict[_Key, _Entry] = OrderedDict()
 
 
 def load_weights(device: Device, o: MvmFields, memory: Memory) -> MvmWeights:
-    """The weights of an instruction; unpacked once and kept as long as memory holds the very same bytes.
+    """Return the weights of an instruction, unpacked once and cached as long as memory holds exactly the same bytes.
 
-    The bytes are compared in place, port by port, not hashed and not trusted: a weight that an instruction or the host has
-    changed is unpacked again. The cache is bounded and shared by all devices (the key holds what the unpacking depends on).
+    The bytes are compared in place, port by port: neither a hash nor the address is trusted. If an instruction or the host has
+    changed a weight, it is unpacked again. All devices share the bounded cache; the key holds what the unpacking depends on.
     """
     size = o.channels_per_port(device) * channel_bytes(device, o.chin, o.tblk)
     views = [memory.view("hbm", o.weights, size, port) for port in range(device.parameters["HbmPorts"])]
     key = (tuple(device.parameters[k] for k in ("Tin", "Tout", "TgroupCh")), o.chin, o.chout, o.tblk, o.weights)
     entry = _cache.get(key)
-    # Of one size by the key. `startswith` compares with a view's memory at once (memcmp); `==` would need a copy of it.
+    # Sizes are equal because of the key. `startswith` compares with a view's memory directly (memcmp); `==` would copy it.
     if entry is not None and all(kept.startswith(view.data) for kept, view in zip(entry.raw, views, strict=True)):
         _cache.move_to_end(key)
         return entry.weights
     ports = np.stack(views)
-    # Unpacked from the bytes that are kept, so that the two cannot differ.
+    # Unpack the stored bytes, so that the two cannot differ.
     entry = _Entry(tuple(port.tobytes() for port in ports), unpack_weights(device, ports, o.chin, o.chout, o.tblk))
     _cache[key] = entry
     total = sum(e.nbytes for e in _cache.values())
@@ -121,7 +121,7 @@ def load_weights(device: Device, o: MvmFields, memory: Memory) -> MvmWeights:
 
 
 def pack_bn(weight: npt.NDArray[np.float16], bias: npt.NDArray[np.float16]) -> npt.NDArray[np.uint8]:
-    """BN words of CHout channels, zero-filled to a multiple of 32: uint32 (weight << 16) | bias as bytes."""
+    """Return BN words of CHout channels, zero-filled to a multiple of 32: uint32 (weight << 16) | bias as bytes."""
     words = np.zeros(ceil_div(weight.size, PIXEL_LANES) * PIXEL_LANES, "<u4")
     words[: weight.size] = weight.view(np.uint16).astype("<u4") << 16 | bias.view(np.uint16)
     return words.view(np.uint8)

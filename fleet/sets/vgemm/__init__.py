@@ -1,4 +1,4 @@
-"""vgemm: INT8 products, INT32 accumulators, 128-bit words and dependency queues, after VTA. docs/vgemm.md says it in words."""
+"""vgemm: INT8 products, INT32 accumulators, 128-bit words and dependency queues, after VTA. docs/vgemm.md specifies it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the conformance suite draws.
+"""The sources from which the conformance suite draws.
 
-A draw that stands alone begins with a FINISH; what it reads in the scratchpads it loads first. Those of a program meet in the
-scratchpads too: they leave out loads of what earlier ones have loaded, and `joined` puts the flags in for all of them together.
+An independent draw begins with a FINISH and loads what it reads in the scratchpads. Draws of a program share the scratchpads: they
+omit loads of what earlier ones have loaded, and `joined` sets the flags for all of them together.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ __all__ = ["SOURCES", "ahead", "joined"]
 
 _LOADED = (MemoryType.UOP, MemoryType.WGT, MemoryType.INP, MemoryType.ACC)
 _LEFT = 0.75
-"""How often a program's call works on what earlier ones left in a scratchpad."""
+"""Probability that a program's call uses what earlier ones left in a scratchpad."""
 _WHOLE = 0.06
-"""How often indices of a program's call wrap around the scratchpads, all of which are filled for it."""
+"""Probability that indices of a program's call wrap around the scratchpads, all of which are filled for it."""
 _AGAIN = 0.4
-"""How often a program's load goes to the memory of the load before."""
+"""Probability that a program's load uses the memory of the load before."""
 _NEAR = 16
-"""Where three of four loads of a program begin: low enough that they meet."""
+"""Three of four loads of a program begin below this element, so that they overlap."""
 _IN_FLIGHT = 7
-"""Instructions that are written to the registers without waiting; the hardware takes one more."""
+"""Instructions that are written to the registers without waiting; the hardware accepts one more."""
 _COMPUTE = CycleRules({"compute": 1})
 _ODD_NUMBERS = np.array([0, 1, -1, 31, 32, -31, -32, 127, 128, -128, 2**31 - 1, -(2**31), 1 << 16], np.int64)
 
 
 class _Bench:
-    """Steps of a draw, and what memory holds for them."""
+    """The steps of a draw, and the memory content for them."""
 
     def __init__(self, device: Device, rng: np.random.Generator, place: Place) -> None:
         self.device, self.rng, self.place = device, rng, place
@@ -43,7 +43,7 @@ class _Bench:
         self.blocks: list[Write] = []
 
     def source(self, size: int, align: int, data: np.ndarray | None = None) -> int:
-        """Offset of `size` bytes to read: random ones, perhaps an earlier call's, or `data`."""
+        """Return the offset of `size` bytes to read: random ones, perhaps an earlier call's, or `data`."""
         align = min(align, 64)
         at, fresh = (self.place.take("ddr", size, align), True) if data is not None else self.place.source("ddr", size, align)
         if fresh:
@@ -51,46 +51,46 @@ class _Bench:
         return at
 
     def fill(self, kind: MemoryType, count: int, data: np.ndarray | None = None, base: int = 0) -> None:
-        """Loads elements [base, base + count) of a scratchpad; in a program at times what stands there already is left."""
+        """Load elements [base, base + count) of a scratchpad; in a program, sometimes keep the present content."""
         if self._known(kind, base + count) and kind is not MemoryType.UOP:
             return
         size = element_bytes(self.device, kind)
         self.steps.append(emit.load(self.device, kind, base, self.source(count * size, size, data), 1, count))
 
     def _known(self, kind: MemoryType, end: int) -> bool:
-        """Whether the elements below `end` were filled by earlier calls of a program, and shall stay; from now on they are."""
+        """Whether earlier calls of a program filled the elements below `end` and they shall stay. Marks them as filled."""
         loaded = self.place.notes.get(kind.name, 0)
         self.place.notes[kind.name] = max(loaded, end)
         return self.place.program and end <= loaded and self.rng.random() < _LEFT
 
     def accumulators(self, count: int) -> None:
-        """Fills the first accumulators, odd numbers among them."""
+        """Fill the first accumulators, with special numbers among them."""
         numbers = self.rng.integers(-(2**31), 2**31, count * self.device.parameters["Block"])
         numbers = np.where(self.rng.random(numbers.size) < 0.3, self.rng.choice(_ODD_NUMBERS, numbers.size), numbers)
         self.fill(MemoryType.ACC, count, numbers.astype("<i4").view(np.uint8))
 
     def uops(self, uops: emit.Uops) -> None:
-        """Loads the micro-operations."""
+        """Load the micro-operations."""
         self.fill(MemoryType.UOP, len(uops.words), emit.uop_bytes(uops.words))
 
     def draw(self, last: ScheduledStep, classes: Mapping[str, str]) -> Draw:
-        """The draw of the last step, the others before it."""
+        """Return the draw of the last step, with the other steps before it."""
         steps = (*self.steps, last)
         calls = synchronised(steps)
         return Draw(calls[-1], tuple(self.blocks), classes, tuple(calls[:-1]), parts=steps)
 
 
 def joined(_: Device, draws: Sequence[Draw]) -> Sequence[Call]:
-    """The calls of a program, flags and barriers where they are needed (`fleet.sdk.issue_rules.Joined`)."""
+    """Return the calls of a program with the necessary flags and barriers (`fleet.sdk.issue_rules.Joined`)."""
     steps = [cast("Sequence[ScheduledStep]", d.parts) for d in draws]
     try:
         return synchronised([s for part in steps for s in part])
-    except DeviceError:  # too many tokens under way: a barrier before every draw
+    except DeviceError:  # too many tokens in flight: a barrier before every draw
         return synchronised([s for part in steps for s in (FINISH, *part)])
 
 
 def ahead(_: Device, under_way: Sequence[Call], __: Call) -> bool:
-    """Whether a call may be written while others are under way (`fleet.isa.conformance.Ahead`): nothing waits behind a FINISH."""
+    """Whether a call may be written while others are in progress (`fleet.sdk.issue_rules.Ahead`): nothing waits after a FINISH."""
     return len(under_way) < _IN_FLIGHT and all(c.instruction != "finish" for c in under_way)
 
 
@@ -147,7 +147,7 @@ class _LoadSource(Source):
         room = depth - (y + sum(y_pad)) * (x + sum(x_pad))
         sram = int(rng.integers(0, room + 1))
         if place.program and sram % 4:
-            sram = min(sram % _NEAR, room)  # two loads of a program meet
+            sram = min(sram % _NEAR, room)  # two loads of a program overlap
         return bench.draw(emit.load(device, kind, sram, at, y, x, stride, y_pad, x_pad), {"memory": kind.name, "shape": shape})
 
 
@@ -159,7 +159,7 @@ class _StoreSource(Source):
         return 2 * 4
 
     def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
-        """Both types: one element, many, rows apart, rows that touch."""
+        """Draw both types: one element, many, rows with gaps, adjacent rows."""
         kind, shape = (MemoryType.ACC, MemoryType.OUT)[number % 2], number // 2
         y, x, stride = ((1, 1, 1), (1, pad(device, kind).depth, pad(device, kind).depth), (5, 3, 7), (4, 6, 6))[shape]
         return self._draw(device, rng, Place(device, rng), kind, y, x, stride)
@@ -175,7 +175,7 @@ class _StoreSource(Source):
         skip = int(rng.integers(0, min(room, 5) + 1))
         bench.accumulators(skip + y * x)
         size = element_bytes(device, kind)
-        # What lies between the rows is never written: it must stand there before.
+        # The bytes between the rows are never written: they must exist before.
         extent = ((y - 1) * stride + x) * size
         at, fresh = place.target("ddr", extent, (), min(size, 64))
         if fresh:
@@ -184,7 +184,7 @@ class _StoreSource(Source):
 
 
 def _limits(device: Device, rng: np.random.Generator, *, whole: bool) -> tuple[int, int, int]:
-    """How many accumulators, inputs and weights are loaded for a draw."""
+    """Return how many accumulators, inputs and weights are loaded for a draw."""
     depths = [pad(device, k).depth for k in (MemoryType.ACC, MemoryType.INP, MemoryType.WGT)]
     if whole:
         return depths[0], depths[1], depths[2]
@@ -192,7 +192,7 @@ def _limits(device: Device, rng: np.random.Generator, *, whole: bool) -> tuple[i
 
 
 def _factors(rng: np.random.Generator, extents: tuple[int, int], limit: int) -> tuple[tuple[int, int], int]:
-    """Factors of two loops that reach at most `limit` elements, and how many are left for the first index."""
+    """Return factors of two loops that reach at most `limit` elements, and how many are left for the first index."""
     left, found = limit - 1, [0, 0]
     for i in (1, 0) if rng.permutation(2)[0] else (0, 1):
         if extents[i] > 1:
@@ -209,7 +209,7 @@ class _GemmSource(Source):
         return 8
 
     def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
-        """One product; one accumulator again and again; both loops; reset; indices that wrap around all scratchpads."""
+        """Draw one product; one accumulator repeatedly; both loops; reset; indices that wrap around all scratchpads."""
         shapes = (((1, 1), 1), ((1, 1), 20), ((7, 3), 1), ((1, 9), 4), ((6, 1), 5), ((3, 4), 5))
         place = Place(device, rng)
         if number >= len(shapes):
@@ -257,7 +257,7 @@ class _AluSource(Source):
         return 2 * len(AluOp) + 2
 
     def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
-        """Every operation with an immediate and with another accumulator; one that reads what it has written; one that wraps."""
+        """Draw every operation with an immediate and with another accumulator; one that reads its own results; one that wraps."""
         if number >= 2 * len(AluOp):
             return self._draw(device, rng, Place(device, rng), AluOp.ADD, None, whole=number % 2 == 1, chain=True)
         immediate = int(rng.integers(-40, 40)) if number % 2 else None
@@ -295,17 +295,17 @@ class _AluSource(Source):
 
 
 class _FinishSource(Source):
-    """FINISH behind a program of overlapping tiles: loads, products, arithmetic and stores that only tokens keep apart."""
+    """FINISH after a program of overlapping tiles: loads, products, arithmetic and stores that only tokens separate."""
 
     def cycles(self, device: Device, call: Call) -> CycleRules:
-        """It is issued, and that is all."""
+        """Return the rules: it is only issued."""
         return CycleRules({})
 
     def directed(self, device: Device) -> int:
         return 3
 
     def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
-        """Two, six and twelve tiles."""
+        """Draw two, six and twelve tiles."""
         return self._draw(device, rng, Place(device, rng), (2, 6, 12)[number])
 
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:

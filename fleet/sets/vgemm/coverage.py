@@ -1,4 +1,4 @@
-"""What coverage has to know beside the description: the dtype of results, and bins that no stream can meet."""
+"""Coverage hints beside the description: the dtype of results, and bins that no stream can meet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["COVERAGE"]
 
 
 def _fill(device: Device, rng: np.random.Generator, place: Place) -> tuple[Sequence[Call], Sequence[Write]]:
-    """Loads all scratchpads with any bits: indices of micro-operations wrap. At times inputs are 0, and products leave extremes."""
+    """Load all scratchpads with random bits; indices of micro-operations wrap. Inputs are sometimes 0: products keep extremes."""
     still = bool(rng.random() < 0.3)
     steps: list[ScheduledStep] = [FINISH]
     blocks: list[Write] = []
@@ -34,7 +34,7 @@ def _fill(device: Device, rng: np.random.Generator, place: Place) -> tuple[Seque
 
 
 def _barrier() -> Call:
-    """FINISH."""
+    """Return a FINISH."""
     return synchronised([FINISH])[0]
 
 

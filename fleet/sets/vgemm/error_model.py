@@ -1,8 +1,7 @@
-"""What the arithmetic on real tensors allows to differ from the golden, out of docs/vgemm.md: facts for derived bounds.
+"""How much the arithmetic on real tensors may differ from the golden (docs/vgemm.md): facts for derived bounds.
 
-An activation is in fixed point with 16 fraction bits in memory; it becomes INT8 with 4 of them where it is multiplied, or with as
-many as the range allows that a calibration saw. Products
-and sums of these numbers are exact; on the way to the host they are rounded to float32.
+An activation is in fixed point with 16 fraction bits in memory. For a product it becomes INT8 with 4 fraction bits, or with as many
+as the calibrated range allows. Products and sums of these numbers are exact; on the way to the host they are rounded to float32.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ __all__ = ["calibrated_bits", "error_model"]
 
 
 def error_model(ops: Sequence[FleetOp], _device: Device, options: Options) -> DeviceArithmetic:
-    """The same for every group but for a calibrated product's fraction bits."""
+    """Return the error model: the same for every group, except for the fraction bits of a calibrated product."""
     bits = calibrated_bits(ops, options)
     step = 2.0 ** -(ACTIVATION_BITS if bits is None else bits)
     weights = "weights as INT8 with one power of two" + ("" if bits is None else " a channel")
@@ -34,7 +33,7 @@ def error_model(ops: Sequence[FleetOp], _device: Device, options: Options) -> De
 
 
 def calibrated_bits(ops: Sequence[FleetOp], options: Options) -> int | None:
-    """Fraction bits of the activations of a chain's product, where a calibration (an option of the compile) saw it."""
+    """Return the fraction bits of the activations of a chain's product if a calibration (a compile option) covers it, else None."""
     found = calibration_of(options)
     if found is None:
         return None

@@ -1,6 +1,6 @@
-"""How tensors stand in DDR: rows of channels (the last axis), each filled with zeros to whole groups of 16 channels.
+"""Layout of tensors in DDR: rows of channels (the last axis), each padded with zeros to whole groups of 16 channels.
 
-INT8 tensors have a byte an element. INT32 tensors and real ones have four: real numbers in fixed point with 16 fraction bits.
+INT8 tensors have one byte per element. INT32 and real tensors have four: real numbers are in fixed point with 16 fraction bits.
 Every block of 4, 8 or 16 channels of a row is one element of a scratchpad.
 """
 
@@ -15,24 +15,24 @@ from fleet.sdk import Arrangement, DeviceError, Layout
 __all__ = ["FRACTION", "GROUP", "VgemmLayout", "channels"]
 
 GROUP = 16
-"""Channels to whose multiple a row is filled, on every device."""
+"""Rows are padded to a multiple of this number of channels, on every device."""
 
 FRACTION = 16
 """Fraction bits of real numbers in DDR."""
 
 
 def channels(count: int) -> int:
-    """Of a row with its fill."""
+    """Return the channels of a row including padding."""
     return -(-count // GROUP) * GROUP
 
 
 class VgemmLayout(Layout):
-    """Rows of channels, each filled with zeros to whole groups."""
+    """Rows of channels, each padded with zeros to whole groups."""
 
     real = np.dtype(np.float32)
 
     def arrangement(self, shape: tuple[int, ...], dtype: np.dtype) -> Arrangement:
-        """Where the elements stand. Raises DeviceError for other dtypes, and for tensors without channels."""
+        """Return the places of the elements. Raises DeviceError for unsupported dtypes, and for tensors without channels."""
         if not shape or 0 in shape:
             raise DeviceError(
                 f"no room is laid out for a tensor of shape {list(shape)}", hint="tensors have a last axis of channels"

@@ -1,4 +1,4 @@
-"""What makes an instruction illegal, and the cause for which hardware refuses it: the first that holds."""
+"""Conditions that make an instruction illegal, with the cause that hardware reports: the first that applies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["module_of", "refusal"]
 
 
 def module_of(operands: Transfer | Loops | FinishOperands) -> str:
-    """ "load", "compute" or "store": who executes the instruction; "" for FINISH."""
+    """Return the module that executes the instruction: "load", "compute" or "store"; "" for FINISH."""
     if isinstance(operands, LoadOperands):
         return "load" if operands.memory_type in (MemoryType.WGT, MemoryType.INP) else "compute"
     if isinstance(operands, StoreOperands):
@@ -30,7 +30,7 @@ def module_of(operands: Transfer | Loops | FinishOperands) -> str:
 
 
 def refusal(name: str, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
-    """(cause, why); None for a legal call."""
+    """Return (cause, reason); None for a legal call."""
     return next(_checks(name, device, fields), None)
 
 

@@ -16,11 +16,11 @@ from fleet.sets.vgemm.timing import FINISH_CYCLES, loop_cycles
 __all__ = ["Alu", "Finish", "Gemm", "alu"]
 
 _CHUNK = 1 << 14
-"""Micro-operations at a time: bounds the room for gathered operands."""
+"""Micro-operations processed at a time: bounds the memory for gathered operands."""
 
 
 def _indices(device: Device, loops: Loops, memory: Memory) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(acc, second, wgt) of every micro-operation in the order of execution, int64 [iterations]; fields are 11, 11 and 10 bits."""
+    """Return (acc, second, wgt) of every micro-operation in execution order, int64 [iterations]; fields of 11, 11 and 10 bits."""
     uops = read_elements(device, memory, MemoryType.UOP)[loops.uop_begin : loops.uop_end, 0].astype(np.int64)
     outer, inner = np.arange(loops.iter_out)[:, None, None], np.arange(loops.iter_in)[None, :, None]
 
@@ -33,7 +33,7 @@ def _indices(device: Device, loops: Loops, memory: Memory) -> tuple[np.ndarray, 
 
 
 def _written(device: Device, acc: np.ndarray, touched: np.ndarray) -> list[Write]:
-    """The accumulators of `touched` (ascending), a block for each run of consecutive ones."""
+    """Return the writes of the accumulators in `touched` (ascending), one block per run of consecutive ones."""
     p = pad(device, MemoryType.ACC)
     cuts = np.flatnonzero(np.diff(touched) != 1) + 1
     found: list[Write] = []
@@ -127,7 +127,7 @@ class Gemm(_Inside):
 
 
 def alu(op: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """One operation on int32 arrays; shifts by 32 and more leave the sign, to the left 0."""
+    """Apply one operation to int32 arrays; shifts by 32 and more leave the sign, to the left 0."""
     with np.errstate(over="ignore"):
         if op == AluOp.MIN:
             return np.minimum(a, b)

@@ -1,4 +1,4 @@
-"""Real numbers on the device: weights as INT8 and a power of two, activations in fixed point, as INT8 where they are multiplied."""
+"""Real numbers on the device: weights as INT8 with a power of two; activations in fixed point, and as INT8 for products."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ __all__ = [
 ]
 
 ACTIVATION_BITS = 4
-"""Fraction bits of an activation that is multiplied, where nothing is known of it: steps of 1 / 16."""
+"""Fraction bits of an activation in a product if its range is unknown: steps of 1 / 16."""
 
 _FEWEST_BITS, _MOST_ACTIVATION_BITS = -7, 8
-"""Fraction bits of an activation of known range: all that DDR holds fits into the first, the last leaves 8 to the weights."""
+"""Limits for the fraction bits of an activation of known range: the first fits all values of DDR, the last leaves 8 to weights."""
 
 LOW, HIGH = -128, 127
-"""The range of INT8: activations of -8 to 7.9375."""
+"""The range of INT8. With 4 fraction bits, activations of -8 to 7.9375."""
 
 _WEIGHT_TOP = 127
 _MOST_BITS = FRACTION - ACTIVATION_BITS
-"""More fraction bits of a weight would have to be shifted away."""
+"""Maximum fraction bits of a weight; more would have to be shifted away."""
 
 
 def scale_bits(weight: np.ndarray) -> int:
-    """Fraction bits of a weight: as many as keep its largest value within 127, at most 12, so that sums are shifted left."""
+    """Return the fraction bits of a weight: as many as keep its largest value within 127, at most 12, so that sums shift left."""
     top = float(np.max(np.abs(weight), initial=0.0))
     return _MOST_BITS if top == 0 else min(_MOST_BITS, math.floor(math.log2(_WEIGHT_TOP / top)))
 
 
 def narrow_weight(weight: np.ndarray) -> tuple[np.ndarray, int]:
-    """(INT8 codes, fraction bits); to the nearest, ties to even."""
+    """Return (INT8 codes, fraction bits); to nearest, ties to even."""
     bits = scale_bits(weight)
     codes = np.clip(np.rint(weight.astype(np.float64) * 2.0**bits), -_WEIGHT_TOP, _WEIGHT_TOP)
     return codes.astype(np.int8), bits
 
 
 def activation_bits(top: float) -> int:
-    """Fraction bits of INT8 activations whose magnitude is at most `top`."""
+    """Return the fraction bits of INT8 activations whose magnitude is at most `top`."""
     if not top > 0:
         return ACTIVATION_BITS
     return max(_FEWEST_BITS, min(_MOST_ACTIVATION_BITS, math.floor(math.log2(HIGH / top))))
 
 
 def narrow_channels(weight: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarray]:
-    """(INT8 codes, fraction bits of every column) of a weight that meets activations with `bits` fraction bits.
+    """Return (INT8 codes, fraction bits of every column) of a weight for activations with `bits` fraction bits.
 
-    As many as keep the column's largest value within 127, and no more than leave sums that are shifted left to 16 bits.
+    As many bits as keep the column's largest value within 127, and at most as many as let sums shift to the left to 16 bits.
     """
     tops = np.abs(weight.astype(np.float64)).max(axis=0, initial=0.0)
     fits = np.floor(np.log2(_WEIGHT_TOP / np.where(tops == 0, 1.0, tops)))
@@ -67,11 +67,11 @@ def narrow_channels(weight: np.ndarray, bits: int) -> tuple[np.ndarray, np.ndarr
 
 
 def fixed(values: np.ndarray) -> np.ndarray:
-    """int32 of real numbers with 16 fraction bits; to the nearest, ties to even."""
+    """Convert real numbers to int32 with 16 fraction bits; to nearest, ties to even."""
     return np.clip(np.rint(values.astype(np.float64) * 2.0**FRACTION), -(2.0**31), 2.0**31 - 1).astype(np.int32)
 
 
 def weight_limit(weight: np.ndarray, bias: np.ndarray | None, bits: int = ACTIVATION_BITS) -> float:
-    """The largest magnitude that a sum can reach, whatever the activations are that have `bits` fraction bits."""
+    """Return the largest magnitude that a sum can reach with any activations of `bits` fraction bits."""
     sums = np.abs(weight.astype(np.float64)).sum(axis=0) * (-LOW / 2.0**bits)
     return float(np.max(sums + (0 if bias is None else np.abs(bias.astype(np.float64)))))

@@ -1,7 +1,7 @@
-"""Which instructions of a program nothing orders though they touch the same bytes: what they leave is not defined (docs/vgemm.md).
+"""Finds instructions of a program that touch the same bytes without an order: their results are undefined (docs/vgemm.md).
 
-Each module runs its instructions in order; a token orders what stood before its push in one module before what follows its pop in
-another; a STORE begins when everything before it has committed; a FINISH is a barrier.
+Each module runs its instructions in order. A token orders what precedes its push in one module before what follows its pop in
+another. A STORE begins when everything before it has committed. A FINISH is a barrier.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CLASSES: dict[str, type[Instruction]] = {cls.name: cls for cls in (Load, Store,
 
 
 def unordered(device: Device, calls: Sequence[Call]) -> list[tuple[int, int]]:
-    """Pairs (earlier, later) of calls that meet in memory, one of them writing, and that nothing orders; not of refused ones."""
+    """Return pairs (earlier, later) of unordered calls that overlap in memory, one of them writing; without refused calls."""
     before = _before(device, calls)
     touched = [_touched(device, c) for c in calls]
     return [
@@ -33,7 +33,7 @@ def unordered(device: Device, calls: Sequence[Call]) -> list[tuple[int, int]]:
 
 
 def _before(device: Device, calls: Sequence[Call]) -> list[int]:
-    """For each call the set of calls that are through when it begins, as bits."""
+    """Return for each call the set of calls that have finished when it begins, as bits."""
     known: list[int] = []
     last: dict[str, int] = {}
     tokens: dict[tuple[str, str], list[int]] = {q: [] for q in QUEUES}
@@ -64,7 +64,7 @@ def _before(device: Device, calls: Sequence[Call]) -> list[int]:
 
 
 def _touched(device: Device, call: Call) -> tuple[list[Range], list[Range]]:
-    """What a call reads and writes."""
+    """Return the ranges that a call reads and writes."""
     unit = _CLASSES[call.instruction]
     if unit.refusal(device, call.fields):
         return [], []

@@ -25,17 +25,17 @@ _NAMES = {
 
 
 def pad(device: Device, kind: MemoryType) -> MemoryArray:
-    """The scratchpad of a memory type, an element a row; OUT is that of ACC."""
+    """Return the scratchpad of a memory type, one element per row; OUT is that of ACC."""
     return device.arrays[_NAMES[kind]]
 
 
 def element_bytes(device: Device, kind: MemoryType) -> int:
-    """Bytes of an element in DDR."""
+    """Return the bytes of an element in DDR."""
     return device.parameters["Block"] if kind is MemoryType.OUT else pad(device, kind).row_bytes
 
 
 def read_elements(device: Device, memory: Memory, kind: MemoryType) -> np.ndarray:
-    """The whole scratchpad, [depth, numbers of an element]: a view."""
+    """Return the whole scratchpad, [depth, numbers of an element]: a view."""
     p = pad(device, kind)
     return memory.view(p.name, 0, p.size).view(p.dtype).reshape(p.depth, p.columns)
 
@@ -45,7 +45,7 @@ def _place(device: Device, key: str) -> str:
 
 
 def check_device(devices: Iterable[Device]) -> None:
-    """Raises DeviceError for sizes that do not fit together."""
+    """Raises DeviceError if a device's sizes do not match."""
     limits = {"uop": 2048, "inp": 2048, "wgt": 1024, "acc": 2048}
     for device in devices:
         p = device.parameters

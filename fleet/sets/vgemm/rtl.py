@@ -1,4 +1,4 @@
-"""Where the hardware's files are: `rtl_models/vgemm/files.f` lists them in compile order, relative to `rtl_models`."""
+"""Paths of the hardware's files: `rtl_models/vgemm/files.f` lists them in compile order, relative to `rtl_models`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MEMORIES = {name: RtlMemory("vgemm_pad", f"u_core.u_{name}.mem") for name in ("
 
 
 def rtl_files() -> RtlFiles | None:
-    """None where the list is not there (an installation without hardware)."""
+    """Return the files; None if the list does not exist (an installation without hardware)."""
     root = _PACKAGE.parent / "rtl_models"
     if not root.is_dir():
         root = _PACKAGE / "_rtl_models"

@@ -1,4 +1,4 @@
-"""Cycles of an instruction alone, with ideal memory, from the hardware's steps (rtl_models/vgemm)."""
+"""Cycles of a single instruction with ideal memory, from the hardware's steps (rtl_models/vgemm)."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from fleet.sets.vgemm.shapes import Loops, Transfer, columns, iterations, rows
 __all__ = ["FINISH_CYCLES", "MODULE_CYCLES", "PAGE", "load_cycles", "loop_cycles", "store_cycles"]
 
 FINISH_CYCLES = 8
-"""Start, four cycles of checks, into the order of commits, told, committed: what every instruction takes beside its module."""
+"""Cycles of every instruction besides its module: start, four cycles of checks, entry into the commit order, completion, commit."""
 
 MODULE_CYCLES = 1 + FINISH_CYCLES
-"""The queue of the module is another step."""
+"""Entering the module's queue takes one more cycle."""
 _LOOP = MODULE_CYCLES + 1
-"""A micro-operation is read in one cycle and carried out in the next."""
+"""A micro-operation is read in one cycle and executed in the next."""
 _BURST = 2
-"""Finding that a beat is missing, and asking for it; the memory answers in the next cycle."""
+"""Detecting a missing beat, and requesting it; the memory answers in the next cycle."""
 _WRITE = 3
-"""A beat is handed over, and the answer comes in the cycle after the next."""
+"""A beat is handed over, and the answer comes two cycles later."""
 PAGE = 4096
-"""No burst crosses it."""
+"""No burst crosses a multiple of this number of bytes."""
 
 
 def load_cycles(device: Device, t: Transfer) -> int:
-    """A unit (an element, at most 64 bytes) and a beat each take a cycle; every row has bursts of its own."""
+    """Return the cycles of a load: one per unit (an element, at most 64 bytes) and one per beat; every row has its own bursts."""
     size = element_bytes(device, t.memory_type)
     units = rows(t) * columns(t) * max(size // BEAT, 1)
     beats = bursts = 0
@@ -37,7 +37,7 @@ def load_cycles(device: Device, t: Transfer) -> int:
 
 
 def store_cycles(device: Device, t: Transfer) -> int:
-    """An element takes a cycle, and every beat that it ends in."""
+    """Return the cycles of a store: one per element, and one per beat that it completes."""
     size = element_bytes(device, t.memory_type)
     beats = 0
     for y in range(t.y_size):
@@ -47,5 +47,5 @@ def store_cycles(device: Device, t: Transfer) -> int:
 
 
 def loop_cycles(loops: Loops) -> int:
-    """A micro-operation a cycle."""
+    """Return the cycles of a loop: one per micro-operation."""
     return _LOOP + iterations(loops)

@@ -1,8 +1,8 @@
-"""Cycles of LOAD and STORE alone with timed memory: the steps of rtl_models/vgemm's loader and storer beside a DRAM port.
+"""Cycles of a single LOAD or STORE with timed memory: the steps of rtl_models/vgemm's loader and storer beside a DRAM port.
 
-A load asks for a burst when it has no beat left, takes a beat when the one before is used up, and a unit of it a cycle; how long it
-waits depends on the phase of DDR's refresh, so the result is a mean over phases. A store waits for the answer to each beat, which
-the controller gives before the banks are asked. Compared with the RTL by sim/conformance/test_phases.py.
+A load requests a burst when it has no beat left, takes a beat when the one before is used up, and a unit of it per cycle. Its
+waiting depends on the phase of DDR's refresh, so the result is a mean over phases. A store waits for the answer to each beat, which
+the controller gives before it accesses the banks. sim/conformance/test_phases.py compares the model with the RTL.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from fleet.sets.vgemm.timing import MODULE_CYCLES, PAGE
 __all__ = ["timed_load_cycles", "timed_store_cycles"]
 
 _PHASES = ((64, 64), (640, 16), (1 << 30, 4))
-"""Up to so many beats an instruction is followed in so many phases: a short one meets a refresh or not, a long one several."""
+"""(maximum beats, phases to simulate): a short instruction meets a refresh or not, a long one meets several."""
 _WINDOW = 1 << 20
-"""Bytes that a bank's row takes of all banks, or several times that: shifted by it, addresses take the same cycles."""
+"""Bytes after which the mapping to banks and rows repeats: addresses shifted by it take the same cycles."""
 
 
 def timed_load_cycles(device: Device, t: Transfer) -> int:
-    """Mean over refresh phases. Raises DeviceError where the device says nothing of its memory."""
+    """Return the mean over refresh phases. Raises DeviceError if the device has no timing of its memory."""
     size = element_bytes(device, t.memory_type)
     near = replace(t, address=t.address % _WINDOW, sram_base=0, **dict.fromkeys(FLAGS, False))
     return round(_load(dram(device, "ddr"), device.clock_mhz, size, near))
 
 
 def timed_store_cycles(device: Device, t: Transfer) -> int:
-    """The same in all phases. Raises DeviceError where the device says nothing of its memory."""
+    """Return the cycles, the same in all phases. Raises DeviceError if the device has no timing of its memory."""
     d = dram(device, "ddr")
     size = element_bytes(device, t.memory_type)
     port = TimedPort(d, "ddr", device.clock_mhz, 0)
@@ -44,7 +44,7 @@ def timed_store_cycles(device: Device, t: Transfer) -> int:
         last = first + t.x_size * size - 1
         now += t.x_size
         for _ in range(first // BEAT, last // BEAT + 1):
-            # The address goes in this cycle, the data in the next.
+            # The address is sent in this cycle, the data in the next.
             now = port.write(now + 1, 0) + 1
     return MODULE_CYCLES + now
 
@@ -62,24 +62,24 @@ def _load(d: Dram, core_mhz: float, size: int, t: Transfer) -> float:
 
 
 def _rows(t: Transfer, size: int) -> Iterator[tuple[int, int]]:
-    """(address, bytes) of the rows in DDR."""
+    """Yield (address, bytes) of the rows in DDR."""
     for y in range(t.y_size):
         yield t.address + y * t.x_stride * size, t.x_size * size
 
 
 class _Channel:
-    """The port's read channel: a beat that is offered stands until it is taken."""
+    """The port's read channel: an offered beat stays until it is taken."""
 
     def __init__(self, port: TimedPort) -> None:
         self._port, self._now, self._offered = port, 0, False
 
     def ask(self, cycle: int, address: int, beats: int) -> None:
-        """A burst that the port takes in this cycle; nothing else is under way."""
+        """Request a burst, which the port accepts in this cycle; no other request is in progress."""
         self._now = cycle
         self._port.read(cycle, address, beats)
 
     def take(self, cycle: int) -> int:
-        """The cycle, from this one on, in which the next beat is taken."""
+        """Return the first cycle from this one on in which the next beat is taken."""
         while self._now < cycle or not self._offered:
             self._step()
         self._offered = False
@@ -93,7 +93,7 @@ class _Channel:
 
 
 def _followed(port: TimedPort, size: int, t: Transfer) -> int:
-    """Cycles of the loader in one phase."""
+    """Simulate the loader in one phase; return its cycles."""
     channel = _Channel(port)
     chunks, unit = max(size // BEAT, 1), min(size, BEAT)
     zeros = columns(t) * chunks

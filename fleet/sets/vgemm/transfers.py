@@ -17,11 +17,11 @@ from fleet.sets.vgemm.timing_timed import timed_load_cycles, timed_store_cycles
 __all__ = ["Load", "Store"]
 
 _NUMBERS = {MemoryType.UOP: "<u4", MemoryType.WGT: "|i1", MemoryType.INP: "|i1", MemoryType.ACC: "<i4", MemoryType.OUT: "|i1"}
-"""What an element consists of, in the scratchpad of a LOAD and in DDR."""
+"""dtype of an element's numbers, in the scratchpad of a LOAD and in DDR."""
 
 
 def _ddr_rows(device: Device, t: Transfer) -> list[Range]:
-    """The rows in DDR; those that touch are one range."""
+    """Return the rows in DDR; adjacent rows form one range."""
     size = element_bytes(device, t.memory_type)
     if t.x_stride == t.x_size:
         return [Range("ddr", t.address, t.y_size * t.x_size * size)]

@@ -1,4 +1,4 @@
-"""What the conformance suite draws for every instruction (`fleet.isa.conformance`)."""
+"""The sources from which the conformance suite draws instructions (`fleet.isa.conformance`)."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ SOURCES: dict[str, Source] = {
 
 _SFU_START = "sfu_start"
 _ATTENTION = {o.INSTRUCTION: dict(o.FIXED)[_SFU_START] for o in (TrpMvmTensors, F2wMvmTensors, Dat2HbmOperands)}
-"""Instruction -> its start value."""
+"""Instruction -> its value of the start register."""
 _IN_FLIGHT = 2
-"""Instructions that are written to the registers and under way together."""
+"""Maximum number of instructions in progress when they are written to the registers."""
 
 
 def ahead(_: Device, under_way: Sequence[Call], call: Call) -> bool:
-    """Whether a call may be written while others are under way (`fleet.sdk.issue_rules.Ahead`): each in a unit of its own."""
+    """Whether a call may be written while others are in progress (`fleet.sdk.issue_rules.Ahead`): each needs its own unit."""
     return len(under_way) < _IN_FLIGHT and all(_unit(c) != _unit(call) for c in under_way)
 
 
 def _unit(call: Call) -> str:
-    """The unit that takes a call. Attention takes its own start values only, the SFU all others of their common register."""
+    """Return the unit that runs a call. Attention has its own start values; the SFU takes all others of the common register."""
     for start in ("mvm_start", "elementwise_start", "aux_start"):
         if start in call.fields:
             return start

@@ -1,4 +1,4 @@
-"""What reads and writes the KV cache, and the copy into HBM: trp_mvm, f2w_mvm, dat2hbm, wt2hbm."""
+"""Draws of the instructions on the KV cache, and of the copy into HBM: trp_mvm, f2w_mvm, dat2hbm, wt2hbm."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["AttentionSource", "Dat2HbmSource", "Wt2HbmSource"]
 
 @dataclass(frozen=True)
 class _Shape:
-    """heads: query heads (of dat2hbm: all); share: of them a key/value head; total: positions; last: earlier ones."""
+    """heads: query heads (of dat2hbm: all); share: query heads per key/value head; total: positions; last: earlier positions."""
 
     channels: int
     heads: int
@@ -36,28 +36,28 @@ class _Shape:
 
 
 class _CacheSource(Source):
-    """Shapes of instructions with a cache."""
+    """Draws the shapes of instructions with a cache."""
 
     onchip: tuple[tuple[str, ...], ...] = ((),)
 
     @abstractmethod
     def build(self, device: Device, s: _Shape, t: Tensors, rng: np.random.Generator) -> Call:
-        """The call."""
+        """Build the call of a shape."""
 
     @abstractmethod
     def shapes(self, device: Device) -> list[_Shape]:
-        """The directed ones."""
+        """Return the directed shapes."""
 
     def directed(self, device: Device) -> int:
-        """See `Source`."""
+        """Return the number of directed shapes."""
         return len(self.shapes(device))
 
     def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
-        """See `Source`."""
+        """Draw a directed shape; see `Source`."""
         return self._draw(device, self.shapes(device)[number], rng, Place(device, rng))
 
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
-        """See `Source`."""
+        """Draw a random shape; see `Source`."""
         kv, share = choice(rng, [1, 1, 2]), choice(rng, [1, 1, 2, 3])
         shape = _Shape(
             channels=choice(rng, [64, 128]), heads=kv * share, share=share,
@@ -70,7 +70,7 @@ class _CacheSource(Source):
         return self._draw(device, shape, rng, place)
 
     def cycles(self, device: Device, call: Call) -> CycleRules:
-        """Attention reads keys and values as weights; what writes the cache reads none."""
+        """Return the rules: attention reads keys and values as weights; a cache write reads no weights."""
         weights = {} if call.instruction == "dat2hbm" else {"weight_wait": 0}
         return CycleRules({"compute": 1, "activation_wait": 0, "write_back": 0, **weights})
 
@@ -93,7 +93,7 @@ class _CacheSource(Source):
 
 
 def _cache(device: Device, s: _Shape, heads: int, vectors: int, length: int) -> KvCache:
-    """Strides of a cache at offset 0."""
+    """Return a cache at offset 0 with drawn strides."""
     ports = device.parameters["HbmPorts"]
     cache = KvCache(0, 0, 0, heads, vectors, length)
     line = cache.line_bytes + (BEAT_BYTES if s.gap else 0)
@@ -101,7 +101,7 @@ def _cache(device: Device, s: _Shape, heads: int, vectors: int, length: int) -> 
 
 
 class AttentionSource(_CacheSource):
-    """`trp_mvm` (scores) or `f2w_mvm`."""
+    """Draws `trp_mvm` (scores) or `f2w_mvm`."""
 
     onchip = ((), (), ("in",), ("out",), ("in", "out"))
 
@@ -109,7 +109,7 @@ class AttentionSource(_CacheSource):
         self.instruction, self.scores = instruction, instruction == "trp_mvm"
 
     def shapes(self, device: Device) -> list[_Shape]:
-        """See `_CacheSource`."""
+        """Return the directed shapes."""
         ports, most = device.parameters["HbmPorts"], device.parameters["MaxToken"]
         base = _Shape(64, 2, 2, 40, 2)
         found = [replace(base, total=n) for n in (1, 2, 31, 32, 33, 63, 64, 65, ports - 1, ports, ports + 1, 128)]
@@ -123,7 +123,7 @@ class AttentionSource(_CacheSource):
         return [*dict.fromkeys(found), replace(base, total=most, heads=1, share=1, tokens=1)]
 
     def build(self, device: Device, s: _Shape, t: Tensors, rng: np.random.Generator) -> Call:
-        """See `_CacheSource`."""
+        """Build the call of a shape."""
         inputs, outputs = (s.channels, s.total) if self.scores else (s.total, s.channels)
         kv = s.heads // s.share
         x = t.source(s.heads, inputs, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
@@ -140,10 +140,10 @@ class AttentionSource(_CacheSource):
 
 
 class Dat2HbmSource(_CacheSource):
-    """`dat2hbm`."""
+    """Draws `dat2hbm`."""
 
     def shapes(self, device: Device) -> list[_Shape]:
-        """See `_CacheSource`."""
+        """Return the directed shapes."""
         ports = device.parameters["HbmPorts"]
         base = _Shape(64, 2, 1, 1, 3, data="wild")
         found: list[_Shape] = []
@@ -156,7 +156,7 @@ class Dat2HbmSource(_CacheSource):
         return list(dict.fromkeys(found))
 
     def build(self, device: Device, s: _Shape, t: Tensors, rng: np.random.Generator) -> Call:
-        """What stands in the cache beside the new positions must stay."""
+        """Build the call. The other content of the cache must stay."""
         x = t.source(s.heads, s.channels, s.tokens, s.data, s.layout)
         total = s.last + s.tokens
         cache = _cache(device, s, s.heads, *((total, s.channels) if s.keys else (s.channels, total)))
@@ -169,24 +169,24 @@ class Dat2HbmSource(_CacheSource):
 
 
 class Wt2HbmSource(Source):
-    """`wt2hbm`."""
+    """Draws `wt2hbm`."""
 
     def directed(self, device: Device) -> int:
-        """See `Source`."""
+        """Return the number of directed sizes."""
         return len(self._sizes(device))
 
     def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
-        """See `Source`."""
+        """Draw a directed size; see `Source`."""
         beats, port = self._sizes(device)[number]
         return self._draw(device, beats, port, rng, Place(device, rng))
 
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
-        """See `Source`."""
+        """Draw a random size; see `Source`."""
         beats = choice(rng, [1, 2, 3, 127, 128, 129, *numbers(rng, 60 if small else 600, 3)])
         return self._draw(device, beats, int(rng.integers(device.parameters["HbmPorts"])), rng, place)
 
     def cycles(self, device: Device, call: Call) -> CycleRules:
-        """It moves weights, and reads no activations."""
+        """Return the rules: it moves weights and reads no activations."""
         return CycleRules({"compute": 0, "weight_wait": 0, "write_back": 1}, answered=True)
 
     def _sizes(self, device: Device) -> list[tuple[int, int]]:

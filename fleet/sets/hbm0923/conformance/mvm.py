@@ -1,4 +1,4 @@
-"""MVM: sizes around the unit's boundaries, every mode and flag, legal aliasing of inputs, data of every kind."""
+"""Draws of MVM: sizes at the unit's boundaries, every mode and flag, legal aliasing of inputs, data of every kind."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _TBLKS = (32, 64, 128)
 class _Shape:
     """One instruction before its addresses.
 
-    gap: rows between surfaces that belong to no token. slices: the output channels are written as so many slices.
-    alias: inputs that are one and the same range ("residual" = input, "bn" = inside the input, "both").
-    end: memory's last bytes are its operands'.
-    onchip: what stands in the on-chip memory, any of "in", "out", "second" (the residual).
+    gap: unused rows between surfaces. slices: number of slices of the output channels.
+    alias: inputs that share a range ("residual" = input, "bn" = inside the input, "both").
+    end: its operands occupy the last bytes of memory.
+    onchip: tensors in the on-chip memory, any of "in", "out", "second" (the residual).
     """
 
     chin: int
@@ -61,19 +61,19 @@ class MvmSource(Source):
         self.residual = instruction == "mvm_bn_res"
 
     def cycles(self, device: Device, call: Call) -> CycleRules:
-        """Every class."""
+        """Return the rules: every class may occur."""
         return CycleRules({"compute": 1, "weight_wait": 0, "activation_wait": 0, "write_back": 0})
 
     def directed(self, device: Device) -> int:
-        """See `Source`."""
+        """Return the number of directed shapes."""
         return len(self._directed(device))
 
     def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
-        """See `Source`."""
+        """Draw a directed shape; see `Source`."""
         return self._build(device, self._directed(device)[number], rng, Place(device, rng))
 
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
-        """See `Source`."""
+        """Draw a random shape; see `Source`."""
         p = device.parameters
         if small:
             chin = choice(rng, [32, 64, 65, 96, 128, 129, *numbers(rng, 200, 1)])
@@ -100,7 +100,7 @@ class MvmSource(Source):
         return self._build(device, shape, rng, place)
 
     def _onchip(self, rng: np.random.Generator) -> tuple[str, ...]:
-        """At times."""
+        """Choose tensors for the on-chip memory, mostly none."""
         known = [o for o in _ONCHIP if self.residual or "second" not in o]
         return known[int(rng.integers(len(known)))] if rng.random() < 0.25 else ()
 
@@ -141,7 +141,7 @@ class MvmSource(Source):
         return shapes
 
     def _build(self, device: Device, s: _Shape, rng: np.random.Generator, place: Place, at: int | None = None) -> Draw:
-        """at: where on chip the output stands, in the second half when None."""
+        """Build a draw. at: on-chip offset of the output; None: the second half."""
         blocks: list[Write] = []
         before: list[Call] = []
         half = device.parameters["OnchipDepth"] * PIXEL_BYTES
@@ -163,7 +163,7 @@ class MvmSource(Source):
             place = _AtEnd(device, rng)
 
         def prepared(channels: int, offset: int) -> int:
-            """A plain product, which leaves a tensor on chip."""
+            """Add a plain product that leaves a tensor on chip."""
             plain = _Shape(64, channels, s.tokens, 128, data=s.data, gap=s.gap, onchip=("out",))
             draw = MvmSource("mvm")._build(device, plain, rng, place, offset)
             blocks.extend(draw.blocks)
@@ -211,7 +211,7 @@ class MvmSource(Source):
         return Draw(Call(self.instruction, fields), tuple(blocks), self._classes(device, s), tuple(before))
 
     def _weights(self, device: Device, s: _Shape, rng: np.random.Generator, place: Place, blocks: list[Write]) -> int:
-        """Scales of the data's kind, codes of any bits, in every port; what pads them is noise too."""
+        """Place weights in every port: scales of the data's kind, random codes, noise in the padding."""
         p = device.parameters
         size, channels = channel_bytes(device, s.chin, s.tblk), ceil_div(s.chout, p["Tout"])
         if s.end == "hbm":
@@ -249,14 +249,14 @@ class MvmSource(Source):
 
 
 class _AtEnd(Place):
-    """From the end of DDR downwards."""
+    """Places operands from the end of DDR downwards."""
 
     def __init__(self, device: Device, rng: np.random.Generator) -> None:
         super().__init__(device, rng)
         self._end = device.memory["ddr"]
 
     def take(self, space: str, size: int, align: int = 64) -> int:
-        """The range right below the last."""
+        """Return the offset of the range directly below the last one."""
         if space != "ddr":
             return super().take(space, size, align)
         if size > self._end:

@@ -1,4 +1,4 @@
-"""Norm, rotary embedding, softmax, activation and elementwise: features in, features out."""
+"""Draws of norm, rotary embedding, softmax, activation and elementwise: features in, features out."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _EPS = (0x3727C5AC, 0x358637BD, 0x00000000, 0x3F800000)
 class StreamShape:
     """One instruction before its addresses.
 
-    mode: the instruction's own (layer, mask, shared table, operation, kind of table); last: positions before the first token.
-    place: "apart", "in place", or what else is one tensor; onchip: any of "in", "out", "second".
+    mode: the instruction's own (layer, mask, shared table, operation, kind of table). last: positions before the first token.
+    place: "apart", "in place", or the tensors that share a range. onchip: any of "in", "out", "second".
     """
 
     channels: int
@@ -47,7 +47,7 @@ class StreamShape:
 
 
 class StreamingSource(Source):
-    """What they have in common. modes: all, the first the plainest; places: legal aliasing."""
+    """Base class of these sources. modes: all, the plainest first; places: legal aliasing."""
 
     modes: tuple[str, ...]
     places: tuple[str, ...] = ("apart", "in place")
@@ -55,26 +55,26 @@ class StreamingSource(Source):
 
     @abstractmethod
     def channels(self, device: Device) -> list[int]:
-        """Sizes at boundaries, all legal with the first mode."""
+        """Return sizes at boundaries, all legal with the first mode."""
 
     @abstractmethod
     def build(self, device: Device, s: StreamShape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
-        """The call, and the parameter registers that it needs."""
+        """Build the call and the parameter registers that it needs."""
 
     def fit(self, device: Device, s: StreamShape) -> StreamShape:
-        """The nearest legal shape."""
+        """Return the nearest legal shape."""
         return s
 
     def directed(self, device: Device) -> int:
-        """See `Source`."""
+        """Return the number of directed shapes."""
         return len(self._directed(device))
 
     def draw_directed(self, device: Device, number: int, rng: np.random.Generator) -> Draw:
-        """See `Source`."""
+        """Draw a directed shape; see `Source`."""
         return self._draw(device, self._directed(device)[number], rng, Place(device, rng))
 
     def draw(self, device: Device, rng: np.random.Generator, place: Place, *, small: bool = False) -> Draw:
-        """See `Source`."""
+        """Draw a random shape; see `Source`."""
         sizes = [c for c in self.channels(device) if c <= 200] if small else self.channels(device)
         sizes += [255, 256] if place.program else []
         shape = StreamShape(
@@ -87,7 +87,7 @@ class StreamingSource(Source):
         return self._draw(device, self.fit(device, shape), rng, place)
 
     def cycles(self, device: Device, call: Call) -> CycleRules:
-        """Norms read weights, rotations and functions coefficients; all work on one beat while they wait for the next."""
+        """Return the rules: norms read weights, rotations and functions coefficients; all work while waiting for a beat."""
         weights = {"weight_wait": 0} if call.instruction in {"norm", "pos_emb", "act"} else {}
         return CycleRules({"compute": 1, "activation_wait": 0, "write_back": 0, **weights}, overlapping=True)
 
@@ -119,7 +119,7 @@ class StreamingSource(Source):
         return Draw(call, tuple(t.blocks), classes, tuple(t.before), parameters)
 
     def output(self, s: StreamShape, t: Tensors, source: DrawnTensor, second: DrawnTensor | None = None) -> DrawnTensor:
-        """Where the result goes: apart, or exactly where an input stands."""
+        """Place the result: apart, or exactly on an input."""
         if s.place == "in place" and not source.onchip and t.alone(source):
             return source
         avoid = (source,) if second is None else (source, second)
@@ -127,22 +127,22 @@ class StreamingSource(Source):
 
 
 class NormSource(StreamingSource):
-    """`norm`."""
+    """Draws `norm`."""
 
     modes = ("rms", "layer")
 
     def channels(self, device: Device) -> list[int]:
-        """See `StreamingSource`."""
+        """Return sizes at boundaries."""
         return [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 1000, 1024, device.parameters["MaxChannels"]]
 
     def fit(self, device: Device, s: StreamShape) -> StreamShape:
-        """A layer norm has whole groups."""
+        """Return the nearest legal shape: a layer norm has whole groups."""
         s = replace(s, channels=min(s.channels, device.parameters["MaxChannels"]), last=0)
         s = replace(s, tokens=min(s.tokens, 3), lines=1) if s.channels > 400 else s
         return replace(s, channels=ceil_div(s.channels, 32) * 32) if s.mode == "layer" else s
 
     def build(self, device: Device, s: StreamShape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
-        """1 / C as FP20, at times another word."""
+        """Build the call, with 1 / C as FP20 or sometimes another word."""
         x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
         words = ceil_div(s.channels, PIXEL_LANES) * PIXEL_LANES
         weights = t.data(4 * words, "plain" if s.data == "huge" else s.data)
@@ -157,20 +157,20 @@ class NormSource(StreamingSource):
 
 
 class PosEmbSource(StreamingSource):
-    """`pos_emb`."""
+    """Draws `pos_emb`."""
 
     modes = ("table shared", "table a head")
 
     def channels(self, device: Device) -> list[int]:
-        """See `StreamingSource`."""
+        """Return sizes at boundaries."""
         return [64, 128]
 
     def fit(self, device: Device, s: StreamShape) -> StreamShape:
-        """Heads are 64 or 128 wide."""
+        """Return the nearest legal shape: heads are 64 or 128 wide."""
         return replace(s, channels=64 if s.channels <= 64 else 128)
 
     def build(self, device: Device, s: StreamShape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
-        """The table may hold any bits."""
+        """Build the call; the table may hold any bits."""
         x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
         shared = s.mode == "table shared"
         table = t.source(1 if shared else s.lines, s.channels, s.tokens, s.data, s.layout)
@@ -183,16 +183,16 @@ class PosEmbSource(StreamingSource):
 
 
 class SoftmaxSource(StreamingSource):
-    """`softmax`; its channels are positions."""
+    """Draws `softmax`; its channels are positions."""
 
     modes = ("all positions", "causal mask")
 
     def channels(self, device: Device) -> list[int]:
-        """See `StreamingSource`."""
+        """Return sizes at boundaries."""
         return [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, device.parameters["MaxToken"]]
 
     def fit(self, device: Device, s: StreamShape) -> StreamShape:
-        """Positions are those before the first token and the tokens."""
+        """Return the nearest legal shape: positions are the earlier ones plus the tokens."""
         channels = min(max(s.channels, 1), device.parameters["MaxToken"])
         tokens = min(s.tokens, channels)
         if s.tokens == device.parameters["MaxToken"]:
@@ -200,7 +200,7 @@ class SoftmaxSource(StreamingSource):
         return replace(s, channels=channels, tokens=tokens, last=channels - tokens)
 
     def build(self, device: Device, s: StreamShape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
-        """Lanes beyond the positions hold noise."""
+        """Build the call; lanes beyond the positions hold noise."""
         x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
         y = self.output(s, t, x)
         o = SoftmaxTensors(
@@ -210,16 +210,16 @@ class SoftmaxSource(StreamingSource):
 
 
 class ActSource(StreamingSource):
-    """`act`; its modes are kinds of tables."""
+    """Draws `act`; its modes are kinds of tables."""
 
     modes = ("ascending", "any order", "constants", "any bits")
 
     def channels(self, device: Device) -> list[int]:
-        """See `StreamingSource`."""
+        """Return sizes at boundaries."""
         return [1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 500]
 
     def build(self, device: Device, s: StreamShape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
-        """128 bytes of x, k, b and what follows them."""
+        """Build the call with a table of 128 bytes: x, k, b and noise."""
         x = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
         words = np.concatenate([halves(rng, 48, "wild" if s.mode == "any bits" else "plain"), np.zeros(16, np.uint16)])
         if s.mode in {"ascending", "constants"}:
@@ -235,18 +235,18 @@ class ActSource(StreamingSource):
 
 
 class ElementwiseSource(StreamingSource):
-    """`elementwise`."""
+    """Draws `elementwise`."""
 
     modes = ("add", "subtract", "multiply")
     places = ("apart", "in place", "onto B", "A is B", "all one")
     onchip = ((), ("in",), ("out",), ("second",), ("in", "out"), ("in", "second"), ("second", "out"), ("in", "second", "out"))
 
     def channels(self, device: Device) -> list[int]:
-        """See `StreamingSource`."""
+        """Return sizes at boundaries."""
         return [1, 31, 32, 33, 63, 64, 65, 128, 500]
 
     def build(self, device: Device, s: StreamShape, t: Tensors, rng: np.random.Generator) -> tuple[Call, dict[int, int]]:
-        """A and B have the same strides; on chip they are one tensor, since what fills it may use one half only."""
+        """Build the call. A and B have the same strides. On chip they are one tensor: the calls that fill it use one half."""
         a = t.source(s.lines, s.channels, s.tokens, s.data, s.layout, onchip="in" in s.onchip)
         if s.place in {"A is B", "all one"} or ("second" in s.onchip and a.onchip):
             b = a

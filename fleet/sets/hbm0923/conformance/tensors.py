@@ -1,4 +1,4 @@
-"""Feature tensors of a draw: where they stand, what fills them, which of them are one and the same."""
+"""Feature tensors of a draw: their places, their data, and which of them share a range."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from fleet.sets.hbm0923.units.feature import groups_of
 __all__ = ["LAYOUTS", "DrawnTensor", "Ends", "Tensors", "choice", "ends", "numbers", "size_class", "within_half"]
 
 LAYOUTS = ("lines outside", "surfaces outside", "gaps")
-"""Surfaces of a line follow each other; lines of a surface do; either with room between rows that belongs to nobody."""
+"""Surfaces of a line are adjacent; lines of a surface are adjacent; either one with unused room between rows."""
 
 
 @dataclass(frozen=True)
 class DrawnTensor:
-    """Base and strides in bytes; onchip: in the on-chip memory."""
+    """base, strides: bytes; onchip: in the on-chip memory."""
 
     base: int
     surface: int
@@ -30,7 +30,7 @@ class DrawnTensor:
 
 
 class Ends(TypedDict):
-    """Operands of input and output."""
+    """Operands that describe input and output."""
 
     in_addr: int
     in_surface: int
@@ -43,7 +43,7 @@ class Ends(TypedDict):
 
 
 def ends(x: DrawnTensor, y: DrawnTensor) -> Ends:
-    """Those of two tensors."""
+    """Return the operands of two tensors."""
     return {
         "in_addr": x.base, "in_surface": x.surface, "in_line": x.line, "in_onchip": x.onchip,
         "out_addr": y.base, "out_surface": y.surface, "out_line": y.line, "out_onchip": y.onchip,
@@ -51,7 +51,7 @@ def ends(x: DrawnTensor, y: DrawnTensor) -> Ends:
 
 
 class Tensors:
-    """Places one instruction's tensors. blocks: what fills memory; before: calls that fill the on-chip memory."""
+    """Places the tensors of one instruction. blocks: content of memory; before: calls that fill the on-chip memory."""
 
     def __init__(self, device: Device, rng: np.random.Generator, place: Place) -> None:
         self._device, self._rng, self._place = device, rng, place
@@ -61,7 +61,7 @@ class Tensors:
         self.half = device.parameters.get("OnchipDepth", 0) * PIXEL_BYTES
 
     def strides(self, lines: int, surfaces: int, tokens: int, layout: str) -> tuple[int, int, int]:
-        """(surface, line, bytes of the hull)."""
+        """Return (surface stride, line stride, bytes of the hull)."""
         gap = PIXEL_BYTES * int(self._rng.integers(1, 4)) if layout == "gaps" else 0
         row = tokens * PIXEL_BYTES + gap
         if layout == "surfaces outside":
@@ -71,7 +71,7 @@ class Tensors:
         return surface, line, (surfaces - 1) * surface + (lines - 1) * line + tokens * PIXEL_BYTES
 
     def source(self, lines: int, channels: int, tokens: int, kind: str, layout: str, *, onchip: bool = False) -> DrawnTensor:
-        """A tensor to read: filled with data of a kind, the lanes that pad it too."""
+        """Place a tensor to read, filled with data of a kind; the padding lanes too."""
         surface, line, size = self.strides(lines, ceil_div(channels, PIXEL_LANES), tokens, layout)
         if onchip and size <= self.half:
             at = within_half(self._place, size, self.half)
@@ -79,7 +79,7 @@ class Tensors:
         return DrawnTensor(self.data(size, kind), surface, line)
 
     def data(self, size: int, kind: str) -> int:
-        """DDR offset of a range to read; size: bytes."""
+        """Return the DDR offset of a range to read. size: bytes."""
         base, fresh = self._place.source("ddr", size)
         if fresh:
             self.fill("ddr", base, halves(self._rng, size // 2, kind))
@@ -87,7 +87,7 @@ class Tensors:
         return base
 
     def words(self, values: np.ndarray) -> int:
-        """DDR offset of a range that holds exactly these values."""
+        """Return the DDR offset of a range that holds exactly these values."""
         data = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
         base = self._place.take("ddr", data.size)
         self.fill("ddr", base, data)
@@ -95,15 +95,15 @@ class Tensors:
         return base
 
     def fill(self, space: str, offset: int, data: np.ndarray, bank: int = 0) -> None:
-        """A block of its own."""
+        """Add a block of memory content."""
         self.blocks.append(Write(space, offset, data.reshape(-1).view(np.uint8), bank))
 
     def target(
         self, lines: int, channels: int, tokens: int, layout: str, *, onchip: bool = False, avoid: Sequence[DrawnTensor] = ()
     ) -> DrawnTensor:
-        """A tensor to write. It meets nothing that was placed here; in memory noise stands there before.
+        """Place a tensor to write. It overlaps nothing placed here; memory holds noise there before.
 
-        onchip: in the half in which none of `avoid` stands.
+        onchip: in the half that contains none of `avoid`.
         """
         surface, line, size = self.strides(lines, ceil_div(channels, PIXEL_LANES), tokens, layout)
         if onchip and size <= self.half:
@@ -120,7 +120,7 @@ class Tensors:
         return DrawnTensor(base, surface, line)
 
     def alone(self, tensor: DrawnTensor, *, twice: bool = False) -> bool:
-        """Whether nothing else that was placed here meets a DDR tensor. twice: it may be there two times."""
+        """Whether nothing else placed here overlaps a DDR tensor. twice: the tensor itself may be placed twice."""
         own = [r for r in self._read if r[0] == tensor.base]
         if not own:
             return False
@@ -129,20 +129,20 @@ class Tensors:
         return not others and (twice or len(own) == 1)
 
     def bank(self, size: int, kind: str, *, written: bool = False) -> int:
-        """Offset, the same in every HBM port, of a range with data of a kind in every one of them."""
+        """Return the offset, equal in all HBM ports, of a range filled with data of a kind in every port."""
         at, fresh = self._place.target("hbm", size, (), 32) if written else self._place.source("hbm", size, 32)
         for port in range(self._device.parameters["HbmPorts"] if fresh else 0):
             self.fill("hbm", at, halves(self._rng, size // 2, kind), port)
         return at
 
     def _within(self, size: int) -> int:
-        """Offset in a half; in a program at times its last bytes."""
+        """Return an offset in a half; in a program sometimes so that the range ends with the half."""
         room = (self.half - size) // PIXEL_BYTES
         last = self._place.program and self._rng.random() < 0.2
         return PIXEL_BYTES * (room if last else int(self._rng.integers(0, room + 1)))
 
     def _prepared(self, size: int, kind: str) -> int:
-        """Offset in the first half of the on-chip memory; elementwise instructions put the sum of two tensors there."""
+        """Return an offset in the first half of the on-chip memory, filled by elementwise additions of two tensors."""
         tokens = size // PIXEL_BYTES
         at = self._within(size)
         most = self._device.parameters["MaxToken"]
@@ -158,23 +158,23 @@ class Tensors:
 
 
 def within_half(place: Place, size: int, half: int) -> int | None:
-    """Offset of a range on chip that earlier calls of the program have written, in one half of the memory."""
+    """Return the offset of an on-chip range that earlier calls of the program wrote, in one half of the memory; or None."""
     at = place.written("onchip", size, PIXEL_BYTES)
     return at if at is not None and at // half == (at + size - 1) // half else None
 
 
 def choice(rng: np.random.Generator, values: Sequence[int]) -> int:
-    """One of them."""
+    """Return one of the values."""
     return values[int(rng.integers(len(values)))]
 
 
 def numbers(rng: np.random.Generator, below: int, count: int) -> list[int]:
-    """Integers from 1."""
+    """Return random integers from 1."""
     return [int(n) for n in rng.integers(1, below, count)]
 
 
 def size_class(value: int, units: dict[int, str], most: int = 0) -> str:
-    """A size in words: its place beside the units at which hardware has a boundary."""
+    """Return a size in words: its position relative to the units at which hardware has a boundary."""
     if value == 1:
         return "1"
     if value == most:

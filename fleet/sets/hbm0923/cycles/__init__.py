@@ -1,1 +1,1 @@
-"""Cost models: cycles of every instruction, with ideal and with timed memory."""
+"""Cost models: cycles of every instruction with ideal and with timed memory."""

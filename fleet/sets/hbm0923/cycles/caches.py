@@ -1,16 +1,16 @@
 """Cycles of trp_mvm, f2w_mvm, dat2hbm and wt2hbm, from the operands and the device's parameters.
 
     trp_mvm, f2w_mvm   a step takes a beat of every HBM port and half a pixel of the input, every `AttInterval` cycles; a query
-                       head of a token takes lines of a port x beats of a line. The first step is 5 cycles after the start.
-    dat2hbm            a pixel a cycle. K: its port writes two beats in 4 cycles and can take the next pixel 6 cycles after
-                       this one. V: all ports write 32 / ports beats, two cycles each, when 16 tokens are gathered or the
-                       last has come; the next pixel comes 2 cycles more after that one.
-    wt2hbm             32 bytes a cycle, and a cycle between bursts of 512 bytes
+                       head of a token takes (lines per port) x (beats per line) steps. The first step is 5 cycles after the start.
+    dat2hbm            a pixel per cycle. K: its port writes two beats in 4 cycles and can take the next pixel 6 cycles after
+                       this one. V: all ports write 32 / ports beats, two cycles each, when 16 tokens are gathered or the last
+                       one has arrived; the next pixel follows 2 cycles after that.
+    wt2hbm             32 bytes per cycle, and one cycle between bursts of 512 bytes
 
-With timed memory pixels come as DDR delivers them (`unit_streams`), the HBM ports' beats as FIFO, latency and refreshes allow,
-burst by burst, for `SETS` sets of phases at a time (`timing_timed`), and the last write's answer takes the controller's time.
-So many steps are followed; what is left goes on at the rate of their second half. Compared with the RTL in
-tests/sets/hbm0923/test_unit_timing.py.
+With timed memory, pixels arrive as DDR delivers them (`fleet.sets.hbm0923.cycles.streams`) and the HBM ports' beats as FIFO,
+latency and refreshes allow, burst by burst, for `SETS` sets of phases at once (`fleet.sets.hbm0923.cycles.mvm_timed`). The answer
+to the last write takes the controller's time. Only the first steps are simulated one by one; the rest is extrapolated with the rate
+of their second half. tests/sets/hbm0923/test_unit_timing.py compares the model with the RTL.
 """
 
 from __future__ import annotations
@@ -33,25 +33,26 @@ from fleet.sets.hbm0923.units.feature import FeatureTensor
 __all__ = ["Lines", "attention_cycles", "copy_cycles", "store_cycles"]
 
 FOLLOWED_STEPS, FOLLOWED = 4096, 2048
-"""Steps of attention, and pixels or beats of the others, that are followed one by one. A port refreshes every 1,092 cycles, and it
-takes two of them until all ports have lost as much as their FIFOs hide."""
+"""Steps of attention, and pixels or beats of the others, that are simulated one by one. A port refreshes every 1,092 cycles, and
+only after two refreshes all ports have lost as much as their FIFOs hide.
+"""
 BURST = 16
-"""Beats, of HBM and of DDR, that the attention unit and the copy ask for at once, in windows of so many."""
+"""Beats, of HBM and of DDR, that the attention unit and the copy request at once, in aligned windows of this size."""
 FIRST = 5
 """Cycle of the first step with ideal memory."""
 STEP_TO_COMMIT = 29
-"""Cycles around the steps: before the units begin, six of the array, collected, written, answered, committed."""
+"""Cycles besides the steps: before the units begin, six of the array, collecting, writing, answer, commit."""
 PIXEL_TO_COMMIT = 25
-"""The same around dat2hbm's pixels, of K."""
+"""Cycles besides dat2hbm's pixels, for K."""
 COPY_AROUND = 11
-_Times = np.ndarray  # binary64, one time a set of phases
+_Times = np.ndarray  # binary64, one time per set of phases
 
 
 class Lines(NamedTuple):
-    """What is read of every HBM port.
+    """The reads from every HBM port.
 
-    base: offset; heads, head: of key/value heads and their stride; repeats: how often a head is read; lines, line: of a head and
-    their stride; beats: of a line.
+    base: offset. heads, head: number of key/value heads and their stride. repeats: how often a head is read. lines, line: lines of
+    a head and their stride. beats: of a line.
     """
 
     base: int
@@ -63,7 +64,7 @@ class Lines(NamedTuple):
     beats: int
 
     def bursts(self) -> Iterator[int]:
-        """Beats of the bursts, in order."""
+        """Yield the beats of the bursts, in order."""
         joined = self.lines == 1 or self.line == self.beats * BEAT_BYTES["hbm"]
         runs, length = (1, self.lines * self.beats) if joined else (self.lines, self.beats)
         for h in range(self.heads):
@@ -77,12 +78,12 @@ class Lines(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """Beats of a port, all together."""
+        """Total number of beats of a port."""
         return self.heads * self.repeats * self.lines * self.beats
 
 
 def _answer(device: Device, space: str, memory: Memory) -> int:
-    """Cycles by which a write's answer comes later than with ideal memory."""
+    """Return the cycles by which a write's answer comes later than with ideal memory."""
     if memory == "ideal":
         return 0
     d = dram(device, space)
@@ -92,9 +93,9 @@ def _answer(device: Device, space: str, memory: Memory) -> int:
 def attention_cycles(
     device: Device, source: FeatureTensor, destination: FeatureTensor, cache: Lines, memory: Memory = "ideal"
 ) -> int:
-    """Cycles from start to commit; with "timed" the mean over the phases.
+    """Return the cycles from start to commit; with "timed" the mean over the phases.
 
-    source: the input, lines are query heads. Raises DeviceError when there are no timing tables for "timed".
+    source: the input, lines are query heads. Raises DeviceError if there are no timing tables for "timed".
     """
     p = device.parameters
     interval = p["AttInterval"]
@@ -109,7 +110,7 @@ def attention_cycles(
 
 @lru_cache(maxsize=1024)
 def _pixels(source: FeatureTensor, ring: int, port: UnitPort) -> tuple[tuple[int, ...], ...]:
-    """Cycles from which the first pixels can be used, as many as the ring holds; one tuple a phase."""
+    """Return the cycles from which the first pixels can be used, as many as the ring holds; one tuple per phase."""
     count = min(ring, source.lines * source.tokens * source.surfaces)
     found: list[tuple[int, ...]] = []
     for memory in port.ports(PHASES_OF_SHORT):
@@ -119,7 +120,7 @@ def _pixels(source: FeatureTensor, ring: int, port: UnitPort) -> tuple[tuple[int
 
 
 def _token_bursts(f: FeatureTensor) -> Iterator[tuple[int, int]]:
-    """A token's pixels; in bursts only where its surfaces touch."""
+    """Yield the bursts of a token's pixels: (address, beats). They are longer than one pixel only if its surfaces are adjacent."""
     for h in range(f.lines):
         for w in range(f.tokens):
             at = f.base + h * f.line + w * PIXEL_BYTES
@@ -133,7 +134,7 @@ def _token_bursts(f: FeatureTensor) -> Iterator[tuple[int, int]]:
 def _steps(
     cache: Lines, rates: PortRates, ports: int, fifo: int, interval: int, surfaces: int, pixels: tuple[tuple[int, ...], ...]
 ) -> float:
-    """Cycle of the last step."""
+    """Return the cycle of the last step."""
     here = np.tile(np.array(pixels, np.float64).T, SETS // PHASES_OF_SHORT)  # [pixels, SETS]
     refreshes = Refreshes(drawn_phases(ports, rates, SETS), rates)
     zero = np.zeros((SETS, ports))
@@ -147,7 +148,7 @@ def _steps(
         k = len(times)
         if k >= total:
             break
-        # Accepted by the port two cycles after the launch, which is a cycle after the pop that made room.
+        # The port accepts a burst two cycles after the launch, which is a cycle after the pop that made room.
         room = k + n - fifo
         asked = (times[room - 1] + 2)[:, None] if room > 0 else np.full((SETS, ports), float(3 + j))
         begins = np.maximum(np.maximum(asked, 3.0 + j) + (rates.first if j == 0 else rates.hit) - rates.beat, ready)
@@ -175,7 +176,7 @@ def _steps(
 
 
 def store_cycles(device: Device, source: FeatureTensor, *, keys: bool, last: int, memory: Memory = "ideal") -> int:
-    """dat2hbm. last: position of the first token. Returns and raises as `attention_cycles`."""
+    """Return the cycles of dat2hbm. last: position of the first token. Returns and raises as `attention_cycles` does."""
     p = device.parameters
     ring = 2 * (1 << (p["MaxToken"] // PIXEL_LANES - 1).bit_length())
     found = _store(source, keys, last, p["HbmPorts"], ring, port_of(device, memory))
@@ -218,7 +219,7 @@ def _store_once(source: FeatureTensor, keys: bool, first: int, ports: int, chann
 
 
 def copy_cycles(device: Device, source: int, destination: int, size: int, memory: Memory = "ideal") -> int:
-    """wt2hbm: bytes from a DDR offset to an offset in a bank. Returns and raises as `attention_cycles`."""
+    """Return the cycles of wt2hbm, from a DDR offset to an offset in a bank. Returns and raises as `attention_cycles` does."""
     beats = ceil_div(size, BEAT_BYTES["hbm"])
     at = destination // BEAT_BYTES["hbm"]
     bursts = ceil_div(at % BURST + beats, BURST)
@@ -229,9 +230,9 @@ def copy_cycles(device: Device, source: int, destination: int, size: int, memory
 
 @lru_cache(maxsize=1024)
 def _copy(source: int, at: int, beats: int, ddr: UnitPort, hbm: UnitPort) -> float:
-    """Cycles with timed memory, but for the answer. The port's write queue is followed too."""
+    """Return the cycles with timed memory, without the answer. The port's write queue is simulated too."""
     phases = PHASES_OF_SHORT if beats <= FOLLOWED // 2 else PHASES
-    # The phases of both have nothing to do with each other; long copies meet several refreshes.
+    # The phases of DDR and HBM are independent; long copies meet several refreshes.
     banks = list(hbm.ports(phases))
     ends = [_copy_once(source, at, beats, p, banks[(27 * i + 1) % phases]) for i, p in enumerate(ddr.ports(phases))]
     return sum(ends) / len(ends)
@@ -244,7 +245,7 @@ def _copy_once(source: int, at: int, beats: int, reads: IdealPort | TimedPort, w
     now = 0
     taken: list[int] = []
     for i in range(count):
-        # No register between the reader and the hub.
+        # There is no register between the reader and the hub.
         begin = max((taken[-1] if taken else 0) + 1, channel.beat(0, i // 2) - 1)
         if taken and (at + i) % BURST == 0:
             begin = max(begin, taken[-1] + 2)

@@ -1,7 +1,7 @@
 """Cycles of an MVM instruction with ideal memory, from the device's parameters.
 
-The model is a pipeline of streams that overlap: activations from DDR into the data buffer, weights from HBM into the port
-FIFOs and the weight buffer, the array. Outputs leave at one a cycle, never later than the array makes them. With
+The model is a pipeline of overlapping streams: activations from DDR into the data buffer, weights from HBM into the port FIFOs and
+the weight buffer, the array. Outputs leave at one per cycle, and always as fast as the array makes them. With
 
     blocks  = ceil(CHout / Tout)         channels that a port delivers
     beats   = channel bytes / 32         cycles in which a port delivers one channel
@@ -10,20 +10,20 @@ FIFOs and the weight buffer, the array. Outputs leave at one a cycle, never late
     chunk   = 4 to 32 tokens             loaded together, surface by surface: at most 32 beats of the array or 4 tokens; the
                                          last chunks shrink to single tokens
     load    = W * pixels + operands      cycles until the last activation; operands are the batch norm's words and the residual
-                                         pixels that go before it
+                                         pixels that come before it
     ring    = WtDepth * Tin / 64 + PortFifoDepth   weight beats that are fetched ahead
 
-the first block ends soon after the load: of every chunk the array follows the first token as its surfaces come, and does the
-others after it. Every block ends later if its weights come late: its first ones behind their scales, or its last ones, not
-counting padding (`_block_behind_weights`, behind). The streams end, counted from the first request, at
+the first block ends soon after the load: of every chunk, the array processes the first token as its surfaces arrive, and the
+others after it. A block ends later if its weights are late: its first codes come after their scales, or its last codes (without
+padding) limit it (`_block_behind_weights`, below "behind"). The streams end, counted from the first request, at
 
     array     first + (blocks - 1) * W * token
-    weights   behind + (blocks - 1) * beats, or first + (blocks - 1) * beats - ring where the ring fills up in the first block
-    reads     W * pixels + all operands, a residual pixel for each of the blocks that share it
+    weights   behind + (blocks - 1) * beats, or first + (blocks - 1) * beats - ring if the ring fills up in the first block
+    reads     W * pixels + all operands, with one residual pixel for each of the blocks that share it
 
-and the latest of them, plus the indices of argmax, plus constants, is the cost. Where a residual's reads compete with those of
-activations, an instruction of up to `FOLLOWED` beats is followed beat by beat instead (`mvm_followed`). Compared with the RTL in
-tests/sets/hbm0923/test_timing.py.
+The cost is the latest of them, plus the indices of argmax, plus constants. If a residual's reads compete with those of activations,
+an instruction of up to `FOLLOWED` beats is simulated beat by beat instead (`mvm_followed`). tests/sets/hbm0923/test_timing.py
+compares the model with the RTL.
 """
 
 from __future__ import annotations
@@ -36,33 +36,34 @@ from fleet.sets.hbm0923.mvm_operands import BEAT_BYTES, PIXEL_BYTES, PIXEL_LANES
 from fleet.sets.hbm0923.ranges import bn_bytes
 
 ARRAY_LANES = 64
-"""Codes that a port delivers in a cycle."""
+"""Codes that a port delivers per cycle."""
 CHUNK_LANES, MIN_CHUNK, MAX_CHUNK = 2048, 4, 32
-"""Tokens are loaded together up to so many lanes, rounded down to a power of two, and from and up to so many tokens."""
+"""Tokens are loaded together up to this number of lanes, rounded down to a power of two; minimum and maximum number of tokens."""
 OPERAND_BURST = 16
-"""DDR beats of batch norm or residual that are asked for ahead of activations."""
+"""DDR beats of batch norm or residual that are requested ahead of activations."""
 BN_BEATS = 2
-"""DDR beats of 32 channels' batch norm."""
+"""DDR beats of the batch norm words of 32 channels."""
 FOLLOWED, FIRST_ISSUE = 2048, 4
-"""Beats of activations and of the array that are followed one by one; the cycle that is 0 here."""
+"""Maximum beats of activations and of the array for a beat-by-beat simulation; the RTL's cycle that is its cycle 0."""
 PAGE = 4096
-"""Bytes that no burst crosses."""
+"""No burst crosses a multiple of this number of bytes."""
 MIN_GROUP = 32
-"""Inputs that share a scale, at least."""
+"""Minimum number of inputs that share a scale."""
 SCALES_FREED = 6
-"""Cycles from a block's end to the next block, beside those of its first scales, where these could not come before."""
+"""Cycles from a block's end to the next block, besides those of its first scales, if these could not be read earlier."""
 LOAD_AHEAD, BN_RING, RESIDUAL_RING, RESIDUAL_LAG = 256, 32, 64, 24
-"""DDR beats of activations that are asked for ahead: behind these the rings of the others fill as well. The residual's frees its
-places late: outputs are in the pipeline, and it asks for whole bursts."""
+"""DDR beats of activations requested ahead, after which the rings of the other streams fill too; sizes of these rings. The
+residual's ring frees its places late, because outputs are still in the pipeline and it requests whole bursts.
+"""
 
 
 class MvmConstants(NamedTuple):
-    """Cycles that do not depend on sizes, as the RTL has them with ideal memory.
+    """Cycles that do not depend on sizes, as in the RTL with ideal memory.
 
     start: from the start write to the first read request (latch, check).
-    array: from the last word's issue to its FP16 result, first read latency included.
+    array: from the last word's issue to its FP16 result, including the first read latency.
     write: the last write's response, and the commit.
-    weights: more through the port FIFO and the weight buffer than activations take; HBM is asked a cycle before DDR.
+    weights: additional cycles through port FIFO and weight buffer, compared with activations; HBM is asked a cycle before DDR.
     """
 
     start: int = 13
@@ -75,7 +76,7 @@ CONSTANTS = MvmConstants()
 
 
 def chunks(chin: int, tokens: int) -> list[int]:
-    """Tokens that are loaded together, chunk by chunk. Powers of two; at the end half of what is left."""
+    """Return the tokens of each chunk that is loaded together: powers of two, at the end half of the rest."""
     lanes = 1 << (chin - 1).bit_length()
     most = min(MAX_CHUNK, max(MIN_CHUNK, CHUNK_LANES // lanes))
     chunks: list[int] = []
@@ -86,10 +87,10 @@ def chunks(chin: int, tokens: int) -> list[int]:
 
 
 def operands_before(o: MvmFields, blocks: int) -> int:
-    """DDR beats of batch norm and residual that go before the last activation."""
+    """Return the DDR beats of batch norm and residual that come before the last activation."""
     long = o.tokens * o.in_surfaces > LOAD_AHEAD
     if o.tokens == 1 and not long:
-        return 0  # they follow
+        return 0  # they come after it
     beats = 0
     if o.bn is not None:
         ahead = OPERAND_BURST - o.bn // PIXEL_BYTES % OPERAND_BURST
@@ -104,24 +105,24 @@ def operands_before(o: MvmFields, blocks: int) -> int:
 
 
 def _halves(o: MvmFields) -> int:
-    """Cycles of the array for a token's last beat."""
+    """Return the array's cycles for a token's last beat."""
     return 2 if o.tblk < ARRAY_LANES and (o.chin - 1) % ARRAY_LANES >= o.tblk else 1
 
 
 def _first_block(o: MvmFields, load: int, token: int) -> int:
-    """When the array ends the first block of output channels; `load`: when the last activation is there."""
+    """Return when the array ends the first block of output channels. load: time of the last activation."""
     halves = _halves(o)
     ends, here = 0, load - o.tokens * o.in_surfaces
     for chunk in chunks(o.chin, o.tokens):
         here += chunk * o.in_surfaces
-        # Of a single token the beat before, which takes two cycles too, has just come.
+        # Of a single token, the beat before, which takes two cycles too, has just arrived.
         last_beat = 2 if chunk == 1 and o.tblk < ARRAY_LANES < o.chin else halves
         ends = max(ends + token, here - chunk + last_beat) + (chunk - 1) * token
     return ends
 
 
 def single_output(o: MvmFields, pixels: int) -> int:
-    """When the first block of a single token has what its outputs need beside the activations, which come first."""
+    """Return when a single token's first block has all operands of its outputs; these come after its activations."""
     if o.tokens > 1 or o.bn is None:
         return 0
     beats = bn_bytes(o.chout) // PIXEL_BYTES
@@ -131,7 +132,7 @@ def single_output(o: MvmFields, pixels: int) -> int:
 
 
 def block_weights(device: Device, o: MvmFields) -> tuple[int, int]:
-    """Beats of a block that a port delivers: scales before the first codes, and all up to the last codes that are used."""
+    """Return the beats of a block that a port delivers: scales before the first codes, and all up to the last used codes."""
     p = device.parameters
     group = p["TgroupCh"]
     scales = ceil_div(ceil_div(min(o.chin, group), o.tblk), BEAT_BYTES // 2)
@@ -141,38 +142,39 @@ def block_weights(device: Device, o: MvmFields) -> tuple[int, int]:
 
 
 def _block_behind_weights(device: Device, o: MvmFields, token: int) -> int:
-    """Cycles from a block's first beat out of the ports to its end, weights being the last to come.
+    """Return the cycles from a block's first beat out of the ports to its end, if weights arrive last.
 
-    The array begins with the first codes, behind their scales, or waits for the last ones that it needs, not for the padding.
+    The array begins with the first codes, after their scales, or waits for the last codes that it needs, not for the padding.
     """
     scales, needed = block_weights(device, o)
     return max(scales + o.tokens * token, needed + _halves(o) - 1 + (o.tokens - 1) * token)
 
 
 def _scale_ring(device: Device) -> int:
-    """Beats of scales that a port's buffer holds."""
+    """Return the beats of scales that a port's buffer holds."""
     p = device.parameters
     return ceil_div(p["WtDepth"] * p["Tin"], p["TgroupCh"]) * (p["TgroupCh"] // MIN_GROUP // (BEAT_BYTES // 2))
 
 
 def _scales(device: Device, o: MvmFields) -> tuple[int, ...]:
-    """Beats of scales before each lot of codes of a channel."""
+    """Return the beats of scales before each group of a channel's codes."""
     group = device.parameters["TgroupCh"]
     sizes = [min(group, o.chin - at) for at in range(0, o.chin, group)]
     return tuple(ceil_div(ceil_div(n, o.tblk), BEAT_BYTES // 2) for n in sizes)
 
 
 def _scales_late(device: Device, o: MvmFields) -> int:
-    """Cycles between blocks where the ring of scales, as long as the one of codes, has no room for the next block's first ones.
+    """Return the cycles between blocks if the ring of scales has no room for the next block's first ones.
 
-    The array reads a block's last scales behind its end; then the first ones leave the ports.
+    The ring covers as many inputs as the ring of codes. The array reads a block's last scales after its end; only then the next
+    ones leave the ports.
     """
     scales = _scales(device, o)
     return SCALES_FREED + scales[0] if sum(scales) + scales[0] > _scale_ring(device) else 0
 
 
 def _plan(device: Device, o: MvmFields) -> FollowedPlan:
-    """What `mvm_followed` follows. Where in a page a tensor begins is all that matters of its address."""
+    """Return the plan for `mvm_followed`. Of a tensor's address only the offset in a page matters."""
     p = device.parameters
     source, _, second = o.spaces
     assert o.residual is not None
@@ -195,7 +197,7 @@ def _plan(device: Device, o: MvmFields) -> FollowedPlan:
 
 
 def mvm_cycles(device: Device, o: MvmFields, constants: MvmConstants = CONSTANTS) -> int:
-    """Cycles from start to commit."""
+    """Return the cycles from start to commit."""
     p = device.parameters
     blocks = ceil_div(o.chout, p["Tout"])
     beats = channel_bytes(device, o.chin, o.tblk) // BEAT_BYTES
@@ -218,6 +220,6 @@ def mvm_cycles(device: Device, o: MvmFields, constants: MvmConstants = CONSTANTS
 
 
 def mvm_macs(device: Device, o: MvmFields) -> tuple[int, int]:
-    """(useful, issued) multiply-accumulates."""
+    """Return (useful, issued) multiply-accumulates."""
     tin, tout = device.parameters["Tin"], device.parameters["Tout"]
     return o.tokens * o.chin * o.chout, o.tokens * ceil_div(o.chin, tin) * tin * ceil_div(o.chout, tout) * tout

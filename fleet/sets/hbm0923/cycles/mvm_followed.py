@@ -1,8 +1,8 @@
-"""A short MVM instruction with a residual, beat by beat with ideal memory: its operands compete with its activations.
+"""Simulates a short MVM instruction with a residual beat by beat with ideal memory: its operands compete with its activations.
 
-Cycle 0 is the one in which the unit is told to run. Followed are the three readers of hbm0923_mvm_reads, the urgent ones first,
-with the hub behind them (`unit_streams`); hbm0923_wt_buffer, which takes a beat of all ports a cycle; and hbm0923_mvm_issue.
-Outputs give the places of their operands back when they pass the epilogue. Their results always find room.
+Cycle 0 is the one in which the unit is told to run. The model covers the three readers of hbm0923_mvm_reads, the urgent ones first,
+with the hub behind them (`fleet.sets.hbm0923.cycles.streams`); hbm0923_wt_buffer, which takes one beat of all ports per cycle; and
+hbm0923_mvm_issue. Outputs free the places of their operands when they pass the epilogue. Their results always find room.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ __all__ = ["FollowedPlan", "Stream", "last_issue"]
 DAT_RING, BN_RING, RES_RING = 256, 32, 64
 DAT_BURST, OPERAND_BURST = 64, 16
 FIRST_WEIGHT = 4
-"""Cycle in which the first beat leaves the ports; two later it can be used."""
+"""Cycle in which the first beat leaves the ports; it can be used two cycles later."""
 RES_POP, BN_POP = 8, 6
-"""Cycles from an output's issue to where it leaves the rings."""
+"""Cycles from an output's issue until its residual and its batch norm leave the rings."""
 SCALES_FREE = 5
-"""Cycles from a block's end to where its scales have given their places back."""
+"""Cycles from a block's end until its scales have freed their places."""
 GROUP_BEATS = 32
-"""Beats of codes behind one lot of scales."""
+"""Beats of codes that follow one set of scales."""
 
 
 class Stream(NamedTuple):
-    """Where an operand stands: first pixel, stride in bytes from surface to surface."""
+    """Place of an operand: first pixel, stride in bytes between surfaces."""
 
     base: int
     stride: int
@@ -40,9 +40,9 @@ class Stream(NamedTuple):
 class FollowedPlan(NamedTuple):
     """An instruction's sizes.
 
-    surfaces: of activations. chunks: tokens that are loaded together. sharing: blocks of outputs in a surface. beats: of the array
-    for a token; long: cycles of one, and of the last one. scales: beats of them before each `GROUP_BEATS`; codes: beats that a
-    block stores; ring, scale_ring: those that the buffer holds. bn: address and beats, 0 without.
+    surfaces: of activations. chunks: tokens that are loaded together. sharing: blocks of outputs per surface. beats: of the array
+    per token; long: cycles of a beat, and of the last one. scales: their beats before each `GROUP_BEATS`. codes: beats that a block
+    stores. ring, scale_ring: beats that the buffers hold. bn: address and beats, 0 without.
     """
 
     tokens: int
@@ -62,7 +62,7 @@ class FollowedPlan(NamedTuple):
 
 
 class _Reads(Channel):
-    """Activations, batch norm and residual: the first chunk but for its last surface goes first, then what runs low."""
+    """Activations, batch norm and residual. The first chunk without its last surface has priority, then streams that run low."""
 
     def __init__(self, p: FollowedPlan) -> None:
         self.dat = StreamReader(_activations(p), DAT_RING, p.input.onchip)
@@ -110,20 +110,20 @@ def _residual(p: FollowedPlan) -> Iterator[Burst]:
 
 
 class _Weights:
-    """The stream out of the ports into the buffer."""
+    """The stream from the ports into the buffer."""
 
     def __init__(self, p: FollowedPlan) -> None:
         self._plan = p
         self._next = FIRST_WEIGHT
         self._here: list[int] = []
         self.freed: list[int] = []
-        """Cycles in which a beat of codes is used for the last time, padding with the beat before it."""
+        """Cycles in which a beat of codes is used last; padding counts with the beat before it."""
         self._scales = 0
         self.ends: list[int] = []
         """Last cycles of the blocks."""
 
     def here(self, index: int) -> int:
-        """Cycle from which a beat of codes can be used."""
+        """Return the cycle from which a beat of codes can be used."""
         p = self._plan
         while len(self._here) <= index:
             at = len(self._here)
@@ -147,7 +147,7 @@ class _Weights:
 
 @lru_cache(maxsize=1024)
 def last_issue(p: FollowedPlan) -> int:
-    """Cycle in which the last beat goes to the array."""
+    """Return the cycle in which the last beat goes to the array."""
     reads, weights, places = _Reads(p), _Weights(p), _places(p)
     now = 0
     for output in range(p.blocks * p.tokens):
@@ -173,7 +173,7 @@ def last_issue(p: FollowedPlan) -> int:
 
 
 def _places(p: FollowedPlan) -> list[tuple[int, int]]:
-    """Of each token's pixels in the stream of activations: the first, and the distance to the next."""
+    """Return for each token its first pixel in the stream of activations, and the distance to its next pixel."""
     found: list[tuple[int, int]] = []
     first = 0
     for chunk in p.chunks:

@@ -1,20 +1,20 @@
-"""Cycles of an MVM instruction with timed memory, expected over the phases of the refreshes.
+"""Cycles of an MVM instruction with timed memory, as the mean over the phases of the refreshes.
 
 The streams are those of `fleet.sets.hbm0923.cycles.mvm`; DRAM (the device's timing tables) changes when they move:
 
-    latency    the first beat comes request + t_rcd + cl + burst clocks after it is asked for, later ones t_rcd less; rows of a
-               stream open ahead
-    refresh    a port stands still for t_rp + t_rfc + t_rcd every t_refi, less what its return buffer holds
-    port       asks for a burst when its FIFO has room for it, so that a shallow FIFO is bound by the latency; a port that fell
-               behind can be behind by its FIFO, then all ports wait for it
-    ring       pops of all ports in step fill it as far as the array has freed it
-    DDR        a beat a cycle at most; less where bursts are short and their stride stays in a bank group, or in a bank, whose rows
-               then follow each other (`fleet.sdk.dram_port.clocks_a_beat`); reads, residual and results share the bus, which turns
-               for every batch of writes
+    latency    the first beat comes request + t_rcd + cl + burst clocks after its request, later ones t_rcd earlier, because the
+               rows of a stream open ahead
+    refresh    a port stops for t_rp + t_rfc + t_rcd every t_refi, less what its return buffer holds
+    port       requests a burst when its FIFO has room for it, so the latency limits a shallow FIFO; a port may lag by the depth
+               of its FIFO, then all ports wait for it
+    ring       pops of all ports in lockstep fill it as far as the array has freed it
+    DDR        at most one beat per cycle; less if bursts are short and their stride stays in a bank group, or in a bank, whose
+               rows then follow each other (`fleet.sdk.dram_port.clocks_a_beat`); reads, residual and results share the bus, which
+               turns for every batch of writes
 
-    on chip    what stands there comes a beat a cycle and waits for nothing; operands that DDR has come beside it
+    on chip    data arrive at one beat per cycle without waiting; the operands of DDR arrive beside them
 
-The ports' streams are followed burst by burst, for many sets of phases at a time.
+The ports' streams are simulated burst by burst, for many sets of phases at once.
 """
 
 from __future__ import annotations
@@ -46,37 +46,38 @@ from fleet.sets.hbm0923.ranges import bn_bytes
 __all__ = ["SETS", "PortRates", "Refreshes", "drawn_phases", "port_rates", "timed_cycles"]
 
 SETS, SETS_OF_LONG = 256, 64
-"""Sets of refresh phases that the expectation is taken over: which ports refresh together matters, and what is short meets few of
-them. An instruction of more than `FOLLOWED_BURSTS` of a port meets several."""
+"""Sets of refresh phases for the mean: it matters which ports refresh together, and a short instruction meets few refreshes. An
+instruction of more than `FOLLOWED_BURSTS` bursts per port meets several, so fewer sets are enough.
+"""
 BURST = 16
-"""Beats that an HBM port asks for at once."""
+"""Beats that an HBM port requests at once."""
 FOLLOWED_BURSTS = 64
-"""Bursts of activations whose rate is that of all; see also `SETS`."""
+"""Bursts of activations whose rate stands for all; see also `SETS`."""
 FOLLOWED_READS, MIN_BATCH, RESULTS = 4096, 8, 32
-"""Beats of activations among which batches of at least so many results are followed; results that wait in the writer."""
-_TURN = 4  # cycles from a place that becomes free in a port's FIFO to its next beat's pop, beside the memory's latency
-_Times = np.ndarray  # binary64, one time a set of phases: cycles after the first request
+"""Beats of activations among which batches are simulated; minimum results of a batch; results that wait in the writer."""
+_TURN = 4  # cycles from a free place in a port's FIFO to its next beat's pop, without the memory's latency
+_Times = np.ndarray  # binary64, one time per set of phases: cycles after the first request
 
 
 class PortRates(NamedTuple):
-    """A memory in cycles of the core."""
+    """A memory's timing in cycles of the core."""
 
-    first: float  # from a request to its first beat, no row open
+    first: float  # from a request to its first beat, row closed
     hit: float  # the same, row open
     beat: float  # between beats
-    refresh: float  # how long one stops the stream
+    refresh: float  # duration of one, as seen by the stream
     every: float
     clocks: int  # the same in clocks of the memory
     buffer: int
     response: float  # from a write's last beat to its answer
-    turn: float  # what a batch of writes costs beside its beats
+    turn: float  # cost of a batch of writes besides its beats
     batch: int
-    patience: float  # after which writes are no longer gathered to a batch
-    writes: int  # that may wait in the controller
+    patience: float  # after this, writes are no longer gathered into a batch
+    writes: int  # maximum number waiting in the controller
 
 
 def port_rates(d: Dram, core_mhz: float) -> PortRates:
-    """A timing table in cycles of the core."""
+    """Convert a timing table to cycles of the core."""
     cycles = 1000 * core_mhz / d.clock_khz
     hit = (d.request + d.cl + d.burst) * cycles
     return PortRates(
@@ -97,24 +98,24 @@ def port_rates(d: Dram, core_mhz: float) -> PortRates:
 
 @lru_cache
 def drawn_phases(ports: int, memory: PortRates, sets: int = SETS) -> np.ndarray:
-    """(sets, ports): start of the first refresh from time 0 on, as the first seeds of `--memory timed` draw them.
+    """Return (sets, ports): start of the first refresh from time 0 on, as the first seeds of `--memory timed` draw it.
 
-    Spread evenly they would cost more: ports that happen to refresh together stop all of them only once.
+    Evenly spread phases would cost more: ports that happen to refresh together stop the instruction only once.
     """
     drawn = [[drawn_phase(seed, port, memory.clocks) for port in range(ports)] for seed in range(sets)]
     return np.array(drawn) * (memory.every / memory.clocks)
 
 
 class Refreshes:
-    """Moves the times of a stream behind refreshes; one stream an element of `start`."""
+    """Delays the times of a stream by refreshes; one stream per element of `start`."""
 
     def __init__(self, start: np.ndarray, memory: PortRates) -> None:
-        # One that began before time 0 may still run.
+        # A refresh that began before time 0 may still run.
         self._next = np.where(start > memory.every - memory.refresh, start - memory.every, start)
         self.port_rates = memory
 
     def delay(self, begins: np.ndarray, ends: np.ndarray) -> np.ndarray:
-        """How much later what moves from `begins` to `ends` is done."""
+        """Return the delay of transfers from `begins` to `ends`."""
         m, late = self.port_rates, np.zeros_like(ends)
         while True:
             due = self._next < ends + late
@@ -129,9 +130,9 @@ def _streams(
     hbm: PortRates, ports: int, fifo: int, ring: int, blocks: int, needs: tuple[int, int, int],
     tokens: int, token: int, first: tuple[float, ...],
 ) -> tuple[float, ...]:  # fmt: skip
-    """When the array ends its last block, for every set of phases; `first`: the first block, weights at hand.
+    """Return when the array ends its last block, for every set of phases. first: end of the first block if weights do not delay it.
 
-    needs: beats of a block; of these, the scales that come before the first codes, and what comes up to the last codes in use.
+    needs: beats of a block; the scales before its first codes; all beats up to its last used codes.
     """
     sets = len(first)
     refreshes = Refreshes(drawn_phases(ports, hbm, sets), hbm)
@@ -153,7 +154,7 @@ def _streams(
             begins = np.maximum(begins, taken[j - kept + 1] - size)
         done = begins + size * hbm.beat
         ready = done + refreshes.delay(begins, done)
-        # The core takes what comes out of the buffer a beat a cycle.
+        # The core takes one beat per cycle from the buffer.
         taken.append(np.maximum(np.maximum(taken[-1], begins) + size, ready + 1))
         pop = np.maximum(taken[-1].max(axis=1), popped[-1] + size)
         full = j * BURST + size - ring
@@ -173,7 +174,7 @@ def _streams(
 
 @lru_cache(maxsize=1024)
 def _chunk_rate(d: Dram, core_mhz: float, chunk: int, surfaces: int, stride: int) -> float:
-    """Cycles from beat to beat of activations in chunks of so many tokens. Strides may stay in a bank group, or in a bank."""
+    """Return the cycles between beats of activations in chunks of so many tokens. Strides may stay in a bank group or a bank."""
     count = FOLLOWED_BURSTS
     bursts = [(i // surfaces * chunk * PIXEL_BYTES + i % surfaces * stride, chunk) for i in range(count)]
     return clocks_a_beat(d, "ddr", bursts) * 1000 * core_mhz / d.clock_khz
@@ -181,10 +182,10 @@ def _chunk_rate(d: Dram, core_mhz: float, chunk: int, surfaces: int, stride: int
 
 @lru_cache(maxsize=1024)
 def _batch(d: Dram, core_mhz: float, chunk: int, surfaces: int, stride: int, tokens: int, output: int, batch: int) -> float:
-    """Cycles that a batch of results costs the load of activations; output: from the input on. 0 where there are too few.
+    """Return the cycles that a batch of results adds to the load of activations; 0 if there are too few results.
 
-    Results are behind what is asked for ahead, the chunk at hand, the writer's queue and the controller's: they meet the reads'
-    bank when they have gone on to another one, or not.
+    output: offset of the output from the input. Results lag behind the reads requested ahead, the present chunk, the writer's queue
+    and the controller's queue. So they meet the reads' bank, or the reads have moved on to another one.
     """
     lag = LOAD_AHEAD + chunk * surfaces + RESULTS + d.write_beats
     bursts = ((t * PIXEL_BYTES + s * stride, chunk) for t in range(0, tokens, chunk) for s in range(surfaces))
@@ -195,15 +196,15 @@ def _batch(d: Dram, core_mhz: float, chunk: int, surfaces: int, stride: int, tok
 
 
 def _loads(o: MvmFields, d: Dram, core_mhz: float, token: int, blocks: int, sets: int) -> _Times:
-    """When the array can have done the first block, for every set of phases."""
-    # Of one port the phases are spread evenly.
+    """Return when the array can end the first block, for every set of phases."""
+    # With one port, the phases are spread evenly.
     ddr = port_rates(d, core_mhz)
     refreshes = Refreshes((np.arange(sets) + 0.5) / sets * ddr.every, ddr)
     source, destination, second = o.spaces
     own = o if second == "ddr" else replace(o, residual=None)
     before = operands_before(own, blocks)
     pixels = o.tokens * o.in_surfaces
-    # Of a single token they follow the activations.
+    # With a single token they follow the activations.
     behind = max(0, single_output(own, pixels) - pixels)
     here = np.full(sets, ddr.first - 1)
     if source == "onchip":
@@ -211,7 +212,7 @@ def _loads(o: MvmFields, d: Dram, core_mhz: float, token: int, blocks: int, sets
         operands = here + beats + refreshes.delay(here, here + beats) if beats else np.zeros(sets)
         return np.maximum(_array_follows(o, token), operands)
     ends = np.zeros(sets)
-    outputs, waiting = 0, -ddr.batch  # results of the chunk before; of these, what is written meanwhile
+    outputs, waiting = 0, -ddr.batch  # results of the previous chunk; those of them that are written meanwhile
     whole = chunks(o.chin, o.tokens)[0]
     for index, chunk in enumerate(chunks(o.chin, o.tokens)):
         rate = _chunk_rate(d, core_mhz, chunk, o.in_surfaces, o.in_surface)
@@ -226,7 +227,7 @@ def _loads(o: MvmFields, d: Dram, core_mhz: float, token: int, blocks: int, sets
             shared = writes * cost / batch if cost else shared
         done = here + np.maximum(beats, beats * rate + shared)
         outputs = chunk
-        # The return buffer hides a part of a refresh where DDR is faster than the core, and has filled it.
+        # The return buffer hides a part of a refresh if DDR is faster than the core, and so has filled it.
         hidden = ddr.buffer if index and beats * rate + shared <= beats else 0
         here = done + np.maximum(0, refreshes.delay(here, done) - hidden)
         ends = np.maximum(ends + token, here - chunk + 1) + (chunk - 1) * token
@@ -234,7 +235,7 @@ def _loads(o: MvmFields, d: Dram, core_mhz: float, token: int, blocks: int, sets
 
 
 def _array_follows(o: MvmFields, token: int) -> int:
-    """When the array ends the first block of output channels, activations coming a beat a cycle from time 0 on."""
+    """Return when the array ends the first block of output channels, if activations arrive at one beat per cycle from time 0."""
     ends, here = 0, 0
     for chunk in chunks(o.chin, o.tokens):
         here += chunk * o.in_surfaces
@@ -243,9 +244,9 @@ def _array_follows(o: MvmFields, token: int) -> int:
 
 
 def timed_cycles(device: Device, o: MvmFields) -> int:
-    """Cycles from start to commit with `--memory timed`, the mean over refresh phases.
+    """Return the cycles from start to commit with `--memory timed`, the mean over refresh phases.
 
-    Raises DeviceError when the device has no timing tables.
+    Raises DeviceError if the device has no timing tables.
     """
     p = device.parameters
     hbm, ddr = (port_rates(dram(device, space), device.clock_mhz) for space in ("hbm", "ddr"))
@@ -265,12 +266,12 @@ def timed_cycles(device: Device, o: MvmFields) -> int:
     reads += bn_bytes(o.chout) // PIXEL_BYTES if o.bn is not None else 0
     reads += o.tokens * blocks if residual else 0
     writes = max(0, o.tokens * blocks - ddr.writes) if destination == "ddr" else 0
-    turns = writes / ddr.batch * ddr.turn if residual else 0  # else few reads are left beside the writes
+    turns = writes / ddr.batch * ddr.turn if residual else 0  # else few reads are left besides the writes
     bus = ddr.first + ((reads + writes) * ddr.beat + turns) / (1 - ddr.refresh / ddr.every) if reads + writes else 0
     tail = o.tokens + ceil_div(o.tokens, PIXEL_BYTES // 4) + 2 if o.argmax is not None else 0
     around = CONSTANTS.start + CONSTANTS.array + CONSTANTS.write
-    ideal = mvm_cycles(device, o) - around - tail  # what bounds it with ideal memory bounds it here
+    ideal = mvm_cycles(device, o) - around - tail  # the limit with ideal memory applies here too
     streams = float(np.maximum(array, max(bus, ideal)).mean())
-    # Indices stand in DDR. Of an ideal memory's answer a cycle is in CONSTANTS.write.
+    # Indices are in DDR. CONSTANTS.write contains one cycle of an ideal memory's answer.
     response = ddr.response - 1 if destination == "ddr" or o.argmax is not None else 0
     return round(around + streams + response + tail)

@@ -1,8 +1,8 @@
 """The streams between a unit and DDR or the on-chip memory, beat by beat, for the cost models.
 
-Cycle 0 is the one in which the unit is told to run (after latch and check). The hardware behind it is hbm0923_beat_reader,
-hbm0923_beat_arbiter, hbm0923_ddr_hub and hbm0923_beat_writer, with the memory port behind them. Time is advanced only as far
-as somebody asks for; who asks has already said what happened before (beats that left a ring, beats that are to be written).
+Cycle 0 is the one in which the unit is told to run (after latch and check). The hardware modelled here is hbm0923_beat_reader,
+hbm0923_beat_arbiter, hbm0923_ddr_hub and hbm0923_beat_writer, with the memory port behind them. Time advances only as far as a
+caller asks; the caller has already reported what happened before (beats that left a ring, beats to be written).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from fleet.sets.hbm0923.units.feature import FeatureTensor
 __all__ = ["Burst", "Channel", "StreamReader", "flat_bursts", "row_bursts", "surface_bursts"]
 
 MAX_BURST = 32
-"""DDR beats that the SFU and elementwise ask for at once; bursts stay in windows of so many."""
+"""DDR beats that the SFU and elementwise request at once; bursts stay in aligned windows of this size."""
 ANSWER = 2
-"""Cycles from the port's acceptance of a read to where its beat can be used: response and ring."""
-_QUEUE = 64  # bursts that the port takes ahead
+"""Cycles from the port's acceptance of a read until its beat can be used: response and ring."""
+_QUEUE = 64  # bursts that the port accepts ahead
 _NEVER = 1 << 60
 Burst = tuple[int, int]  # address, beats
 
 
 def _run(address: int, beats: int, window: int) -> Iterator[Burst]:
-    """Contiguous beats."""
+    """Yield the bursts of contiguous beats."""
     while beats:
         n = min(beats, window - address // PIXEL_BYTES % window)
         yield address, n
@@ -34,12 +34,12 @@ def _run(address: int, beats: int, window: int) -> Iterator[Burst]:
 
 
 def flat_bursts(address: int, beats: int, window: int = MAX_BURST) -> Iterator[Burst]:
-    """Coefficients that follow each other."""
+    """Yield the bursts of contiguous coefficients."""
     return _run(address, beats, window)
 
 
 def surface_bursts(f: FeatureTensor, window: int = MAX_BURST) -> Iterator[Burst]:
-    """A whole surface of tokens at a time."""
+    """Yield the bursts of a tensor, each whole surface of tokens in turn."""
     if f.tokens == 1:
         yield from row_bursts(f, window=window)
         return
@@ -49,7 +49,7 @@ def surface_bursts(f: FeatureTensor, window: int = MAX_BURST) -> Iterator[Burst]
 
 
 def row_bursts(f: FeatureTensor, beats: list[int] | None = None, window: int = MAX_BURST) -> Iterator[Burst]:
-    """Token by token. beats: of the tokens of a line, where they have not all of the surfaces."""
+    """Yield the bursts of a tensor token by token. beats: per token of a line, if not all surfaces are read."""
     for h in range(f.lines):
         at = f.base + h * f.line
         if f.surfaces == 1:
@@ -64,22 +64,22 @@ def row_bursts(f: FeatureTensor, beats: list[int] | None = None, window: int = M
 
 
 class StreamReader:
-    """A stream of reads into a ring. ready: cycle from which a beat can be used, of those that have come. free: places."""
+    """A stream of reads into a ring. ready: for each arrived beat the cycle from which it can be used. free: free places."""
 
     def __init__(self, bursts: Iterator[Burst], depth: int, onchip: bool = False) -> None:
         self._bursts = bursts
         self.free = depth
-        self._popped: deque[int] = deque()  # cycles in which a beat leaves the ring, ascending
+        self._popped: deque[int] = deque()  # cycles in which beats leave the ring, ascending
         self.next = next(bursts, None)
         self.onchip = onchip
         self.ready: list[int] = []
 
     def pop(self, cycle: int) -> None:
-        """A beat leaves the ring."""
+        """Record that a beat leaves the ring."""
         self._popped.append(cycle)
 
     def asks(self, cycle: int) -> bool:
-        """Whether a burst is asked for in this cycle."""
+        """Whether a burst is requested in this cycle."""
         if self.next is None:
             return False
         while self._popped and self._popped[0] < cycle:
@@ -88,7 +88,7 @@ class StreamReader:
         return self.free >= self.next[1]
 
     def take(self) -> Burst:
-        """The burst is granted."""
+        """Return the granted burst."""
         assert self.next is not None
         burst, self.next = self.next, next(self._bursts, None)
         self.free -= burst[1]
@@ -96,7 +96,7 @@ class StreamReader:
 
 
 class Channel:
-    """One unit's readers and its writer at the DDR hub."""
+    """The readers and the writer of one unit at the DDR hub."""
 
     def __init__(
         self, port: IdealPort | TimedPort, readers: list[StreamReader], *, out_onchip: bool = False, answer: int = ANSWER
@@ -104,32 +104,32 @@ class Channel:
         self._port, self._readers, self._out_onchip = port, readers, out_onchip
         self._now = 0
         self._which = 0
-        self._offered: tuple[int, StreamReader, Burst] | None = None  # from this cycle on at the hub
+        self._offered: tuple[int, StreamReader, Burst] | None = None  # at the hub from this cycle on
         self._order: deque[list[int]] = deque()  # [reader, beats left] in DDR's order
-        self._held: tuple[int, int] | None = None  # in DDR's register: from this cycle on, with the beats
+        self._held: tuple[int, int] | None = None  # in DDR's register: (from this cycle on, beats)
         self._register: tuple[int, StreamReader, Burst] | None = None
         self._chip: list[int] | None = None  # reader, beats left, cycle of the next one
-        self._ddr_beat = False  # one waits at the hub
+        self._ddr_beat = False  # a beat waits at the hub
         self._ddr_was = True  # as the last instruction leaves it
         self._queued = 0
         self._addresses: deque[tuple[int, int]] = deque()  # (cycle from which it can be taken, address)
         self._data: deque[tuple[int, int]] = deque()
-        self.written: list[int] = []  # cycle in which the data of a beat was taken
+        self.written: list[int] = []  # cycle in which a beat's data were taken
         self.answered = 0  # cycle of the last answer
 
     def write(self, cycle: int, address: int) -> None:
-        """A beat goes to the writer in this cycle."""
+        """Hand a beat to the writer in this cycle."""
         self._addresses.append((cycle + 1, address))
 
     def beat(self, reader: int, index: int) -> int:
-        """Cycle from which beat `index` of a reader can be used."""
+        """Return the cycle from which beat `index` of a reader can be used."""
         ready = self._readers[reader].ready
         while len(ready) <= index:
             self._cycle()
         return ready[index]
 
     def data_taken(self, index: int) -> int:
-        """Cycle in which the data of written beat `index` are taken."""
+        """Return the cycle in which the data of written beat `index` are taken."""
         while len(self.written) <= index:
             self._cycle()
         return self.written[index]
@@ -155,7 +155,7 @@ class Channel:
         self._offered = (t + 1, reader, reader.take())
 
     def choose(self, asking: list[int]) -> int:
-        """Which of the readers that ask is granted: of two the other one."""
+        """Choose the reader that is granted; two readers alternate."""
         self._which = 1 - self._which if len(asking) == 2 else asking[0]
         return self._which
 
@@ -168,7 +168,7 @@ class Channel:
             self._register = None
 
     def _hub(self, t: int) -> None:
-        # The register before DDR, and the walk through the on-chip memory, are emptied and filled in one cycle.
+        # The register before DDR, and the walk through the on-chip memory, can be emptied and filled in the same cycle.
         if self._offered is not None and self._offered[0] <= t:
             _, reader, burst = self._offered
             if reader.onchip:
@@ -180,7 +180,7 @@ class Channel:
                 self._offered = None
 
     def deliver(self, t: int) -> None:
-        """Beats that the unit sees in the cycle after this one."""
+        """Deliver the beats that the unit sees in the next cycle."""
         if not self._ddr_beat and self._order and self._port.beat(t):
             self._ddr_beat = True
         chip = self._chip is not None and self._chip[2] <= t

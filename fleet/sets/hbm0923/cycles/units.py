@@ -1,21 +1,22 @@
 """Cycles of norm, pos_emb, softmax, act and elementwise, from the operands and the device's parameters.
 
-A unit takes a beat of 32 lanes every `SfuInterval` cycles (a step). Beats come through `unit_streams.Channel`: first beat 5
-cycles after the start, a beat a cycle, two streams in turns, burst by burst. With k the step in which a beat is taken,
+A unit takes a beat of 32 lanes every `SfuInterval` cycles (a step). Beats arrive through
+`fleet.sets.hbm0923.cycles.streams.Channel`: the first one 5 cycles after the start, then one per cycle; two streams alternate burst
+by burst. With k the step in which a beat is taken,
 
-    pass A    layer norm: mean; softmax: maximum. Of the row's last beat at k the next pass begins at k + 10, or k + 5
-    pass B    norm: sum of squares, root, at k + 22 the last pass; softmax: exponentials, sum, reciprocal, at k + 34
-    last pass its result is written 6 steps later (3 for elementwise, which has this pass alone)
+    pass A    layer norm: mean; softmax: maximum. If the row's last beat is at k, the next pass begins at k + 10, or k + 5
+    pass B    norm: sum of squares and root, last pass at k + 22; softmax: exponentials, sum and reciprocal, last pass at k + 34
+    last pass its result is written 6 steps later (3 for elementwise, which has only this pass)
 
-A pass takes its rows in order and waits for beats, for the pass before, for the last pass 32 rows back, for room among the
-exponentials that are kept (a row of MaxToken, and 32 beats), and for the writer (32 beats). So for every beat
+A pass takes its rows in order. It waits for beats, for the pass before, for the last pass 32 rows back, for room among the stored
+exponentials (a row of MaxToken, and 32 beats), and for the writer (32 beats). So for every beat
 
     take = the next step that is not before: the take before + a step; the beat's arrival; what the row waits for
 
-and the commit comes 5 cycles after the last result; 15 cycles are latch, check and start (14 for elementwise). That is
-followed beat by beat; behind the first `FOLLOWED` beats the rate is that of their second half. With timed memory the same is
-done with the DRAM's controller (`fleet.sdk.dram_port`) for `PHASES` phases of its refresh. Compared with the RTL in
-tests/sets/hbm0923/test_unit_timing.py.
+and the commit comes 5 cycles after the last result. Latch, check and start take 15 cycles (14 for elementwise). All this is
+simulated beat by beat; after the first `FOLLOWED` beats the rate of their second half is used. With timed memory the simulation
+uses the DRAM's controller (`fleet.sdk.dram_port`) for `PHASES` phases of its refresh. tests/sets/hbm0923/test_unit_timing.py
+compares the model with the RTL.
 """
 
 from __future__ import annotations
@@ -50,25 +51,27 @@ Memory = Literal["ideal", "timed"]
 Kind = Literal["norm", "layer norm", "softmax", "pos_emb", "act", "elementwise"]
 
 FOLLOWED, FOLLOWED_TIMED = 640, 3072
-"""Result beats that are followed one by one (and whole rows, three at least). With timed memory reads may run ahead until the ring
-is full, then DDR sets the rate: the second half must lie behind that."""
+"""Result beats that are simulated one by one (and whole rows, at least three). With timed memory, reads may run ahead until the
+ring is full, then DDR limits the rate: the second half must lie after that point.
+"""
 PHASES, PHASES_OF_SHORT, PHASES_OF_LONG = 16, 64, 4
-"""Phases of DDR's refresh that the expectation is taken over, evenly spread: a stream meets one port. An instruction of more
-than FOLLOWED beats meets several refreshes. One of up to SHORT beats meets one in every tenth phase or so, and that costs as much
-as the whole instruction takes: of 16 phases it would be one, wherever in the refresh it falls."""
+"""Phases of DDR's refresh for the mean, evenly spread: a stream uses one port. An instruction of more than FOLLOWED beats meets
+several refreshes. One of up to SHORT beats meets one in about every tenth phase, which then costs as much as the whole instruction:
+16 phases would contain just one such phase, whatever its offset.
+"""
 SHORT = 128
 CHECK, CHECK_OF = 12, {"elementwise": 11}
-"""Cycles of the check, with the hand-over. Steps are counted from its first one."""
+"""Cycles of the check, including the hand-over. Steps are counted from its first cycle."""
 START = 3
-"""Cycles before the check: start, latch, and the one in which the unit hears of it."""
+"""Cycles before the check: start, latch, and the one in which the unit is told."""
 COMMIT = 2
-"""From the last answer to the commit."""
+"""Cycles from the last answer to the commit."""
 ROWS, WRITES = 32, 32
-"""Rows under way; beats on their way to memory."""
+"""Rows in progress; beats on their way to memory."""
 AFTER_MEAN = {"layer norm": 10, "softmax": 5}
 AFTER_SUM = {"norm": 22, "layer norm": 22, "softmax": 34}
 RESULT = {"elementwise": 3}
-"""Steps from a beat's take; of the others 6."""
+"""Steps from a beat's take to its result; 6 for other units."""
 
 
 class UnitPort(NamedTuple):
@@ -79,7 +82,7 @@ class UnitPort(NamedTuple):
     space: str
 
     def ports(self, phases: int = PHASES) -> Iterator[IdealPort | TimedPort]:
-        """One for each phase."""
+        """Yield a port for each phase."""
         if self.timing is None:
             yield IdealPort()
             return
@@ -90,20 +93,20 @@ class UnitPort(NamedTuple):
 
 
 def port_of(device: Device, memory: Memory, space: str = "ddr") -> UnitPort:
-    """Raises DeviceError when the device has no timing tables."""
+    """Return the port of a space. Raises DeviceError if the device has no timing tables."""
     return UnitPort(dram(device, space) if memory == "timed" else None, device.clock_mhz, space)
 
 
 def phases_of(beats: int) -> int:
-    """How many phases an instruction of so many beats is followed for."""
+    """Return the number of phases for an instruction of so many beats."""
     return PHASES_OF_SHORT if beats <= SHORT else PHASES if beats <= FOLLOWED else PHASES_OF_LONG
 
 
 class UnitPlan(NamedTuple):
     """One instruction.
 
-    side: second input or coefficients; side_beats: of contiguous coefficients, 0 where they are a feature. resident: every line
-    begins them anew. lanes: channels that count in a line's first row where a mask makes them one more a row (causal).
+    side: second input or coefficients. side_beats: of contiguous coefficients, 0 if they are a feature. resident: every line starts
+    again at the first coefficient. lanes: channels that count in a line's first row; with the mask (causal), one more per row.
     """
 
     kind: Kind
@@ -139,16 +142,16 @@ def _sizes(device: Device) -> _Sizes:
 
 
 def coefficient_beats(device: Device) -> int:
-    """Beats of the SFU's coefficient buffer."""
+    """Return the beats of the SFU's coefficient buffer."""
     return _sizes(device).coefficients
 
 
 def plan_cycles(device: Device, plan: UnitPlan, memory: Memory = "ideal") -> int:
-    """Cycles from start to commit; with "timed" the mean over the phases.
+    """Return the cycles from start to commit; with "timed" the mean over the phases.
 
-    Raises DeviceError when there are no timing tables for "timed".
+    Raises DeviceError if there are no timing tables for "timed".
     """
-    if memory == "ideal":  # where in a window of bursts a tensor begins is all that matters of its address
+    if memory == "ideal":  # of a tensor's address only the offset in a window of bursts matters
         side = None if plan.side is None else _in_window(plan.side)
         plan = plan._replace(source=_in_window(plan.source), destination=_in_window(plan.destination), side=side)
     return _cycles(plan, _sizes(device), port_of(device, memory))
@@ -171,7 +174,7 @@ def _check(plan: UnitPlan) -> int:
 
 
 class _Unit:
-    """Follows one instruction."""
+    """Simulates one instruction."""
 
     def __init__(self, plan: UnitPlan, sizes: _Sizes, port: IdealPort | TimedPort, most: int) -> None:
         self._plan, self._sizes, self._most = plan, sizes, most
@@ -197,14 +200,14 @@ class _Unit:
         self._addresses = surface_addresses(plan.destination) if self._by_surface else row_addresses(plan.destination)
 
     def _row_counts(self) -> list[int]:
-        """Beats of the rows of a line, as they are read."""
+        """Return the beats of a line's rows, as they are read."""
         src, plan = self._plan.source, self._plan
         if not plan.causal:
             return [src.surfaces] * src.tokens
         return [ceil_div(plan.lanes + w, 32) for w in range(src.tokens)]
 
     def run(self) -> float:
-        """Cycle of the last answer."""
+        """Return the cycle of the last answer."""
         total = self._plan.source.lines * self._plan.source.tokens * self._plan.source.surfaces
         self._by_beat() if self._by_surface else self._by_row()
         last = len(self._results) - 1
@@ -219,16 +222,16 @@ class _Unit:
         return self._channel.answered
 
     def _step(self, cycle: int) -> int:
-        """The first step that is not before `cycle`."""
+        """Return the first step that is not before `cycle`."""
         return cycle + -(cycle + _check(self._plan)) % self._sizes.interval
 
     def _result(self, take: int) -> None:
-        """The last pass takes a beat."""
+        """Record that the last pass takes a beat."""
         self._results.append(take)
         self._channel.write(take + RESULT.get(self._plan.kind, 6) * self._sizes.interval, next(self._addresses))
 
     def _room(self) -> int:
-        """Cycle from which the writer has room for the next result."""
+        """Return the cycle from which the writer has room for the next result."""
         i = len(self._results) - WRITES
         return self._channel.data_taken(i) + 1 if i >= 0 else 0
 
@@ -256,7 +259,7 @@ class _Unit:
         a = b = c = -n
         read = kept = 0  # beats read, exponentials
         stored: list[int] = []  # cycles in which the last pass took an exponential
-        popped: list[int] = []  # in which it took the last beat of a row
+        popped: list[int] = []  # cycles in which it took a row's last beat
         for row in range(src.lines * src.tokens):
             if len(self._results) >= self._most and row >= 3:
                 return
@@ -288,7 +291,7 @@ class _Unit:
 
 
 def row_addresses(f: FeatureTensor) -> Iterator[int]:
-    """Of beats, token by token."""
+    """Yield the addresses of beats, token by token."""
     for h in range(f.lines):
         for w in range(f.tokens):
             for s in range(f.surfaces):
@@ -296,7 +299,7 @@ def row_addresses(f: FeatureTensor) -> Iterator[int]:
 
 
 def surface_addresses(f: FeatureTensor) -> Iterator[int]:
-    """Of beats, surface by surface."""
+    """Yield the addresses of beats, surface by surface."""
     for h in range(f.lines):
         for s in range(f.surfaces):
             for w in range(f.tokens):

@@ -1,6 +1,6 @@
-"""The MVM's product as compiled code, on weights as the memory holds them; `arithmetic.accumulate` is the same in NumPy.
+"""The MVM's product as compiled code on packed weights; `fleet.sets.hbm0923.numerics.mvm.accumulate` does the same in NumPy.
 
-Both compute docs/arithmetic.md to the bit; the tests hold one against the other and both against exact rationals.
+Both compute docs/arithmetic.md bit for bit. Tests compare them with each other, and both with exact rationals.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def library(for_target: Target) -> Mapping[str, Callable[..., Any]]:  # what the
 
 @lru_cache(maxsize=256)
 def _offsets(tin: int, tgroup: int, chin: int, tblk: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """(codes, scales): where every group stands in the bytes of a channel."""
+    """Return (codes, scales): the offset of every group in the bytes of a channel."""
     codes: list[int] = []
     scales: list[int] = []
     at = 0
@@ -66,23 +66,23 @@ def _offsets(tin: int, tgroup: int, chin: int, tblk: int) -> tuple[npt.NDArray[n
 
 
 def address(array: npt.NDArray[np.generic]) -> int:
-    """Of a writable, contiguous array that is not empty; five times as fast as asking NumPy."""
+    """Return the address of a writable, contiguous, non-empty array; five times as fast as NumPy's own way."""
     return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
 
 
 def compiled_product(device: Device, o: MvmFields, memory: Memory) -> npt.NDArray[np.float32] | None:
-    """acc over all groups, of every token and channel.
+    """Return acc over all groups, of every token and channel.
 
     Returns:
-        float32 [channels, tokens] (a view with tokens outermost in memory); None where the other path has to be taken: no
-        code can be compiled here, or for the device's sizes, or a feature below CHin is infinite or NaN.
+        float32 [channels, tokens] (a view with tokens outermost in memory). None if the NumPy path must be taken: no code can be
+        compiled on this machine or for the device's sizes, or a feature below CHin is infinite or NaN.
 
     Raises:
         DeviceError: an operand leaves the memory.
-        SetupError: FLEET_KERNEL names what this machine cannot run.
+        SetupError: FLEET_KERNEL names a variant that this machine cannot run.
     """
     for_target = target()
-    # Scales are taken eight groups at a time.
+    # The code takes scales eight groups at a time.
     if for_target is None or device.parameters["TgroupCh"] % (8 * o.tblk):
         return None
     functions = library(for_target)
@@ -92,7 +92,7 @@ def compiled_product(device: Device, o: MvmFields, memory: Memory) -> npt.NDArra
     stream = o.channels_per_port(device) * size
     ports = [memory.view("hbm", o.weights, stream, port) for port in range(device.parameters["HbmPorts"])]
     units, all_units = o.tblk // UNIT, ceil_div(o.chin, UNIT)
-    # Memory for the worst case; what is not written takes none.
+    # Allocate for the worst case; untouched pages take no memory.
     digits = np.empty(DIGITS * o.tokens * all_units * UNIT, np.int8)
     meta = np.empty((4, o.groups, o.tokens), np.int64)
     first = address(meta)

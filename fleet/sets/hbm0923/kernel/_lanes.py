@@ -1,7 +1,7 @@
-"""What differs between processors: vector width, the small dot product, codes out of nibbles, FP16 to binary32.
+"""Code that differs between processors: vector width, the small dot product, codes from nibbles, FP16 to binary32.
 
-A vector here holds `width` channels. Its codes come as four bytes a channel, each code + 8 (1 ... 15, so that it is
-unsigned); a dword of `x` holds the four digits (-128 ... 127) that meet them.
+A vector holds `width` channels. Its codes come as four bytes per channel, each code + 8 (1 ... 15, so that it is unsigned); a dword
+of `x` holds the four digits (-128 ... 127) that they are multiplied by.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from fleet.sdk.native import Target
 from fleet.sdk.native_ir import F16, F32, I8, I16, I32, POINTER, NativeEmitter, Value, splat, vector
 
 QUADS = 8
-"""Dot products of four that make up a unit of 32 inputs."""
+"""Dot products of length four in a unit of 32 inputs."""
 _CODES = [8, 9, 10, 11, 12, 13, 14, 15, 8, 7, 6, 5, 4, 3, 2, 1]
 """Nibble (sign and magnitude) -> code + 8."""
 
 
 @dataclass(frozen=True)
 class VectorLanes:
-    """One variant.
+    """One processor variant.
 
     Attributes:
         width: channels of a vector.
-        vectors: of them in a block; with six digits a channel the accumulators still fit into the registers.
+        vectors: per block; with six digits per channel the accumulators still fit into the registers.
     """
 
     variant: str
@@ -41,7 +41,7 @@ class VectorLanes:
     def unit(
         self, e: NativeEmitter, sums: Sequence[Value], codes: Sequence[Sequence[Value]], x: Sequence[Sequence[Value]]
     ) -> list[Value]:
-        """Adds the products of one unit.
+        """Add the products of one unit.
 
         Args:
             e: the function.
@@ -50,7 +50,7 @@ class VectorLanes:
             x: [digit][quad], a dword of digits each.
 
         Returns:
-            The new sums. The sums take turns, so that their chains run side by side.
+            The new sums. Additions to different sums alternate, so that their chains run in parallel.
         """
         b = e.builder
         narrow = self._narrow(sums)
@@ -62,7 +62,7 @@ class VectorLanes:
         return narrow if self.variant == "avx512" else [self._widen(e, s, n) for s, n in zip(sums, narrow, strict=True)]
 
     def _narrow(self, sums: Sequence[Value]) -> list[Value]:
-        """What a unit's products are added to: 16 bits a lane hold a unit's, where the processor has no better way."""
+        """Return accumulators for a unit's products: 16 bits per lane, enough for a unit, if there is no better instruction."""
         if self.variant == "avx512":
             return list(sums)
         lanes = 2 * self.width if self.variant == "avx2" else 4 * self.width
@@ -87,14 +87,14 @@ class VectorLanes:
         return sums
 
     def scaled_sum(self, e: NativeEmitter, high: Value, factor: float, low: Value) -> Value:
-        """high * factor + low in binary64, where both steps are exact: fused or not is the same."""
+        """Return high * factor + low in binary64. Both steps are exact, so fusing them changes nothing."""
         wide = splat(high.type, factor)
         if self.variant == "portable":
             return e.builder.fadd(e.builder.fmul(high, wide), low)
         return e.call(f"llvm.fma.v{self.width}f64", high.type, high, wide, low)
 
     def codes(self, e: NativeEmitter, nibbles: Value) -> Value:
-        """Bytes 0 ... 15 -> code + 8."""
+        """Convert bytes 0 ... 15 to code + 8."""
         b, typ = e.builder, nibbles.type
         lookup = {"avx512": "llvm.x86.avx512.pshuf.b.512", "avx2": "llvm.x86.avx2.pshuf.b"}.get(self.variant)
         if lookup:
@@ -104,13 +104,13 @@ class VectorLanes:
         return b.select(negative, b.sub(splat(typ, 16), nibbles), b.add(nibbles, splat(typ, 8)))
 
     def to_float(self, e: NativeEmitter, bits: Value) -> Value:
-        """FP16 bit patterns (a vector of i16) as binary32: exact; NaN stays NaN."""
+        """Convert FP16 bit patterns (a vector of i16) to binary32: exact; NaN stays NaN."""
         b = e.builder
         typ = vector(F32, bits.type.count)
         if self.variant != "portable":
             return b.fpext(b.bitcast(bits, vector(F16, bits.type.count)), typ)
-        # LLVM would call a function of the compiler's library. The exponents differ by 112; 2^112 times a binary32 with
-        # FP16's exponent field is exact, subnormals included.
+        # LLVM would call a function of the compiler's library. The exponents differ by 112; 2^112 times a binary32 with FP16's
+        # exponent field is exact, subnormals included.
         wide = b.zext(bits, vector(I32, bits.type.count))
         magnitude = b.shl(b.and_(wide, splat(wide.type, 0x7FFF)), splat(wide.type, 13))
         value = b.bitcast(b.fmul(b.bitcast(magnitude, typ), splat(typ, 2.0**112)), wide.type)
@@ -120,17 +120,17 @@ class VectorLanes:
 
 
 def lanes_of(target: Target) -> VectorLanes:
-    """The widths that a variant computes with."""
+    """Return the widths that a variant computes with."""
     width, vectors = {"avx512": (16, 4), "avx2": (8, 2), "portable": (4, 2)}[target.variant]
     return VectorLanes(target.variant, width, vectors)
 
 
 def transpose(e: NativeEmitter, rows: list[Value]) -> list[Value]:
-    """[row][group][column] -> [column][group][row], rows and columns being four: dwords within each 128 bits."""
+    """Transpose [row][group][column] to [column][group][row] for four rows and columns: dwords within each 128 bits."""
     groups = range(rows[0].type.count // 4)
 
     def pick(left: Value, right: Value, order: list[int]) -> Value:
-        """order: 0 ... 3 of the left, 4 ... 7 of the right, in every four."""
+        """Shuffle dwords. order: 0 ... 3 selects from the left, 4 ... 7 from the right, in every group of four."""
         n = left.type.count
         return e.shuffle(left, right, [4 * g + o if o < 4 else n + 4 * g + o - 4 for g in groups for o in order])
 
@@ -140,7 +140,7 @@ def transpose(e: NativeEmitter, rows: list[Value]) -> list[Value]:
 
 
 def eight_columns(e: NativeEmitter, lanes: VectorLanes, pointers: Value, offset: Value) -> list[Value]:
-    """[column]: eight FP16 from `offset` on of `width` rows as binary32, the rows side by side. pointers: of the rows."""
+    """Return [column]: eight FP16 from `offset` on, of `width` rows side by side, as binary32. pointers: of the rows."""
     b = e.builder
     rows = [e.load(vector(I32, 4), e.load(POINTER, pointers, 8 * i, align=8), offset) for i in range(lanes.width)]
     columns: list[Value] = []

@@ -1,8 +1,8 @@
-"""The matrix product on packed weights: codes and scales are read where the device's memory holds them.
+"""The matrix product on packed weights: it reads codes and scales directly from the device's memory.
 
-A block of channels at a time. For every group the codes of the block are laid out once, four inputs of each channel to a
-dword, in a tile that stays in the first cache; then every token's digits go over it. Sums are exact integers; they meet in
-binary64, exactly, are rounded once to binary32, and go on in binary32 as docs/arithmetic.md says.
+It processes one block of channels at a time. For every group, the block's codes are unpacked once into a tile that stays in the
+first cache, four inputs of each channel per dword. Then every token's digits are multiplied by the tile. Sums are exact integers;
+they are combined exactly in binary64, rounded once to binary32, and continue in binary32 as docs/arithmetic.md defines.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fleet.sets.hbm0923.kernel._sizes import DIGITS, UNIT
 
 _MAX_UNITS = 4
 _FACTORS = 8
-"""Groups whose scales are taken at a time."""
+"""Groups whose scales are read at a time."""
 ARGUMENTS = (
     ("ports", POINTER), ("tout", I64), ("size", I64), ("chout", I64), ("units", I64), ("all_units", I64),
     ("code_offsets", POINTER), ("scale_offsets", POINTER), ("tokens", I64),
@@ -25,11 +25,11 @@ ARGUMENTS = (
 
 
 def emit_product(module: Value, lanes: VectorLanes) -> None:
-    """`product(...)`: acc[t, c] of every token and channel.
+    """Emit `product(...)`: acc[t, c] of every token and channel.
 
     ports: addresses of the HBM ports' streams; channel c is number c / tout of port c % tout, `size` bytes each.
     units, all_units: of a group, of the input. code_offsets, scale_offsets: of every group in a channel's bytes (i64).
-    digits ... corrections: what `split` left. acc: binary32, zeroed, `row` bytes a token, room for whole blocks.
+    digits ... corrections: results of `split`. acc: binary32, zeroed, `row` bytes per token, with room for whole blocks.
     """
     e = NativeEmitter(module, "product", ir.VoidType(), ARGUMENTS)
     b = e.builder
@@ -42,7 +42,7 @@ def emit_product(module: Value, lanes: VectorLanes) -> None:
         with e.loop(0, lanes.block) as i:
             last = b.sub(e["chout"], e.number(1))
             channel = b.add(first, i)
-            # Lanes beyond the last channel compute it again; nobody reads them.
+            # Lanes beyond the last channel compute that channel again; these results are not used.
             channel = b.select(b.icmp_signed("<", channel, last), channel, last)
             port = e.load(POINTER, e["ports"], e.scaled(b.urem(channel, e["tout"]), 8), align=8)
             stream = e.at(port, b.mul(b.udiv(channel, e["tout"]), e["size"]))
@@ -64,10 +64,10 @@ def emit_product(module: Value, lanes: VectorLanes) -> None:
 def _fill_tile(
     e: NativeEmitter, lanes: VectorLanes, pointers: Value, staging: Value, tile: Value, offset: Value, units: Value
 ) -> None:
-    """tile[unit][quad][vector]: `width` channels times four codes, each + 8."""
+    """Fill tile[unit][quad][vector]: `width` channels times four codes, each + 8."""
     b, dwords, row = e.builder, vector(I32, 4), _MAX_UNITS * UNIT // 2
-    # The ports' streams stand at equal offsets of their memories, so their lines push each other out of the first cache:
-    # every one is read once, into a place where that does not happen.
+    # The ports' streams have equal offsets in their memories, so their lines would evict each other from the first cache. Read
+    # every stream once, into a place where that does not happen.
     with e.loop(0, lanes.block) as i:
         source, into = e.at(e.load(POINTER, pointers, e.scaled(i, 8), align=8), offset), e.at(staging, e.scaled(i, row))
         complete = b.icmp_signed("==", units, e.number(_MAX_UNITS))
@@ -80,13 +80,13 @@ def _fill_tile(
     with e.loop(0, units) as u, e.loop(0, lanes.vectors) as j:
         at = e.at(staging, b.add(e.scaled(u, UNIT // 2), e.scaled(j, row * lanes.width)))
         rows = [e.load(dwords, at, row * i, align=16) for i in range(lanes.width)]
-        # Row r of each four channels; a 4 x 4 transposition of dwords within 128 bits brings the channels together.
+        # Row r of each four channels. A 4 x 4 transposition of dwords within 128 bits brings the channels together.
         parts = [e.concatenate(rows[r::4]) for r in range(4)]
         into = e.at(tile, b.mul(b.add(e.scaled(u, QUADS * lanes.vectors), j), e.number(4 * lanes.width)))
         for k, column in enumerate(transpose(e, parts)):
             raw = b.bitcast(column, vector(I8, 4 * lanes.width))
             low = b.and_(raw, splat(raw.type, 15))
-            # As dwords: there is no shift of bytes.
+            # Shift dwords: there is no shift of bytes.
             high = b.bitcast(b.lshr(column, splat(column.type, 4)), raw.type)
             high = b.and_(high, splat(raw.type, 15))
             for half, nibbles in enumerate((low, high)):
@@ -95,9 +95,9 @@ def _fill_tile(
 
 
 def _fill_factors(e: NativeEmitter, lanes: VectorLanes, pointers: Value, factors: Value, offset: Value) -> None:
-    """factors[group][vector]: the block's scales of eight groups, as binary32.
+    """Fill factors[group][vector]: the block's scales of eight groups, as binary32.
 
-    They stand side by side: 2,048 inputs have 16, 32 or 64 groups, and fewer are filled with zeros up to a beat of 16.
+    The scales are contiguous: 2,048 inputs have 16, 32 or 64 groups; fewer are padded with zeros to a beat of 16.
     """
     size = 4 * lanes.width
     with e.loop(0, lanes.vectors) as j:
@@ -107,7 +107,7 @@ def _fill_factors(e: NativeEmitter, lanes: VectorLanes, pointers: Value, factors
 
 
 def _one_group(e: NativeEmitter, lanes: VectorLanes, index: Value, units: Value, tile: Value, factors: Value, row: Value) -> None:
-    """acc += p * scale of one token and group; a piece of code for every number of digits."""
+    """Emit acc += p * scale for one token and group; separate code for every number of digits."""
     b = e.builder
     x = e.at(e["digits"], e.load(I64, e["starts"], e.scaled(index, 8), align=8))
     unit = e.load(F64, e["scales"], e.scaled(index, 8), align=8)
@@ -131,7 +131,7 @@ def _one_group(e: NativeEmitter, lanes: VectorLanes, index: Value, units: Value,
 
 
 def _sums(e: NativeEmitter, lanes: VectorLanes, digits: int, x: Value, units: Value, tile: Value) -> list[list[Value]]:
-    """[digit][vector] of int32: at most 128 * 15 * 128 in magnitude."""
+    """Return the sums [digit][vector], int32: at most 128 * 15 * 128 in magnitude."""
     b = e.builder
     typ, size = vector(I32, lanes.width), 4 * lanes.width
     slots = [e.room(typ) for _ in range(digits * lanes.vectors)]
@@ -153,10 +153,10 @@ def _sums(e: NativeEmitter, lanes: VectorLanes, digits: int, x: Value, units: Va
 
 
 def _rounded(e: NativeEmitter, lanes: VectorLanes, sums: list[Value], unit: Value, correction: Value) -> Value:
-    """binary32 of unit * (sums[0] + 256 sums[1] + ... + correction), rounded once.
+    """Return binary32 of unit * (sums[0] + 256 sums[1] + ... + correction), rounded once.
 
-    Two digits fit into 32 bits together; from there on every step is exact in binary64: the magnitude of what the higher
-    digits make, and of the whole, stays below 2^53 (15 * 128 * 2^40 is less than 2^51).
+    Two digits fit into 32 bits together. From there on every step is exact in binary64: the contribution of the higher digits, and
+    the total, stay below 2^53 in magnitude (15 * 128 * 2^40 is less than 2^51).
     """
     b = e.builder
     pairs = [

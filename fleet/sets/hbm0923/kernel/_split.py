@@ -1,8 +1,8 @@
-"""Features as digits: every group of a token becomes signed base-256 digits, as few as its values need.
+"""Splits features into digits: every group of a token becomes signed base-256 digits, as few as its values need.
 
-In units of 2^-24 an FP16 is an integer of at most 41 bits. Zeros that all values of a group have at the end are shifted
-out; what is left is written as v = d0 + 256 d1 + 65536 d2 ... with digits -128 ... 127. That is exact: nothing is rounded
-anywhere, and the number of digits depends on the data only.
+In units of 2^-24 an FP16 is an integer of at most 41 bits. Trailing zero bits common to all values of a group are shifted out; the
+rest is written as v = d0 + 256 d1 + 65536 d2 ... with digits -128 ... 127. That is exact: nothing is rounded, and the number of
+digits depends only on the data.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ ARGUMENTS = (
 
 
 def emit_split(module: Value) -> None:
-    """`split(...) -> i64`: bytes of digits written, or -1 when a lane is not finite.
+    """Emit `split(...) -> i64`: bytes of digits written, or -1 if a lane is not finite.
 
-    x, surface: token t's unit u at x + u * surface + 64 * t. chin: lanes at or beyond it count as +0. units: a group's.
-    digits: columns of 32 bytes a unit, `counts[g, t]` of them from `starts[g, t]` on, the lowest digit first. In each eight
-    inputs the even ones come first: so the low nibbles of four bytes of codes meet one dword, the high ones the next.
-    scales[g, t]: binary64 worth of the lowest digit's unit; corrections[g, t]: -8 times the group's sum in it, since codes
-    are multiplied as code + 8.
+    x, surface: token t's unit u at x + u * surface + 64 * t. chin: lanes at or beyond it count as +0. units: per group. digits:
+    columns of 32 bytes per unit, `counts[g, t]` of them from `starts[g, t]` on, the lowest digit first. In each eight inputs the
+    even ones come first, so that the low nibbles of four bytes of codes match one dword, the high ones the next. scales[g, t]:
+    binary64 value of the lowest digit's unit. corrections[g, t]: -8 times the group's sum in that unit, because codes are
+    multiplied as code + 8.
     """
     e = NativeEmitter(module, "split", I64, ARGUMENTS)
     b = e.builder
@@ -56,7 +56,7 @@ def emit_split(module: Value) -> None:
             together = e.call("llvm.vector.reduce.or.v8i64", I64, e.load(v8, sums["any"], align=64))
             largest = e.call("llvm.vector.reduce.umax.v8i64", I64, e.load(v8, sums["largest"], align=64))
             total = e.call("llvm.vector.reduce.add.v8i64", I64, e.load(v8, sums["sum"], align=64))
-            # 2^40 is above every value: a group of zeros loses 40 bits and keeps one digit.
+            # 2^40 is above every value: a group of zeros is shifted by 40 bits and keeps one digit.
             shift = e.call("llvm.cttz.i64", I64, b.or_(together, e.number(1 << 40)), ir.Constant(ir.IntType(1), 1))
             largest = b.lshr(largest, shift)
             count = e.number(1)
@@ -74,7 +74,7 @@ def emit_split(module: Value) -> None:
             wide = e.broadcast(shift, _EIGHT)
             with e.loop(0, e.scaled(units, 4)) as k:
                 v = b.ashr(e.load(v8, values, e.scaled(k, 64), align=64), wide)
-                # Adding 128 in every byte and taking it away from each alone leaves balanced digits.
+                # Adding 128 in every byte, then subtracting it from each byte alone, leaves balanced digits.
                 v = b.xor(b.add(v, splat(v8, _BIASES)), splat(v8, _BIASES))
                 at = e.at(into, e.scaled(k, _EIGHT))
                 with e.loop(0, count) as d:
@@ -87,12 +87,12 @@ def emit_split(module: Value) -> None:
 
 
 def _largest(digits: int) -> int:
-    """The largest integer that so many digits of -128 ... 127 write."""
+    """Return the largest integer with so many digits of -128 ... 127."""
     return sum(127 << 8 * d for d in range(digits))
 
 
 def _load_eight(e: NativeEmitter, source: Value, valid: Value, k: int, into: Value, sums: dict[str, Value], odd: Value) -> None:
-    """Eight features as integers in units of 2^-24, evens first; `valid` lanes of the unit count."""
+    """Load eight features as integers in units of 2^-24, evens first; only `valid` lanes of the unit count."""
     b = e.builder
     h8, v8 = vector(I16, _EIGHT), vector(I64, _EIGHT)
     h = e.load(h8, source, 16 * k, align=2)

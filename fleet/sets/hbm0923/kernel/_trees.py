@@ -1,4 +1,4 @@
-"""Dot products as trees of 32, rounded at every step: rows of b side by side in a vector, so that every lane is one sum."""
+"""Dot products as trees of 32, rounded at every step. A vector holds rows of b side by side, so every lane is one sum."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ARGUMENTS = (
 
 
 def emit_trees(module: Value, lanes: VectorLanes) -> None:
-    """`trees(...)`: out[i, j] += the beats of a[i] * b[j], ascending.
+    """Emit `trees(...)`: out[i, j] += the beats of a[i] * b[j], ascending.
 
-    a: binary32, rows of 32 * beats close together. b: FP16, rows `b_stride` bytes apart. out: binary32, rows `out_stride`
-    bytes apart, with room for whole vectors.
+    a: binary32, contiguous rows of 32 * beats. b: FP16, rows `b_stride` bytes apart. out: binary32, rows `out_stride` bytes apart,
+    with room for whole vectors.
     """
     e = NativeEmitter(module, "trees", ir.VoidType(), ARGUMENTS)
     b, typ = e.builder, vector(F32, lanes.width)
@@ -27,7 +27,7 @@ def emit_trees(module: Value, lanes: VectorLanes) -> None:
         with e.loop(0, lanes.width) as i:
             last = b.sub(e["b_rows"], e.number(1))
             row = b.add(first, i)
-            # Lanes beyond the last row compute it again; nobody reads them.
+            # Lanes beyond the last row compute that row again; these results are not used.
             row = b.select(b.icmp_signed("<", row, last), row, last)
             e.store(e.at(e["b"], b.mul(row, e["b_stride"])), pointers, e.scaled(i, 8), align=8)
         with e.loop(0, e["beats"]) as beat:
@@ -41,7 +41,7 @@ def emit_trees(module: Value, lanes: VectorLanes) -> None:
 
 
 def _tree(e: NativeEmitter, lanes: VectorLanes, row: Value, tile: Value, first: int, count: int) -> Value:
-    """The sum of `count` products from lane `first` on: neighbours first."""
+    """Return the sum of `count` products from lane `first` on, adding neighbours first."""
     if count > 1:
         half = count // 2
         left = _tree(e, lanes, row, tile, first, half)
@@ -52,7 +52,7 @@ def _tree(e: NativeEmitter, lanes: VectorLanes, row: Value, tile: Value, first: 
 
 
 def _fill(e: NativeEmitter, lanes: VectorLanes, pointers: Value, tile: Value, offset: Value) -> None:
-    """tile[lane]: `width` rows' values of that lane, as binary32."""
+    """Fill tile[lane]: the values of `width` rows in that lane, as binary32."""
     b, size = e.builder, 4 * lanes.width
     with e.loop(0, UNIT // 8) as k:
         into = e.at(tile, e.scaled(k, 8 * size))

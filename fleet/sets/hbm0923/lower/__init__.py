@@ -1,1 +1,1 @@
-"""How IR operations become instructions of the set: one file a family of operations, `fleet.sets.hbm0923.patterns` lists them."""
+"""Lowering of IR operations to instructions: one file per family; `fleet.sets.hbm0923.patterns` lists the patterns."""

@@ -1,4 +1,4 @@
-"""Functions of single elements: one `act` instruction a tile of tokens, with the function's table."""
+"""Elementwise functions: one `act` instruction per tile of tokens, with the function's table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fleet.sets.hbm0923.units.act import ActTensors
 
 
 def table_of(op: FleetOp) -> str | None:
-    """Name of the table that stands for an operation, None where there is none."""
+    """Return the name of an operation's table, or None."""
     if isinstance(op, c.GeluOp):
         return "gelu_tanh" if op.approximate.data == "tanh" else "gelu"
     if isinstance(op, c.SiluOp):
@@ -33,7 +33,7 @@ def table_of(op: FleetOp) -> str | None:
 
 
 def emit_table(context: EmitContext, name: str, shape: FeatureShape, source: int, target: int, ops: Sequence[str]) -> None:
-    """The instructions that apply table `name`; source and target are DDR offsets, and may be the same one."""
+    """Emit the instructions that apply table `name`. source, target: DDR offsets, may be equal."""
     table = context.store(f"act.{name}", "ddr", pack_act(act_table(name)))
     for first, count in tiles(context.device, shape.tokens):
         skip = first * PIXEL_BYTES
@@ -45,12 +45,12 @@ def emit_table(context: EmitContext, name: str, shape: FeatureShape, source: int
 
 
 class ActivationPattern:
-    """GELU, SiLU, sigmoid, tanh by fitted tables; ReLU by one that is exact."""
+    """GELU, SiLU, sigmoid and tanh with fitted tables; ReLU with an exact table."""
 
     name = "act"
 
     def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[str] | Missed | None:
-        """One operation on an activation."""
+        """Match one operation on an activation."""
         table = table_of(op)
         if table is None:
             return None
@@ -63,7 +63,7 @@ class ActivationPattern:
         return Match(self, (op,), (operand,), (), (op.results[0],), table)
 
     def emit(self, match: Match[str], context: EmitContext) -> None:
-        """The table stands in DDR once."""
+        """Emit it; the table is placed in DDR once."""
         (source,) = match.activations
         addresses = context.address(source), context.address(match.results[0])
         emit_table(context, match.data, feature_shape(source), *addresses, [op_id(match.ops[0])])

@@ -1,7 +1,7 @@
 """Attention of one sequence: keys and values into the cache, scores, softmax, weights by values. Five instructions.
 
-A head is a line of its channels, so query, key and value need no transposition, and where they are parts of one product
-they are views of it. Scores and probabilities of all heads stand in one room that all attentions of a program share.
+A head is a line of its channels, so query, key and value need no transposition; parts of one product are views of it. All
+attentions of a program share one area for the scores and probabilities of all heads.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from fleet.sets.hbm0923.units.refusals import MOST_LINES
 from fleet.sets.hbm0923.units.softmax import SoftmaxTensors
 
 HIDDEN = -1e4
-"""An additive mask at or below this hides a position, as the causal mask does exactly; where scores are so large that it does
-not in the golden, the comparison shows it."""
+"""An additive mask value at or below this hides a position, as the causal mask does exactly. If scores are so large that the golden
+does not hide it, the comparison reports the difference.
+"""
 
 
 @dataclass(frozen=True)
 class AttentionSizes:
-    """heads, kv_heads; channels of a head; tokens (queries), total (positions)."""
+    """Sizes of an attention. heads, kv_heads: counts; channels: of a head; tokens: queries; total: positions."""
 
     heads: int
     kv_heads: int
@@ -42,7 +43,7 @@ class AttentionSizes:
 
     @classmethod
     def of(cls, op: c.AttentionOp) -> AttentionSizes:
-        """Of an attention whose operands are features."""
+        """Return the sizes of an attention whose operands are features."""
         q, k = feature_shape(op.q), feature_shape(op.k)
         heads = int(op.heads.value.data)
         return cls(heads, int(op.kv_heads.value.data), q.channels // heads, q.tokens, k.tokens)
@@ -54,7 +55,7 @@ class AttentionSizes:
 
 
 def scale_word(device: Device, scale: float) -> int:
-    """The operand `scale`. Raises DeviceError beyond FP20."""
+    """Return the operand `scale`. Raises DeviceError if it is outside FP20."""
     if device.parameters["ScaleFp20"]:
         return with_bank_step(device, fp20_word(Fraction(scale)))
     with np.errstate(over="ignore"):
@@ -67,7 +68,7 @@ class AttentionPattern:
     name = "attention"
 
     def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[bool] | Missed | None:
-        """One operation."""
+        """Match one attention."""
         if not isinstance(op, c.AttentionOp):
             return None
         causal = bool(op.causal.value.data)
@@ -96,13 +97,13 @@ class AttentionPattern:
         if s.heads > MOST_LINES:
             return f"{s.heads} heads, the device takes {MOST_LINES}"
         scale = float(op.scale.value.data)
-        # 2^-14 is the smallest that FP16 has with all its bits.
+        # 2^-14 is the smallest normal FP16.
         if not 2.0**-14 <= abs(scale) <= 65504:
             return f"a scale of {scale:g}, the device's register takes 2^-14 to 65504"
         return None
 
     def emit(self, match: Match[bool], context: EmitContext) -> None:
-        """Raises DeviceError where the cache or the scores do not fit."""
+        """Emit it. Raises DeviceError if the cache or the scores do not fit."""
         (op,) = match.ops
         assert isinstance(op, c.AttentionOp)
         s, device, ops = AttentionSizes.of(op), context.device, (op_id(op),)
@@ -132,7 +133,7 @@ class AttentionPattern:
         context.emit(Call("f2w_mvm", mixed.encode(), ops, (0, s.tokens)))
 
     def _cache(self, op: c.AttentionOp, s: AttentionSizes, context: EmitContext) -> tuple[Dat2HbmOperands, Dat2HbmOperands]:
-        """What writes keys and values, each into an area of its own beside the weights."""
+        """Return the operands that write keys and values, each into its own area beside the weights."""
         made: list[Dat2HbmOperands] = []
         ports = context.device.parameters["HbmPorts"]
         row = s.total * PIXEL_BYTES
@@ -150,7 +151,7 @@ class AttentionPattern:
 
 
 def _mask_of(mask: SSAValue, program: Program, s: AttentionSizes) -> str:
-    """ "causal", "none", or why the mask is neither."""
+    """Return "causal", "none", or why the mask is neither."""
     name = weight_name(mask, program)
     if name is None:
         return "its mask is computed at run time, the device knows the causal mask only"

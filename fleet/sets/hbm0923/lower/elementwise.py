@@ -1,4 +1,4 @@
-"""Sum, difference and product of two activations of one shape: one `elementwise` instruction a tile of tokens."""
+"""Sum, difference and product of two activations of one shape: one `elementwise` instruction per tile of tokens."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MODES: Mapping[type[FleetOp], ElementwiseMode] = {
 def emit_elementwise(
     context: EmitContext, mode: ElementwiseMode, shape: FeatureShape, sources: tuple[int, int], target: int, ops: Sequence[str]
 ) -> None:
-    """The instructions of one mode; DDR offsets, target may be one of the sources."""
+    """Emit the instructions of one mode. sources, target: DDR offsets; target may be one of the sources."""
     a, b = sources
     for first, count in tiles(context.device, shape.tokens):
         skip = first * PIXEL_BYTES
@@ -44,12 +44,12 @@ def emit_elementwise(
 
 
 class ElementwisePattern:
-    """a + b, a - b, a * b."""
+    """a + b, a - b and a * b."""
 
     name = "elementwise"
 
     def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[None] | Missed | None:
-        """Both of the result's shape; one of them may be a weight."""
+        """Match operands of the result's shape; one of them may be a weight."""
         if type(op) not in _MODES:
             return None
         reason = no_feature(*op.operands, *op.results)
@@ -65,7 +65,7 @@ class ElementwisePattern:
         return Match(self, (op,), inputs, weights(program, *op.operands), (op.results[0],), None)
 
     def emit(self, match: Match[None], context: EmitContext) -> None:
-        """Raises ModelError for a weight that is not finite in FP16."""
+        """Emit it. Raises ModelError if a weight is not finite in FP16."""
         (op,) = match.ops
         a, b = (place(context, v) for v in op.operands)
         output = context.address(op.results[0])

@@ -1,4 +1,4 @@
-"""What patterns ask of an operation's tensors: whether they can stand in memory as features, where they stand, in which tiles."""
+"""What patterns ask about an operation's tensors: whether they can be features in memory, at which address, in which tiles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES, ceil_div
 
 @dataclass(frozen=True)
 class FeatureShape:
-    """Sizes of a feature: exact channels of every token."""
+    """Sizes of a feature: tokens, and exact channels per token."""
 
     tokens: int
     channels: int
@@ -35,13 +35,13 @@ class FeatureShape:
 
 
 def feature_shape(value: SSAValue) -> FeatureShape:
-    """Sizes of a value for which `no_feature` is None."""
+    """Return the sizes of a value for which `no_feature` is None."""
     shape = merged(shape_of(value.type))
     return FeatureShape(1, shape[0]) if len(shape) == 1 else FeatureShape(shape[0], shape[1])
 
 
 def no_feature(*values: SSAValue) -> str | None:
-    """Why one of the values cannot stand in memory as a feature; None where all can."""
+    """Return why one of the values cannot be a feature in memory; None if all can."""
     for value in values:
         if not is_tensor(value.type):
             return "an operand is a number, the device takes tensors"
@@ -55,22 +55,22 @@ def no_feature(*values: SSAValue) -> str | None:
 
 
 def same_shapes(*values: SSAValue) -> bool:
-    """Whether nothing broadcasts."""
+    """Whether all values have one shape, so that nothing broadcasts."""
     return len({shape_of(v.type) for v in values}) == 1
 
 
 def activations(program: Program, *values: SSAValue) -> tuple[SSAValue, ...]:
-    """Those of the values that are no weights, each once."""
+    """Return the values that are not weights, each once."""
     return tuple(dict.fromkeys(v for v in values if weight_name(v, program) is None))
 
 
 def weights(program: Program, *values: SSAValue) -> tuple[str, ...]:
-    """Names of those of the values that are weights, each once."""
+    """Return the names of the values that are weights, each once."""
     return tuple(dict.fromkeys(n for v in values if (n := weight_name(v, program)) is not None))
 
 
 def place(context: EmitContext, value: SSAValue) -> int:
-    """DDR offset of a feature: an activation's room, or a weight placed as FP16."""
+    """Return the DDR offset of a feature: an activation's room, or a weight placed as FP16."""
     name = weight_name(value, context.program)
     if name is None:
         return context.address(value)
@@ -79,7 +79,7 @@ def place(context: EmitContext, value: SSAValue) -> int:
 
 
 def stored_half(context: EmitContext, name: str) -> np.ndarray:
-    """A weight as FP16, recorded as the device stores it. Raises ModelError for what FP16 cannot hold."""
+    """Return a weight as FP16 and record it as the device stores it. Raises ModelError if FP16 cannot hold it."""
     model = context.weight(name)
     if not np.isfinite(model).all():
         raise ModelError("NaN or infinity, expected finite numbers", where=f"weight '{name}'")
@@ -96,7 +96,7 @@ def stored_half(context: EmitContext, name: str) -> np.ndarray:
 
 
 def tiles(device: Device, tokens: int) -> Iterator[tuple[int, int]]:
-    """(first, count) of the tokens that one instruction takes."""
+    """Yield (first, count) of the tokens of each instruction."""
     most = device.parameters["MaxToken"]
     for first in range(0, tokens, most):
         yield first, min(most, tokens - first)

@@ -1,4 +1,4 @@
-"""Layer norm and RMS norm over the channels of every token: one `norm` instruction a tile of tokens."""
+"""Layer norm and RMS norm over the channels of every token: one `norm` instruction per tile of tokens."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _eps(op: c.LayerNormOp | c.RmsNormOp) -> float:
 
 
 def _run_eps(program: Program) -> float:
-    """The one that the register holds for the whole run: that of the program's first norm."""
+    """Return the epsilon that the register holds for the whole run: that of the program's first norm."""
     return next(_eps(op) for op in program.operations() if isinstance(op, _NORMS))
 
 
@@ -37,7 +37,7 @@ class NormPattern:
     name = "norm"
 
     def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[None] | Missed | None:
-        """One operation."""
+        """Match one norm."""
         if not isinstance(op, _NORMS):
             return None
         if reason := self._reason(op, program, device):
@@ -66,7 +66,7 @@ class NormPattern:
         return None
 
     def emit(self, match: Match[None], context: EmitContext) -> None:
-        """Raises ModelError for coefficients that FP16 cannot hold."""
+        """Emit it. Raises ModelError if FP16 cannot hold the coefficients."""
         (op,) = match.ops
         assert isinstance(op, _NORMS)
         shape = feature_shape(op.operand)
@@ -86,7 +86,7 @@ class NormPattern:
 
 
 def _number(value: SSAValue) -> float | None:
-    """The number that a constant holds in all its elements, where FP16 has it exactly."""
+    """Return the number that a constant holds in all its elements, if FP16 represents it exactly; else None."""
     if not isinstance(value.owner, dialect.ConstantOp):
         return None
     number = float(constant_value(value.owner))
@@ -95,7 +95,7 @@ def _number(value: SSAValue) -> float | None:
 
 
 def _coefficients(context: EmitContext, value: SSAValue, channels: int) -> tuple[str, np.ndarray]:
-    """(name, FP16 [channels]) of gamma or beta."""
+    """Return (name, FP16 [channels]) of gamma or beta."""
     name = weight_name(value, context.program)
     if name is not None:
         return name, stored_half(context, name).reshape(-1)

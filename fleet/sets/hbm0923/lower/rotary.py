@@ -16,12 +16,12 @@ from fleet.sets.hbm0923.units.pos_emb import HEAD_CHANNELS, PosEmbTensors
 
 
 class RotaryPattern:
-    """rope(x, cos, sin) of neighbouring pairs, x [tokens, 64 or 128]; cosines and sines are weights."""
+    """rope(x, cos, sin) of adjacent pairs, x [tokens, 64 or 128]; cosines and sines are weights."""
 
     name = "pos_emb"
 
     def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[tuple[str, str]] | Missed | None:
-        """One operation."""
+        """Match one rotary embedding."""
         if not isinstance(op, c.RopeOp):
             return None
         reason = no_feature(op.operand)
@@ -42,7 +42,7 @@ class RotaryPattern:
         return Match(self, (op,), (op.operand,), tuple(dict.fromkeys(found)), (op.results[0],), found)
 
     def emit(self, match: Match[tuple[str, str]], context: EmitContext) -> None:
-        """Raises ModelError for a table that FP16 cannot hold."""
+        """Emit it. Raises ModelError if FP16 cannot hold the table."""
         (op,) = match.ops
         (source,) = match.activations
         shape = feature_shape(source)

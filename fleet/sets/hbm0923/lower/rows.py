@@ -1,4 +1,4 @@
-"""Tensors of more than two axes on the device: all axes but the last are tokens, as NumPy's reshape puts them in a row."""
+"""Tensors of more than two axes on the device: all axes except the last are tokens, in the order of NumPy's reshape."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ __all__ = ["merged"]
 
 
 def merged(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """[..., tokens, channels] as [tokens, channels]; shapes of one and two axes, and of none, as they are."""
+    """Return [..., tokens, channels] as [tokens, channels]; shapes of fewer than three axes stay."""
     return shape if len(shape) <= 2 else (prod(shape[:-1]), shape[-1])

@@ -1,4 +1,4 @@
-"""A softmax that stands alone: one `softmax` instruction a tile of tokens."""
+"""A softmax outside of an attention: one `softmax` instruction per tile of tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SoftmaxPattern:
     name = "softmax"
 
     def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[None] | Missed | None:
-        """One operation."""
+        """Match one softmax."""
         if not isinstance(op, c.SoftmaxOp):
             return None
         reason, most = no_feature(op.operand), device.parameters["MaxToken"]
@@ -32,7 +32,7 @@ class SoftmaxPattern:
         return Match(self, (op,), (op.operand,), (), (op.results[0],), None)
 
     def emit(self, match: Match[None], context: EmitContext) -> None:
-        """The hardware counts positions as tokens plus earlier ones, so a tile has no more tokens than channels."""
+        """Emit it. The hardware counts positions as tokens plus earlier ones, so a tile has at most as many tokens as channels."""
         (source,) = match.activations
         shape = feature_shape(source)
         address, target = context.address(source), context.address(match.results[0])

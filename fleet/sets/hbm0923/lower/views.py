@@ -1,6 +1,6 @@
-"""Parts of a tensor that need no instruction: whole groups of 32 channels of all tokens stand together in memory.
+"""Views that need no instruction: whole groups of 32 channels of all tokens are contiguous in memory.
 
-So the query, key and value of one product are views of its result. A reshape that keeps the channels changes nothing in memory.
+So query, key and value of one product are views of its result. A reshape that keeps the channels does not change memory.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, PIXEL_LANES
 
 
 class ViewPattern:
-    """x[..., a:b] where a and b are multiples of 32, or b is the end; a reshape that keeps the last axis."""
+    """x[..., a:b] if a and b are multiples of 32, or b is the end; a reshape that keeps the last axis."""
 
     name = "view"
 
     def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[int] | Missed | None:
-        """A slice of channels, or a reshape of the axes before them."""
+        """Match a slice of channels, or a reshape of the axes before them."""
         if not isinstance(op, d.SliceOp | d.ReshapeOp):
             return None
         if reason := no_feature(op.operand, op.results[0]):
@@ -35,14 +35,14 @@ class ViewPattern:
         return Match(self, (op,), (op.operand,), (), (op.results[0],), skip, view=True)
 
     def emit(self, match: Match[int], context: EmitContext) -> None:
-        """No instruction."""
+        """Emit no instruction; make the result a view."""
         whole = feature_shape(match.activations[0])
         skip = match.data // PIXEL_LANES * whole.tokens * PIXEL_BYTES
         context.view(match.results[0], match.activations[0], skip)
 
 
 def _kept(op: d.ReshapeOp) -> int | str:
-    """0; or why channels do not stay channels."""
+    """Return 0, or why channels do not stay channels."""
     before, after = feature_shape(op.operand), feature_shape(op.results[0])
     if before != after:
         return f"channels are {before.channels} before it and {after.channels} after it, in memory they stay channels"
@@ -50,7 +50,7 @@ def _kept(op: d.ReshapeOp) -> int | str:
 
 
 def _channels_before(op: d.SliceOp) -> int | str:
-    """Channels before the slice; why it is no view where it does not have all tokens or skips some channels."""
+    """Return the channels before the slice, or why it is no view: it omits tokens, or skips channels within its range."""
     before, after = shape_of(op.operand.type), shape_of(op.results[0].type)
     if len(before) != len(after):
         return "a part with fewer dimensions, views keep [tokens, channels]"

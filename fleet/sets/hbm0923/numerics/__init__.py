@@ -1,1 +1,1 @@
-"""The device's arithmetic to the bit (docs/arithmetic.md)."""
+"""The device's arithmetic, bit for bit (docs/arithmetic.md)."""

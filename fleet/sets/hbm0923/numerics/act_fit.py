@@ -1,8 +1,8 @@
-"""Fits the activation tables: `python -m fleet.sets.hbm0923.numerics.act_fit` prints those that `act_tables` holds.
+"""Fits the activation tables: `python -m fleet.sets.hbm0923.numerics.act_fit` prints the tables of `act_tables`.
 
-16 segments of FP16 (x, k, b). The first reaches down to -infinity and the last up to +infinity: the functions have limits
-or asymptotes there that FP16 has exactly. The 14 between them are laid from left to right, each as long as a line through
-FP16 slope and offset stays within a tolerance, and the tolerance is the smallest for which 14 reach the other tail.
+16 segments of FP16 (x, k, b). The first extends to -infinity and the last to +infinity: there the functions have limits or
+asymptotes that FP16 represents exactly. The 14 segments between them are laid from left to right, each as long as a line with FP16
+slope and offset stays within a tolerance. The tolerance is the smallest with which 14 segments reach the other tail.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Function = Callable[[float], float]
 _GRID = 6144
 """Points of the fit over [-12, 12]: steps of 2^-8."""
 _SLOPES = 2
-"""FP16 slopes that are tried on each side of the best one."""
+"""FP16 slopes tried on each side of the best one."""
 
 
 class FunctionShape(NamedTuple):
@@ -56,7 +56,7 @@ SHAPES: dict[str, FunctionShape] = {
     "sigmoid": FunctionShape(_sigmoid, (0, 0), (0, 1)),
     "tanh": FunctionShape(math.tanh, (0, -1), (0, 1)),
 }
-"""gelu is the one with erf."""
+"""gelu is the exact one, with erf."""
 
 
 def _fp16(v: float) -> float:
@@ -64,14 +64,14 @@ def _fp16(v: float) -> float:
 
 
 def _spread(x: F64, y: F64, slope: float) -> tuple[float, float]:
-    """(smallest error of a line of that slope, its offset)."""
+    """Return (smallest error of a line with that slope, its offset)."""
     r = y - slope * x
     low, high = float(r.min()), float(r.max())
     return (high - low) / 2, (high + low) / 2
 
 
 def _line(x: F64, y: F64) -> tuple[float, float, float]:
-    """(error, slope, offset) of the best line with FP16 slope and offset over the points."""
+    """Return (error, slope, offset) of the best line with FP16 slope and offset through the points."""
     if x.size == 1:
         offset = _fp16(float(y[0]))
         return abs(offset - float(y[0])), 0.0, offset
@@ -98,10 +98,10 @@ def _line(x: F64, y: F64) -> tuple[float, float, float]:
 
 
 def _lay(x: F64, y: F64, shape: FunctionShape, tolerance: float) -> list[tuple[float, float, float]] | None:
-    """Segments (x, k, b) from the lower tail to the upper one; None where 14 between them are not enough."""
+    """Return segments (x, k, b) from the lower tail to the upper one; None if 14 segments between them are not enough."""
     below, above = (np.abs(y - (k * x + b)) <= tolerance for k, b in (shape.below, shape.above))
-    at = int(np.argmin(below))  # the first point that the lower tail misses
-    end = x.size - int(np.argmin(above[::-1]))  # behind the last point that the upper tail misses
+    at = int(np.argmin(below))  # first point that the lower tail misses
+    end = x.size - int(np.argmin(above[::-1]))  # end of the points that the upper tail misses
     segments = [(-math.inf, *shape.below)]
     while at < end:
         if len(segments) == SEGMENTS - 1:
@@ -117,7 +117,7 @@ def _lay(x: F64, y: F64, shape: FunctionShape, tolerance: float) -> list[tuple[f
 
 
 def fit(name: str) -> npt.NDArray[np.float16]:
-    """The table [3, 16] (x, k, b) of a function in `SHAPES`, x ascending from -infinity."""
+    """Return the table [3, 16] (x, k, b) of a function in `SHAPES`, x ascending from -infinity."""
     shape = SHAPES[name]
     x = (np.arange(_GRID) - _GRID // 2) / 256
     y = np.array([shape.function(v) for v in x.tolist()])
@@ -130,13 +130,13 @@ def fit(name: str) -> npt.NDArray[np.float16]:
         else:
             high, best = middle, found
     assert best is not None
-    # Fewer than 16: the last is repeated, and the last of equal x counts.
+    # Fewer than 16: repeat the last one; among equal x the last segment counts.
     best += [best[-1]] * (SEGMENTS - len(best))
     return np.array(best, np.float64).T.astype(np.float16)
 
 
 def error(name: str, table: npt.NDArray[np.float16]) -> float:
-    """The largest |y - f(x)| over every finite FP16 x, as `act` computes y."""
+    """Return the largest |y - f(x)| over every finite FP16 x, with y as `act` computes it."""
     bits = np.arange(1 << 16, dtype=np.uint16)
     x = bits.view(np.float16)
     finite = np.isfinite(x)
@@ -147,7 +147,7 @@ def error(name: str, table: npt.NDArray[np.float16]) -> float:
 
 
 def main() -> None:
-    """Prints the tables as Python, with their errors."""
+    """Print the tables as Python, with their errors."""
     for name in SHAPES:
         table = fit(name)
         print(f'    "{name}": (  # error {error(name, table):.7f}')

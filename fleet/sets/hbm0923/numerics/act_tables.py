@@ -1,8 +1,8 @@
 """Activation tables: 16 segments of FP16 (x, k, b) for the usual functions, fitted by `fleet.sets.hbm0923.numerics.act_fit`.
 
-`python -m fleet.sets.hbm0923.numerics.act_fit` prints the numbers below; they stand here so that no mathematical library has a
-say in the bits of a program. y = k * x + b in the last segment whose x is not above the input. ReLU is two lines, so its table is
-not fitted: it is exact.
+`python -m fleet.sets.hbm0923.numerics.act_fit` prints the numbers below. They are stored here so that a program's bits do not
+depend on a mathematical library. y = k * x + b in the last segment whose x is not above the input. ReLU consists of two lines, so
+its table is exact and not fitted.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ ERRORS: dict[str, float] = {
     "tanh": 0.00363,
     "relu": 0.0,
 }
-"""The largest |y - f(x)| over every finite FP16 input, the rounding of y included; rounded up."""
+"""The largest |y - f(x)| over every finite FP16 input, including the rounding of y; rounded up."""
 
 
 def act_table(name: str) -> npt.NDArray[np.float16]:
-    """The table [3, 16] (x, k, b) of a function; DeviceError for others.
+    """Return the table [3, 16] (x, k, b) of a function. Raises DeviceError for other names.
 
-    "silu", "gelu" (with erf), "gelu_tanh" (its approximation), "sigmoid", "tanh", "relu".
+    Names: "silu", "gelu" (with erf), "gelu_tanh" (its approximation), "sigmoid", "tanh", "relu".
     """
     if name not in _TABLES:
         raise DeviceError(f"no activation table '{name}', known are {', '.join(_TABLES)}")

@@ -14,18 +14,18 @@ F32 = npt.NDArray[np.float32]
 LANES = 32
 FP20_BIAS, FP20_MANTISSA = 31, 13
 _BLOCK = 4096
-"""Dot products that are made together: 32 lanes of them take 512 KiB, which stay in the second cache."""
+"""Dot products computed together: 32 lanes of them take 512 KiB, which fit into the second cache."""
 
 
 def tree32(v: F32) -> F32:
-    """Sums over the last axis of 32 lanes: five rounds of additions of neighbours. [..., 32] -> [...]."""
+    """Sum the last axis of 32 lanes with five rounds of adding neighbours. [..., 32] -> [...]."""
     while v.shape[-1] > 1:
         v = v[..., 0::2] + v[..., 1::2]
     return v[..., 0]
 
 
 def sum_beats(v: F32) -> F32:
-    """sum(v) of docs/arithmetic.md along axes 0 (beats, ascending) and -1 (lanes): [beats, ..., 32] -> [...]."""
+    """Return sum(v) of docs/arithmetic.md over axes 0 (beats, ascending) and -1 (lanes): [beats, ..., 32] -> [...]."""
     acc = np.zeros(v.shape[1:-1], np.float32)
     for part in tree32(v):
         acc += part
@@ -33,7 +33,7 @@ def sum_beats(v: F32) -> F32:
 
 
 def _lanes_first(v: F32) -> F32:
-    """[n, length] -> [beats, 32, n], +0 in the absent lanes."""
+    """Rearrange [n, length] to [beats, 32, n], +0 in the absent lanes."""
     n, length = v.shape
     beats = -(-length // LANES)
     padded = np.zeros((n, beats * LANES), np.float32)
@@ -42,10 +42,10 @@ def _lanes_first(v: F32) -> F32:
 
 
 def dot_products(a: F32, b: F32) -> F32:
-    """All sum(mul(a[i], b[j])): [n, length] and [m, length] -> [n, m].
+    """Return all sum(mul(a[i], b[j])): [n, length] and [m, length] -> [n, m].
 
-    The absent lanes of the last beat are +0. Values of FP16 make exact products; every addition rounds to binary32 in the
-    order of docs/arithmetic.md, so BLAS is no help. The lanes are the outermost axis: the halvings add whole rows.
+    Absent lanes of the last beat are +0. Products of FP16 values are exact; every addition rounds to binary32 in the order of
+    docs/arithmetic.md, so BLAS cannot be used. The lanes are the outermost axis, so that the halvings add whole rows.
     """
     left, right = _lanes_first(a), _lanes_first(b)
     n, m = a.shape[0], b.shape[0]
@@ -71,17 +71,17 @@ def dot_products(a: F32, b: F32) -> F32:
 
 
 def fp20_value(word: int) -> np.float32:
-    """FP20 (sign 19, exponent 18:13, mantissa 12:0) as binary32, exactly; exponent 0 is a zero of that sign."""
+    """Return FP20 (sign 19, exponent 18:13, mantissa 12:0) as binary32, exactly; exponent 0 is a zero of that sign."""
     sign, exponent, mantissa = word >> 19 & 1, word >> FP20_MANTISSA & 63, word & ((1 << FP20_MANTISSA) - 1)
     bits = 0 if exponent == 0 else (exponent + 127 - FP20_BIAS) << 23 | mantissa << (23 - FP20_MANTISSA)
     return np.uint32(sign << 31 | bits).view(np.float32)
 
 
 def fp20_word(value: Fraction | int) -> int:
-    """The FP20 nearest to a number (ties to even); numbers below 2^-30 become zero.
+    """Return the FP20 nearest to a number (ties to even); numbers below 2^-30 become zero.
 
     Raises:
-        DeviceError: beyond FP20.
+        DeviceError: the number is outside FP20.
     """
     v = abs(Fraction(value))
     sign = 1 << 19 if value < 0 else 0

@@ -1,8 +1,8 @@
 """The MVM's arithmetic on arrays (docs/arithmetic.md), vectorised over tokens and channels.
 
-Group sums are exact in float64 in any order: every partial sum is an integer of less than 2^50 units of 2^-24, and
-integers below 2^53 are exact (the proof is in docs/arithmetic.md), so BLAS may be used. Everything after them is
-elementwise float32, one NumPy operation a rounding step; the groups are added in order by a loop.
+Group sums are exact in float64 in any order: every partial sum is an integer of less than 2^50 units of 2^-24, and integers below
+2^53 are exact (docs/arithmetic.md has the proof). So BLAS may be used. All later steps are elementwise float32, one NumPy operation
+per rounding; a loop adds the groups in order.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ F64 = npt.NDArray[np.float64]
 NAN16 = np.uint16(0x7E00)
 _INFINITY16 = 0x7C00
 _BLOCK_BYTES = 1 << 20
-"""Group sums held at a time: small enough for the second cache."""
+"""Bytes of group sums held at a time: they fit into the second cache."""
 
 
 @dataclass(frozen=True)
 class MvmWeights:
-    """One weight matrix as the array computes with it.
+    """One weight matrix in the form that the array computes with.
 
-    codes: float64 [groups, channels, Tblk], integers -7 ... 7, lanes at or beyond CHin anything finite.
+    codes: float64 [groups, channels, Tblk], integers -7 ... 7; lanes at or beyond CHin hold any finite number.
     scales: float32 [groups, channels, 1].
 
-    Channels come before tokens throughout: BLAS is a third faster that way round, and only results are transposed.
+    Channels come before tokens throughout: BLAS is a third faster that way, and only results are transposed.
     """
 
     codes: F64
@@ -36,15 +36,16 @@ class MvmWeights:
 
 
 def is_finite(x: np.ndarray) -> bool:
-    """Whether no FP16 of x is infinite or NaN: a third of the time of `isfinite` on their binary64."""
+    """Whether no FP16 of x is infinite or NaN; takes a third of the time of `isfinite` on float64."""
     return bool((x.view(np.uint16) & np.uint16(0x7FFF)).max() < _INFINITY16)
 
 
 def _odd_products(x: F64, weights: MvmWeights, first: int, last: int) -> F32:
-    """p = binary32 of the group sums, for any x.
+    """Return p = binary32 of the group sums, for any x.
 
     Args:
         x: [groups, Tblk, tokens], FP16 values; lanes at or beyond CHin must be +0.
+        weights: the matrix.
         first, last: range of groups.
 
     Returns:
@@ -64,13 +65,14 @@ def _odd_products(x: F64, weights: MvmWeights, first: int, last: int) -> F32:
 
 
 def accumulate(x: F64, weights: MvmWeights, *, finite: bool) -> F32:
-    """acc over all groups, ascending.
+    """Return acc over all groups, ascending.
 
-    p may come as -0 (a sum of negative zeros), where docs/arithmetic.md says +0: nothing can see it, since the product
-    with a scale is a zero or NaN either way, and acc, which never is -0, absorbs a zero of any sign.
+    p may be -0 (a sum of negative zeros) where docs/arithmetic.md has +0. That has no effect: the product with a scale is a zero or
+    NaN either way, and acc, which is never -0, absorbs a zero of any sign.
 
     Args:
         x: [groups, Tblk, tokens], FP16 values; lanes at or beyond CHin must be +0.
+        weights: the matrix.
         finite: no x is infinite or NaN.
 
     Returns:
@@ -79,7 +81,7 @@ def accumulate(x: F64, weights: MvmWeights, *, finite: bool) -> F32:
     groups, channels, tokens = x.shape[0], weights.codes.shape[1], x.shape[2]
     acc = np.zeros((channels, tokens), np.float32)
     step = min(groups, max(1, _BLOCK_BYTES // (8 * tokens * channels)))
-    # Written again and again, so that they stay in the cache.
+    # Reuse these buffers, so that they stay in the cache.
     sums, products = np.empty((step, channels, tokens), np.float64), np.empty((step, channels, tokens), np.float32)
     with np.errstate(invalid="ignore", over="ignore"):
         for first in range(0, groups, step):
@@ -96,7 +98,7 @@ def accumulate(x: F64, weights: MvmWeights, *, finite: bool) -> F32:
 
 
 def epilogue(acc: F32, bn: tuple[F32, F32] | None, residual: F32 | None, *, mul: bool, relu: bool) -> npt.NDArray[np.uint16]:
-    """BN, residual, ReLU and the one rounding to FP16: bit patterns [channels, tokens]. `acc` is overwritten.
+    """Apply BN, residual, ReLU and the one rounding to FP16. Returns bit patterns [channels, tokens]. `acc` is overwritten.
 
     bn: weight and bias, [channels, 1]; residual: [channels, tokens].
     """
@@ -117,7 +119,7 @@ def epilogue(acc: F32, bn: tuple[F32, F32] | None, residual: F32 | None, *, mul:
 
 
 def to_fp16(v: npt.NDArray[np.floating]) -> npt.NDArray[np.uint16]:
-    """Rounds to binary16 (nearest even, subnormals, overflow to infinity); NaN is 0x7E00. Bit patterns, v's shape."""
+    """Round to binary16 (nearest even, subnormals, overflow to infinity); NaN is 0x7E00. Returns bit patterns, v's shape."""
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):
         half = v.astype(np.float16)
     bits = half.view(np.uint16)

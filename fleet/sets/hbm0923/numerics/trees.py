@@ -1,7 +1,7 @@
-"""Dot products of FP16 rows with the fixed order of the reduction trees: 32 lanes a beat, neighbours first.
+"""Dot products of FP16 rows in the fixed order of the reduction trees: 32 lanes per beat, neighbours first.
 
-docs/arithmetic.md: acc = +0; for each beat of 32 lanes, ascending: acc = rne32(acc + tree(beat)); the tree adds lanes 2i and
-2i + 1, then the sums of neighbours, and so on, every addition rounded to binary32. A product of two FP16 is exact in binary32.
+docs/arithmetic.md: acc = +0; for each beat of 32 lanes, ascending: acc = rne32(acc + tree(beat)). The tree adds lanes 2i and 2i +
+1, then the sums of neighbours, and so on, every addition rounded to binary32. A product of two FP16 is exact in binary32.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from fleet.sets.hbm0923.numerics.float32 import dot_products
 
 
 def dot_trees(a: npt.NDArray[np.float16], b: npt.NDArray[np.float16]) -> npt.NDArray[np.float32]:
-    """The dot product of every row of a with every row of b.
+    """Return the dot product of every row of a with every row of b.
 
     Args:
         a: float16 [n, L], L a multiple of 32: absent lanes hold +0.
-        b: float16 [m, L]; the rows may stand any number of bytes apart.
+        b: float16 [m, L]; the rows may have any stride.
 
     Returns:
         float32 [n, m], the bits of `float32.dot_products`; a NaN may have any sign and payload.

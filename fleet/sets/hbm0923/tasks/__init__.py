@@ -1,4 +1,4 @@
-"""The operators of a graph (`fleet.sdk.tasks`) as instructions of the set: one file a family."""
+"""Lowers the operators of a graph (`fleet.sdk.tasks`) to instructions of the set: one file per family."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fleet.sets.hbm0923.tasks.constants import packing_of
 from fleet.sets.hbm0923.tasks.room import load, room, spaces, store
 
 _OPERATORS, _VIEWS = "accel.hbm.", "accel."
-"""What the names of operators begin with."""
+"""Prefixes of operator names."""
 
 _EMITTED: dict[str, Task] = {
     "mvm": mvm.mvm,

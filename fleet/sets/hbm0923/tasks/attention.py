@@ -1,4 +1,4 @@
-"""Attention as the graph has it: a write into the cache, scores, softmax, weights by values."""
+"""Attention in a graph: a write into the cache, scores, softmax, weights by values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POSITIONS = "positions (tokens before and in this step)"
 
 
 def cache_operand(call: TaskCall, what: str) -> TaskOperand:
-    """The second operand as a cache. Raises DeviceError for what is none."""
+    """Return the second operand as a cache. Raises DeviceError if it is not one."""
     cache = argument(call, 1, what)
     if cache.space != "hbm" or cache.dtype != "float16" or len(cache.shape) != 3:
         raise refused(
@@ -31,7 +31,7 @@ def cache_operand(call: TaskCall, what: str) -> TaskOperand:
 
 
 def head_channels(call: TaskCall, channels: Number) -> int:
-    """Channels of a head. Raises DeviceError for a number that the device does not take."""
+    """Return the channels of a head. Raises DeviceError if the device does not support the number."""
     number = known(channels, call, "the number of channels of a head")
     if number not in HEAD_CHANNELS:
         raise refused(call, f"a head has {number} channels, the device takes 64 or 128")
@@ -39,7 +39,7 @@ def head_channels(call: TaskCall, channels: Number) -> int:
 
 
 def dat_hbm(context: TaskContext, call: TaskCall) -> None:
-    """Keys or values of this step's tokens behind those that are there; in a `transpose` or `feature2weight` there are none."""
+    """Write keys or values of this step's tokens after the earlier ones; a `transpose` or `feature2weight` has no earlier ones."""
     x, cache = feature(call, argument(call, 0, "keys or values"), "the input"), call.results[0]
     if x.onchip:
         raise refused(call, "its input is on chip, the device writes the cache from DDR")
@@ -54,7 +54,7 @@ def dat_hbm(context: TaskContext, call: TaskCall) -> None:
 
 
 def trp_mvm(context: TaskContext, call: TaskCall) -> None:
-    """Queries (heads, tokens, D) by keys: scores (heads, tokens, positions)."""
+    """Multiply queries (heads, tokens, D) by keys: scores (heads, tokens, positions)."""
     q, y = feature(call, argument(call, 0, "queries"), "the queries"), feature(call, call.results[0], "the scores")
     cache = cache_operand(call, "keys")
     channels = head_channels(call, q.channels)
@@ -67,7 +67,7 @@ def trp_mvm(context: TaskContext, call: TaskCall) -> None:
 
 
 def f2w_mvm(context: TaskContext, call: TaskCall) -> None:
-    """Weights (heads, tokens, positions) by values: (heads, tokens, D), or the same bytes as (1, tokens, heads * D)."""
+    """Multiply weights (heads, tokens, positions) by values: (heads, tokens, D), or the same bytes as (1, tokens, heads * D)."""
     p, cache = feature(call, argument(call, 0, "weights"), "the weights"), cache_operand(call, "values")
     channels = head_channels(call, cache.shape[2])
     y = feature(call, call.results[0], "the result")
@@ -110,7 +110,7 @@ def _operands(
 
 
 def softmax(context: TaskContext, call: TaskCall) -> None:
-    """Over the positions of every head and token; with more than one token each sees those up to itself."""
+    """Softmax over the positions of every head and token; with several tokens, each sees the positions up to itself."""
     x, y = feature(call, argument(call, 0, "scores"), "the input"), feature(call, call.results[0], "the result")
     # The device counts this step's tokens among the positions.
     last = dim(as_expr(x.channels) - x.tokens)
@@ -118,7 +118,7 @@ def softmax(context: TaskContext, call: TaskCall) -> None:
         raise refused(call, f"{x.channels} positions of {x.tokens} tokens: the device counts the tokens among the positions")
     context.require(x.channels, context.device.parameters["MaxToken"], POSITIONS)
     causal = bool(call.attrs.get("mask", 1))
-    # 1 where there is more than one token: a single one sees everything anyhow.
+    # 1 if there is more than one token; a single one sees all positions anyway.
     mask = cast("bool", dim(as_expr(x.tokens) > 1) if causal else 0)
     operands = SoftmaxTensors(
         heads=x.lines, tokens=as_int(x.tokens), last=as_int(last), mask=mask, in_addr=x.address, in_surface=x.surface,

@@ -1,4 +1,4 @@
-"""How constants of a graph stand in memory: weights as INT4 in the ports, coefficients, tables and features in DDR."""
+"""Layout of a graph's constants in memory: weights as INT4 in the ports, coefficients, tables and features in DDR."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Banks = Sequence[np.ndarray]
 
 @dataclass(frozen=True)
 class Use:
-    """A constant as an argument of a call. shape: as the graph has it; options: of the compile."""
+    """A constant as an argument of a call. shape: in the graph; options: of the compile."""
 
     device: Device
     call: TaskCall
@@ -38,12 +38,12 @@ class Use:
 
     @property
     def where(self) -> str:
-        """For messages."""
+        """Name of the constant for messages."""
         return f"constant '{self.operand.name}'"
 
 
 def finite_half(array: np.ndarray, where: str) -> np.ndarray:
-    """As FP16. Raises ModelError for what FP16 cannot hold."""
+    """Return the array as FP16. Raises ModelError if FP16 cannot hold it."""
     if not np.isfinite(array).all():
         raise ModelError("NaN or infinity, expected finite numbers", where=where)
     with np.errstate(over="ignore"):
@@ -70,7 +70,7 @@ def _weights(use: Use) -> Packing:
 
 
 def _pairs(use: Use, kind: str, *, alone: bool) -> Packing:
-    """Weights of all channels, then biases: [2 * C] in any shape. alone: the weights may be alone."""
+    """Pack weights of all channels, then biases: [2 * C] in any shape. alone: biases may be missing."""
     channels = _channels(use.call)
     if prod(use.shape) != 2 * channels and not (alone and prod(use.shape) == channels):
         raise refused(use.call, f"{use.where} of {list(use.shape)}, expected [{2 * channels}]: weights, then biases")
@@ -86,7 +86,7 @@ def _pairs(use: Use, kind: str, *, alone: bool) -> Packing:
 
 
 def _channels(call: TaskCall) -> int:
-    """Channels that a call has coefficients for: outputs of a product, those of the input of a norm."""
+    """Return the number of channels with coefficients: outputs of a product, input channels of a norm."""
     if call.op.endswith("norm"):
         return known(call.args[0].shape[-1], call, "the number of channels")
     return known(call.args[1].shape[-1], call, "the number of output channels")
@@ -101,7 +101,7 @@ def _norm(use: Use) -> Packing:
 
 
 def _rotary(use: Use) -> Packing:
-    """Cosines of all positions, then sines: [..., 2 * positions, pairs]. Channels beyond the pairs are turned by nothing."""
+    """Pack cosines of all positions, then sines: [..., 2 * positions, pairs]. Channels beyond the pairs are not rotated."""
     shape = use.shape
     channels = known(use.call.args[0].shape[2], use.call, "the number of channels of a head")
     pairs, positions = shape[-1], prod(shape[:-1]) // 2
@@ -122,7 +122,7 @@ def _rotary(use: Use) -> Packing:
 
 
 def _feature(use: Use) -> Packing:
-    """[1, tokens, channels] or [tokens, channels]."""
+    """Pack [1, tokens, channels] or [tokens, channels]."""
     if len(use.shape) not in {2, 3} or (len(use.shape) == 3 and use.shape[0] != 1):
         raise refused(use.call, f"{use.where} of {list(use.shape)}, expected [tokens, channels]")
     tokens, channels = use.shape[-2:]
@@ -137,7 +137,7 @@ def _feature(use: Use) -> Packing:
 
 
 def _act(use: Use) -> Packing:
-    """x[16], k[16], b[16], as numbers or as the bytes of FP16 numbers."""
+    """Pack x[16], k[16], b[16], given as numbers or as the bytes of FP16 numbers."""
 
     def pack(array: np.ndarray, _quantised: Quantiser) -> Banks:
         flat = np.ascontiguousarray(array).reshape(-1)
@@ -166,11 +166,11 @@ _PACKERS: Mapping[str, Mapping[int, _Packer]] = {
     "sub": {0: _feature, 1: _feature},
     "mul": {0: _feature, 1: _feature},
 }
-"""Operator -> index of the argument -> how a constant there is packed."""
+"""Operator -> index of the argument -> function that packs a constant there."""
 
 
 def packing(prefix: str, device: Device, call: TaskCall, index: int, options: Options) -> Packing:
-    """See `fleet.sdk.tasks.GraphTasks`; prefix: of the operators' names."""
+    """Pack a constant; see `fleet.sdk.tasks.GraphTasks`. prefix: of the operators' names."""
     packer = _PACKERS.get(call.op.removeprefix(prefix), {}).get(index)
     operand = call.args[index]
     if packer is None:
@@ -180,5 +180,5 @@ def packing(prefix: str, device: Device, call: TaskCall, index: int, options: Op
 
 
 def packing_of(prefix: str) -> Callable[[Device, TaskCall, int, Options], Packing]:
-    """`packing` for operators of that prefix."""
+    """Return `packing` for operators with that prefix."""
     return partial(packing, prefix)

@@ -1,4 +1,4 @@
-"""Products by weights: mvm, mvm_bn, mvm_bn_res. A step with more tokens than one instruction takes is a loop over tiles."""
+"""Products by weights: mvm, mvm_bn, mvm_bn_res. If a step has more tokens than one instruction takes, a loop runs over tiles."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ INDEX_BYTES = 4
 
 
 def has_argmax(call: TaskCall) -> bool:
-    """Whether the call leaves indices, too."""
+    """Whether the call also returns indices."""
     return flag(call, "arg_max")
 
 
 def mvm(context: TaskContext, call: TaskCall) -> None:
-    """x (1, tokens, CHin) by weights (CHin, CHout)."""
+    """Multiply x (1, tokens, CHin) by weights (CHin, CHout)."""
     _product(context, call, "mvm")
 
 
 def mvm_bn(context: TaskContext, call: TaskCall) -> None:
-    """The same, times and plus a number a channel."""
+    """Multiply by weights, then apply a factor and a bias per channel."""
     _product(context, call, "mvm_bn")
 
 
 def mvm_bn_res(context: TaskContext, call: TaskCall) -> None:
-    """The same, plus or times a residual."""
+    """As `mvm_bn`, then add or multiply a residual."""
     _product(context, call, "mvm_bn_res")
 
 
 def weight_operand(call: TaskCall) -> TaskOperand:
-    """The weights. Raises DeviceError for what is none."""
+    """Return the weights. Raises DeviceError if the operand is not a weight."""
     weights = argument(call, 1, "weights")
     if weights.space != "hbm" or weights.dtype != "int4" or len(weights.shape) != 2:
         raise refused(call, f"its second operand is {weights.dtype} in {weights.space}, expected int4 weights in hbm")
@@ -76,7 +76,7 @@ def _product(context: TaskContext, call: TaskCall, instruction: str) -> None:
 
 
 def _emit_tile(context: TaskContext, instruction: str, whole: MvmFields, tokens: Number, index: Expr, tile: int) -> None:
-    if isinstance(index, Numb):  # without a loop every step is small enough
+    if isinstance(index, Numb):  # without a loop every step fits
         context.emit(instruction, whole.encode(context.device))
         return
     first = index * tile

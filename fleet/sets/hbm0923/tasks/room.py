@@ -1,4 +1,4 @@
-"""What tensors of a graph take: features, index tensors, KV caches; and their strides."""
+"""Memory sizes and strides of a graph's tensors: features, index tensors, KV caches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INDEX_DTYPES = {"uint32", "int32"}
 
 
 def spaces(device: Device) -> Mapping[str, Space]:
-    """DDR, a bank of HBM, and the two halves of the on-chip memory."""
+    """Return the spaces: DDR, a bank of HBM, and the two halves of the on-chip memory."""
     found = {"ddr": Space(device.memory["ddr"], PIXEL_BYTES), "hbm": Space(bank_bytes(device), PIXEL_BYTES)}
     if half := device.parameters.get("OnchipDepth", 0) * PIXEL_BYTES:
         found[ONCHIP] = Space(2 * half, PIXEL_BYTES, parts=2)
@@ -29,13 +29,16 @@ def spaces(device: Device) -> Mapping[str, Space]:
 
 
 def most(device: Device, value: Number) -> int:
-    """The largest that a size gets. One that depends on the step counts tokens, of which there are MaxToken."""
+    """Return the largest value of a size. A size that depends on the step counts tokens, at most MaxToken."""
     number = dim(value)
     return number if isinstance(number, int) else min(upper(number), device.parameters["MaxToken"])
 
 
 def room(device: Device, operand: TaskOperand, attrs: Mapping[str, object]) -> OnChipRoom:
-    """See `fleet.sdk.tasks.GraphTasks`. Strides of features use the step's tokens, of caches the largest number of positions."""
+    """Return an operand's size; see `fleet.sdk.tasks.GraphTasks`.
+
+    Strides of features use the step's tokens, those of caches the maximum number of positions.
+    """
     shape = ", ".join(str(d) for d in operand.shape)
     if operand.dtype in INDEX_DTYPES and operand.space == "ddr":
         count = 1
@@ -54,7 +57,7 @@ def room(device: Device, operand: TaskOperand, attrs: Mapping[str, object]) -> O
 
 
 def ceil_div_of(a: Number, b: int) -> Number:
-    """The quotient rounded up, of numbers and expressions."""
+    """Return the quotient rounded up, for numbers and expressions."""
     return dim((as_expr(a) + (b - 1)) // b)
 
 
@@ -71,12 +74,12 @@ def _cache_room(device: Device, operand: TaskOperand, attrs: Mapping[str, object
 
 
 def numbers(operand: TaskOperand) -> tuple[int, ...]:
-    """Its shape, address, surface and line stride; all of them must be numbers."""
+    """Return the operand's shape, address, surface and line stride; all must be numbers."""
     return tuple(int(v) for v in (*operand.shape, operand.address, operand.surface, operand.line))
 
 
 def load(_device: Device, operand: TaskOperand, memory: Memory) -> np.ndarray:
-    """The tensor of an operand: float16 (heads, tokens, channels), or uint32 indices of an argmax."""
+    """Return the tensor of an operand: float16 (heads, tokens, channels), or uint32 indices of an argmax."""
     if operand.dtype in INDEX_DTYPES:
         shape = tuple(int(d) for d in operand.shape)
         return np.asarray(memory.view("ddr", int(operand.address), 4 * prod(shape))).view("<u4").reshape(shape).copy()
@@ -87,7 +90,7 @@ def load(_device: Device, operand: TaskOperand, memory: Memory) -> np.ndarray:
 
 
 def store(_device: Device, operand: TaskOperand, array: np.ndarray) -> Sequence[Write]:
-    """Rounds to FP16 and pads with +0. Raises DeviceError for an array of another shape."""
+    """Round to FP16, pad with +0 and return the writes. Raises DeviceError if the array has another shape."""
     lines, tokens, channels, address, surface, line = numbers(operand)
     if array.shape != (lines, tokens, channels):
         raise DeviceError(f"an array of shape {list(array.shape)}, expected {[lines, tokens, channels]}")

@@ -1,4 +1,4 @@
-"""What works token by token: norms, rotary embedding, activations, sums and products of two tensors."""
+"""Operators that work token by token: norms, rotary embedding, activations, sums and products of two tensors."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ EPS_PARAMETER = "eps"
 
 
 def _pair(call: TaskCall) -> tuple[FeatureOperand, FeatureOperand]:
-    """Input and result."""
+    """Return input and result."""
     return feature(call, argument(call, 0, "a tensor"), "the input"), feature(call, call.results[0], "the result")
 
 
 def is_layer_norm(call: TaskCall) -> bool:
-    """Whether the mean is subtracted: the public compiler has one operator with attribute `rms` for both."""
+    """Whether the mean is subtracted. The public compiler has one operator with attribute `rms` for both norms."""
     return call.op.endswith("layer_norm") and not call.attrs.get("rms", 0)
 
 
@@ -54,7 +54,7 @@ def norm(context: TaskContext, call: TaskCall) -> None:
 
 
 def pos_emb(context: TaskContext, call: TaskCall) -> None:
-    """Rotary embedding of all heads: (heads, tokens, D), with one table (1, positions, D) of (cos, sin) for all of them."""
+    """Rotary embedding of all heads: (heads, tokens, D), with one shared table (1, positions, D) of (cos, sin)."""
     x, y = _pair(call)
     channels = head_channels(call, x.channels)
     table = argument(call, 1, "a table")
@@ -72,7 +72,7 @@ def pos_emb(context: TaskContext, call: TaskCall) -> None:
 
 
 def rope(context: TaskContext, call: TaskCall) -> None:
-    """The newer family: adjacent pairs of the first channels; the table has (1, 0) for the others."""
+    """Rotary embedding of the newer models: rotates adjacent pairs of the first channels; the table has (1, 0) for the others."""
     if call.attrs.get("mode") != "glm":
         what = "it pairs channels half a head apart, the device pairs neighbours"
         raise refused(call, what, "permute the rows of the weights before it and use pos_emb")
@@ -80,7 +80,7 @@ def rope(context: TaskContext, call: TaskCall) -> None:
 
 
 def activate(context: TaskContext, call: TaskCall) -> None:
-    """A function of every element, by a table of 16 segments."""
+    """Apply a function to every element, with a table of 16 segments."""
     x, y = _pair(call)
     operands = ActTensors(
         channels=known(x.channels, call, "the number of channels"), lines=x.lines, tokens=as_int(x.tokens),
@@ -91,7 +91,7 @@ def activate(context: TaskContext, call: TaskCall) -> None:
 
 
 def elementwise(mode: ElementwiseMode) -> Task:
-    """Sum, difference or product of two tensors of one shape."""
+    """Return the task of a sum, difference or product of two tensors of one shape."""
 
     def emit(context: TaskContext, call: TaskCall) -> None:
         a, y = _pair(call)

@@ -1,4 +1,4 @@
-"""Operators without instructions: what they give is where it stands already, under another shape, address or stride."""
+"""Operators without instructions: the result is the operand's memory with another shape, address or stride."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _three(call: TaskCall, shape: tuple[Number, ...]) -> tuple[Number, Number, N
 
 
 def _groups(call: TaskCall, channels: Number) -> int:
-    """Whole groups of 32 of a head. Raises DeviceError where a group would hold channels of two heads."""
+    """Return the whole groups of 32 channels of a head. Raises DeviceError if a group would hold channels of two heads."""
     number = known(channels, call, "the number of channels")
     if number % PIXEL_LANES:
         raise refused(call, f"heads of {number} channels do not stand in whole groups of {PIXEL_LANES}; {COPY}")
@@ -36,7 +36,7 @@ def _groups(call: TaskCall, channels: Number) -> int:
 
 
 def reshape(call: TaskCall, shapes: Shapes) -> tuple[TaskOperand, ...]:
-    """Heads to channels and back: (1, tokens, heads * D) and (heads, tokens, D) are the same bytes where D is a multiple of 32."""
+    """Reshape heads to channels and back: (1, tokens, heads * D) and (heads, tokens, D) are the same bytes if 32 divides D."""
     x, shape = _source(call), _three(call, shapes[0])
     if all(same(a, b) for a, b in zip(x.shape, shape, strict=True)):
         return (replace(x, shape=shape, name=""),)
@@ -52,7 +52,7 @@ def reshape(call: TaskCall, shapes: Shapes) -> tuple[TaskOperand, ...]:
 
 
 def split(call: TaskCall, shapes: Shapes) -> tuple[TaskOperand, ...]:
-    """Parts along the axis in which the results are smaller: channels at multiples of 32, tokens, or heads."""
+    """Split along the axis in which the results are smaller: channels at multiples of 32, tokens, or heads."""
     x = _source(call)
     axis = _axis(call, [x.shape], shapes)
     parts: list[TaskOperand] = []
@@ -68,7 +68,7 @@ def split(call: TaskCall, shapes: Shapes) -> tuple[TaskOperand, ...]:
 
 
 def concat(call: TaskCall, shapes: Shapes) -> tuple[TaskOperand, ...]:
-    """The operands as one, where each stands behind the one before: parts of one tensor, in order."""
+    """Join operands that are adjacent parts of one tensor, in order."""
     parts = [_source(call, i) for i in range(len(call.args))]
     shape = _three(call, shapes[0])
     axis = _axis(call, shapes, [p.shape for p in parts])
@@ -86,7 +86,7 @@ def concat(call: TaskCall, shapes: Shapes) -> tuple[TaskOperand, ...]:
 
 
 def concat_parts(call: TaskCall, whole: TaskOperand) -> tuple[TaskOperand, ...]:
-    """Where the operands stand when they are written into the result."""
+    """Return the places of the operands if they are written directly into the result."""
     axis = _axis(call, [whole.shape], [a.shape for a in call.args])
     made: list[TaskOperand] = []
     at: Number = 0
@@ -102,7 +102,7 @@ def concat_parts(call: TaskCall, whole: TaskOperand) -> tuple[TaskOperand, ...]:
 
 
 def gather(call: TaskCall, shapes: Shapes) -> tuple[TaskOperand, ...]:
-    """One token of all, by default the last."""
+    """Select one token, by default the last."""
     x, shape = _source(call), _three(call, shapes[0])
     if not same(shape[1], 1):
         raise refused(call, f"a result of {shape[1]} tokens, expected one")
@@ -112,14 +112,14 @@ def gather(call: TaskCall, shapes: Shapes) -> tuple[TaskOperand, ...]:
 
 
 def _bytes(call: TaskCall, x: TaskOperand, axis: int, count: Number) -> Number:
-    """Bytes that `count` heads, tokens or channels take."""
+    """Return the bytes of `count` heads, tokens or channels."""
     if axis == 0:
         return dim(as_expr(x.line) * count)
     return dim(as_expr(count) * PIXEL_BYTES) if axis == 1 else dim(as_expr(x.surface) * _groups(call, count))
 
 
 def _axis(call: TaskCall, whole: Shapes, parts: Shapes) -> int:
-    """The axis along which parts make a whole: the one given, else the one in which they differ."""
+    """Return the axis along which parts form the whole: the given one, else the one in which the shapes differ."""
     given = call.real("axis" if "axis" in call.attrs else "dim")
     if given is not None:
         return int(given) % 3

@@ -1,1 +1,1 @@
-"""The instructions beside the MVM's, one module a unit, and what they share."""
+"""All instructions except MVM, one module per unit, and their common parts."""

@@ -20,11 +20,11 @@ from fleet.sets.hbm0923.units.unit import UnitInstruction
 
 SEGMENTS = 16
 TABLE_BYTES = 128
-"""Of which x, k and b take 32 each; the rest is 0."""
+"""x, k and b take 32 bytes each; the rest is 0."""
 
 
 class ActTensors(operands.ActOperands):
-    """Operands of an activation, and the tensors that they stand for."""
+    """Operands of an activation, and the tensors that they describe."""
 
     @property
     def source(self) -> FeatureTensor:
@@ -39,21 +39,21 @@ class ActTensors(operands.ActOperands):
         )
 
     def reads(self, device: Device) -> list[Range]:
-        """Features and the table."""
+        """Return the ranges of features and table."""
         return [*self.source.ranges(), Range("ddr", self.table_addr, TABLE_BYTES)]
 
     def writes(self, device: Device) -> list[Range]:
-        """Features."""
+        """Return the ranges of features."""
         return self.destination.ranges()
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """One pass, once the table is there."""
+        """Return the cycles: one pass, after the table is loaded."""
         plan = UnitPlan("act", self.source, self.destination, FeatureTensor(self.table_addr, 0, 0, 1, 1, 1), TABLE_BYTES // 64)
         return plan_cycles(device, plan, memory)
 
 
 def piecewise(v: Bits, table: npt.NDArray[np.float16]) -> Bits:
-    """FP16 bit patterns through a table [3, 16] of x, k, b; v's shape."""
+    """Apply a table [3, 16] of x, k, b to FP16 bit patterns; v's shape."""
     if v.size > 1 << 16:
         return piecewise(np.arange(1 << 16, dtype=np.uint16), table)[v]
     x, k, b = table.astype(np.float32)

@@ -23,17 +23,17 @@ from fleet.sets.hbm0923.units.unit import UnitInstruction
 
 
 def scale_lsb(device: Device) -> int:
-    """Bits of the scale in its register; the bank step stands above them."""
+    """Return the bits of the scale in its register; the bank step is above them."""
     return 20 if device.parameters["ScaleFp20"] else 16
 
 
 def with_bank_step(device: Device, scale: int) -> int:
-    """The operand `scale`. scale: FP16 bits, or an FP20 word where the device has `ScaleFp20`."""
+    """Return the operand `scale`. scale: FP16 bits, or an FP20 word if the device has `ScaleFp20`."""
     return scale | device.parameters["Log2BankStep"] << scale_lsb(device)
 
 
 class AttentionOperands(operands.TrpMvmOperands):
-    """Operands of attention, and the tensors that they stand for; lines are query heads.
+    """Operands of attention, and the tensors that they describe; lines are query heads.
 
     `trp_mvm` (`scores`): queries by keys, D inputs and T outputs. `f2w_mvm` has operands of the same names: weights by values, T
     inputs and D outputs.
@@ -69,22 +69,22 @@ class AttentionOperands(operands.TrpMvmOperands):
         return KvCache(self.wt_addr, self.wt_head, self.wt_line, self.kv_heads, self.outputs, self.inputs)
 
     def scale_value(self, device: Device) -> np.float32:
-        """The scale as binary32."""
+        """Return the scale as binary32."""
         bits = self.scale & ((1 << scale_lsb(device)) - 1)
         if device.parameters["ScaleFp20"]:
             return fp20_value(bits)
         return np.float32(np.uint16(bits).view(np.float16))
 
     def reads(self, device: Device) -> list[Range]:
-        """Features and cache."""
+        """Return the ranges of features and cache."""
         return [*self.source.ranges(), *self.vectors.ranges(device)]
 
     def writes(self, device: Device) -> list[Range]:
-        """Features."""
+        """Return the ranges of features."""
         return self.destination.ranges()
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """The cache is read for every query head and token."""
+        """Return the cycles; the cache is read for every query head and token."""
         v = self.vectors
         repeats = self.heads // self.kv_heads * self.tokens
         lines = Lines(v.base, v.heads, v.head, repeats, v.lines(device.parameters["HbmPorts"]), v.line, v.line_bytes // BEAT_BYTES)
@@ -92,13 +92,13 @@ class AttentionOperands(operands.TrpMvmOperands):
 
 
 class TrpMvmTensors(AttentionOperands):
-    """Queries by keys."""
+    """Operands of `trp_mvm`: queries by keys."""
 
     scores = True
 
 
 class F2wMvmTensors(AttentionOperands):
-    """Weights by values."""
+    """Operands of `f2w_mvm`: weights by values."""
 
     INSTRUCTION, FIXED = operands.F2wMvmOperands.INSTRUCTION, operands.F2wMvmOperands.FIXED
     LAYOUT = operands.F2wMvmOperands.LAYOUT

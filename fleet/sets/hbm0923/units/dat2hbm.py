@@ -19,7 +19,7 @@ from fleet.sets.hbm0923.units.unit import UnitInstruction
 
 
 class Dat2HbmOperands(operands.Dat2hbmOperands):
-    """Operands of a cache write, and the tensors that they stand for; lines are key/value heads."""
+    """Operands of a cache write, and the tensors that they describe; lines are key/value heads."""
 
     @property
     def source(self) -> FeatureTensor:
@@ -29,13 +29,13 @@ class Dat2HbmOperands(operands.Dat2hbmOperands):
 
     @property
     def vectors(self) -> KvCache:
-        """The cache as far as it is filled then."""
+        """The cache with its content after this instruction."""
         total = self.last + self.tokens
         vectors, length = (total, self.channels) if self.keys else (self.channels, total)
         return KvCache(self.out_addr, self.wt_head, self.wt_line, self.heads, vectors, length)
 
     def blocks(self, device: Device) -> Iterator[tuple[int, int, int, int]]:
-        """Every contiguous piece that is written: (port, offset, head, position or channel)."""
+        """Yield every contiguous piece that is written: (port, offset, head, position or channel)."""
         ports = device.parameters["HbmPorts"]
         first, count, at = (self.last, self.tokens, 0) if self.keys else (0, self.channels, 2 * self.last)
         for h in range(self.heads):
@@ -43,16 +43,16 @@ class Dat2HbmOperands(operands.Dat2hbmOperands):
                 yield i % ports, self.out_addr + h * self.wt_head + i // ports * self.wt_line + at, h, i
 
     def reads(self, device: Device) -> list[Range]:
-        """Features."""
+        """Return the ranges of features."""
         return self.source.ranges()
 
     def writes(self, device: Device) -> list[Range]:
-        """Elements of K or V, nothing beside them."""
+        """Return the ranges of the elements of K or V, and nothing else."""
         size = 2 * (self.channels if self.keys else self.tokens)
         return [Range("hbm", at, size, port) for port, at, _, _ in self.blocks(device)]
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """A pixel goes to one port (K) or to all of them (V)."""
+        """Return the cycles; a pixel goes to one port (K) or to all of them (V)."""
         return store_cycles(device, self.source, keys=bool(self.keys), last=self.last, memory=memory)
 
 

@@ -23,11 +23,11 @@ _FUNCTIONS = {ElementwiseMode.ADD: np.add, ElementwiseMode.SUB: np.subtract, Ele
 
 
 class ElementwiseTensors(operands.ElementwiseOperands):
-    """Operands of an elementwise instruction, and the tensors that they stand for; A and B have the same strides."""
+    """Operands of an elementwise instruction, and the tensors that they describe; A and B have the same strides."""
 
     @property
     def channels(self) -> int:
-        """Of all three tensors, exact."""
+        """Exact channels of all three tensors."""
         return channels_of(self.surfaces, self.lanes)
 
     @property
@@ -45,16 +45,16 @@ class ElementwiseTensors(operands.ElementwiseOperands):
         )
 
     def reads(self, device: Device) -> list[Range]:
-        """A and B, also where they are one tensor."""
+        """Return the ranges of A and B, even if they are one tensor."""
         a, b = self.sources
         return [*a.ranges(), *b.ranges()]
 
     def writes(self, device: Device) -> list[Range]:
-        """Features."""
+        """Return the ranges of features."""
         return self.destination.ranges()
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """Two beats are read for one that is written."""
+        """Return the cycles; two beats are read for each one written."""
         a, b = self.sources
         return plan_cycles(device, UnitPlan("elementwise", a, self.destination, b), memory)
 

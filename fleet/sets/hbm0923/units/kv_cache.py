@@ -1,7 +1,7 @@
-"""The KV cache in HBM: how K and V of one layer stand in the ports, and reading it.
+"""The KV cache in HBM: layout of K and V of one layer in the ports, and reading it.
 
-K: position t in port t % P, line t / P, its D values contiguous. V: channel d in port d % P, line d / P, its positions
-contiguous. A line takes `line` bytes, the lines of one key/value head follow each other, `head` bytes are between heads.
+K: position t in port t % P, line t / P, its D values contiguous. V: channel d in port d % P, line d / P, its positions contiguous.
+A line takes `line` bytes, the lines of one key/value head follow each other, and heads are `head` bytes apart.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fleet.sets.hbm0923.units.refusals import Hull, Refusal, RefusalCause
 
 @dataclass(frozen=True)
 class KvCache:
-    """Where the vectors of `heads` key/value heads stand.
+    """The place of the vectors of `heads` key/value heads.
 
     base: offset in the bank of every port; head, line: strides in bytes.
     vectors: numbered across the ports (positions of K, channels of V); length: FP16 elements of each.
@@ -32,28 +32,28 @@ class KvCache:
     length: int
 
     def lines(self, ports: int) -> int:
-        """Lines of one head in a port."""
+        """Return the lines of one head in a port."""
         return ceil_div(self.vectors, ports)
 
     @property
     def line_bytes(self) -> int:
-        """Whole beats that a vector takes."""
+        """Bytes of a vector in whole beats."""
         return BEAT_BYTES * ceil_div(2 * self.length, BEAT_BYTES)
 
     def head_bytes(self, ports: int) -> int:
-        """From the first byte of a head to behind its last one."""
+        """Return the bytes from the start of a head to its end."""
         return (self.lines(ports) - 1) * self.line + self.line_bytes
 
     def end(self, ports: int) -> int:
-        """Behind the last byte of the hull, the same in every port."""
+        """Return the end of the hull, the same in every port."""
         return self.base + (self.heads - 1) * self.head + self.head_bytes(ports)
 
     def hull(self, device: Device, name: str) -> Hull:
-        """The hull, as the register `name` has its start."""
+        """Return the hull; register `name` holds its start."""
         return Hull(name, "hbm", self.base, self.end(device.parameters["HbmPorts"]))
 
     def ranges(self, device: Device) -> list[Range]:
-        """What is read: whole lines, the same in every port."""
+        """Return the ranges that are read: whole lines, the same in every port."""
         ports = device.parameters["HbmPorts"]
         lines, size = self.lines(ports), self.line_bytes
         starts = [self.base + h * self.head for h in range(self.heads)]
@@ -64,7 +64,7 @@ class KvCache:
         return [Range("hbm", at, n, port) for at, n in blocks for port in range(ports)]
 
     def load(self, device: Device, memory: Memory, head: int) -> npt.NDArray[np.float16]:
-        """One head's vectors, [vectors, length up to a whole pixel], +0 behind the length."""
+        """Return one head's vectors, [vectors, length rounded up to a whole pixel], +0 after the length."""
         ports = device.parameters["HbmPorts"]
         lines = self.lines(ports)
         size = self.head_bytes(ports)
@@ -76,7 +76,7 @@ class KvCache:
         return out.reshape(lines * ports, -1)[: self.vectors]
 
     def strides(self, device: Device, names: tuple[str, str]) -> list[Refusal]:
-        """Strides that are too small. names: the registers of head and line stride."""
+        """Return refusals for strides that are too small. names: the registers of head and line stride."""
         lines = self.lines(device.parameters["HbmPorts"])
         found: list[Refusal] = []
         if lines > 1 and self.line < self.line_bytes:

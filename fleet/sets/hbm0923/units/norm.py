@@ -22,15 +22,15 @@ from fleet.sets.hbm0923.units.unit import UnitInstruction
 EPS_REGISTER = 4 * 224
 """Byte address of the parameter register with epsilon (binary32)."""
 _BLOCK_LANES = 1 << 16
-"""Lanes that are normalised together: 256 KiB of binary32, which stay in the second cache."""
+"""Lanes that are normalised together: 256 KiB of binary32, which fit into the second cache."""
 
 
 class NormTensors(operands.NormOperands):
-    """Operands of a norm, and the tensors that they stand for."""
+    """Operands of a norm, and the tensors that they describe."""
 
     @property
     def channels(self) -> int:
-        """Of input and output, exact."""
+        """Exact channels of input and output."""
         return channels_of(self.surfaces, self.lanes)
 
     @property
@@ -51,27 +51,28 @@ class NormTensors(operands.NormOperands):
         return 4 * PIXEL_LANES * self.surfaces
 
     def reads(self, device: Device) -> list[Range]:
-        """Features and coefficients."""
+        """Return the ranges of features and coefficients."""
         return [*self.source.ranges(), Range("ddr", self.wt_addr, self.weight_bytes)]
 
     def writes(self, device: Device) -> list[Range]:
-        """Features."""
+        """Return the ranges of features."""
         return self.destination.ranges()
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """RMS norm goes twice over every row, layer norm three times."""
+        """Return the cycles; RMS norm passes over every row twice, layer norm three times."""
         coefficients = FeatureTensor(self.wt_addr, 0, 0, 1, 1, 1)
         kind = "layer norm" if self.layer else "norm"
         return plan_cycles(device, UnitPlan(kind, self.source, self.destination, coefficients, 2 * self.surfaces), memory)
 
 
 def normalise(x: F32, gamma: F32, beta: F32, inv: np.float32, eps: np.float32, *, layer: bool) -> F32:
-    """y before it is rounded to FP16.
+    """Return y before it is rounded to FP16.
 
     Args:
         x: [surfaces, tokens, 32], +0 in absent lanes; overwritten.
         gamma, beta: [surfaces, 1, 32].
-        inv: 1 / channels. eps: added to the mean of the squares.
+        inv: 1 / channels.
+        eps: added to the mean of the squares.
         layer: subtract the mean.
     """
     if layer:

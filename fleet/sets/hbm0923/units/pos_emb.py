@@ -21,7 +21,7 @@ HEAD_CHANNELS = (64, 128)
 
 
 class PosEmbTensors(operands.PosEmbOperands):
-    """Operands of a rotary embedding, and the tensors that they stand for; lines are heads."""
+    """Operands of a rotary embedding, and the tensors that they describe; lines are heads."""
 
     def _feature(self, base: int, surface: int, head: int, onchip: bool = False) -> FeatureTensor:
         return FeatureTensor(base, surface, head, self.channels // PIXEL_LANES, self.heads, self.tokens, onchip)
@@ -38,11 +38,11 @@ class PosEmbTensors(operands.PosEmbOperands):
 
     @property
     def angles(self) -> FeatureTensor:
-        """The table, for every head."""
+        """The table, with lines for all heads."""
         return self._feature(self.table_addr, self.table_surface, self.table_line)
 
     def reads(self, device: Device) -> list[Range]:
-        """Features; the table once where heads share it."""
+        """Return the ranges of features and table; a table that heads share counts once."""
         angles = self.angles if self.table_line else self._one_table()
         return [*self.source.ranges(), *angles.ranges()]
 
@@ -50,11 +50,11 @@ class PosEmbTensors(operands.PosEmbOperands):
         return FeatureTensor(self.table_addr, self.table_surface, 0, self.channels // PIXEL_LANES, 1, self.tokens)
 
     def writes(self, device: Device) -> list[Range]:
-        """Features."""
+        """Return the ranges of features."""
         return self.destination.ranges()
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """A beat of the table goes with every beat; a table that all heads share is read once if the buffer holds it."""
+        """Return the cycles; every beat needs one of the table. A shared table is read once if the buffer holds it."""
         stays = self.table_line == 0 and self.tokens * self.channels // PIXEL_LANES <= coefficient_beats(device)
         return plan_cycles(device, UnitPlan("pos_emb", self.source, self.destination, self.angles, resident=stays), memory)
 

@@ -1,4 +1,4 @@
-"""Why an instruction is refused: the causes, which of several counts, and the checks that instructions share."""
+"""Refusals of instructions: the causes, their ranking, and the checks that instructions share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fleet.sets.hbm0923.units.feature import LANES_LSB, FeatureTensor
 
 
 class RefusalCause(IntEnum):
-    """Numbers of the error-cause register that a check can give."""
+    """Numbers of the error-cause register that a check can return."""
 
     ILLEGAL_MODE = 1
     BAD_SIZE = 2
@@ -28,9 +28,9 @@ RANK: tuple[RefusalCause, ...] = (
     RefusalCause.UNALIGNED,
     RefusalCause.OUT_OF_RANGE,
 )
-"""Of several violations the first of these counts."""
+"""If there are several violations, the first of these causes counts."""
 MOST_LINES = 255
-"""Lines (heads) of a feature tensor, but for MVM."""
+"""Maximum lines (heads) of a feature tensor, except for MVM."""
 
 
 class Refusal(NamedTuple):
@@ -41,9 +41,9 @@ class Refusal(NamedTuple):
 
 
 class Hull(NamedTuple):
-    """A range of bytes that a check sees, under the name of the register that it starts at.
+    """A range of bytes for a check, with the name of the register that holds its start.
 
-    feature: where it is a feature tensor, so that an exact match can be told from an overlap.
+    feature: the feature tensor if it is one, so that an exact match can be distinguished from an overlap.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Hull(NamedTuple):
 
 
 def first_refusal(found: Iterable[Refusal]) -> tuple[int, str] | None:
-    """(cause, all lines of that cause) of the highest rank."""
+    """Return (cause, all lines of that cause) with the highest rank, or None."""
     listed = list(found)
     if not listed:
         return None
@@ -63,7 +63,7 @@ def first_refusal(found: Iterable[Refusal]) -> tuple[int, str] | None:
 
 
 def given(fields: Mapping[str, int], names: Sequence[str]) -> list[Refusal]:
-    """Registers that are missing or wider than 32 bits: hardware never sees these."""
+    """Return refusals of missing registers and of values wider than 32 bits, which hardware never sees."""
     missing = [Refusal(RefusalCause.UNSUPPORTED, f"{name}: no value given") for name in names if name not in fields]
     return missing or [
         Refusal(RefusalCause.UNSUPPORTED, f"{name}: {fields[name]} does not fit in 32 bits")
@@ -83,9 +83,9 @@ _CAUSES = {
 def described(
     operands: type[Operands], fields: Mapping[str, int], causes: Mapping[str, RefusalCause] | None = None
 ) -> Iterator[Refusal]:
-    """What the description does not allow; of the start register (the last one) another instruction's mode.
+    """Yield violations of the description; for the start register (the last one), the mode of another instruction.
 
-    causes: of values and derived operands of some registers, where the kind does not say it.
+    causes: by register, for values and derived operands, if the kind of violation does not determine the cause.
     """
     known = {operands.FIXED[-1][0]: RefusalCause.ILLEGAL_MODE, **(causes or {})}
     for v in operands.violations(fields):
@@ -93,38 +93,38 @@ def described(
 
 
 def mode(name: str, value: int, expected: Sequence[int]) -> Iterator[Refusal]:
-    """The start register."""
+    """Check the start register."""
     if value not in expected:
         yield Refusal(RefusalCause.ILLEGAL_MODE, f"{name}: mode {value:#x}, expected {' or '.join(hex(m) for m in expected)}")
 
 
 def one_of(fields: Mapping[str, int], expected: Mapping[str, Sequence[int]]) -> Iterator[Refusal]:
-    """Registers that must have one of a few values."""
+    """Check registers that must have one of a few values."""
     for name, values in expected.items():
         if fields[name] not in values:
             yield Refusal(RefusalCause.UNSUPPORTED, f"{name}: {fields[name]:#x}, expected {' or '.join(hex(v) for v in values)}")
 
 
 def only_bits(name: str, value: int, mask: int) -> Iterator[Refusal]:
-    """No bits outside a mask."""
+    """Check that no bits outside a mask are set."""
     if value & ~mask:
         yield Refusal(RefusalCause.UNSUPPORTED, f"{name}: {value:#x}, expected no bits outside {mask:#x}")
 
 
 def between(name: str, value: int, low: int, high: int, what: str) -> Iterator[Refusal]:
-    """A size within its buffer."""
+    """Check that a size fits its buffer."""
     if not low <= value <= high:
         yield Refusal(RefusalCause.BAD_SIZE, f"{name}: {value}, expected {low} to {high} ({what})")
 
 
 def same(name: str, value: int, expected: int, what: str) -> Iterator[Refusal]:
-    """A duplicate, or a size that others determine."""
+    """Check a duplicate, or a size that others determine."""
     if value != expected:
         yield Refusal(RefusalCause.BAD_SIZE, f"{name}: {value}, expected {expected} ({what})")
 
 
 def surfaces(name: str, value: int, most: int, what: str) -> Iterator[Refusal]:
-    """A surfaces register with the valid lanes of the last group; `most` channels."""
+    """Check a surfaces register with the valid lanes of the last group. most: channels."""
     count, lanes = value & 0xFFFF, value >> LANES_LSB
     if lanes >= 32:
         yield Refusal(RefusalCause.BAD_SIZE, f"{name}: {lanes} lanes in the last group, expected 0 (all 32) to 31")
@@ -133,13 +133,13 @@ def surfaces(name: str, value: int, most: int, what: str) -> Iterator[Refusal]:
 
 
 def pixel_stride(name: str, value: int, count: int, tokens: int) -> Iterator[Refusal]:
-    """A stride between groups or lines of so many tokens; one of a kind needs none."""
+    """Check a stride between groups or lines of so many tokens; a single group or line needs none."""
     if count > 1 and value < tokens * PIXEL_BYTES:
         yield Refusal(RefusalCause.BAD_SIZE, f"{name}: {value:#x}, expected at least {tokens * PIXEL_BYTES:#x} ({tokens} tokens)")
 
 
 def rows_apart(names: tuple[str, str], strides: tuple[int, int], counts: tuple[int, int], tokens: int) -> Iterator[Refusal]:
-    """An output's rows of tokens must not overlap, or pixels would be written twice: one stride steps over all of the other's.
+    """Check that an output's rows of tokens do not overlap: one stride must step over all rows of the other.
 
     names, strides, counts: of groups of channels (surfaces), then of lines.
     """
@@ -150,24 +150,24 @@ def rows_apart(names: tuple[str, str], strides: tuple[int, int], counts: tuple[i
 
 
 def aligned(fields: Mapping[str, int], names: Iterable[str], unit: int = PIXEL_BYTES) -> Iterator[Refusal]:
-    """Addresses and strides in whole beats."""
+    """Check that addresses and strides are whole beats."""
     for name in names:
         if fields[name] % unit:
             yield Refusal(RefusalCause.UNALIGNED, f"{name}: {fields[name]:#x}, expected a multiple of {unit}")
 
 
 def beats_aligned(fields: Mapping[str, int], names: Iterable[str]) -> Iterator[Refusal]:
-    """The same in HBM."""
+    """Check that addresses and strides are whole HBM beats."""
     return aligned(fields, names, BEAT_BYTES)
 
 
 def feature_hull(name: str, feature: FeatureTensor) -> Hull:
-    """The hull of a feature tensor."""
+    """Return the hull of a feature tensor."""
     return Hull(name, feature.space, feature.base, feature.end, feature)
 
 
 def in_memory(device: Device, hulls: Iterable[Hull]) -> Iterator[Refusal]:
-    """Every range within DDR, one HBM bank or one half of the on-chip memory."""
+    """Check that every range is within DDR, one HBM bank or one half of the on-chip memory."""
     for h in hulls:
         if h.space == "onchip":
             half = device.parameters["OnchipDepth"] * PIXEL_BYTES
@@ -182,12 +182,12 @@ def in_memory(device: Device, hulls: Iterable[Hull]) -> Iterator[Refusal]:
 
 
 def bank_bytes(device: Device) -> int:
-    """Bytes of an HBM bank that there are."""
+    """Return the bytes of an HBM bank that exist."""
     return min(device.memory["hbm"], 1 << device.parameters["Log2BankStep"])
 
 
 def apart(device: Device, sources: Sequence[Hull], outputs: Sequence[Hull], *, in_place: bool = False) -> Iterator[Refusal]:
-    """Outputs meet no source and no other output; on chip they stand in another half than any source.
+    """Check that outputs overlap no source and no other output; on chip they must be in another half than every source.
 
     in_place: in DDR an output may be exactly one of the feature tensors that are read.
     """

@@ -21,11 +21,11 @@ from fleet.sets.hbm0923.units.refusals import Refusal
 from fleet.sets.hbm0923.units.unit import UnitInstruction
 
 _BLOCK_LANES = 1 << 15
-"""Lanes that are worked on together: a few arrays of 128 KiB stay in the second cache."""
+"""Lanes that are processed together: a few arrays of 128 KiB fit into the second cache."""
 
 
 class SoftmaxTensors(operands.SoftmaxOperands):
-    """Operands of a softmax, and the tensors that they stand for; lines are heads, channels positions."""
+    """Operands of a softmax, and the tensors that they describe; lines are heads, channels are positions."""
 
     @property
     def source(self) -> FeatureTensor:
@@ -40,23 +40,23 @@ class SoftmaxTensors(operands.SoftmaxOperands):
         )
 
     def reads(self, device: Device) -> list[Range]:
-        """Features, masked ones too."""
+        """Return the ranges of features, including masked ones."""
         return self.source.ranges()
 
     def writes(self, device: Device) -> list[Range]:
-        """Features."""
+        """Return the ranges of features."""
         return self.destination.ranges()
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """Three passes over every row: maximum, sum, scaling."""
+        """Return the cycles; three passes over every row: maximum, sum, scaling."""
         plan = UnitPlan("softmax", self.source, self.destination, lanes=self.last + 1, causal=bool(self.mask))
         return plan_cycles(device, plan, memory)
 
 
 def soft_maximum(x: F32, valid: npt.NDArray[np.bool_]) -> F32:
-    """y before it is rounded to FP16, +0 where not valid. Both [surfaces, tokens, 32]."""
+    """Return y before it is rounded to FP16, +0 where not valid. Both [surfaces, tokens, 32]."""
     m = np.fmax.reduce(np.where(valid, x, np.float32(-np.inf)), axis=(0, 2))
-    # Where all are NaN, m is -infinity here and would be NaN: x - m is NaN either way.
+    # If all are NaN, m is -infinity here instead of NaN; x - m is NaN either way.
     e = np.where(valid, exp32(x - m[:, None]), np.float32(0))
     y = e * recip(sum_beats(e))[:, None]
     return np.where(valid, y, np.float32(0))

@@ -1,4 +1,4 @@
-"""What the instructions beside MVM have in common: operands that know their ranges, and a check with causes."""
+"""Common parts of all instructions except MVM: operands that know their ranges, and a check with causes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["UnitInstruction", "UnitOperands"]
 
 
 class UnitOperands(Protocol):
-    """What the registers of one instruction say."""
+    """The decoded registers of one instruction."""
 
     def reads(self, device: Device) -> list[Range]:
-        """Every range read."""
+        """Return every range that is read."""
         ...
 
     def writes(self, device: Device) -> list[Range]:
-        """Every range written."""
+        """Return every range that is written."""
         ...
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """Cycles from start to commit; see `fleet.sets.hbm0923.cycles.units` and `cache_timing`."""
+        """Return the cycles from start to commit; see `fleet.sets.hbm0923.cycles.units` and `fleet.sets.hbm0923.cycles.caches`."""
         ...
 
 

@@ -23,24 +23,24 @@ class Wt2HbmOperands(operands.Wt2hbmOperands):
 
     @classmethod
     def copy(cls, source: int, destination: int, size: int, port: int) -> Self:
-        """From a DDR offset to one in the bank of `port`; size: bytes. The registers of the unit's other instruction are 0."""
+        """Return a copy from a DDR offset to one in the bank of `port`. size: bytes. The other registers of the unit are 0."""
         return cls(insts_addr=0, beats=0, tasks=0, ddr_addr=source, hbm_low=destination, bits=8 * size, port=port)
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Bytes to copy."""
         return self.bits // 8
 
     def reads(self, device: Device) -> list[Range]:
-        """Bytes in DDR."""
+        """Return the range in DDR."""
         return [Range("ddr", self.ddr_addr, self.size)]
 
     def writes(self, device: Device) -> list[Range]:
-        """Bytes in the port's bank."""
+        """Return the range in the port's bank."""
         return [Range("hbm", self.hbm_low, self.size, self.port)]
 
     def cycles(self, device: Device, memory: Timing = "ideal") -> int:
-        """A beat of 32 bytes a cycle; the last may be part of one."""
+        """Return the cycles: a beat of 32 bytes per cycle; the last beat may be partial."""
         return copy_cycles(device, self.ddr_addr, self.hbm_low, self.size, memory)
 
 

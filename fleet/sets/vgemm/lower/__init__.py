@@ -1,1 +1,1 @@
-"""Operations of the IR become instructions: matching, tiles, windows, schedule."""
+"""Lowers operations of the IR to instructions: matching, tiles, windows, schedule."""

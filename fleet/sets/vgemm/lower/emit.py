@@ -1,4 +1,4 @@
-"""Steps from tile sizes and places: what each instruction touches is worked out where the instruction is made."""
+"""Makes steps from tile sizes and places, including the ranges that each instruction touches."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Uop = tuple[int, int, int]
 
 
 def uop_bytes(uops: Sequence[Uop]) -> np.ndarray:
-    """Micro-operations as they stand in memory: 11, 11 and 10 bits, uint8."""
+    """Return micro-operations as in memory: 11, 11 and 10 bits, uint8."""
     words = np.array([a | s << 11 | w << 22 for a, s, w in uops], "<u4")
     return words.view(np.uint8)
 
 
 class Uops:
-    """The micro-operations of a program, each list once, at consecutive places; the beginning of a list is no other list.
+    """The micro-operations of a program: each list is stored once, contiguously; a prefix of a list is shared with it.
 
-    A table has as many as the scratchpad holds; behind a full one another begins, which is loaded before it is used.
+    A table has as many as the scratchpad holds. After a full table another one begins, which must be loaded before it is used.
     """
 
     def __init__(self, depth: int = 1 << 11) -> None:
@@ -38,7 +38,7 @@ class Uops:
         self._known: dict[tuple[Uop, ...], int] = {}
 
     def place(self, uops: Sequence[Uop]) -> tuple[int, int]:
-        """(first, one more than the last) of the list in the last table. Raises DeviceError for a list beyond a table."""
+        """Return [first, end) of the list in the last table. Raises DeviceError if the list does not fit into a table."""
         key = tuple(uops)
         if len(key) > self._depth:
             raise DeviceError(f"a list of {len(key)} micro-operations, expected at most {self._depth}", where="gemm")
@@ -75,7 +75,7 @@ def load(
     device: Device, kind: MemoryType, sram: int, address: int, y: int, x: int, stride: int = 0,
     y_pad: tuple[int, int] = (0, 0), x_pad: tuple[int, int] = (0, 0),
 ) -> ScheduledStep:  # fmt: skip
-    """LOAD of [y, x] elements; stride 0: rows touch."""
+    """Return a LOAD of [y, x] elements; stride 0: adjacent rows."""
     t = LoadOperands(
         memory_type=kind, sram_base=sram, address=address, y_size=y, x_size=x, x_stride=stride or x,
         y_pad_before=y_pad[0], y_pad_after=y_pad[1], x_pad_before=x_pad[0], x_pad_after=x_pad[1],
@@ -84,13 +84,13 @@ def load(
 
 
 def store(device: Device, kind: MemoryType, sram: int, address: int, y: int, x: int, stride: int = 0) -> ScheduledStep:
-    """STORE of [y, x] elements; stride 0: rows touch."""
+    """Return a STORE of [y, x] elements; stride 0: adjacent rows."""
     t = StoreOperands(memory_type=kind, sram_base=sram, address=address, y_size=y, x_size=x, x_stride=stride or x)
     return ScheduledStep("store", t, reads=(_sram(t),), writes=(_ddr(device, t),))
 
 
 def _hull(space: str, first: Sequence[int], factor: tuple[int, int], extents: tuple[int, int], depth: int) -> ByteSpan:
-    """What indices reach; all where they wrap around."""
+    """Return the span that indices reach; the whole scratchpad if they wrap around."""
     last = max(first) + sum(f * (n - 1) for f, n in zip(factor, extents, strict=True))
     return ByteSpan(space, min(first), last + 1) if last < depth else ByteSpan(space, 0, depth)
 
@@ -99,7 +99,7 @@ def gemm(
     device: Device, uops: Uops, listed: Sequence[Uop], extents: tuple[int, int] = (1, 1), acc: tuple[int, int] = (0, 0),
     inp: tuple[int, int] = (0, 0), wgt: tuple[int, int] = (0, 0), *, reset: bool = False,
 ) -> ScheduledStep:  # fmt: skip
-    """GEMM with the listed micro-operations."""
+    """Return a GEMM with the listed micro-operations."""
     place = uops.place(listed)
     body = GemmOperands(
         uop_begin=place[0], uop_end=place[1], iter_out=extents[0], iter_in=extents[1], acc_out=acc[0], acc_in=acc[1],
@@ -117,7 +117,7 @@ def alu(
     device: Device, uops: Uops, listed: Sequence[Uop], op: AluOp, extents: tuple[int, int] = (1, 1),
     dst: tuple[int, int] = (0, 0), src: tuple[int, int] = (0, 0), imm: int | None = None,
 ) -> ScheduledStep:  # fmt: skip
-    """ALU with the listed micro-operations; imm None: of two accumulators. Raises DeviceError for an immediate beyond 16 bits."""
+    """Return an ALU with the listed micro-operations. imm None: of two accumulators. Raises DeviceError if imm exceeds 16 bits."""
     if imm is not None and not -(1 << 15) <= imm < 1 << 15:
         raise DeviceError(f"{imm} is no immediate of 16 bits", where=f"{device.name}, alu {op.name}")
     place = uops.place(listed)
@@ -132,5 +132,5 @@ def alu(
 
 
 def finish() -> ScheduledStep:
-    """A barrier."""
+    """Return a barrier."""
     return FINISH

@@ -1,6 +1,6 @@
-"""Which IR operations one product covers: matmul or convolution, bias, residual, and what ALU does with the sums.
+"""Finds the IR operations that one product covers: matmul or convolution, bias, residual, and ALU steps on the sums.
 
-A convolution is what NumPy makes of it: a padded image, one slice a tap, these side by side, and a matmul of that by a matrix
+A convolution is a pattern of NumPy operations: a padded image, one slice per tap, the slices concatenated, and a matmul by a matrix
 [taps * channels, outputs].
 """
 
@@ -31,7 +31,7 @@ __all__ = ["ConvolutionWindow", "ProductChain", "find_chain"]
 
 @dataclass(frozen=True)
 class ConvolutionWindow:
-    """A convolution's: taps (rows, columns), stride, and zeros before and behind each image's rows and columns."""
+    """The window of a convolution: taps (rows, columns), stride, and zeros before and after each image's rows and columns."""
 
     taps: tuple[int, int]
     stride: int
@@ -44,10 +44,13 @@ class ProductChain:
     """A covered chain.
 
     Attributes:
-        ops: of the group, the last one is what it computes. source: what is multiplied, in device memory.
-        weight, bias: names. residual: a value that is added. window: None for a plain product.
-        steps: what ALU does then, in order: (operation, immediate).
-        narrow: the result is INT8, else it is INT32 or real.
+        ops: of the group; the last one computes its result.
+        source: the multiplied value, in device memory.
+        weight, bias: names.
+        residual: a value that is added.
+        window: None for a plain product.
+        steps: following ALU steps, in order: (operation, immediate).
+        narrow: the result is INT8; else INT32 or real.
     """
 
     ops: tuple[d.FleetOp, ...]
@@ -61,12 +64,12 @@ class ProductChain:
 
     @property
     def real(self) -> bool:
-        """Of real numbers, which stand in fixed point on the device."""
+        """Whether it computes with real numbers, which are in fixed point on the device."""
         return numpy_dtype(self.source.type).kind == "f"
 
 
 def find_chain(op: d.FleetOp, program: Program) -> ProductChain | None:
-    """The chain that ends with `op`, or None. Its operations are in program order."""
+    """Return the chain that ends with `op`, or None. Its operations are in program order."""
     found = _CHAIN.find(op, program)
     if not isinstance(found, Covered):
         return None
@@ -82,13 +85,13 @@ def find_chain(op: d.FleetOp, program: Program) -> ProductChain | None:
 
 
 def _step(site: Site) -> tuple[AluOp, int]:
-    """What ALU does, with which immediate."""
+    """Return the ALU operation and its immediate."""
     what, number = _ALU[type(site.op)], int(site.number or 0)
     return what, number.bit_length() - 1 if what is AluOp.SHR else number
 
 
 def _is_step(site: Site) -> bool:
-    """Whether ALU does it: a number that fits into 16 bits, a power of two to divide by; ReLU alone with real numbers."""
+    """Whether ALU can do it: an immediate of 16 bits, a division by a power of two; for real numbers only ReLU."""
     number = site.number
     if number is None or not float(number).is_integer():
         return False
@@ -100,7 +103,7 @@ def _is_step(site: Site) -> bool:
 
 
 def _adds(site: Site, shape: tuple[int, ...]) -> bool:
-    """Whether something of this shape is added to sums, which keep theirs."""
+    """Whether a value of this shape is added to sums that keep their shape."""
     sums, result = shape_of(site.value.type), shape_of(site.op.results[0].type)
     return site.other is not None and shape_of(site.other.type) == shape and sums == result
 
@@ -117,8 +120,10 @@ def _is_residual(site: Site) -> bool:
 
 
 def _fits(value: SSAValue, program: Program) -> bool:
-    """Whether a real value may stand in fixed point: a number that it holds, or activations. What is computed of weights alone is a
-    weight, which no product adds; a mask of infinities is one."""
+    """Whether a real value may be in fixed point: a number in range, or activations.
+
+    Values computed from weights alone are weights, which no product adds; a mask of infinities is an example.
+    """
     if isinstance(value.owner, d.ConstantOp):
         return abs(float(value.owner.value.value.data)) < 1 << (31 - FRACTION)
     waiting, seen = [value], set[SSAValue]()
@@ -136,7 +141,7 @@ def _fits(value: SSAValue, program: Program) -> bool:
 
 
 def _product(op: d.FleetOp, program: Program) -> Start[ProductChain] | None:
-    """A product of float32, or of INT8 that was cast to INT32, by a weight; a convolution."""
+    """Match a product by a weight, of float32 or of INT8 cast to INT32; or a convolution."""
     if not isinstance(op, d.MatmulOp) or len(shape_of(op.rhs.type)) != 2 or len(shape_of(op.lhs.type)) < 2:
         return None
     casts = [v.owner for v in (op.lhs, op.rhs) if isinstance(v.owner, d.CastOp)]
@@ -155,7 +160,7 @@ def _product(op: d.FleetOp, program: Program) -> Start[ProductChain] | None:
 
 
 def _convolution(chain: ProductChain) -> ProductChain | None:
-    """The chain with its window where the source is slices of a padded image side by side."""
+    """Return the chain with its window if the source is concatenated slices of a padded image; else None."""
     joined = chain.source.owner
     if not isinstance(joined, d.ConcatOp) or joined.axis.value.data not in {-1, 3} or len(shape_of(chain.source.type)) != 4:
         return None

@@ -1,4 +1,4 @@
-"""Products of INT8 and of real tensors, convolutions, and views become instructions."""
+"""Patterns for products of INT8 and of real tensors, convolutions, and views."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ _LARGEST = 2.0 ** (31 - FRACTION)
 
 @dataclass(frozen=True)
 class ProductData:
-    """A product and what follows it; bits: fraction bits of its input where a calibration saw it, else None."""
+    """A product with its epilogue. bits: fraction bits of its input if a calibration covers it, else None."""
 
     chain: ProductChain
     bits: int | None
 
 
 class ProductPattern:
-    """A matmul or a convolution by a weight, with what follows it."""
+    """A matmul or a convolution by a weight, with its epilogue."""
 
     name = "product"
 
     def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[ProductData] | Missed | None:
-        """See `fleet.sets.vgemm.lower.matching`."""
+        """Match a chain of `fleet.sets.vgemm.lower.matching`."""
         chain = find_chain(op, program)
         if chain is None:
             return _why(op)
@@ -77,7 +77,7 @@ class ProductPattern:
         return None
 
     def emit(self, match: Match[ProductData], context: EmitContext) -> None:
-        """Quantises real inputs first, then computes tile by tile."""
+        """Quantise real inputs first, then compute tile by tile."""
         chain = match.data.chain
         device = context.device
         source, target = shape_of(chain.source.type), chain.ops[-1].results[0]
@@ -123,8 +123,8 @@ class ProductPattern:
             context.emit(call)
 
     def _with_uops(self, steps: Iterable[ScheduledStep], uops: Uops, context: EmitContext, name: str) -> Iterator[ScheduledStep]:
-        """The steps, and before the first one of every table its micro-operations' load."""
-        # Steps are made one after the other, so the table that is the last when one has been made is its own.
+        """Yield the steps, with the load of a table's micro-operations before its first step."""
+        # Steps are made one by one, so each uses the table that is the last one when it is made.
         tagged = [(uops.table, step) for step in steps]
         loaded = -1
         for table, step in tagged:
@@ -135,7 +135,7 @@ class ProductPattern:
             yield step
 
     def _shifts(self, chain: ProductChain, context: EmitContext, each: np.ndarray) -> int:
-        """Where the numbers stand by which SHR moves the sums of every channel (to the left: they are negative)."""
+        """Store the amounts by which SHR shifts each channel's sums, and return their address. Negative amounts shift left."""
         padded = np.zeros(channels(each.size), "<i4")
         padded[: each.size] = each
         return context.store(f"shifts of {chain.weight}", "ddr", padded.view(np.uint8))
@@ -152,12 +152,12 @@ class ProductPattern:
 
 
 class FlattenPattern:
-    """A reshape that keeps the bytes: all but the first axis become channels, and rows have no fill."""
+    """A reshape that keeps the bytes: all axes except the first become channels, and rows have no padding."""
 
     name = "flatten"
 
     def match(self, op: FleetOp, program: Program, device: Device, options: Options) -> Match[None] | Missed | None:
-        """Nothing runs."""
+        """Match the reshape."""
         if not isinstance(op, d.ReshapeOp) or numpy_dtype(op.operand.type).name not in {"int8", "int32", "float32"}:
             return None
         before, after = shape_of(op.operand.type), shape_of(op.results[0].type)
@@ -168,7 +168,7 @@ class FlattenPattern:
         return Match(self, (op,), (op.operand,), (), (op.results[0],), None, view=True)
 
     def emit(self, match: Match[None], context: EmitContext) -> None:
-        """The same bytes."""
+        """Emit no instruction; the result is a view."""
         context.view(match.results[0], match.activations[0], 0)
 
 
@@ -197,7 +197,7 @@ def _image(chain: ProductChain) -> Image:
 
 
 def _packed(device: Device, codes: np.ndarray, taps: int) -> np.ndarray:
-    """INT8 weights [taps * channels, outputs] as blocks [outputs, taps, channels] of [output, input], filled with zeros."""
+    """Return INT8 weights [taps * channels, outputs] as blocks [outputs, taps, channels] of [output, input], padded with zeros."""
     block = device.parameters["Block"]
     count, outputs = codes.shape[0] // taps, codes.shape[1]
     whole = np.zeros((taps, channels(count), channels(outputs)), np.int8)

@@ -1,9 +1,9 @@
-"""Dependency flags from what instructions read and write: the modules may then overlap, and the result is that of program order.
+"""Derives dependency flags from what instructions read and write: modules may overlap, the result equals program order.
 
-A step states the spans that it touches. Where a step meets what an earlier step of another module touches (and one of them writes),
-it waits for a token that the latest such step pushes. Tokens have no names: the n-th pop of a queue takes the n-th push. That fits,
-because a step waits only for one that is later than all that its module has waited for. Between load and store there is no queue;
-where nothing else orders two of them, a FINISH does.
+A step states the spans that it touches. If a step conflicts with an earlier step of another module (they overlap and one writes),
+it waits for a token that the latest such step pushes. Tokens have no names: the n-th pop of a queue takes the n-th push. That
+works, because a step waits only for a step that is later than all those that its module has waited for. There is no queue between
+load and store; if nothing else orders two of them, a FINISH does.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fleet.sets.vgemm.shapes import Loops, Transfer
 __all__ = ["FINISH", "MAX_TOKENS", "QUEUES", "ByteSpan", "ScheduledStep", "synchronised"]
 
 MAX_TOKENS = 63
-"""Of a queue, in program order."""
+"""Maximum number of tokens in a queue, counted in program order."""
 
 QUEUES: Mapping[tuple[str, str], tuple[str, str]] = {
     ("load", "compute"): ("push_next", "pop_prev"),
@@ -27,7 +27,7 @@ QUEUES: Mapping[tuple[str, str], tuple[str, str]] = {
     ("compute", "store"): ("push_next", "pop_prev"),
     ("store", "compute"): ("push_prev", "pop_next"),
 }
-"""(from, to) -> the flags of who gives and of who takes."""
+"""(from, to) -> the flags of the pushing and the popping side."""
 
 _MODULES = ("load", "compute", "store")
 
@@ -41,13 +41,13 @@ class ByteSpan:
     end: int
 
     def meets(self, other: ByteSpan) -> bool:
-        """Whether they have something in common."""
+        """Whether the spans overlap."""
         return self.space == other.space and self.start < other.end and other.start < self.end
 
 
 @dataclass(frozen=True)
 class ScheduledStep:
-    """One instruction without flags, and what it touches. body None: a FINISH."""
+    """One instruction without flags, and the spans that it touches. body None: a FINISH."""
 
     name: str
     body: Transfer | Loops | None
@@ -55,7 +55,7 @@ class ScheduledStep:
     writes: tuple[ByteSpan, ...] = ()
 
     def after(self, earlier: ScheduledStep) -> bool:
-        """Whether it has to wait for an earlier step."""
+        """Whether it must wait for an earlier step."""
         pairs = ((self.reads, earlier.writes), (self.writes, earlier.reads), (self.writes, earlier.writes))
         return any(a.meets(b) for mine, its in pairs for a in mine for b in its)
 
@@ -65,7 +65,7 @@ FINISH = ScheduledStep("finish", None)
 
 @dataclass
 class _Placed:
-    """A step in its place. knew: by module, the latest step that was known to be through when it began."""
+    """A step in the schedule. knew: module -> its latest step that had finished when this one began."""
 
     step: ScheduledStep
     module: str
@@ -85,7 +85,7 @@ class _Schedule:
         self.knows = {m: dict.fromkeys(_MODULES, -1) for m in _MODULES}
 
     def add(self, step: ScheduledStep) -> None:
-        """Places a step behind all others."""
+        """Append a step."""
         if step.body is None:
             self.placed.append(_Placed(step, "", {}, set()))
             self._restart()
@@ -105,10 +105,10 @@ class _Schedule:
         self.of[module].append(len(self.placed) - 1)
 
     def _waits(self, step: ScheduledStep, module: str) -> dict[str, int] | None:
-        """Module -> the step of it whose token is waited for; None where queues cannot say it."""
+        """Return module -> the step whose token to wait for; None if queues cannot express the dependence."""
         knows, waits = dict(self.knows[module]), dict[str, int]()
         needs = {other: self._latest(step, other, knows[other]) for other in _MODULES if other != module}
-        # The latest one first: what its module has waited for may make the other one needless.
+        # The latest one first: its module may already have waited for the other one.
         for other in sorted(needs, key=lambda m: -needs[m]):
             if needs[other] <= knows[other]:
                 continue
@@ -132,9 +132,9 @@ def _later(a: Mapping[str, int], b: Mapping[str, int]) -> dict[str, int]:
 
 
 def synchronised(steps: Sequence[ScheduledStep], ops: tuple[str, ...] = ()) -> list[Call]:
-    """The calls of the steps with their flags, and a FINISH where no queue can order two of them.
+    """Return the calls of the steps with their flags, and a FINISH where no queue can order two of them.
 
-    Raises DeviceError where more tokens would be under way than a queue holds.
+    Raises DeviceError if a queue would hold too many tokens.
     """
     schedule = _Schedule()
     for step in steps:

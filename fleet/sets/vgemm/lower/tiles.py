@@ -1,4 +1,4 @@
-"""Steps of a product: tiles that fit into the scratchpads, in two halves: one is loaded while the other is computed."""
+"""Steps of a product: tiles that fit into halves of the scratchpads. One half is loaded while the other is computed."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from fleet.sets.vgemm.operands import AluOp, MemoryType
 __all__ = ["Epilogue", "ScratchpadRoom", "Tile", "TileRun", "dense", "finished", "load_weights", "quantise"]
 
 _ROWS = 64
-"""Rows of a tile at most: each is a micro-operation."""
+"""Maximum rows of a tile; each row is a micro-operation."""
 
 
 @dataclass(frozen=True)
 class Epilogue:
-    """What becomes of the sums: where bias, residual and result stand in DDR (None: there is none), and what ALU does.
+    """The epilogue of a product: addresses of bias, residual and result in DDR (None: absent), and ALU steps.
 
-    shift: to the left, before the bias (real numbers). steps: after bias and residual. narrow: the result is INT8.
-    shifts: where numbers for SHR stand, one a channel, instead of `shift`.
+    shift: to the left, before the bias (real numbers). steps: after bias and residual. narrow: the result is INT8. shifts: address
+    of amounts for SHR, one per channel, used instead of `shift`.
     """
 
     result: int
@@ -39,7 +39,7 @@ class Epilogue:
 
 @dataclass(frozen=True)
 class ScratchpadRoom:
-    """Elements of the scratchpads."""
+    """Numbers of elements of the scratchpads."""
 
     uop: int
     inp: int
@@ -48,7 +48,7 @@ class ScratchpadRoom:
 
     @classmethod
     def of(cls, device: Device) -> ScratchpadRoom:
-        """Of a device."""
+        """Return the room of a device."""
         p = device.parameters
         return cls(p["UopDepth"], p["InpDepth"], p["WgtDepth"], p["AccDepth"])
 
@@ -56,13 +56,13 @@ class ScratchpadRoom:
 def quantise(
     device: Device, uops: Uops, source: int, target: int, elements: int, bits: int = ACTIVATION_BITS
 ) -> Iterator[ScheduledStep]:
-    """Real numbers of DDR (fixed point) to INT8 with `bits` fraction bits: to the nearest, ties up, limited to the range.
+    """Convert real numbers in DDR (fixed point) to INT8 with `bits` fraction bits: to nearest, ties up, clipped to the range.
 
     elements: blocks of channels.
     """
     block, half = device.parameters["Block"], ScratchpadRoom.of(device).acc // 2
     shift = FRACTION - bits
-    # Half a step must fit into an immediate; shifted in two steps, the result is the same.
+    # Half a step must fit into an immediate. Shifting in two steps gives the same result.
     before = max(0, shift - 15)
     shift -= before
     first_shift = [(AluOp.SHR, before)] if before else []
@@ -75,7 +75,7 @@ def quantise(
 
 
 class TileRun(NamedTuple):
-    """Rows of a tile that follow each other in DDR too: the first of them in the tile, how many, the first of them in the whole."""
+    """Rows of a tile that are also contiguous in DDR: the first one in the tile, their number, the first one in the whole."""
 
     at: int
     rows: int
@@ -84,7 +84,7 @@ class TileRun(NamedTuple):
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile of sums in the accumulators: rows by `blocks` blocks of outputs at `base`; its first block of the whole."""
+    """A tile of sums in the accumulators at `base`: rows by `blocks` blocks of outputs, with its first block in the whole."""
 
     base: int
     blocks: int
@@ -93,12 +93,12 @@ class Tile:
 
     @property
     def rows(self) -> int:
-        """Of all runs."""
+        """Number of rows of all runs."""
         return sum(run.rows for run in self.runs)
 
 
 def finished(device: Device, uops: Uops, tile: Tile, all_blocks: int, e: Epilogue) -> Iterator[ScheduledStep]:
-    """Bias, residual and steps on a tile of sums, and its way to DDR."""
+    """Apply bias, residual and ALU steps to a tile of sums, and store it to DDR."""
     block = device.parameters["Block"]
     extents, each = (tile.rows, tile.blocks), (tile.blocks, 1)
     count = tile.rows * tile.blocks
@@ -132,9 +132,9 @@ def finished(device: Device, uops: Uops, tile: Tile, all_blocks: int, e: Epilogu
 def dense(
     device: Device, uops: Uops, source: int, weights: int, rows: int, inputs: int, used: int, outputs: int, e: Epilogue
 ) -> Iterator[ScheduledStep]:
-    """A matrix product: [rows, inputs] of DDR by weights, both in blocks. A tile has as many outputs as weights fit, then rows.
+    """Multiply [rows, inputs] in DDR by weights, both in blocks. A tile has as many outputs as weights fit, then rows.
 
-    weights: blocks [outputs, inputs]. used: blocks of inputs that hold something, the others of a row hold zeros.
+    weights: blocks [outputs, inputs]. used: nonzero blocks of a row's inputs; the others hold zeros.
     """
     block, room = device.parameters["Block"], ScratchpadRoom.of(device)
     depth = min(used, room.inp // 2, room.wgt // 2)
@@ -168,7 +168,7 @@ def dense(
 def load_weights(
     device: Device, weights: int, at: int, first_out: int, outs: int, first: int, count: int, inputs: int
 ) -> ScheduledStep:
-    """Blocks [first_out, outs] by [first, count] of weights [outputs, inputs], to consecutive elements from `at` on."""
+    """Load blocks [first_out, outs] by [first, count] of weights [outputs, inputs] to consecutive elements from `at` on."""
     block = device.parameters["Block"]
     start = weights + block * block * (first_out * inputs + first)
     return emit.load(device, MemoryType.WGT, at, start, outs, count, inputs)

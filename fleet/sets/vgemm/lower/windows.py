@@ -1,8 +1,7 @@
 """Steps of a convolution of any size: tiles of output rows and columns, of output blocks, and of the terms of a sum.
 
-Every tile has one half of the scratchpads of inputs and of accumulators, so that one is loaded while the other is computed. The
-weights of a tile's output blocks stay for all tiles where they fit; else parts of the terms come one after the other, in halves as
-well.
+Every tile uses one half of the input and accumulator scratchpads, so that one tile is loaded while the other is computed. The
+weights of a tile's output blocks stay for all tiles if they fit; else parts of the terms are loaded in turn, also in halves.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from fleet.sets.vgemm.operands import MemoryType
 __all__ = ["Image", "convolution", "unfit"]
 
 _FACTORS = 1 << 11
-"""Factors of a loop are below it."""
+"""Factors of a loop must be below it."""
 _ZEROS = 15
-"""Elements beside a row, and rows, that a load fills at most."""
+"""Maximum elements of padding beside a row, and rows of padding, of a load."""
 _AROUND = 24
-"""Cycles of a load beside its elements, about."""
+"""Approximate cycles of a load besides its elements."""
 
 
 @dataclass(frozen=True)
 class Image:
-    """A convolution's source: images of rows by columns pixels, and its window; output rows and columns. channels: without fill."""
+    """A convolution's source: images of rows by columns pixels; its window; output rows and columns. channels: without padding."""
 
     count: int
     rows: int
@@ -43,7 +42,7 @@ class Image:
 
 @dataclass(frozen=True)
 class _Plan:
-    """Output rows, columns and blocks of a tile; terms of a sum whose weights are there at a time; whether all of them stay."""
+    """Output rows, columns and blocks of a tile; terms of a sum whose weights are loaded at a time; whether all weights stay."""
 
     rows: int
     columns: int
@@ -53,7 +52,7 @@ class _Plan:
 
 
 def _even(whole: int, most: int) -> int:
-    """The size of parts that are as large as `most` allows and alike."""
+    """Return the size of equal parts, as large as `most` allows."""
     return -(-whole // -(-whole // most))
 
 
@@ -62,7 +61,7 @@ def _parts(whole: int) -> list[int]:
 
 
 def _plans(device: Device, image: Image, inputs: int, outputs: int, share: int) -> Iterator[tuple[int, _Plan]]:
-    """(cycles of loads, about; plan) of everything that fits."""
+    """Yield (approximate cycles of loads, plan) of every plan that fits."""
     room, window = ScratchpadRoom.of(device), image.window
     terms = window.taps[0] * window.taps[1] * inputs
     weight = max(device.parameters["Block"] ** 2 // 64, 1)
@@ -89,7 +88,7 @@ def _plan(device: Device, image: Image, inputs: int, outputs: int, share: int) -
 
 
 def unfit(device: Device, image: Image, inputs: int, outputs: int, *, residual: bool = False) -> str | None:
-    """Why a convolution cannot be done in tiles, in a clause; None where it can. inputs, outputs: blocks of channels."""
+    """Return why a convolution cannot be tiled, as a clause; None if it can. inputs, outputs: blocks of channels."""
     zeros = max(image.window.columns) * inputs
     if zeros > _ZEROS or max(image.window.rows) > _ZEROS:
         return f"{zeros} blocks of zeros beside a row, a load has at most {_ZEROS}"
@@ -101,7 +100,7 @@ def unfit(device: Device, image: Image, inputs: int, outputs: int, *, residual: 
 
 @dataclass(frozen=True)
 class _Range:
-    """Input rows (or columns) that a tile loads: first, how many, zeros before and behind; at: where its first tap stands."""
+    """Input rows (or columns) that a tile loads: first, count, zeros before and after. at: place of its first tap."""
 
     first: int
     count: int
@@ -110,12 +109,12 @@ class _Range:
 
     @property
     def size(self) -> int:
-        """With zeros."""
+        """Rows (or columns) including zeros."""
         return self.count + sum(self.zeros)
 
 
 def _range(first: int, count: int, taps: int, stride: int, before: int, size: int) -> _Range:
-    """Of outputs [first, first + count). One row that exists is loaded even where only zeros are needed."""
+    """Return the range for outputs [first, first + count). At least one real row is loaded, even if only zeros are needed."""
     low, high = first * stride - before, (first + count - 1) * stride - before + taps
     begin, end = min(max(low, 0), size - 1), max(min(high, size), 1)
     begin, end = min(begin, end - 1), max(end, begin + 1)
@@ -126,7 +125,7 @@ def _range(first: int, count: int, taps: int, stride: int, before: int, size: in
 def convolution(
     device: Device, uops: Uops, source: int, weights: int, image: Image, inputs: int, outputs: int, e: Epilogue
 ) -> Iterator[ScheduledStep]:
-    """Micro-operations are taps and channels, loops are a tile's pixels.
+    """Return the steps of a convolution: micro-operations are taps and channels, loops are a tile's pixels.
 
     weights: blocks [outputs, taps, inputs].
     """
@@ -134,7 +133,7 @@ def convolution(
     plan = _plan(device, image, inputs, outputs, 1 if e.residual is None else 2)
     if plan is None:
         raise DeviceError(f"{unfit(device, image, inputs, outputs, residual=e.residual is not None)}", where=device.name)
-    used = -(-image.channels // block)  # the others of a row hold zeros
+    used = -(-image.channels // block)  # the other blocks of a row hold zeros
     terms = window.taps[0] * window.taps[1] * inputs
     tiles = turn = 0
     for first_block in range(0, outputs, plan.blocks):
@@ -173,14 +172,14 @@ def convolution(
 
 
 def _tiles(image: Image, plan: _Plan) -> Iterator[tuple[int, int, int]]:
-    """(image, first row, first column) of the output."""
+    """Yield (image, first row, first column) of each output tile."""
     for n in range(image.count):
         for r in range(0, image.out_rows, plan.rows):
             yield from ((n, r, c) for c in range(0, image.out_columns, plan.columns))
 
 
 def _listed(window: ConvolutionWindow, inputs: int, used: int, line: int, terms: range) -> list[tuple[int, int]]:
-    """(place in the tile's inputs, place in the weights) of terms (tap, input block)."""
+    """Return (place in the tile's inputs, place in the weights) of terms (tap, input block)."""
     found: list[tuple[int, int]] = []
     for n, term in enumerate(terms):
         tap, i = divmod(term, inputs)
@@ -190,7 +189,7 @@ def _listed(window: ConvolutionWindow, inputs: int, used: int, line: int, terms:
 
 
 def _runs(image: Image, rows: int, columns: int, first: int) -> tuple[TileRun, ...]:
-    """Whole rows are one run of pixels, parts of them one a row."""
+    """Return the runs of a tile: whole rows are one run of pixels, parts of rows one run per row."""
     if columns == image.out_columns:
         return (TileRun(0, rows * columns, first),)
     return tuple(TileRun(y * columns, columns, first + y * image.out_columns) for y in range(rows))

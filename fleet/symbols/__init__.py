@@ -1,1 +1,1 @@
-"""Expressions over dynamic dimensions; at the bottom, used by all."""
+"""Expressions over dynamic dimensions; the lowest layer, used by all other packages."""

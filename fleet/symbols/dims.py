@@ -1,4 +1,4 @@
-"""Declared arrays: "float32[N, 64]" and the binding of its named dimensions to the arrays that are given."""
+"""Declared arrays: "float32[N, 64]", and the binding of named dimensions to given arrays."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_DIM = 1 << 31
 
 
 class DeclarationError(Exception):
-    """A declaration that cannot be read, or an array that does not fit one; the message has no place."""
+    """A declaration that cannot be read, or an array that does not fit one; the message names no source position."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Declared:
 
     Attributes:
         name: the argument's.
-        dtype: None where the given array decides.
-        dims: sizes, or names of sizes; None where the given array decides.
+        dtype: None if the given array decides.
+        dims: sizes, or names of sizes; None if the given array decides.
         optional: it has a default (a Python number) and may be missing.
     """
 
@@ -55,7 +55,7 @@ class Declared:
 
 
 def parse_declaration(name: str, text: str) -> Declared:
-    """Reads "float32[N, 64]" or "f32[]" for argument `name`. Raises DeclarationError saying what is understood."""
+    """Read "float32[N, 64]" or "f32[]" for argument `name`. Raises DeclarationError that states the accepted forms."""
     form = _FORM.match(text)
     if form is None or form[1] not in DTYPE_NAMES:
         raise DeclarationError(f'cannot read "{text}": expected a dtype and dimensions, such as "float32[N, 64]"; dtypes are '
@@ -77,12 +77,12 @@ def _dim(word: str, text: str) -> int | str:
 
 
 def names_of(declared: Iterable[Declared]) -> tuple[str, ...]:
-    """The named dimensions, each once, in the order of the declaration."""
+    """Return the named dimensions, each once, in the order of the declaration."""
     return tuple(dict.fromkeys(d for a in declared for d in a.dims or () if isinstance(d, str)))
 
 
 def bind(declared: Iterable[Declared], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
-    """Binds the named dimensions of `declared` to the shapes given for the arguments (those without one are left out).
+    """Bind the named dimensions of `declared` to the shapes of the arguments; arguments without a shape are left out.
 
     Returns name -> size. Raises DeclarationError naming the argument, what it needs and what was found.
     """

@@ -1,13 +1,13 @@
 """Number expressions (`ne`): integers that depend on dynamic dimensions, such as `(token + 31) // 32 * 2048`.
 
-Expressions are immutable and interned: two of the same structure are one object. So `==` and `hash` are Python's own (identity,
-a bool, safe in sets, dictionaries and dataclasses) and cost nothing however deep an expression is; `<`, `<=`, `>` and `>=` build
-expressions that are 1 or 0, and so do `equal(a, b)` and `differ(a, b)`. An expression has a truth value only where its bounds
-decide it; `if` on any other is an error, never a silent True.
+Expressions are immutable and interned: two of the same structure are one object. So `==` and `hash` are Python's own (identity;
+`==` returns a bool and is safe in sets, dictionaries and dataclasses), and their cost does not depend on the depth. `<`, `<=`, `>`
+and `>=` build expressions with value 1 or 0, and so do `equal(a, b)` and `differ(a, b)`. An expression has a truth value only if
+its bounds decide it; `if` on any other expression is an error, never a silent True.
 
-Meaning is that of Python's unbounded integers: `/` and `//` both divide and round down, `%` has the divisor's sign, shifts are
-multiplication and division by a power of two. `If` evaluates only the branch that it takes. Nothing here recurses, so depth is
-bounded by memory alone.
+Semantics are those of Python's unbounded integers: `/` and `//` both divide and round down, `%` has the divisor's sign, shifts are
+multiplication and division by a power of two. `If` evaluates only the branch that it takes. No function here is recursive, so only
+memory limits the depth.
 
 Example:
     >>> token = Var("token", max_data=2048)
@@ -45,7 +45,7 @@ METHODS.append(
 
 
 def dim(value: Number) -> Number:
-    """Simplified; an int where it is one."""
+    """Simplify a number; return an int if it is constant."""
     if type(value) is int:
         return value
     simple = as_expr(value).simplify()
@@ -53,42 +53,42 @@ def dim(value: Number) -> Number:
 
 
 def upper(value: Number) -> int:
-    """`Expr.upper`, of numbers too."""
+    """Return `Expr.upper`, also for plain numbers."""
     return as_expr(value).upper()
 
 
 def equal(a: Number, b: Number) -> Expr:
-    """1 where both have the same value, else 0."""
+    """Return an expression that is 1 if both have the same value, else 0."""
     return Operation("==", a, b)
 
 
 def differ(a: Number, b: Number) -> Expr:
-    """0 where both have the same value, else 1."""
+    """Return an expression that is 0 if both have the same value, else 1."""
     return Operation("!=", a, b)
 
 
 def minimum(a: Number, b: Number) -> Expr:
-    """The smaller of two."""
+    """Return the smaller of two."""
     return If(Operation("<", a, b), a, b)
 
 
 def maximum(a: Number, b: Number) -> Expr:
-    """The larger of two."""
+    """Return the larger of two."""
     return If(Operation("<", a, b), b, a)
 
 
 def ceil_div(a: Number, b: int) -> Expr:
-    """`a / b` rounded up. Raises ExprError unless b is a positive number."""
+    """Return `a / b` rounded up. Raises ExprError unless b is a positive number."""
     if b < 1:
         raise ExprError(f"ceil_div by {b}, expected a number above 0")
     return (as_expr(a) + (b - 1)) // b
 
 
 def log2(a: Number) -> Expr:
-    """The exponent of the largest power of two that is not above `a`."""
+    """Return the exponent of the largest power of two that is at most `a`."""
     return Operation("log2", a)
 
 
 def cast_int(a: Number) -> Expr:
-    """`a`: every expression is an integer already. There for the name."""
+    """Return `a`: every expression is an integer already. Provided for compatibility."""
     return as_expr(a)

@@ -1,4 +1,4 @@
-"""Bounds of expressions by interval arithmetic: sound (never too tight), not always the tightest."""
+"""Bounds of expressions by interval arithmetic: sound, but not always the tightest."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from fleet.symbols.expr_tree import MAX_SHIFT, Expr, ExprError, If, Numb, Var, p
 __all__ = ["bounds", "infinite", "lower_bound", "upper_bound"]
 
 Interval = tuple[float, float]
-"""Least and most: ints, or infinite. An interval is of the values that an expression has where it has one."""
+"""Least and greatest value: ints, or infinite. It covers the values wherever the expression has one."""
 
 _HUGE = 1 << MAX_SHIFT
 
 
 def bounds(e: Expr) -> Interval:
-    """Least and most value with all variables within their bounds; infinite where a variable without a bound decides it."""
+    """Return the least and greatest value with all variables within their bounds; infinite if an unbounded variable decides it."""
     if e.known_bounds is None:
         for part in post_order((e,), lambda x: () if x.known_bounds is not None else x.args):
             if part.known_bounds is None:
@@ -27,17 +27,17 @@ def bounds(e: Expr) -> Interval:
 
 
 def infinite(bound: float) -> bool:
-    """Whether it is no number. (`math.isinf` cannot say so of large ints.)"""
+    """Whether a bound is infinite. (`math.isinf` fails for large ints.)"""
     return bound in (inf, -inf)
 
 
 def lower_bound(e: Expr) -> int:
-    """`Expr.lower`."""
+    """Compute `Expr.lower`."""
     return _finite(e, bounds(e)[0], "lower")
 
 
 def upper_bound(e: Expr) -> int:
-    """`Expr.upper`."""
+    """Compute `Expr.upper`."""
     return _finite(e, bounds(e)[1], "upper")
 
 
@@ -52,7 +52,7 @@ def _finite(e: Expr, bound: float, which: str) -> int:
 
 
 def _clip(interval: Interval) -> Interval:
-    """Numbers too large for what they mean count as infinite; an interval never is empty (of what has no value: anything)."""
+    """Replace very large bounds by infinity, and an empty interval (of an expression without a value) by an unbounded one."""
     low, high = interval
     low = -inf if low < -_HUGE else _HUGE if low > _HUGE else low
     high = inf if high > _HUGE else -_HUGE if high < -_HUGE else high
@@ -121,7 +121,7 @@ def _corners(values: Iterable[float]) -> Interval:
 
 
 def _powers(low: float, high: float) -> tuple[float, float]:
-    """2 to the shift's bounds."""
+    """Return 2 to the bounds of the shift."""
 
     def power(n: float) -> float:
         return inf if n > MAX_SHIFT else 1 << int(n)
@@ -175,7 +175,7 @@ def _choice(e: If, parts: list[Interval]) -> Interval:
     if c0 == c1 == 0:
         return otherwise
     condition = e.args[0]
-    if condition.op in {"<", "<="} and len(condition.args) == 2:  # a minimum or a maximum is tighter than the union
+    if condition.op in {"<", "<="} and len(condition.args) == 2:  # the bounds of a minimum or maximum are tighter than the union
         if condition.args == e.args[1:]:
             return min(then[0], otherwise[0]), min(then[1], otherwise[1])
         if condition.args == (e.args[2], e.args[1]):

@@ -1,4 +1,4 @@
-"""Values of number expressions: what every operator computes, evaluation and substitution without recursion."""
+"""Values of number expressions: the operators, evaluation and substitution, without recursion."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ OPERATORS: Mapping[str, Callable[..., int]] = {
     "&": operator.and_, "|": operator.or_, "<": lambda a, b: int(a < b), "<=": lambda a, b: int(a <= b),
     "==": lambda a, b: int(a == b), "!=": lambda a, b: int(a != b), "neg": _negative, "log2": _log2,
 }  # fmt: skip
-"""What every operator computes. Raises ExprError where it has no value."""
+"""Operator -> function that computes it. Raises ExprError if it has no value."""
 
 
 def check_bound(variable: Var, value: int) -> int:
-    """The value. Raises ExprError when it is outside the variable's bounds."""
+    """Return the value. Raises ExprError if it is outside the variable's bounds."""
     most = variable.max_data
     if most is not None and value > most:
         raise ExprError(f"{variable.name} is {value}, expected {variable.min_data} to {most}",
@@ -64,7 +64,7 @@ def check_bound(variable: Var, value: int) -> int:
 
 
 def evaluate(roots: Sequence[Expr], bindings: Mapping[str, int]) -> list[int]:
-    """Values of several expressions that share parts; raises as `Expr.evaluate`."""
+    """Return the values of several expressions that share parts; raises as `Expr.evaluate` does."""
     known: dict[Expr, int] = {}
     stack = list(reversed(roots))
     while stack:
@@ -80,7 +80,7 @@ def evaluate(roots: Sequence[Expr], bindings: Mapping[str, int]) -> list[int]:
                 raise ExprError(f"no value for {e.name}", hint=f"given are {given}")
             known[e] = check_bound(e, operator.index(bindings[e.name]))
         else:
-            # Only the branch of an If that is taken has to have a value.
+            # Only the selected branch of an If must have a value.
             condition = known.get(e.args[0]) if isinstance(e, If) else None
             wanted = e.args if not isinstance(e, If) else e.args[:1] if condition is None else e.args[1 if condition else 2 :][:1]
             missing = [a for a in wanted if a not in known]
@@ -105,7 +105,7 @@ def _apply(e: Expr, values: Sequence[int]) -> int:
 
 
 def substitute(root: Expr, bindings: Mapping[str, Number]) -> Expr:
-    """See `Expr.substitute`."""
+    """Compute `Expr.substitute`."""
     new: dict[Expr, Expr] = {}
     for e in post_order((root,)):
         if isinstance(e, Var) and e.name in bindings:
@@ -119,7 +119,7 @@ def substitute(root: Expr, bindings: Mapping[str, Number]) -> Expr:
 
 
 def rebuild(e: Expr, args: Sequence[Expr]) -> Expr:
-    """The same operator on other operands."""
+    """Return the same operator on other operands."""
     if all(a is b for a, b in zip(e.args, args, strict=True)):
         return e
     return If(*args) if isinstance(e, If) else Operation(e.op, *args)

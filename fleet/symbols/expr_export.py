@@ -1,8 +1,7 @@
-"""Text of expressions: for people, as Python, as C++.
+"""Texts of expressions: for people, in Python, in C++.
 
-Python's and C++'s texts have the value that `Expr.evaluate` gives, for every binding within the variables' bounds. C++ computes in
-int64_t: an expression of which a part may leave 64 bits is refused, and where an operand may be negative the division that rounds
-down is spelled out.
+The Python and C++ texts have the value of `Expr.evaluate`, for every binding within the variables' bounds. C++ computes in int64_t:
+an expression with a part that may exceed 64 bits is refused. If an operand may be negative, rounding down is written out.
 """
 
 from __future__ import annotations
@@ -16,24 +15,25 @@ __all__ = ["MAX_DEPTH", "MAX_TEXT", "compile_python", "cpp_function", "python_fu
 
 MAX_TEXT = 1 << 16
 MAX_DEPTH = 180
-"""Characters of an expression's text, about, and how deeply its operators nest (Python reads 200 brackets). Parts that are used
-often or nest deeply go into a function's variables instead."""
+"""Approximate maximum length of an expression's text, and maximum nesting of its operators (Python's parser accepts 200 brackets).
+Parts that are used often or nest deeply become variables of a function instead.
+"""
 
 _DEPTH = 40
-"""Operators that may nest in a line of a function; Python's and C++'s parsers have limits of their own."""
+"""Maximum nesting of operators in a line of a function; Python's and C++'s parsers have their own limits."""
 
 _RANK = {"if": 0, "|": 2, "<": 1, "<=": 1, "==": 1, "!=": 1, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6, "//": 6, "%": 6,
          "neg": 7}  # fmt: skip
-"""How tightly Python's operators bind; what is not here binds tightest."""
+"""Precedence of Python's operators; operators that are not listed bind tightest."""
 
 _INT64 = (-(1 << 63), (1 << 63) - 1)
 
 Text = tuple[str, int]
-"""Text and how tightly its outermost operator binds."""
+"""A text and the precedence of its outermost operator."""
 
 
 def show(e: Expr) -> str:
-    """For people: as Python, or how large it is where the text would not be read anyway."""
+    """Return text for people: Python, or just the size if the text is too long to read."""
     try:
         return _render(e, _people)
     except ExprError:
@@ -42,12 +42,12 @@ def show(e: Expr) -> str:
 
 
 def to_python(e: Expr) -> str:
-    """See `Expr.to_python`. Raises ExprError beyond `MAX_TEXT` or `MAX_DEPTH`: `python_function` has no such limits."""
+    """Compute `Expr.to_python`. Raises ExprError beyond `MAX_TEXT` or `MAX_DEPTH`; `python_function` has no such limits."""
     return _render(e, _python)
 
 
 def to_cpp(e: Expr, wide: Iterable[str] = ()) -> str:
-    """See `Expr.to_cpp`. Raises ExprError where a part may leave 64 bits, or beyond `MAX_TEXT` or `MAX_DEPTH`."""
+    """Compute `Expr.to_cpp`. Raises ExprError if a part may exceed 64 bits, or beyond `MAX_TEXT` or `MAX_DEPTH`."""
     _check_width((e,))
     return _render(e, _Cpp(frozenset(wide)))
 
@@ -95,7 +95,7 @@ def _people(e: Expr, args: Sequence[Text]) -> Text:
 
 
 class _Cpp:
-    """Writes C++; every text is of a 64-bit type."""
+    """Writes C++; every text has a 64-bit type."""
 
     def __init__(self, wide: Collection[str]) -> None:
         self.wide = wide
@@ -126,7 +126,7 @@ class _Cpp:
             case "//" | "%":
                 return f"{_at(a, 6)} {'/' if e.op == '//' else '%'} {_at(b, 7)}", 6
             case "<<":
-                # C++ before 20 shifts no negative numbers to the left.
+                # C++ before C++20 does not define left shifts of negative numbers.
                 shift = f"(int64_t(1) << {_at(b, 5)})"
                 return (f"{_at(a, 5)} << {_at(b, 5)}", 4) if low >= 0 and b_high < 63 else (f"{_at(a, 6)} * {shift}", 6)
             case ">>":
@@ -149,7 +149,7 @@ def _cpp_number(value: int) -> str:
 
 
 def _cpp_floor(op: str, a: str, b: str) -> str:
-    """C++ rounds a quotient to 0."""
+    """Write a division that rounds down, because C++ rounds towards 0."""
     if op == "//":
         return f"([](int64_t a, int64_t b) {{ return a / b - (a % b != 0 && (a < 0) != (b < 0)); }}({a}, {b}))"
     return f"([](int64_t a, int64_t b) {{ return a % b + (a % b != 0 && (a < 0) != (b < 0) ? b : 0); }}({a}, {b}))"
@@ -160,7 +160,7 @@ def _cpp_least(b: str) -> str:
 
 
 def _check_width(roots: Sequence[Expr]) -> None:
-    """Raises ExprError where a part may leave 64 bits. What a variable without a bound decides is its user's to keep there."""
+    """Raises ExprError if a part may exceed 64 bits. Values that depend on an unbounded variable are the caller's concern."""
     open_: set[Expr] = set()
     for e in post_order(roots):
         if (isinstance(e, Var) and e.max_data is None) or any(a in open_ for a in e.args):
@@ -175,14 +175,14 @@ def _check_width(roots: Sequence[Expr]) -> None:
 
 
 def python_function(name: str, values: Sequence[Expr], parameters: Sequence[str] | None = None) -> str:
-    """Source of a Python function of the variables (`parameters`, by default as met) that returns the values as a list."""
+    """Return the source of a Python function that returns the values as a list. parameters: default: variables as met."""
     arguments = list(dict.fromkeys(v.name for e in values for v in e.variables)) if parameters is None else list(parameters)
     lines, last = _lines(values, arguments, _python, lambda t, text: f"    {t} = {text}")
     return "\n".join([f"def {name}({', '.join(arguments)}):", *lines, f"    return [{', '.join(last)}]", ""])
 
 
 def cpp_function(name: str, values: Sequence[Expr], parameters: Sequence[str] | None = None) -> str:
-    """Source of a C++ function of int64_t variables that writes the values to `int64_t* out`."""
+    """Return the source of a C++ function of int64_t variables that writes the values to `int64_t* out`."""
     _check_width(values)
     arguments = list(dict.fromkeys(v.name for e in values for v in e.variables)) if parameters is None else list(parameters)
     lines, last = _lines(values, arguments, _Cpp(frozenset(arguments)), lambda t, text: f"  const int64_t {t} = {text};")
@@ -192,9 +192,9 @@ def cpp_function(name: str, values: Sequence[Expr], parameters: Sequence[str] | 
 
 
 def compile_python(values: Sequence[Expr]) -> Callable[[Mapping[str, int]], list[int]]:
-    """A fast evaluator of many expressions at once: bindings -> their values, in order.
+    """Return a fast evaluator of many expressions: bindings -> their values, in order.
 
-    Bounds of the variables are not checked; the caller binds what `Expr.evaluate` would take.
+    It does not check the bounds of the variables; the caller binds only values that `Expr.evaluate` would accept.
     """
     names = list(dict.fromkeys(v.name for e in values for v in e.variables))
     space: dict[str, Callable[..., list[int]]] = {}
@@ -209,7 +209,7 @@ def _lines(
     write: Callable[[Expr, Sequence[Text]], Text],
     assign: Callable[[str, str], str],
 ) -> tuple[list[str], list[str]]:
-    """Assignments of parts, and the text of every value."""
+    """Return the assignments of parts, and the text of every value."""
     always = set(post_order(values, lambda e: e.args[:1] if isinstance(e, If) else e.args))
     uses: dict[Expr, int] = {}
     order = list(post_order(values))
@@ -226,7 +226,7 @@ def _lines(
             total.add(e)
         text = write(e, [made[a] for a in e.args])
         depth[e] = 1 + max((depth[a] for a in e.args), default=0)
-        # What may have no value must stay inside the branch that guards it.
+        # A part that may have no value must stay inside the branch that guards it.
         if e.args and (e in total or e in always) and (uses.get(e, 0) > 1 or depth[e] > _DEPTH):
             name = f"t{len(lines)}"
             while name in taken:
@@ -241,7 +241,7 @@ def _lines(
 
 
 def _has_value(e: Expr) -> bool:
-    """Whether the operator has a value for every value of its operands."""
+    """Whether the operator has a value for all values of its operands."""
     if e.op in {"//", "%"}:
         low, high = bounds(e.args[1])
         return low > 0 or high < 0

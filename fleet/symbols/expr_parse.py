@@ -1,4 +1,4 @@
-"""Reads back the text that `Expr.to_python` writes."""
+"""Parses the text that `Expr.to_python` writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BINARY: Mapping[type[ast.AST], str] = {
 
 
 def parse_python(text: str, variables: Mapping[str, Var]) -> Expr:
-    """The expression of a text over these variables. Raises ExprError for text that `to_python` does not write."""
+    """Return the expression of a text over these variables. Raises ExprError for text that `to_python` does not write."""
     try:
         return _read(ast.parse(text, mode="eval").body, variables)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -35,7 +35,7 @@ def _read(e: ast.expr, variables: Mapping[str, Var]) -> Expr:
             return Operation("neg", _read(operand, variables))
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return If(_read(test, variables), _read(body, variables), _read(orelse, variables))
-        # (x).bit_length() - 1 is the whole of a log2, and of nothing else.
+        # (x).bit_length() - 1 appears only as the text of a log2.
         case ast.BinOp(left=ast.Call(func=ast.Attribute(value=inner, attr="bit_length"), args=[]), op=ast.Sub()):
             return Operation("log2", _read(inner, variables))
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:

@@ -1,7 +1,7 @@
-"""Simplification: sums become `number * product + ... + number`, what bounds or divisors decide goes away.
+"""Simplification: sums become `number * product + ... + number`; parts that bounds or divisors decide disappear.
 
-Every rule keeps the value for all bindings within the variables' bounds for which the original has one; an expression that has no
-value somewhere (a division by zero) may get one there.
+Every rule keeps the value for all bindings within the variables' bounds for which the original has one. An expression without a
+value for some binding (a division by zero) may get one.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Atoms = tuple[Expr, ...]
 """Factors of a product, in the order in which they were met."""
 
 Terms = dict[frozenset[tuple[Expr, int]], tuple[int, Atoms]]
-"""A sum: product (factor, how often) -> coefficient and factors; the empty product is the number."""
+"""A sum: product (factor, exponent) -> coefficient and factors; the empty product is the constant."""
 
 _NUMBER: frozenset[tuple[Expr, int]] = frozenset()
 _MAX_FACTORS = 32
 
 
 def simplify(root: Expr) -> Expr:
-    """See `Expr.simplify`."""
+    """Compute `Expr.simplify`."""
     if root.known_simple is None:
         for e in post_order((root,), lambda x: x.args if x.known_simple is None else ()):
             if e.known_simple is None:
@@ -39,18 +39,18 @@ def _simple(e: Expr) -> Expr:
 
 
 def _mark(e: Expr, result: Expr) -> Expr | Literal[True]:
-    result.known_simple = True  # what is simple stays so
+    result.known_simple = True  # a simplified expression simplifies to itself
     return True if result is e else result
 
 
 def _settle(e: Expr) -> Expr:
-    """A number where the bounds leave only one."""
+    """Return a number if the bounds leave only one value."""
     low, high = bounds(e)
     return Numb(int(low)) if low == high else e
 
 
 def _step(e: Expr) -> Expr:
-    """One operator on simple operands."""
+    """Simplify one operator on simplified operands."""
     a = e.args
     if not a:
         return e
@@ -60,7 +60,7 @@ def _step(e: Expr) -> Expr:
         try:
             return Numb(OPERATORS[e.op](*(x.data for x in a if isinstance(x, Numb))))
         except ExprError:
-            return e  # it has no value: that is said when it is evaluated
+            return e  # it has no value: evaluation reports that
     b = a[1].data if len(a) == 2 and isinstance(a[1], Numb) else None
     match e.op:
         case "+" | "-" | "neg" | "*":
@@ -82,7 +82,7 @@ def _step(e: Expr) -> Expr:
 
 
 def _linear(e: Expr) -> Terms:
-    """The sum that `e` is; its operands are simple, so that their sums lie open."""
+    """Return `e` as a sum. Its operands are simplified, so their sums are visible."""
     terms: Terms = {}
     stack = [(e, 1)]
     while stack:
@@ -103,7 +103,7 @@ def _linear(e: Expr) -> Terms:
 
 
 def _multiply(terms: Terms, product: Expr, sign: int) -> None:
-    """Adds sign * product; a product of a number and a sum becomes a sum."""
+    """Add sign * product; a product of a number and a sum becomes a sum."""
     number, atoms = _factors(product)
     number *= sign
     if len(atoms) == 1 and atoms[0].op in {"+", "-"}:
@@ -118,7 +118,7 @@ def _factors(product: Expr) -> tuple[int, list[Expr]]:
     stack = [product]
     while stack:
         x = stack.pop()
-        # Powers of powers would open into more factors than memory holds.
+        # Powers of powers would expand into more factors than memory holds.
         if x.op == "*" and len(atoms) + len(stack) < _MAX_FACTORS:
             stack += [x.args[1], x.args[0]]
         elif x.op == "neg":
@@ -141,14 +141,14 @@ def _gather(terms: Terms, coefficient: int, atoms: Atoms) -> None:
 
 
 def _sum(terms: Terms) -> Expr:
-    """The terms as an expression: products first, the number last; no term of coefficient 0."""
+    """Return the terms as an expression: products first, the constant last; terms with coefficient 0 are dropped."""
     number, products = 0, list[tuple[int, Atoms]]()
     for key, (coefficient, atoms) in terms.items():
         if key == _NUMBER:
             number = coefficient
         elif coefficient:
             products.append((coefficient, atoms))
-    # A sum starts with what is added, where there is such a term: `a - b`, not `-b + a`.
+    # A sum starts with a positive term if there is one: `a - b`, not `-b + a`.
     products.sort(key=lambda p: p[0] < 0)
     made: Expr | None = None
     if products and products[0][0] < 0 and number > 0:
@@ -172,12 +172,12 @@ def _plus(made: Expr | None, coefficient: int, atoms: Atoms) -> Expr:
 
 
 def _split(e: Expr, d: int) -> tuple[Terms, Expr]:
-    """(q, r) with e = q * d + r: the terms that `d` divides go into q, of the number as much as leaves 0 <= rest < |d|."""
+    """Return (q, r) with e = q * d + r: q gets the terms that `d` divides; of the constant, as much as leaves 0 <= rest < |d|."""
     quotient: Terms = {}
     rest: Terms = {}
     for key, (coefficient, atoms) in _linear(e).items():
         if key == _NUMBER:
-            # Rounded so that the rest keeps the sign of the divisor: |d| > number >= 0 for d > 0.
+            # Round so that the rest keeps the sign of the divisor: |d| > number >= 0 for d > 0.
             quotient[key], rest[key] = (coefficient // d, ()), (coefficient % d, ())
         elif coefficient % d == 0:
             quotient[key] = coefficient // d, atoms
@@ -187,7 +187,7 @@ def _split(e: Expr, d: int) -> tuple[Terms, Expr]:
 
 
 def _divided(e: Expr, d: int) -> Expr:
-    """e // d of a number d that is not 0."""
+    """Return e // d for a number d other than 0."""
     if d < 0:
         return _divided(_sum(_linear(Operation("neg", e))), -d)  # floor(e / d) = floor(-e / -d)
     quotient, rest = _split(e, d)
@@ -204,7 +204,7 @@ def _nested(e: Expr, d: int) -> Expr:
 
 
 def _rest(e: Expr, d: int) -> Expr:
-    """e % d of a number d that is not 0."""
+    """Return e % d for a number d other than 0."""
     _, rest = _split(e, d)
     low, high = bounds(rest)
     if d > 0 and low >= 0 and high < d:
@@ -230,7 +230,7 @@ def _bitwise(e: Expr) -> Expr:
 
 
 def _compared(e: Expr) -> Expr:
-    """A comparison of two sums that their difference decides, or of what is left when equal terms are gone from both sides."""
+    """Return a comparison of two sums that their difference decides, or the comparison without the terms common to both sides."""
     difference = _sum(_linear(Operation("-", *e.args)))
     low, high = bounds(Operation(e.op, difference, 0))
     return Numb(int(low)) if low == high else e
@@ -246,7 +246,7 @@ def _choose(e: If) -> Expr:
     if condition.op == "!=" and isinstance(condition.args[1], Numb) and condition.args[1].data == 0:
         return If(condition.args[0], then, otherwise)
     if condition.op == "<" and {*condition.args} == {then, otherwise}:
-        # A minimum or a maximum. Where the first never is the larger, `then` is the value, also where both are equal.
+        # A minimum or maximum. If the first is never the larger, `then` is the value, also if both are equal.
         first, second = condition.args
         if bounds(_sum(_linear(Operation("-", first, second))))[1] <= 0:
             return then

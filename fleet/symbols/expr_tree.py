@@ -1,4 +1,4 @@
-"""The trees of number expressions: building, interning, walking. Users import `fleet.symbols.expr`, which says what they mean.
+"""The trees of number expressions: building, interning, walking. `fleet.symbols.expr` is the public module and defines semantics.
 
 Bounds, evaluation, simplification and export are modules above this one; an expression's methods reach them through `METHODS`.
 """
@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 MAX_SHIFT = 4096
-"""Shifts beyond are refused: their value would not fit any address, but would fill memory."""
+"""Larger shifts are refused: their value would exceed any address, and fill memory."""
 
 
 class ExprError(FleetError):
@@ -28,14 +28,14 @@ class ExprError(FleetError):
 
 
 _ARITY = {**dict.fromkeys(("+", "-", "*", "//", "%", "<<", ">>", "&", "|", "<", "<=", "==", "!="), 2), "neg": 1, "log2": 1}
-"""Operators and how many operands they take."""
+"""Operators and their number of operands."""
 
 _INTERNED: WeakValueDictionary[tuple[Any, ...], Expr] = WeakValueDictionary()
 _LOCK = threading.RLock()
 
 
 class Expr:
-    """What all expressions have.
+    """Base class of all expressions.
 
     Attributes:
         op: "var", "numb", "if", or the operator as Python spells it ("+", "//", "neg", "log2", ...).
@@ -45,8 +45,8 @@ class Expr:
     __slots__ = ("__weakref__", "args", "known_bounds", "known_simple", "op")
     op: str
     args: tuple[Expr, ...]
-    known_bounds: tuple[float, float] | None  # kept by expr_bounds
-    known_simple: Expr | Literal[True] | None  # kept by expr_simplify; True: itself, without a reference to itself
+    known_bounds: tuple[float, float] | None  # cached by expr_bounds
+    known_simple: Expr | Literal[True] | None  # cached by expr_simplify; True: itself, without a reference to itself
 
     # Building.
     def __add__(self, other: Number) -> Expr:
@@ -125,10 +125,10 @@ class Expr:
         return Operation("<=", other, self)
 
     def equals(self, other: Number) -> Expr:
-        """The expression that is 1 where both have the same value; `==` asks whether both are the same expression."""
+        """Return an expression that is 1 if both have the same value; `==` tests whether both are the same expression."""
         return Operation("==", self, other)
 
-    # Asking.
+    # Queries.
     def same(self, other: Number) -> bool:
         """Whether both have the same structure."""
         return self is as_expr(other)
@@ -151,36 +151,36 @@ class Expr:
         return tuple(e for e in post_order((self,)) if isinstance(e, Var))
 
     def evaluate(self, bindings: Mapping[str, int] | None = None, **named: int) -> int:
-        """Its value. Raises ExprError naming a variable that has no value or is out of its bounds, or a division by zero."""
+        """Return its value. Raises ExprError naming a variable without a value or out of its bounds, or a division by zero."""
         return METHODS[0].evaluate((self,), {**(bindings or {}), **named})[0]
 
     def substitute(self, bindings: Mapping[str, Number] | None = None, **named: Number) -> Expr:
-        """The same with variables replaced, by name. Raises ExprError for a number out of a variable's bounds."""
+        """Return the expression with variables replaced, by name. Raises ExprError if a number is out of a variable's bounds."""
         return METHODS[0].substitute(self, {**(bindings or {}), **named})
 
     def simplify(self) -> Expr:
-        """A shorter expression of the same value, for every binding within the variables' bounds that gives this one a value."""
+        """Return a shorter expression with the same value, for every binding within bounds for which this one has a value."""
         known = self.known_simple
         return METHODS[0].simplify(self) if known is None else self if known is True else known
 
     def lower(self) -> int:
-        """A number that it never falls below. Raises ExprError naming a Var without a bound that this depends on."""
+        """Return a lower bound. Raises ExprError naming an unbounded Var that it depends on."""
         return METHODS[0].lower(self)
 
     def upper(self) -> int:
-        """A number that it never exceeds, with every variable within its bounds; raises as `lower`."""
+        """Return an upper bound, with every variable within its bounds; raises as `lower` does."""
         return METHODS[0].upper(self)
 
     def to_python(self) -> str:
-        """Python text of the same value, over the variables' names."""
+        """Return Python text with the same value, over the variables' names."""
         return METHODS[0].to_python(self)
 
     def to_cpp(self, wide: Iterable[str] = ()) -> str:
-        """C++11 text of the same value in 64 bits; `wide`: variables declared as 64-bit, others are cast."""
+        """Return C++11 text with the same value in 64 bits. wide: variables declared as 64-bit; others are cast."""
         return METHODS[0].to_cpp(self, wide)
 
     def export(self, language: str) -> str:
-        """Text in a language: "cpp" or "python". Raises ExprError for another one."""
+        """Return text in a language: "cpp" or "python". Raises ExprError for other languages."""
         if language not in ("cpp", "python"):
             raise ExprError(f"no text of an expression in {language!r}", hint="there are cpp and python")
         return self.to_cpp() if language == "cpp" else self.to_python()
@@ -196,12 +196,12 @@ class Expr:
 
 
 Number = int | Expr
-"""What stands for a number in a graph: known now, or an expression."""
+"""A number in a graph: known, or an expression."""
 
 
 @dataclass(frozen=True)
 class Methods:
-    """What the methods of an expression of the same names do."""
+    """Implementations of the expression methods of the same names."""
 
     bounds: Callable[[Expr], tuple[float, float]]
     evaluate: Callable[[Sequence[Expr], Mapping[str, int]], list[int]]
@@ -215,11 +215,11 @@ class Methods:
 
 
 METHODS: list[Methods] = []
-"""One: `fleet.symbols.expr` puts it here."""
+"""One element, inserted by `fleet.symbols.expr`."""
 
 
 class Var(Expr):
-    """A variable between `min_data` and `max_data`, both included. max_data None (or -1): without a bound, such as an address."""
+    """A variable between `min_data` and `max_data`, both included. max_data None (or -1): unbounded, such as an address."""
 
     __slots__ = ("max_data", "min_data", "name")
     name: str
@@ -227,7 +227,7 @@ class Var(Expr):
     min_data: int
 
     def __new__(cls, name: str, max_data: int | None = None, min_data: int = 0) -> Var:
-        """Raises ExprError for a name that is none, or a maximum below the minimum."""
+        """Raises ExprError if the name is not valid, or the maximum is below the minimum."""
         if not isinstance(cast("object", name), str) or not name.isidentifier() or keyword.iskeyword(name):
             raise ExprError(f"{name!r} is no name of a variable", hint="use letters, digits and _, and no word of Python's")
         try:
@@ -251,7 +251,7 @@ class Numb(Expr):
     data: int
 
     def __new__(cls, data: SupportsIndex) -> Numb:
-        """Raises TypeError for what is no integer."""
+        """Raises TypeError if the value is not an integer."""
         value = operator.index(data)
 
         def fill(e: Numb) -> None:
@@ -261,12 +261,12 @@ class Numb(Expr):
 
 
 class If(Expr):
-    """`then` where `condition` is not 0, else `otherwise`."""
+    """`then` if `condition` is not 0, else `otherwise`."""
 
     __slots__ = ()
 
     def __new__(cls, condition: Number, then: Number, otherwise: Number) -> If:
-        """Numbers or expressions."""
+        """Make it from numbers or expressions."""
         return _intern(cls, "if", (as_expr(condition), as_expr(then), as_expr(otherwise)))
 
 
@@ -276,7 +276,7 @@ class Operation(Expr):
     __slots__ = ()
 
     def __new__(cls, op: str, *args: Number) -> Operation:
-        """Raises ExprError for an operator that there is not."""
+        """Raises ExprError if the operator does not exist."""
         if _ARITY.get(op) != len(args):
             raise ExprError(f"no operator '{op}' of {len(args)} operands", hint=f"there are {' '.join(_ARITY)}")
         return _intern(cls, op, tuple(as_expr(a) for a in args))
@@ -296,7 +296,7 @@ def _intern(kind: type[Any], op: str, args: tuple[Expr, ...], data: Any = None, 
 
 
 def as_expr(value: Number) -> Expr:
-    """The number as an expression. Raises ExprError for what is no integer."""
+    """Return the number as an expression. Raises ExprError if it is not an integer."""
     if isinstance(value, Expr):
         return value
     try:
@@ -306,7 +306,7 @@ def as_expr(value: Number) -> Expr:
 
 
 def post_order(roots: Iterable[Expr], enter: Callable[[Expr], Sequence[Expr]] | None = None) -> Iterator[Expr]:
-    """Every expression below the roots once, operands first. enter: the operands to descend into, of each; default all."""
+    """Yield every expression below the roots once, operands first. enter: returns the operands to visit of each; default all."""
     seen: set[Expr] = set()
     stack = [(r, False) for r in reversed(list(roots))]
     while stack:

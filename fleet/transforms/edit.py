@@ -1,6 +1,6 @@
-"""A program while passes change it: a copy to work on, the few ways to change it, and what became of every operation.
+"""Edits of a program by passes: a working copy, the operations that change it, and a record of what became of each operation.
 
-Passes do not touch modules by hand: what an `Edit` replaces or erases it notes, so that a comparison can say where an
+Passes do not change modules directly. An `Edit` records what it replaces or erases, so that a comparison can report where an
 operation of the source went ("fused into h1", "the same as mul.3") instead of calling it missing.
 """
 
@@ -28,26 +28,28 @@ __all__ = ["Edit", "identity", "text_of"]
 
 
 def text_of(op: FleetOp, name: str) -> str | None:
-    """A text property (`id`, `var`, `at`), None where the operation has none."""
+    """Return a text property (`id`, `var`, `at`), or None."""
     attr = op.properties.get(name)
     return attr.data if isinstance(attr, StringAttr) else None
 
 
 def identity(op: FleetOp) -> dict[str, Any]:
-    """id, var and at of an operation, as `FleetOp.describe` takes them."""
+    """Return id, var and at of an operation, as arguments of `FleetOp.describe`."""
     return {"id": op_id(op), "var": text_of(op, "var"), "at": text_of(op, "at")}
 
 
 class Edit:
-    """A copy of a program that passes change; `program()` gives the result.
+    """A copy of a program that passes change; `program()` returns the result.
 
     Attributes:
-        module: the copy; arguments, weights, symbols: as in `Program`; fates: id of an operation that is gone -> what became of it.
-        changes: how often an operation came or went, for who keeps what he found.
+        module: the copy.
+        arguments, weights, symbols: as in `Program`.
+        fates: id of a removed operation -> what became of it.
+        changes: number of operations added or removed, for callers that cache results.
     """
 
     def __init__(self, program: Program, parent: Edit | None = None) -> None:
-        """parent: of the program in which this one is the body of an operation: names are unique in the whole."""
+        """parent: the edit of the program that contains this one as a body; names are unique across both."""
         self._base, self._parent = program, parent
         self._module = program.module.clone()
         self._function: FuncOp | None = None
@@ -79,25 +81,25 @@ class Edit:
 
     @property
     def block(self) -> Block:
-        """The function's one block."""
+        """The function's only block."""
         return self.function.body.block
 
     def operations(self) -> list[FleetOp]:
-        """A snapshot of the operations in program order."""
+        """Return a snapshot of the operations in program order."""
         return [op for op in self.block.ops if isinstance(op, FleetOp)]
 
     def order(self) -> Mapping[FleetOp, float]:
-        """Numbers that ascend in program order, kept up to date by what changes the program through the edit."""
+        """Return numbers that ascend in program order; changes through the edit keep them up to date."""
         if self._places is None:
             self._places = {op: float(i) for i, op in enumerate(self.operations())}
         return self._places
 
     def renumber(self) -> None:
-        """To be called where operations came to the block by other ways."""
+        """Discard the numbers; call it after adding operations to the block by other means."""
         self._places = None
 
     def _put(self, op: FleetOp, place: FleetOp) -> None:
-        """An operation before another, numbered between its neighbours: numbering all of them each time would be quadratic."""
+        """Insert an operation before another, with a number between its neighbours: renumbering everything would be quadratic."""
         self.block.insert_op_before(op, place)
         self.changes += 1
         if self._places is None:
@@ -108,10 +110,10 @@ class Edit:
         if first < middle < last:
             self._places[op] = middle
         else:
-            self._places = None  # no number is left between them
+            self._places = None  # there is no number left between them
 
     def program(self) -> Program:
-        """The result. The edit must not be used after it."""
+        """Return the result. The edit must not be used afterwards."""
         self._owns_weights = False
         return replace(
             self._base,
@@ -123,7 +125,7 @@ class Edit:
         )
 
     def snapshot(self) -> Program:
-        """The program as it is now, while the edit goes on."""
+        """Return the present program; the edit continues."""
         self._owns_weights = False
         return replace(
             self._base,
@@ -135,7 +137,7 @@ class Edit:
         )
 
     def fresh_id(self, wanted: str) -> str:
-        """`wanted`, with a number where an operation or argument already has that name."""
+        """Return `wanted`, with a number added if an operation or argument has that name."""
         if self._parent is not None:
             return self._parent.fresh_id(wanted)
         if self._taken is None:
@@ -144,17 +146,17 @@ class Edit:
         return self._taken.unique(wanted)
 
     def insert_before(self, place: FleetOp, op: FleetOp, wanted_id: str | None = None) -> SSAValue:
-        """Puts a new operation before another; with `wanted_id` it gets an identity of its own at that place."""
+        """Insert a new operation before another. wanted_id: give it an identity of its own."""
         if wanted_id is not None:
             op.describe(id=self.fresh_id(wanted_id), at=text_of(place, "at"))
         self._put(op, place)
         return op.results[0]
 
     def expand(self, op: FleetOp, parts: Sequence[FleetOp]) -> None:
-        """Puts operations, the last of which gives its result, in the place of one.
+        """Replace an operation by several, the last of which computes its result.
 
-        The last takes over its identity. The others are parts of it: what is later fused with them is told to be fused into it, and
-        an operation of the source that computes the same as a part hands its own identity to it.
+        The last one takes over the identity. The others are its parts: what is later fused with them is reported as fused into it.
+        If an operation of the source computes the same as a part, it hands its own identity to the part.
         """
         *inner, last = parts
         for part in inner:
@@ -164,10 +166,9 @@ class Edit:
         self.replace(op, self.insert_before(op, last))
 
     def replace(self, op: FleetOp, value: SSAValue, fate: str | None = None) -> None:
-        """Uses `value` wherever the operation's result is used, and erases the operation.
+        """Use `value` wherever the operation's result is used, and erase the operation.
 
-        fate: what to say of it; by default that it is the same as what stands for it now. An operation that takes over
-        the id leaves no fate behind.
+        fate: what to report; default: the same as the replacement. If another operation takes over the id, nothing is reported.
         """
         hint = op.results[0].name_hint
         op.results[0].replace_all_uses_with(value)
@@ -185,7 +186,7 @@ class Edit:
         self.erase(op, fate)
 
     def erase(self, op: FleetOp, fate: str | None) -> None:
-        """Takes out an operation whose results nobody uses."""
+        """Erase an operation whose results are unused."""
         if fate is not None:
             self.fates[op_id(op)] = fate
         if self._places is not None:
@@ -195,9 +196,9 @@ class Edit:
         self.changes += 1
 
     def compose(self, root: FleetOp, composite: FleetOp) -> None:
-        """Lets `composite`, not yet in the block, stand for `root` and for everything that only `root` needed.
+        """Replace `root`, and everything that only `root` needed, by `composite`, which is not yet in the block.
 
-        It takes over the root's identity and notes what it covers; numbers that go with them were folded into it.
+        It takes over the root's identity and records what it covers; numbers removed with it are recorded as folded into it.
         """
         assert isinstance(composite, CompositeOp)
         name, hint = op_id(root), root.results[0].name_hint
@@ -213,7 +214,7 @@ class Edit:
             operands = [v.owner for v in dict.fromkeys(op.operands)]
             if not isinstance(op, ConstantOp):
                 covered |= {c: (order[op], i) for i, c in enumerate(covered_ids(op) or [op_id(op)])}
-            # A number may stand for an operation of the source that was folded: a trace has no value of that any more.
+            # A number may replace a folded operation of the source, whose value is not in a trace any more.
             self.erase(op, f"folded into {name}" if isinstance(op, ConstantOp) else None)
             waiting += [o for o in operands if isinstance(o, FleetOp) and not has_effects(o) and not any(r.uses for r in o.results)]
         inner = sorted((c for c in covered if c != name), key=covered.__getitem__)
@@ -221,14 +222,14 @@ class Edit:
         self.fates |= dict.fromkeys(inner, f"fused into {self._parts.get(name, name)}")
 
     def serves(self, op: FleetOp, other: FleetOp) -> None:
-        """Notes that `op` now has the uses of `other`, which computes the same: so it is told where `other` is swept away."""
+        """Record that `op` has taken over the uses of `other`, which computes the same; it is reported if `other` is swept away."""
         if (part := op_id(op)) in self._parts:
             op.describe(**identity(other))
             other.describe(id=part)
         self._twins[op_id(other)] = op_id(op)
 
     def sweep(self, candidates: Sequence[FleetOp] | None = None, fate: str = "not needed") -> list[str]:
-        """Erases operations without uses and effects, last first; the ids of those that went.
+        """Erase operations without uses and effects, last first; return the ids of the erased ones.
 
         candidates: only these, in program order (all by default).
         """
@@ -241,7 +242,7 @@ class Edit:
         return gone[::-1]
 
     def add_weight(self, name: str, recipe: Recipe, type_: Attribute) -> SSAValue:
-        """A new argument of kind "weight", under a name that no argument has, whose data the recipe makes."""
+        """Add an argument of kind "weight" with a unique name; the recipe makes its data."""
         argument = append_argument(self.block, type_)
         if name.isascii() and name.isidentifier():
             argument.name_hint = name
@@ -255,7 +256,7 @@ class Edit:
         return argument
 
     def drop_unused_weights(self) -> list[str]:
-        """Takes out arguments of kind "weight" that nothing uses; their names."""
+        """Remove unused arguments of kind "weight"; return their names."""
         pairs = list(zip(self.arguments, self.block.args, strict=True))
         unused = {argument.name: value for argument, value in pairs if argument.kind == "weight" and not value.uses}
         if unused:
@@ -266,7 +267,7 @@ class Edit:
         return list(unused)
 
     def check(self) -> None:
-        """What the module's own verifier does not see. Raises ValueError."""
+        """Check what the module's verifier does not see. Raises ValueError."""
         values = self.block.args
         if len(values) != len(self.arguments):
             raise ValueError(f"{len(values)} arguments in the function, {len(self.arguments)} declared")

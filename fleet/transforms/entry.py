@@ -1,4 +1,4 @@
-"""Which function of a module is the model, and a module read from text as a program."""
+"""Finds the model's function in a module, and turns a module read from text into a program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["entry_function", "program_of"]
 
 
 def entry_function(module: ModuleOp) -> FuncOp:
-    """The one function that no other calls. Raises ModelError where there is not exactly one."""
+    """Return the only function that no other calls. Raises ModelError if there is not exactly one."""
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     if len(functions) > 1:
         called = {c.callee.string_value() for f in functions for c in f.walk() if isinstance(c, CallOp)}
@@ -30,10 +30,10 @@ def entry_function(module: ModuleOp) -> FuncOp:
 
 
 def program_of(module: ModuleOp, weights: Mapping[str, np.ndarray] | None = None, name: str = "<ir>") -> Program:
-    """A module as a program: arguments that `weights` names are weights, all others inputs.
+    """Return a module as a program: arguments named in `weights` are weights, all others inputs.
 
-    Operations without an `id` get one, from the name of their result or their kind. Raises ModelError for a module without
-    one function of one block, and for weights that do not fit.
+    Operations without an `id` get one, from the name of their result or their kind. Raises ModelError if the module does not have
+    one function of one block, or if weights do not fit.
     """
     weights = weights or {}
     function = entry_function(module)

@@ -1,4 +1,4 @@
-"""Passes and pipelines as text: for `fleet-opt --list`, and as the tables of docs/passes.md.
+"""Lists passes and pipelines as text: for `fleet-opt --list`, and as the tables of docs/passes.md.
 
 `python -m fleet.transforms.listing [--check]` writes the tables into the page, between its markers.
 """
@@ -17,7 +17,7 @@ __all__ = ["listing", "tables"]
 
 
 def listing() -> str:
-    """Passes with their summaries, then pipelines."""
+    """Return passes with their summaries, then pipelines, as text."""
     passes = [find_pass(name) for name in pass_names()]
     width = max(len(p.name) for p in passes)
     lines = ["passes:", *(f"  {p.name:<{width}}  {p.exact:<8}  {p.summary}" for p in passes), "pipelines:"]
@@ -26,7 +26,7 @@ def listing() -> str:
 
 
 def tables() -> str:
-    """The same as Markdown."""
+    """Return the same as Markdown."""
     lines = ["| pass | results | what it does |", "|---|---|---|"]
     own = [find_pass(name) for name in pass_names()]
     lines += [f"| `{p.name}` | {'every bit' if p.exact == 'bits' else 'within rounding'} | {p.summary} |" for p in own]
@@ -36,7 +36,7 @@ def tables() -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """In the repository's root."""
+    """Entry point; run it in the repository's root."""
     return write_page(Path("docs/passes.md"), {"passes": tables()}, "--check" in arguments)
 
 

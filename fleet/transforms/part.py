@@ -1,4 +1,4 @@
-"""Part of a program: some of its operations, with inputs in place of what the others compute."""
+"""A part of a program: some of its operations, with inputs in place of the results of the others."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["ProgramPart", "part_of"]
 
 @dataclass(frozen=True)
 class ProgramPart:
-    """program: the part. sources: name of a new input -> id of the operation outside whose result it is."""
+    """program: the part. sources: name of a new input -> id of the outside operation that computes it."""
 
     program: Program
     sources: Mapping[str, str]
 
 
 def part_of(program: Program, kept: Collection[str], returned: Sequence[str]) -> ProgramPart:
-    """The operations of those ids, and constants and numbers that they take.
+    """Return the operations with these ids, with the constants and numbers that they use.
 
     Args:
         program: the whole.
@@ -60,7 +60,7 @@ def part_of(program: Program, kept: Collection[str], returned: Sequence[str]) ->
 
 
 def _returning(edit: Edit, values: Sequence[SSAValue], inside: Collection[str]) -> Program:
-    """Returns these values and drops what they do not need."""
+    """Return these values, and drop what they do not need."""
     old = edit.block.last_op
     assert isinstance(old, ReturnOp)
     edit.block.insert_op_before(ReturnOp(*values), old)
@@ -84,7 +84,7 @@ def _id(op: object) -> str:
 
 
 def _with_numbers(operations: Sequence[FleetOp], kept: set[str]) -> set[str]:
-    """With the constants and numbers that they take: an input is an array."""
+    """Add the constants and numbers that the operations use, because an input must be an array."""
     inside = set(kept)
     for op in reversed(operations):
         plain = isinstance(op, ConstantOp) or not op.results or not is_tensor(op.results[0].type)

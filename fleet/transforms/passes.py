@@ -1,7 +1,7 @@
-"""What a pass is, and how it is found by name.
+"""Passes, and finding them by name.
 
-A pass is a name, one line about it, and a function that changes an `Edit`. `Pass.run` is the whole contract seen from outside:
-a program in, a new program out. Passes of other packages register under the entry-point group `fleet.passes`.
+A pass is a name, a one-line summary, and a function that changes an `Edit`. From outside, `Pass.run` is the whole contract: a
+program in, a new program out. Passes of other packages register under the entry-point group `fleet.passes`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ class Pass:
     """One change of the program.
 
     Attributes:
-        name: as on the command line ("fold-constants"); summary: one line for tables.
-        exact: "bits" when every result keeps every bit, "rounding" when results may move within float rounding.
-        apply: changes the edit; deterministic; raises FleetError for a program that it cannot take.
+        name: on the command line ("fold-constants").
+        summary: one line for tables.
+        exact: "bits" if every result keeps every bit, "rounding" if results may change within float rounding.
+        apply: changes the edit; deterministic; raises FleetError for a program that it does not support.
     """
 
     name: str
@@ -41,14 +42,14 @@ class Pass:
     apply: Callable[[Edit], None]
 
     def run(self, program: Program) -> Program:
-        """A new program; the one given is left alone."""
+        """Return a new program; the given one does not change."""
         edit = Edit(program)
         everywhere(self.apply, edit)
         return edit.program()
 
 
 PassFactory = Callable[[Mapping[str, str]], Pass]
-"""Makes a pass of its options (`name{key=value,...}`). Raises FleetError for an option it does not know."""
+"""Makes a pass from its options (`name{key=value,...}`). Raises FleetError for an unknown option."""
 
 _OWN: Mapping[str, str] = {
     # name -> module in which `PASS` is the factory
@@ -75,7 +76,7 @@ _OWN: Mapping[str, str] = {
 
 
 def plain(name: str, summary: str, exact: Exactness, apply: Callable[[Edit], None]) -> PassFactory:
-    """A factory of a pass without options."""
+    """Return a factory of a pass without options."""
 
     def make(options: Mapping[str, str]) -> Pass:
         if options:
@@ -86,12 +87,12 @@ def plain(name: str, summary: str, exact: Exactness, apply: Callable[[Edit], Non
 
 
 def pass_names() -> list[str]:
-    """Every registered pass: the project's in the order in which pipelines run them, then plug-ins by name."""
+    """Return every registered pass: the project's in pipeline order, then plug-ins by name."""
     return [*_OWN, *sorted({p.name for p in entry_points(group=GROUP)} - _OWN.keys())]
 
 
 def find_pass(text: str) -> Pass:
-    """The pass that `name` or `name{key=value,key=value}` says. Raises FleetError for what is unknown."""
+    """Return the pass of `name` or `name{key=value,key=value}`. Raises FleetError if it is unknown."""
     name, brace, rest = text.strip().partition("{")
     if brace and not rest.endswith("}"):
         raise FleetError(f'"{text}" is not a pass', hint="options are written name{key=value,key=value}")

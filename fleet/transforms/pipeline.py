@@ -1,4 +1,4 @@
-"""Passes in a row: the pipelines of the targets, with verification, dumps and a table of what every pass did."""
+"""Pipelines of passes for the targets, with verification, dumps and a table of each pass's effect."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ PIPELINES: Mapping[str, tuple[str, ...]] = {
     "riscv": ("canonicalise", "fold-constants", "cse", "expand-functions", *_FUSING),
     "accel": ("canonicalise", "fold-constants", "cse", _CLIP, "split-groups", "turn-products", *_FUSING),
 }
-"""Name -> passes. "vm" keeps every bit of every result; the others may move results within float rounding."""
+"""Name -> passes. "vm" keeps every bit of every result; the others may change results within float rounding."""
 
 
 @dataclass(frozen=True)
 class PassHooks:
-    """What happens around every pass.
+    """What to do around every pass.
 
     Attributes:
-        verify_each: run the IR's verifier after every pass; a pass that leaves bad IR is named.
+        verify_each: run the IR's verifier after every pass and name a pass that leaves invalid IR.
         dump: folder for the IR as numbered files ("03-cse-before.mlir"); None: no files.
         dump_before, dump_after: which of the two.
         after: called with the pass and the program after it.
@@ -64,7 +64,7 @@ class PassHooks:
 
 @dataclass(frozen=True)
 class PassRecord:
-    """What one pass did: seconds, operations before and after, and by how much each kind of operation changed."""
+    """The effect of one pass: seconds, operations before and after, and the change of each kind of operation."""
 
     name: str
     seconds: float
@@ -75,13 +75,13 @@ class PassRecord:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Passes in order. The same program gives the same result."""
+    """A sequence of passes; deterministic."""
 
     name: str
     passes: tuple[Pass, ...]
 
     def run(self, program: Program, hooks: PassHooks | None = None) -> tuple[Program, tuple[PassRecord, ...]]:
-        """The program after all passes, and a record a pass. Raises ModelError where verification fails."""
+        """Return the program after all passes, and one record per pass. Raises ModelError if verification fails."""
         hooks = hooks or PassHooks()
         edit = Edit(program)
         counts = _counts(edit)
@@ -105,7 +105,7 @@ class Pipeline:
 
 
 def parse_passes(text: str) -> tuple[Pass, ...]:
-    """Passes separated by commas, options in braces: "cse,infer-shapes{x=8x64},dce". Raises FleetError."""
+    """Parse passes separated by commas, options in braces: "cse,infer-shapes{x=8x64},dce". Raises FleetError."""
     parts: list[str] = []
     depth, start = 0, 0
     for i, c in enumerate(text):
@@ -118,20 +118,23 @@ def parse_passes(text: str) -> tuple[Pass, ...]:
 
 
 def pipeline(name: str) -> Pipeline:
-    """A target's pipeline. Raises FleetError for a name that has none."""
+    """Return a target's pipeline. Raises FleetError for an unknown name."""
     if name not in PIPELINES:
         raise FleetError(f"no pipeline is called {name}", hint=f"pipelines are {', '.join(PIPELINES)}")
     return Pipeline(name, tuple(find_pass(p) for p in PIPELINES[name]))
 
 
 def run_pipeline(program: Program, name: str) -> Program:
-    """The program after a target's pipeline."""
+    """Return the program after a target's pipeline."""
     return pipeline(name).run(program)[0]
 
 
 def prepared(program: Program, options: Mapping[str, Any]) -> Program:
-    """The program after what an engine's or compile's options ask for: "pipeline": a name of `PIPELINES`, or "passes": passes
-    separated by commas; the program itself where they ask for neither. Raises FleetError for a name that is not known."""
+    """Return the program after the passes requested by an engine's or compile's options.
+
+    "pipeline": a name of `PIPELINES`; "passes": passes separated by commas; neither: the program itself. Raises FleetError for an
+    unknown name.
+    """
     if "pipeline" in options:
         return run_pipeline(program, str(options["pipeline"]))
     if "passes" in options:
@@ -140,7 +143,7 @@ def prepared(program: Program, options: Mapping[str, Any]) -> Program:
 
 
 def record_table(records: Sequence[PassRecord]) -> str:
-    """The records as an aligned text table, closed by a line of totals."""
+    """Format the records as an aligned text table with a line of totals."""
     rows = [("pass", "ms", "before", "after", "changed")]
     for r in records:
         changed = " ".join(f"{kind}{n:+d}" for kind, n in sorted(r.changed.items(), key=lambda c: (c[1], c[0])))

@@ -1,8 +1,8 @@
-"""Placement: which operations a device runs, in which groups, and in which order everything runs.
+"""Placement: which operations a device runs, in which groups, and the order of everything.
 
-Patterns are tried from the last operation back and the largest group wins, so that a chain is taken as a whole before
-its parts are offered. What no pattern takes runs on the host, with the reason that patterns give. Constants run nowhere: they
-are numbers, made where needed.
+Patterns are tried from the last operation backwards, and the largest group wins. So a chain is taken as a whole before its parts
+are tried. Operations that no pattern takes run on the host, with the patterns' reasons. Constants are not scheduled: they are
+numbers, made where needed.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from fleet.sdk.lowering import Match, Missed, Pattern
 __all__ = ["Placement", "place"]
 
 Node = Match | FleetOp
-"""One thing that runs: a group on the device or an operation on the host."""
+"""A scheduled item: a group on the device or an operation on the host."""
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Where everything runs.
+    """The placement of a program.
 
     Attributes:
-        schedule: groups and host operations, every one after what it needs; program order otherwise.
-        missed: operation id -> why it runs on the host, for every operation that does.
+        schedule: groups and host operations, each after what it needs, otherwise in program order.
+        missed: operation id -> why it runs on the host, for every such operation.
     """
 
     schedule: tuple[Node, ...]
@@ -43,7 +43,7 @@ class Placement:
         return tuple(node for node in self.schedule if isinstance(node, Match))
 
     def where(self) -> dict[str, str]:
-        """Operation id -> "device" or "host", in schedule order; constants are not in it."""
+        """Return operation id -> "device" or "host", in schedule order, without constants."""
         found: dict[str, str] = {}
         for node in self.schedule:
             if isinstance(node, Match):
@@ -54,7 +54,7 @@ class Placement:
 
 
 def place(program: Program, patterns: Sequence[Pattern], device: Device, options: Mapping[str, Any]) -> Placement:
-    """Matches greedily and schedules."""
+    """Match greedily and schedule."""
     operations = [op for op in program.operations() if not isinstance(op, ConstantOp)]
     owner: dict[Operation, Match] = {}
     why: dict[str, str] = {}
@@ -64,7 +64,7 @@ def place(program: Program, patterns: Sequence[Pattern], device: Device, options
         offers = [m for p in patterns if (m := matched(p, op, program, device, options)) is not None]
         matches = [m for m in offers if isinstance(m, Match)]
         if found := [m for m in matches if not any(o in owner for o in m.ops) and _closed(m)]:
-            best = max(found, key=lambda m: len(m.ops))  # the first of the largest: patterns stand best first
+            best = max(found, key=lambda m: len(m.ops))  # the first of the largest: patterns are ordered best first
             owner |= dict.fromkeys(best.ops, best)
             continue
         reasons = [m.reason for m in offers if isinstance(m, Missed)]
@@ -73,7 +73,7 @@ def place(program: Program, patterns: Sequence[Pattern], device: Device, options
     while True:
         schedule = _schedule(operations, owner)
         if isinstance(schedule, Match):
-            # Two groups that need each other's results (or one around a host operation): give up the one found.
+            # Two groups need each other's results (or one contains a host operation's input and output): give up the one found.
             lost, reason = schedule, "its group needs a value that needs a value of the group"
         else:
             lost = next((m for m in schedule if isinstance(m, Match) and m.view and _from_host(m, owner)), None)
@@ -92,7 +92,7 @@ def _from_host(view: Match, owner: Mapping[Operation, Match]) -> bool:
 
 
 def _closed(match: Match) -> bool:
-    """True when no value of the group but its results is used outside it."""
+    """Whether no value of the group, except its results, is used outside it."""
     inside = set(match.ops)
     outside = (
         result
@@ -109,10 +109,10 @@ def _needs(node: Node) -> Iterator[SSAValue]:
 
 
 def _schedule(operations: Sequence[FleetOp], owner: Mapping[Operation, Match]) -> list[Node] | Match:
-    """A topological order that follows the program, or a group on a cycle."""
+    """Return a topological order that follows the program, or a group on a cycle."""
     done: list[Node] = []
     state: dict[int, bool] = {}
-    """id(node) -> False while it is being visited, True when scheduled."""
+    """id(node) -> False while it is visited, True when scheduled."""
     for start in operations:
         stack: list[tuple[Node, Iterator[SSAValue]]] = []
         first = owner.get(start, start)

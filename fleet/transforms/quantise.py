@@ -1,9 +1,9 @@
-"""Weights to small symmetric integers with one FP16 scale a group: the round-to-nearest way with a search for the clip.
+"""Quantises weights to small symmetric integers with one FP16 scale per group: round to nearest, with a search for the clip.
 
-Per output column and group of `group` inputs: scale = FP16(factor * absmax / levels), codes = w / scale rounded half to
-even and clipped to -levels ... levels. Of the factors the one with the least squared error is taken (the error of the
-scale as FP16 holds it counts); clipping a few large weights often costs less than it gains for the others. Weights that are on
-such a grid already are found again without any error by clip "exact". `quantise_compensated` rounds better, knowing the inputs.
+For each output column and group of `group` inputs: scale = FP16(factor * absmax / levels), codes = w / scale, rounded half to even
+and clipped to -levels ... levels. The factor with the least squared error is taken (including the rounding of the scale to FP16);
+clipping a few large weights often costs less than it gains for the others. Clip "exact" recovers weights that are already on such a
+grid without error. `quantise_compensated` rounds better, because it knows the inputs.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _FACTORS: Mapping[str, tuple[float, ...]] = {
     "absmax": (1.0,),
     "mse": (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6),
 }
-"""Of absmax."""
+"""Factors of absmax."""
 _EXACT = "exact"
 
 _COLUMNS = 64
-"""Columns at a time: bounds the memory, and blocks stay in the caches."""
+"""Columns processed at a time: bounds the memory, and blocks fit into the caches."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class QuantiseOptions:
     """How weights are quantised.
 
     Attributes:
-        clip: "mse" (search, the default), "absmax" (no weight is clipped but by the scale's rounding) or "exact" (the weights are
+        clip: "mse" (search, the default), "absmax" (weights are clipped only by the scale's rounding) or "exact" (the weights are
             codes times scales of a group of this size or a multiple; anything else is an error).
         rounding: of the scale to FP16: "nearest" or "up" (then absmax / scale never exceeds the levels).
     """
@@ -45,7 +45,7 @@ class QuantiseOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> QuantiseOptions:
-        """Out of a compile's options ("clip", "rounding"). Raises ModelError for a value that is not known."""
+        """Read a compile's options ("clip", "rounding"). Raises ModelError for an unknown value."""
         made = cls(str(options.get("clip", "mse")), str(options.get("rounding", "nearest")))
         if made.clip not in {*_FACTORS, _EXACT}:
             raise ModelError(f"clip is '{made.clip}', expected {', '.join(_FACTORS)} or {_EXACT}", where="quantisation")
@@ -63,7 +63,7 @@ class Quantised:
     group: int
 
     def values(self, dtype: npt.DTypeLike) -> np.ndarray:
-        """code * scale; exact in float32 and float64."""
+        """Return code * scale; exact in float32 and float64."""
         scales = np.repeat(self.scales.astype(np.float64), self.group, axis=0)[: self.codes.shape[0]]
         # + 0.0: a zero code times a negative scale would be -0.
         return (self.codes * scales + 0.0).astype(dtype)
@@ -78,14 +78,14 @@ def quantise(
     importance: np.ndarray | None = None,
     name: str = "weight",
 ) -> Quantised:
-    """Quantises a matrix.
+    """Quantise a matrix.
 
     Args:
         weight: [inputs, outputs], floating point.
         group: inputs that share a scale; the last group may be smaller.
         levels: largest magnitude of a code (7 for sign-magnitude INT4).
-        options: see `QuantiseOptions`.
-        importance: [inputs], what a squared error of each input's weights counts (the inputs' second moments); None: all alike.
+        options: how to quantise.
+        importance: [inputs], weight of each input's squared error (the inputs' second moments); None: all equal.
         name: for messages.
 
     Raises:
@@ -144,7 +144,7 @@ def _quantise_columns(
 
 
 def _factors(clip: str, levels: int) -> tuple[float, ...]:
-    """Of absmax / levels. The largest code of a group on a grid is one of 1 to `levels`: one of them finds its scale again."""
+    """Return factors of absmax / levels. The largest code of a group on a grid is 1 to `levels`: one factor recovers its scale."""
     return tuple(levels / code for code in range(levels, 0, -1)) if clip == _EXACT else _FACTORS[clip]
 
 

@@ -1,8 +1,8 @@
-"""Rounding that makes up for itself: the error of one input's weights is taken out of the weights not rounded yet.
+"""Rounding with error compensation: the error of one input's weights is subtracted from the weights not yet rounded.
 
-Known as GPTQ (Frantar et al., 2022). What counts is the error of a layer's outputs, || X (W - Q) ||^2, for inputs X as they occur:
-with H = X'X, rounding the weights of input i to Q[i] changes the best choice for every later input j by
-(W[i] - Q[i]) U[i, j] / U[i, i], where U is the upper Cholesky factor of the inverse of H. H is damped, since few inputs are seen.
+Known as GPTQ (Frantar et al., 2022). It minimises the error of a layer's outputs, || X (W - Q) ||^2, for typical inputs X. With
+H = X'X, rounding the weights of input i to Q[i] changes the best choice for every later input j by
+(W[i] - Q[i]) U[i, j] / U[i, i], where U is the upper Cholesky factor of the inverse of H. H is damped, because few inputs are seen.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
 __all__ = ["quantise_compensated"]
 
 _BLOCK = 64
-"""Inputs whose errors are applied to all later ones together, as one matrix product; at least a group where groups are longer."""
+"""Inputs whose errors are applied to all later ones together, as one matrix product; at least a group if groups are longer."""
 
 
 def quantise_compensated(
@@ -29,15 +29,15 @@ def quantise_compensated(
     damping: float = 0.01,
     name: str = "weight",
 ) -> Quantised:
-    """Quantises a matrix for the inputs that it meets.
+    """Quantise a matrix for its typical inputs.
 
     Args:
         weight: [inputs, outputs], floating point.
         second_moments: [inputs, inputs], X'X (or its mean) over inputs X; symmetric.
         group: inputs that share a scale; the last group may be smaller.
         levels: largest magnitude of a code.
-        options: how a group's scale is found; the error that a search looks at is weighted by the inputs' second moments.
-        damping: of the mean of the diagonal, added to it.
+        options: how a group's scale is chosen; a search weights errors by the inputs' second moments.
+        damping: fraction of the diagonal's mean that is added to the diagonal.
         name: for messages.
 
     Raises:
@@ -69,7 +69,7 @@ def quantise_compensated(
 
 
 def _inverse_factor(moments: np.ndarray, damping: float, name: str) -> npt.NDArray[np.float32]:
-    """Upper U with U'U = inverse of the damped matrix."""
+    """Return the upper U with U'U = inverse of the damped matrix."""
     h = moments.astype(np.float64)
     diagonal = np.diag(h)
     mean = float(diagonal.mean()) or 1.0
@@ -83,7 +83,7 @@ def _inverse_factor(moments: np.ndarray, damping: float, name: str) -> npt.NDArr
 
 
 def _upper_inverse(u: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
-    """Of an upper triangular matrix, by halves: a third of the work of a general inverse, nearly all in matrix products."""
+    """Invert an upper triangular matrix by halves: a third of the work of a general inverse, nearly all in matrix products."""
     n = len(u)
     if n <= _BLOCK:
         return np.triu(np.linalg.inv(u))

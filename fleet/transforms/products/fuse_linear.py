@@ -1,4 +1,4 @@
-"""Linear layers: a product with a weight, and the bias, activation and residual that follow it, in one operation."""
+"""Fuses linear layers: a product with a weight, and the following bias, activation and residual, become one operation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["PASS", "fuse_linear"]
 
 
 class _Chain(NamedTuple):
-    """What follows the product so far; `root` is its last operation."""
+    """The operations after the product so far; `root` is the last one."""
 
     root: FleetOp
     bias: SSAValue | None = None
@@ -29,7 +29,7 @@ class _Chain(NamedTuple):
 
 
 def fuse_linear(site: RaisingSite) -> None:
-    """Fuses what follows products with weights, as much as there is."""
+    """Fuse as many of the operations after products with weights as possible."""
     for op in site.operations(d.MatmulOp):
         if not site.alive(op) or len(shape_of(op.operands[1].type)) != 2 or not _is_weight(site.edit, op.operands[1]):
             continue
@@ -49,7 +49,7 @@ def _is_weight(edit: Edit, value: SSAValue) -> bool:
 
 
 def _next(chain: _Chain) -> _Chain | None:
-    """The chain with the only user of its result, where that fits into a linear layer."""
+    """Return the chain extended by the only user of its result, if a linear layer can contain it; else None."""
     value = chain.root.results[0]
     uses = [use.operation for use in value.uses]
     if len(uses) != 1 or not isinstance(op := uses[0], FleetOp) or chain.residual is not None:
@@ -73,7 +73,7 @@ def _next(chain: _Chain) -> _Chain | None:
 
 
 def _is_bias(value: SSAValue) -> bool:
-    """Changes along the last axis only."""
+    """Whether the value changes along the last axis only."""
     shape = shape_of(value.type)
     return bool(shape) and all(size == 1 for size in shape[:-1])
 

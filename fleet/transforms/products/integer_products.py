@@ -1,4 +1,4 @@
-"""Rewrites products of quantised tensors to int8 by int8 with int32 sums.
+"""Rewrites products of quantised tensors as int8 by int8 with int32 sums.
 
 The codes of a model are int8 or uint8, with a constant or computed zero point. Three forms are recognised:
 
@@ -8,7 +8,7 @@ The codes of a model are int8 or uint8, with a constant or computed zero point. 
 
 The first two become `x' @ w' + ...` on int8 codes. uint8 codes are shifted by 128. Two terms are added: the column sums of the
 weight times the zero point of x, and the row sums of x times the shift of each column whose w - zw exceeds int8. All of this is
-exact modulo 2^32, as int32 arithmetic is. The scales, one a column, multiply the sums. In the third form the codes, divided by a
+exact modulo 2^32, as int32 arithmetic is. The scales, one per column, multiply the sums. In the third form the codes, divided by a
 power of two, are the weight of a real product, and the scales multiply its sums.
 """
 
@@ -44,7 +44,7 @@ _REAL_BITS = 7
 
 
 class _Codes(NamedTuple):
-    """Codes of an activation (int8 or uint8), its zero point (int32 scalar, None: 0) and its scale (scalar, None: 1)."""
+    """Codes of an activation (int8 or uint8), its zero point (int32 scalar, None for 0) and its scale (scalar, None for 1)."""
 
     values: SSAValue
     zero: SSAValue | None
@@ -72,14 +72,14 @@ def _apply(edit: Edit) -> None:
 
 @dataclass
 class _Moved:
-    """int8 codes of an activation after some moves, and its int8 zero point (None: 0)."""
+    """int8 codes of an activation after some movements, and its int8 zero point (None for 0)."""
 
     value: SSAValue
     zero: SSAValue | None
 
 
 class _Products:
-    """Rewrites the products of one program; products share the int8 codes of an activation."""
+    """Rewrites the products of one program; several products share the int8 codes of an activation."""
 
     def __init__(self, edit: Edit) -> None:
         self.edit = edit
@@ -121,7 +121,7 @@ class _Products:
             self._real(op, weight)
 
     def _done(self, op: d.MatmulOp) -> bool:
-        """Both operands are casts of int8 codes, the weight's an argument of the program: nothing to rewrite."""
+        """Whether both operands are casts of int8 codes, the weight's an argument of the program: nothing to rewrite."""
         right = op.rhs.owner
         if (
             not isinstance(right, d.CastOp)
@@ -144,7 +144,7 @@ class _Products:
     # ---- activations
 
     def _zero(self, op: FleetOp, codes: _Codes) -> SSAValue | int:
-        """The zero point of the int8 codes: a number if it is constant."""
+        """Return the zero point of the int8 codes: a number if it is constant."""
         half = _HALF if numpy_dtype(codes.values.type) == _UINT8 else 0
         if codes.zero is None:
             return -half
@@ -159,7 +159,7 @@ class _Products:
         return self.zeros[codes.zero]
 
     def _behind(self, op: FleetOp, value: SSAValue, codes: _Codes) -> SSAValue:
-        """The int8 codes of activation `value`: the same moves on the codes, with the zero point as padding."""
+        """Return the int8 codes of activation `value`: the same movements applied to the codes, with the zero point as padding."""
         chain: list[SSAValue] = []
         while value not in self.moved and isinstance(value.owner, _MOVES):
             chain.append(value)
@@ -204,7 +204,7 @@ class _Products:
         else:
             terms.append(("centred", self._new(op, "zero_term", "mul", self._weight(op, "zero_sums", -column_sums), zero)))
         if moves.any():
-            # A cast of its own: a device's product covers the other one, and nothing else may use what it covers.
+            # A separate cast: a device's product covers the other one, and nothing else may use a covered value.
             row = self._new(op, "row", "cast", codes, dtype=_INT32)
             sums = self._new(op, "row_sum", "reduce_sum", row, axes=[len(shape_of(row.type)) - 1], keepdims=True)
             if numpy_dtype(sums.type) != _INT32:
@@ -231,7 +231,7 @@ class _Products:
         return self._new(op, "scales", "mul", self._weight(op, "scales", w.scales), one)
 
     def _real(self, op: d.MatmulOp, weight: _Weight | None) -> None:
-        """A real activation by a computed weight: multiplies by its codes and then by the scales, or by the folded weight."""
+        """Rewrite a real activation times a computed weight: multiply by its codes and then the scales, or by the folded weight."""
         if weight is not None and weight.scales is not None and not weight.moves.any():
             codes = (weight.integers * 2.0**-_REAL_BITS).astype(np.float32)
             product = self._new(op, "codes_product", "matmul", op.lhs, self._weight(op, "codes", codes))
@@ -247,7 +247,7 @@ class _Products:
 
 
 def _codes(value: SSAValue, *, real: bool) -> _Codes | None:
-    """Matches `scale * (cast(codes) - zero)`, for integers `cast(codes) - zero`."""
+    """Match `scale * (cast(codes) - zero)`, for integers `cast(codes) - zero`."""
     scale: SSAValue | None = None
     if real:
         parts = _scaled(value)
@@ -271,7 +271,7 @@ def _codes(value: SSAValue, *, real: bool) -> _Codes | None:
 
 
 def _is_one(value: SSAValue) -> bool:
-    """The value has one element."""
+    """Whether the value has one element."""
     shape = shape_of(value.type)
     return -1 not in shape and int(np.prod(shape)) == 1
 
@@ -282,7 +282,7 @@ def _is_zero(edit: Edit, value: SSAValue) -> bool:
 
 
 def _scaled(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
-    """Matches `cast(integers) * scale`; returns (integers, scale)."""
+    """Match `cast(integers) * scale`; return (integers, scale)."""
     op = value.owner
     if not isinstance(op, d.MulOp):
         return None
@@ -294,7 +294,7 @@ def _scaled(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
 
 
 def _array(edit: Edit, value: SSAValue) -> np.ndarray | None:
-    """The array of a value that depends only on weights, of any size; None for others."""
+    """Return the array, of any size, of a value that depends only on weights; None for others."""
     return known_array(edit, value, small=False)
 
 
@@ -306,7 +306,7 @@ def _integer_weight(edit: Edit, value: SSAValue) -> _Weight | None:
 
 
 def _close(integers: np.ndarray) -> bool:
-    """Every column fits into int8 after subtraction of one number, and its sums into int32."""
+    """Whether every column fits into int8 after subtracting one number, and its sums fit into int32."""
     low, high = (f(integers.astype(np.int64), axis=0, initial=0) for f in (np.min, np.max))
     return bool((high - low <= 255).all()) and bool(np.maximum(high, -low).max(initial=0) <= 1 << 15)
 
@@ -330,7 +330,7 @@ def _scaled_weight(edit: Edit, value: SSAValue) -> _Weight | None:
         integers, wide = (np.asarray(compute(move, [a, *_given(move, rest, a.dtype)])) for a in (integers, wide))
     if integers.ndim != 2 or not _close(integers):
         return None
-    # Zeros have any scale: those that groups' weights get beside them.
+    # Zeros have any scale: weights of groups are padded with them.
     scales = np.where(integers != 0, wide, 0).max(axis=0, initial=0, where=integers != 0)
     if ((integers != 0) & (wide != scales)).any():
         return None
@@ -338,7 +338,7 @@ def _scaled_weight(edit: Edit, value: SSAValue) -> _Weight | None:
 
 
 def _given(move: FleetOp, rest: Sequence[Any], dtype: np.dtype) -> Sequence[Any]:
-    """A move's other operands; the fill value of a pad is cast to the dtype of the padded array."""
+    """Return a movement's other operands; the fill value of a pad is cast to the dtype of the padded array."""
     return [r.astype(dtype) for r in rest] if isinstance(move, d.PadOp) else rest
 
 

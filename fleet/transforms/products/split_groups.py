@@ -1,8 +1,8 @@
-"""Splits grouped products, one weight a group, into products by block-diagonal weights of a few groups.
+"""Splits grouped products, one weight per group, into products by block-diagonal weights of a few groups.
 
 ONNX's grouped and depthwise convolutions multiply weights [G, m, k] by windows [..., G, k, places]. A device multiplies rows by a
 single matrix. So g groups, enough for 16 outputs, become one product by a block-diagonal matrix [g * m, g * k]. On a device with 16
-outputs side by side the lanes that multiply zeros would be idle otherwise.
+parallel outputs, the lanes that multiply zeros would be idle otherwise.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fleet.transforms.products.turn_products import of_weights
 __all__ = ["PASS"]
 
 _OUTPUTS = 16
-"""Fewest outputs of a merged product; groups are merged until there are as many."""
+"""Minimum outputs of a merged product; groups are merged until they have as many."""
 
 
 def _apply(edit: Edit) -> None:
@@ -70,7 +70,7 @@ def _split(edit: Edit, op: d.MatmulOp) -> None:
 
 
 def _diagonal(edit: Edit, name: str, groups: int, outputs: int, inputs: int) -> SSAValue:
-    """int32 [groups * outputs, groups * inputs]: indices into the flattened weights with a zero appended."""
+    """Return int32 [groups * outputs, groups * inputs]: indices into the flattened weights with a zero appended."""
     size = groups * outputs * inputs
     where = np.full((groups, outputs, groups, inputs), size, np.int32)
     each = np.arange(groups)

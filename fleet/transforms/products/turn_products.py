@@ -1,6 +1,7 @@
-"""A weight on the left of a product goes to the right: `w @ x` is `(x.T @ w.T).T`. Devices multiply activations by weights.
+"""Moves a weight from the left of a product to the right: `w @ x` becomes `(x.T @ w.T).T`.
 
-ONNX's convolutions are such products: a weight [M, K] by the windows [N, K, places] of an image.
+Devices multiply activations by weights. ONNX's convolutions are such products: a weight [M, K] by the windows [N, K, places] of an
+image.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ __all__ = ["PASS", "of_weights"]
 
 
 def of_weights(edit: Edit, value: SSAValue, known: dict[SSAValue, bool]) -> bool:
-    """Whether a value is a weight, or computed of weights and numbers alone. known: what was found before, of a pass."""
+    """Whether a value is a weight, or computed from weights and numbers alone. known: cache for one pass."""
     for v in operands_first(value, lambda v: () if v in known or not isinstance(v.owner, FleetOp) else v.owner.operands):
         if v not in known:
             known[v] = _of_weights(edit, v, known)
@@ -69,4 +70,4 @@ def _transposed(edit: Edit, place: FleetOp, value: SSAValue) -> SSAValue:
 
 
 PASS = plain("turn-products", "put weights on the right of products", "rounding", _apply)
-"""In other order a product may be summed otherwise."""
+"""Rounding may change: a transposed product may be summed in another order."""

@@ -1,8 +1,8 @@
-"""Heads of an attention made as wide as a device takes them: columns of zeros, put into the weights around it.
+"""Widens the heads of an attention to a size that a device supports, with columns of zeros in the weights around it.
 
-With zeros behind each head's channels, q k^T is what it was, and the values' columns of zeros meet rows of zeros of the product
-behind: nothing but sizes changes. It is done where query, key and value are products by weights of their own and the result is
-multiplied by one, so that no zero is ever moved at run time.
+With zeros after each head's channels, q k^T does not change, and the zero columns of the values meet rows of zeros in the following
+product: only sizes change. It is done if query, key and value are products by their own weights and the result is multiplied by
+one, so that no zero is moved at run time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["widen_heads"]
 
 
 class _Source(NamedTuple):
-    """A product that makes query, key or value: its operations, last first, and the operands of the product."""
+    """A product that computes query, key or value: its operations, last first, and the product's operands."""
 
     moves: tuple[FleetOp, ...]
     add: FleetOp | None
@@ -35,16 +35,16 @@ class _Source(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """What becomes of the heads' results: reshapes that keep the last axis, and the product by a weight."""
+    """The users of the heads' results: reshapes that keep the last axis, and the product by a weight."""
 
     moves: tuple[FleetOp, ...]
     product: FleetOp
 
 
 def widen_heads(program: Program, widths: Sequence[int]) -> Program:
-    """The program with every head as wide as the next of `widths`; heads of one of these sizes, or wider than all, stay.
+    """Return the program with every head widened to the next of `widths`. Heads of one of these sizes, or wider than all, stay.
 
-    Operations that go are noted as fused into the product behind the attention. The very same object where nothing changes.
+    Removed operations are recorded as fused into the product after the attention. Returns the same object if nothing changes.
     """
     edit = Edit(program)
     changed = False
@@ -94,7 +94,7 @@ def _widen(edit: Edit, op: c.AttentionOp, widths: Sequence[int]) -> bool:
 
 
 def _once(value: SSAValue) -> FleetOp | None:
-    """The one operation that uses a value."""
+    """Return the only operation that uses a value, or None."""
     users = [use.operation for use in value.uses]
     return users[0] if len(users) == 1 and isinstance(users[0], FleetOp) else None
 
@@ -108,7 +108,7 @@ def _keeps_channels(op: FleetOp | Block) -> bool:
 
 
 def _product(edit: Edit, op: FleetOp | Block) -> d.MatmulOp | None:
-    """A product of an activation by a matrix that is a weight."""
+    """Return the product of an activation by a matrix that is a weight, or None."""
     if not isinstance(op, d.MatmulOp) or not _weight(edit, op.rhs) or _weight(edit, op.lhs):
         return None
     return op if len(shape_of(op.rhs.type)) == 2 and len(shape_of(op.lhs.type)) >= 2 else None
@@ -150,7 +150,7 @@ def _target(edit: Edit, value: SSAValue) -> _Target | None:
 
 
 def _wider(edit: Edit, source: _Source, heads: int, width: int, wide: int) -> SSAValue:
-    """The product with columns of zeros behind each head's."""
+    """Return the product with columns of zeros after each head's columns."""
     product = source.product
     matrix = _padded(edit, product.operands[1], 1, heads, width, wide)
     value = edit.insert_before(product, make("matmul", [product.operands[0], matrix]), f"{op_id(product)}.wide")
@@ -165,7 +165,7 @@ def _wider(edit: Edit, source: _Source, heads: int, width: int, wide: int) -> SS
 
 
 def _padded(edit: Edit, weight: SSAValue, axis: int, heads: int, width: int, wide: int) -> SSAValue:
-    """A new weight: `weight` with zeros behind each head's part of an axis."""
+    """Return a new weight: `weight` with zeros after each head's part of an axis."""
     assert isinstance(weight, BlockArgument)
     name, shape, dtype = edit.arguments[weight.index].name, shape_of(weight.type), numpy_dtype(weight.type)
     target = (*shape[:axis], heads * wide, *shape[axis + 1 :])

@@ -1,1 +1,1 @@
-"""Raising: finding the idioms of NumPy programs (norms, softmax, GELU, attention) and saying them in one operation."""
+"""Raising: finds idioms of NumPy programs (norms, softmax, GELU, attention) and replaces each by one operation."""

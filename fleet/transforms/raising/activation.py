@@ -1,4 +1,4 @@
-"""GELU (tanh and erf), SiLU and sigmoid, by their normal forms."""
+"""Raises GELU (tanh and erf), SiLU and sigmoid, by their normal forms."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _tanh_argument() -> Poly:
 
 
 def _sigmoids() -> list[Poly]:
-    """1 / (1 + exp(-x)), exp(x) / (1 + exp(x)), (1 + tanh(x / 2)) / 2."""
+    """Return 1 / (1 + exp(-x)), exp(x) / (1 + exp(x)) and (1 + tanh(x / 2)) / 2."""
     falling, rising = p.function("exp", p.scale(_x(), -1)), p.function("exp", _x())
     return [
         p.power(_one_plus(falling), -1),
@@ -69,7 +69,7 @@ _FORMULAS = _formulas()
 
 
 def raise_activations(site: RaisingSite) -> None:
-    """Puts gelu, silu and sigmoid in place of what computes them."""
+    """Replace computations of gelu, silu and sigmoid."""
     forms = _Forms(site)
     for anchor in site.operations(d.TanhOp, d.ErfOp, d.ExpOp, d.SigmoidOp):
         while site.alive(anchor) and _raise_at(site, anchor, forms):
@@ -77,9 +77,9 @@ def raise_activations(site: RaisingSite) -> None:
 
 
 class _Forms:
-    """Normal forms by what they are relative to, as long as the program stays as it is: neighbouring anchors ask for the same.
+    """Caches normal forms by the value that they are relative to, until the program changes: neighbouring anchors share them.
 
-    A function of a function is looked into no further: no formula has one.
+    Nested functions are not expanded, because no formula contains them.
     """
 
     def __init__(self, site: RaisingSite) -> None:
@@ -88,7 +88,7 @@ class _Forms:
         self._found: dict[SSAValue, Normal] = {}
 
     def of(self, x: SSAValue) -> Normal:
-        """The form relative to x."""
+        """Return the normal forms relative to x."""
         if self._changes != self._edit.changes:
             self._found, self._changes = {}, self._edit.changes
         if x not in self._found:
@@ -97,7 +97,7 @@ class _Forms:
 
 
 def _raise_at(site: RaisingSite, anchor: FleetOp, known: _Forms) -> bool:
-    """The last function in program order that the anchor is a part of, if there is one."""
+    """Replace the last function in program order that contains the anchor; return whether there was one."""
     order = site.order()
     roots = sorted(
         (v for v in forward_cone(anchor.results[0], _DEPTH, 32) if isinstance(v.owner, FleetOp)),
@@ -114,11 +114,11 @@ def _raise_at(site: RaisingSite, anchor: FleetOp, known: _Forms) -> bool:
                 continue
             normal = form.of(root)
             if any(one[0] == "value" for monomial in normal for one, _ in monomial):
-                continue  # a formula speaks of x alone
+                continue  # a formula depends on x alone
             tolerance = max(tolerance_of(numpy_dtype(v.type)) for v in (root, form.x))
             for formula in _FORMULAS:
                 if len(normal) != len(formula.normal):
-                    continue  # neither the same nor the same but for numbers
+                    continue  # the forms differ in more than numbers
                 if kind_of(op) == formula.name:
                     continue
                 if not p.close(normal, formula.normal, tolerance):
@@ -143,7 +143,7 @@ def _title(formula: _Formula) -> str:
 
 
 def _difference(found: Poly, wanted: Poly) -> str | None:
-    """Where two normal forms differ in numbers only: the first pair, the idiom's number second."""
+    """Return the first pair of numbers in which two normal forms differ, the idiom's second; None if they differ in more."""
     if not p.close(found, wanted, math.inf):
         return None
     a, b = list(p.numbers(found)), list(p.numbers(wanted))

@@ -1,8 +1,8 @@
-"""Attention: heads computed one by one and put side by side, or in one batch, become one operation.
+"""Raises attention: heads computed one by one and concatenated, or in one batch, become one operation.
 
-Three spellings of the result are known: `hstack` of one product a head, `transpose` and `reshape` of a batch, and a single
-head. q, k and v are taken where they come from: windows that lie side by side in one array (a split of q k v, then of heads)
-become one slice of it; anything else is put together as it is.
+Three forms of the result are recognised: `hstack` of one product per head, `transpose` and `reshape` of a batch, and a single head.
+q, k and v are taken from their origin: windows that are adjacent in one array (a split of q k v, then of heads) become one slice of
+it; other values are concatenated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = ["PASS", "raise_attention"]
 
 
 def raise_attention(site: RaisingSite) -> None:
-    """Puts attention in place of what computes it: the widest first."""
+    """Replace computations of attention, the widest first."""
     for op in site.operations(d.ConcatOp):
         if site.alive(op):
             _side_by_side(site, op)
@@ -102,7 +102,7 @@ def _batch(site: RaisingSite, op: FleetOp, heads: Heads) -> None:
 
 
 def _flattened(site: RaisingSite, whole: FleetOp, heads: Heads) -> FleetOp:
-    """Before a reshape to [1, ..., n, heads * d] the one to [n, heads * d], which an attention can stand for."""
+    """Insert, before a reshape to [1, ..., n, heads * d], one to [n, heads * d] that an attention can replace."""
     flat = site.new(whole, f"{op_id(whole)}.rows", "reshape", whole.operands[0], shape=[heads.n, heads.number * heads.d])
     whole.operands[0] = flat
     assert isinstance(flat.owner, FleetOp)
@@ -110,13 +110,13 @@ def _flattened(site: RaisingSite, whole: FleetOp, heads: Heads) -> FleetOp:
 
 
 def _without_ones(value: SSAValue) -> tuple[int, ...]:
-    """The last two sizes of a shape whose other sizes are 1; () for others."""
+    """Return the last two sizes of a shape whose other sizes are 1; () for other shapes."""
     shape = shape_of(value.type)
     return shape[-2:] if all(n == 1 for n in shape[:-2]) else ()
 
 
 def _joined(op: FleetOp, heads: Heads) -> FleetOp | None:
-    """The reshape that puts the heads of a batch side by side, [n, heads * d]."""
+    """Return the reshape that concatenates the heads of a batch, [n, heads * d], or None."""
     result = heads.result
     steps = contiguous(shape_of(op.results[0].type))
     wanted = [(heads.n, steps[result.rows]), (heads.number, 1 if result.heads is None else steps[result.heads])]
@@ -143,7 +143,7 @@ class _Piece:
 
     @classmethod
     def of(cls, factor: Factor) -> _Piece:
-        """With the window laid out as heads, rows, columns."""
+        """Return the piece with the window's axes in the order heads, rows, columns."""
         view = view_of(factor.value)
         order = [factor.rows, factor.columns]
         if factor.heads is None:
@@ -160,7 +160,7 @@ class _Piece:
 
 
 def _shared(pieces: Sequence[_Piece]) -> int:
-    """How many heads in a row share each piece."""
+    """Return how many consecutive heads share each piece."""
     changes = [i for i in range(1, len(pieces)) if not pieces[i].same(pieces[i - 1])]
     group = changes[0] if changes else len(pieces)
     return group if len(pieces) % group == 0 and changes == list(range(group, len(pieces), group)) else 1
@@ -183,7 +183,7 @@ def _place(site: RaisingSite, root: FleetOp, heads: Heads, count: int, shared: i
 
 
 def _mask(edit: Edit, heads: Heads) -> Mask | str | None:
-    """ "causal", None (nothing is hidden), or the mask as it is."""
+    """Return "causal", None (nothing is hidden), or the mask itself."""
     mask = heads.mask
     if mask is None:
         return None
@@ -200,7 +200,7 @@ def _mask(edit: Edit, heads: Heads) -> Mask | str | None:
 
 
 def _additive(site: RaisingSite, root: FleetOp, mask: Mask, dtype: np.dtype) -> SSAValue:
-    """The mask as what is added to the scores, [n, m]."""
+    """Return the mask as a term added to the scores, [n, m]."""
     value, name = mask.value, f"{op_id(root)}.mask"
     shape = shape_of(value.type)
     if len(shape) > 2:
@@ -216,7 +216,7 @@ def _additive(site: RaisingSite, root: FleetOp, mask: Mask, dtype: np.dtype) -> 
 
 
 def _flat(site: RaisingSite, root: FleetOp, name: str, pieces: Sequence[_Piece]) -> SSAValue:
-    """The pieces side by side, [rows, heads * columns]."""
+    """Return the pieces concatenated, [rows, heads * columns]."""
     wanted = f"{op_id(root)}.{name}"
     views = [piece.view for piece in pieces]
     merged = _merged(views) if len(views) > 1 else views[0]
@@ -229,7 +229,7 @@ def _flat(site: RaisingSite, root: FleetOp, name: str, pieces: Sequence[_Piece])
 
 
 def _merged(views: Sequence[BaseView]) -> BaseView | None:
-    """Single heads that lie at equal distances in one base, as one window."""
+    """Return single heads at equal distances in one base as one window, or None."""
     first = views[0]
     step = views[1].offset - first.offset
     for i, view in enumerate(views):
@@ -240,7 +240,7 @@ def _merged(views: Sequence[BaseView]) -> BaseView | None:
 
 
 def _window(site: RaisingSite, root: FleetOp, wanted: str, view: BaseView) -> SSAValue | None:
-    """The window as columns of a matrix: the base, an existing slice of it, or a new one. None: it is no such window."""
+    """Return the window as columns of a matrix: the base, an existing slice of it, or a new one; None if that is impossible."""
     (count, rows, width), (head_step, row_step, step) = view.shape, view.strides
     base, columns = view.base, count * width
     shape = shape_of(base.type)
@@ -269,12 +269,12 @@ def _window(site: RaisingSite, root: FleetOp, wanted: str, view: BaseView) -> SS
 
 
 def _before(op: FleetOp, root: FleetOp) -> bool:
-    """Whether `op` stands before `root`."""
+    """Whether `op` precedes `root`."""
     return next(o for o in op.parent_block().walk() if o is op or o is root) is op  # pyright: ignore[reportOptionalMemberAccess]
 
 
 def _copied(site: RaisingSite, root: FleetOp, wanted: str, piece: _Piece) -> SSAValue:
-    """The value itself, moved to [rows, heads * columns]."""
+    """Return the value itself, rearranged to [rows, heads * columns]."""
     f = piece.factor
     shape = shape_of(f.value.type)
     order = [f.rows, *([] if f.heads is None else [f.heads]), f.columns]

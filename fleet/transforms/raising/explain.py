@@ -1,4 +1,4 @@
-"""Why something was not raised: every idiom's near misses, gathered over a target's pipeline."""
+"""Explains why something was not raised: the near misses of every idiom, gathered over a target's pipeline."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SEARCHES: Mapping[str, Callable[[RaisingSite], None]] = {
 
 
 def explain(program: Program, pipeline_name: str = "riscv") -> tuple[Miss, ...]:
-    """What nearly was an idiom when a pipeline ran, in the order in which it was met; without what was raised after all."""
+    """Return the near misses of a pipeline, in the order in which they were met, without those that were raised later."""
     edit = Edit(program)
     misses: list[Miss] = []
     for one in pipeline(pipeline_name).passes:
@@ -43,6 +43,6 @@ def explain(program: Program, pipeline_name: str = "riscv") -> tuple[Miss, ...]:
 
 
 def explanation(program: Program, pipeline_name: str = "riscv") -> str:
-    """The near misses as text, a line each; says so where there is none."""
+    """Return the near misses as text, one line each, or a line that there are none."""
     lines = [f"{m.idiom} at {m.op}{f' ({m.at})' if m.at else ''}: {m.why}" for m in explain(program, pipeline_name)]
     return "\n".join(lines or ["nothing nearly matched an idiom"]) + "\n"

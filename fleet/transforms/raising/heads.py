@@ -1,4 +1,4 @@
-"""One head, or one batch of heads, of attention: softmax(q k^T * scale + mask) v around a product."""
+"""Matches one head, or one batch of heads, of attention: softmax(q k^T * scale + mask) v around a product."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Heads", "Mask", "heads_at"]
 
 
 class Mask(NamedTuple):
-    """What is done to the scores: `factor * value` added, or what `value` (negated where `seen` is False) does not let see."""
+    """The mask of the scores: `factor * value` is added, or `value` (negated if `seen` is False) hides positions."""
 
     value: SSAValue
     factor: float
@@ -31,7 +31,7 @@ class Mask(NamedTuple):
 
 
 class Heads(NamedTuple):
-    """q is number x n x d; k and v are number x m x d; result says where heads, n and d stand in what the product gives."""
+    """q is number x n x d; k and v are number x m x d; result gives the axes of heads, n and d in the product's result."""
 
     q: Factor
     k: Factor
@@ -46,7 +46,7 @@ class Heads(NamedTuple):
 
 
 def heads_at(value: SSAValue) -> Heads | str | None:
-    """The heads whose result `value` is; why it is none, where it looks like some; None where it does not."""
+    """Return the heads that compute `value`; a reason if it nearly matches; None otherwise."""
     product = product_of(value)
     if product is None:
         return None
@@ -72,7 +72,7 @@ def heads_at(value: SSAValue) -> Heads | str | None:
 
 
 def _fitting(product: FoundProduct, inner: FoundProduct, scale: float, hidden: Mask | None, added: Mask | None) -> Heads | str:
-    """The heads of a product of scores and values over one of queries and keys; why they do not fit."""
+    """Return the heads of a product of scores and values over one of queries and keys, or why they do not fit."""
     weights = product.lhs
     if inner.result.rows != weights.rows:
         inner = inner.turned()
@@ -93,7 +93,7 @@ def _fitting(product: FoundProduct, inner: FoundProduct, scale: float, hidden: M
 
 
 def _selected(scores: SSAValue) -> tuple[SSAValue, Mask | None]:
-    """`where(seen, scores, -1e10)`: the scores and the mask; else the scores themselves."""
+    """Match `where(seen, scores, -1e10)`: return the scores and the mask; else the scores themselves."""
     op = scores.owner
     if not isinstance(op, d.WhereOp):
         return scores, None
@@ -106,7 +106,7 @@ def _selected(scores: SSAValue) -> tuple[SSAValue, Mask | None]:
 
 
 def _scaled(scores: SSAValue) -> Iterator[tuple[FoundProduct, float, Mask | None]]:
-    """Products under the scores, what each is multiplied by and what is added to it."""
+    """Yield the products below the scores, each with its factor and the added mask."""
     for value in backward_cone(scores, 6):
         product = product_of(value)
         if product is None:

@@ -1,4 +1,4 @@
-"""Masks whose values are known: numbers, and weights that the source makes of numbers (`np.tri`), never of random draws."""
+"""Masks with known values: numbers, and weights that the source makes from numbers (`np.tri`), but never from random draws."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from fleet.transforms.simplify.numbers import COMPUTED, compute, known_number
 __all__ = ["NEVER", "is_causal", "known_array"]
 
 NEVER = -1e8
-"""What is added to the score of a key that must not be seen is at most this: no score of a model outweighs it."""
+"""The value added to the score of a hidden key is at most this; no score of a model outweighs it."""
 
 _MOST = 1 << 22
 
 
 def known_array(edit: Edit, value: SSAValue, *, small: bool = True) -> np.ndarray | None:
-    """The value as an array if it is known and small, else None. small=False: of any size."""
+    """Return the value as an array if it is known and small, else None. small=False: of any size."""
     unknown = _UNKNOWN.setdefault(edit, set()) if small else set[SSAValue]()
     found: dict[SSAValue, np.ndarray] = {}
     for v in operands_first(value, lambda v: () if v in unknown or not isinstance(v.owner, FleetOp) else v.owner.operands):
@@ -38,11 +38,11 @@ def known_array(edit: Edit, value: SSAValue, *, small: bool = True) -> np.ndarra
 
 
 _UNKNOWN: WeakKeyDictionary[Edit, set[SSAValue]] = WeakKeyDictionary()
-"""Values of an edit that are not known, so that a long chain is walked once: what a value is does not change under an edit."""
+"""Values of an edit that are not known, so that a long chain is walked once: an edit does not change what a value is."""
 
 
 def _known_array(edit: Edit, value: SSAValue, found: Mapping[SSAValue, np.ndarray], *, small: bool) -> np.ndarray | None:
-    """found: of the operands that are known."""
+    """Compute the array of a value. found: arrays of the known operands."""
     shape = shape_of(value.type)
     if -1 in shape or (small and math.prod(shape) > _MOST):
         return None
@@ -84,7 +84,7 @@ def _cheap_entry(entry: Entry | float) -> bool:
 
 
 def is_causal(seen: np.ndarray, n: int, m: int) -> bool:
-    """Whether a boolean mask, broadcast to [n, m], lets query i see the keys up to i + m - n and no others."""
+    """Whether a boolean mask, broadcast to [n, m], lets query i see exactly the keys up to i + m - n."""
     try:
         whole = np.broadcast_to(seen, (n, m)) if seen.ndim <= 2 else np.broadcast_to(seen.reshape(seen.shape[-2:]), (n, m))
     except ValueError:

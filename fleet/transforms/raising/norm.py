@@ -1,6 +1,6 @@
-"""Layer norm and RMS norm, by their normal forms.
+"""Raises layer norm and RMS norm, by their normal forms.
 
-Relative to x a layer norm is gamma x S^-1/2 - gamma mean(x) S^-1/2 + beta with S = mean(x^2) - mean(x)^2 + eps, an RMS norm
+Relative to x a layer norm is gamma x S^-1/2 - gamma mean(x) S^-1/2 + beta with S = mean(x^2) - mean(x)^2 + eps, an RMS norm is
 gamma x S^-1/2 with S = mean(x^2) + eps. gamma and beta are values or numbers; a missing gamma is 1, a missing beta 0.
 """
 
@@ -27,7 +27,7 @@ __all__ = ["PASS", "raise_norms"]
 
 
 class _Norm(NamedTuple):
-    """gamma and beta as a value or a number."""
+    """A norm. gamma, beta: a value or a number."""
 
     name: str
     axis: int
@@ -37,7 +37,7 @@ class _Norm(NamedTuple):
 
 
 def raise_norms(site: RaisingSite) -> None:
-    """Puts layer_norm and rms_norm in place of what computes them."""
+    """Replace computations of layer_norm and rms_norm."""
     done: set[SSAValue] = set()
     for anchor in site.operations(d.MeanOp, d.VarOp, d.ReduceSumOp):
         if not site.alive(anchor):
@@ -53,7 +53,7 @@ def raise_norms(site: RaisingSite) -> None:
 
 
 def _raise_one(site: RaisingSite, x: SSAValue) -> bool:
-    """The last norm of a value in program order, if it has one."""
+    """Replace the last norm of a value in program order; return whether there was one."""
     form = Normal(x)
     if not _squares(form.cone):
         return False
@@ -79,7 +79,7 @@ def _raise_one(site: RaisingSite, x: SSAValue) -> bool:
 
 
 def _squares(cone: Collection[SSAValue]) -> bool:
-    """Whether a square of x can be among what is computed from x: every norm has one, and normal forms are costly."""
+    """Whether the values computed from x can include a square of x. Every norm has one, and normal forms are costly."""
     return any(
         isinstance(v.owner, d.VarOp | d.PowOp) or (isinstance(v.owner, d.MulOp) and all(o in cone for o in v.owner.operands))
         for v in cone
@@ -87,12 +87,12 @@ def _squares(cone: Collection[SSAValue]) -> bool:
 
 
 def _title(root: Poly) -> str:
-    """Which norm it nearly was: one that takes a mean off x, or not."""
+    """Return the name of the norm that nearly matched: layer_norm if it subtracts a mean, else rms_norm."""
     return "layer_norm" if any(_mean_of(a) == 1 for a in p.atoms_of(root)) else "rms_norm"
 
 
 def _mean_of(one: PolynomialAtom) -> float | None:
-    """The power of x, standing alone, that an atom is the mean of; None for any other atom."""
+    """Return the power of x whose mean the atom is; None for any other atom."""
     if one[0] != "mean" or len(one[2]) != 1:
         return None
     ((monomial, _),) = one[2]
@@ -104,7 +104,7 @@ def _attributes(norm: _Norm) -> dict[str, Any]:
 
 
 class _Operands:
-    """Makes x, gamma and, of a layer norm, beta."""
+    """Makes x, gamma and, for a layer norm, beta."""
 
     def __init__(self, site: RaisingSite, place: FleetOp, form: Normal, norm: _Norm) -> None:
         self.site, self.place, self.form, self.norm = site, place, form, norm
@@ -127,7 +127,7 @@ class _Operands:
 
 
 def _norm(form: Normal, root: Poly, tolerance: float) -> _Norm | str | None:
-    """The norm that a normal form is; why it is none, where it looks like one; None where it does not."""
+    """Return the norm of a normal form; a reason if it nearly matches; None otherwise."""
     sums = {(a, e) for monomial in root for a, e in monomial if a[0] == "sum"}
     if len(sums) != 1:
         return None
@@ -163,7 +163,7 @@ def _norm(form: Normal, root: Poly, tolerance: float) -> _Norm | str | None:
 
 
 def _moments(total: Poly, tolerance: float) -> tuple[int, float, bool, float] | str | None:
-    """(axis, eps, whether the mean is taken off, factor) of factor * (mean(x^2) [- mean(x)^2] + eps)."""
+    """Return (axis, eps, whether the mean is subtracted, factor) of factor * (mean(x^2) [- mean(x)^2] + eps)."""
     squares = [m[0][0] for m in total if len(m) == 1 and m[0][1] == 1 and _mean_of(m[0][0]) == 2]
     if len(squares) != 1:
         roots = [a for m in total for a, e in m if e == 0.5]
@@ -187,7 +187,7 @@ def _moments(total: Poly, tolerance: float) -> tuple[int, float, bool, float] | 
 
 
 def _split(root: Poly, total: PolynomialAtom, mean_x: PolynomialAtom) -> tuple[Poly | None, Poly, Poly]:
-    """What multiplies x and the mean of x beside the root of the variance, and the monomials without it. None: neither fits."""
+    """Return the factors of x and of the mean of x beside the root of the variance, and the monomials without it, or None."""
     x_terms: dict[Monomial, float] = {}
     mean_terms: dict[Monomial, float] = {}
     rest: dict[Monomial, float] = {}
@@ -207,14 +207,14 @@ def _split(root: Poly, total: PolynomialAtom, mean_x: PolynomialAtom) -> tuple[P
 
 
 def _factor(form: Normal, monomial: Monomial, c: float, axis: int, tolerance: float) -> PolynomialAtom | float | None:
-    """A single value or a number."""
+    """Return a factor as one value or a number, or None."""
     if not monomial:
         return c
     return _parameter(form, monomial, axis) if abs(c - 1) <= tolerance else None
 
 
 def _beta(form: Normal, rest: Poly, axis: int) -> PolynomialAtom | float | None:
-    """What is added after all: nothing, a number, or one value."""
+    """Return the term added at the end: nothing, a number, or one value."""
     if not rest:
         return 0.0
     if len(rest) != 1:
@@ -226,7 +226,7 @@ def _beta(form: Normal, rest: Poly, axis: int) -> PolynomialAtom | float | None:
 
 
 def _parameter(form: Normal, monomial: Monomial, axis: int) -> PolynomialAtom | None:
-    """A value that stands alone and changes along the norm's axis only (a residual branch does not)."""
+    """Return a single value that changes only along the norm's axis (a residual branch does not), or None."""
     if len(monomial) != 1 or monomial[0][0][0] != "value" or monomial[0][1] != 1:
         return None
     type_ = form.value(monomial[0][0]).type

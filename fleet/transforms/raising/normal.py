@@ -1,7 +1,7 @@
-"""Values of the IR as polynomials in one chosen value.
+"""Represents values of the IR as polynomials in one chosen value.
 
-Only what depends on the chosen value is looked into, and only a bounded part of that; all else is an atom by itself. So the
-normal form of a layer norm speaks of x, gamma and beta, however x was computed.
+Only values that depend on the chosen value are expanded, and only a bounded part of them; all others are atoms. So the normal form
+of a layer norm consists of x, gamma and beta, however x was computed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NESTED = 4
 
 
 def forward_cone(start: SSAValue, depth: int = _DEPTH, width: int = _WIDTH) -> dict[SSAValue, int]:
-    """What is computed from `start` by operations that the normal form looks into, with the distance."""
+    """Return what is computed from `start` by operations that normal forms expand, with the distance."""
     found: dict[SSAValue, int] = {start: 0}
     front = [start]
     for distance in range(1, depth + 1):
@@ -49,9 +49,10 @@ class Normal:
     """Normal forms relative to one value.
 
     Attributes:
-        x: the chosen value (the atom `polynomial.X`); others, chosen too, are atoms ("value", n).
-        cone: what depends on them; values: n of an atom ("value", n) -> the value.
-        nested: functions that may stand inside each other; what has more is an atom.
+        x: the chosen value (the atom `polynomial.X`); further chosen values are atoms ("value", n).
+        cone: values that depend on them.
+        values: n of an atom ("value", n) -> the value.
+        nested: maximum nesting of functions; deeper ones are atoms.
     """
 
     def __init__(self, x: SSAValue, *others: SSAValue, nested: int = _NESTED) -> None:
@@ -66,20 +67,20 @@ class Normal:
         self._known |= {other: self.opaque(other) for other in others}
 
     def of(self, value: SSAValue) -> Poly:
-        """The normal form of a value."""
+        """Return the normal form of a value."""
         if value not in self._known:
             self._known[value] = self._compute(value)
         return self._known[value]
 
     def opaque(self, value: SSAValue) -> Poly:
-        """The value as an atom."""
+        """Return the value as an atom."""
         if value not in self._numbers:
             self._numbers[value] = len(self.values)
             self.values.append(value)
         return p.atom(("value", self._numbers[value]))
 
     def value(self, one: PolynomialAtom) -> SSAValue:
-        """The value behind an atom ("value", n)."""
+        """Return the value of an atom ("value", n)."""
         return self.values[one[1]]
 
     def _compute(self, value: SSAValue) -> Poly:
@@ -97,7 +98,7 @@ class Normal:
         return self.opaque(value) if found is None else found
 
     def invariant(self, axes: tuple[int, ...]) -> Callable[[PolynomialAtom], bool]:
-        """Whether an atom is the same all along the axes."""
+        """Return a test of whether an atom is constant along the axes."""
 
         def test(one: PolynomialAtom) -> bool:
             if one[0] in ("mean", "max"):
@@ -115,18 +116,18 @@ class Normal:
 
 
 def _axes(op: FleetOp) -> tuple[int, ...]:
-    """The axes of a reduction, from the end."""
+    """Return the axes of a reduction, counted from the end."""
     rank = len(shape_of(op.operands[0].type))
     return tuple(sorted(a - rank for a in attributes_of(op)["axes"]))
 
 
 def _aligned(op: FleetOp) -> bool:
-    """Whether a reduction's result broadcasts back along the axes that it has lost."""
+    """Whether a reduction's result broadcasts back along the reduced axes."""
     return bool(attributes_of(op)["keepdims"]) or not shape_of(op.results[0].type)
 
 
 def _reduced(n: Normal, op: FleetOp) -> Poly | None:
-    """A reduction as if it had kept its axes."""
+    """Return a reduction as if it had kept its axes."""
     axes, inner = _axes(op), n.of(op.operands[0])
     if isinstance(op, d.ReduceMaxOp):
         return p.atom(("max", axes, p.key(inner)))
@@ -147,7 +148,7 @@ def _reduction(n: Normal, op: FleetOp) -> Poly | None:
 
 
 def _reshape(n: Normal, op: FleetOp) -> Poly | None:
-    """Only one that gives a reduction its lost axes back, as `m[:, None]` does."""
+    """Expand only a reshape that restores a reduction's lost axes, as `m[:, None]` does."""
     inner = op.operands[0].owner
     if not isinstance(inner, _REDUCTIONS):
         return None
@@ -157,7 +158,7 @@ def _reshape(n: Normal, op: FleetOp) -> Poly | None:
 
 
 def _cast(n: Normal, op: FleetOp) -> Poly | None:
-    """Widening a float loses nothing."""
+    """Expand only a cast that widens a float, which is exact."""
     source, target = numpy_dtype(op.operands[0].type), numpy_dtype(op.results[0].type)
     wider = source.kind == target.kind == "f" and source.itemsize <= target.itemsize and is_tensor(op.operands[0].type)
     return n.of(op.operands[0]) if wider else None
@@ -200,4 +201,4 @@ _RULES: Mapping[type[Operation], Callable[[Normal, FleetOp], Poly | None]] = {
 }
 
 TRANSPARENT = _RULES.keys()
-"""Operations that the normal form looks into."""
+"""Operations that normal forms expand."""

@@ -1,13 +1,12 @@
-"""The normal form in which two spellings of one formula become the same thing.
+"""The normal form: different spellings of one formula become equal.
 
-An expression is a polynomial: a sum of monomials with float coefficients. A monomial is a product of powers of atoms; an
-atom is the free variable, a value of the IR that is not looked into, a function of a polynomial, a mean or maximum along
-axes, or a sum of several monomials under an exponent that does not expand. Square roots, reciprocals and powers are
-exponents; differences are coefficients; sums are means times their length. So `(x - m) / np.sqrt(v + e) * g`,
-`g * (x - m) * (v + e) ** -0.5` and `x * (g * rsqrt(v + e)) - m * g * rsqrt(v + e)` have one normal form, and
-`np.var(x)`, `np.mean((x - m) ** 2)` and `np.mean(x * x) - m * m` have one too.
+An expression is a polynomial: a sum of monomials with float coefficients. A monomial is a product of powers of atoms. An atom is
+the free variable, an unexpanded value of the IR, a function of a polynomial, a mean or maximum along axes, or a sum of several
+monomials under an exponent that does not expand. Square roots, reciprocals and powers are exponents; differences are coefficients;
+sums are means times their length. So `(x - m) / np.sqrt(v + e) * g`, `g * (x - m) * (v + e) ** -0.5` and `x * (g * rsqrt(v + e)) -
+m * g * rsqrt(v + e)` have one normal form, and `np.var(x)`, `np.mean((x - m) ** 2)` and `np.mean(x * x) - m * m` have one too.
 
-Atoms are nested tuples, so that they compare, sort and hash; axes are counted from the end (-1 is the last).
+Atoms are nested tuples, so they can be compared, sorted and hashed; axes are counted from the end (-1 is the last).
 """
 
 from __future__ import annotations
@@ -41,7 +40,8 @@ __all__ = [
 
 PolynomialAtom: TypeAlias = tuple[Any, ...]
 """("x",) | ("value", n) | ("fn", name, key, ...) | ("mean" | "max", axes, key) | ("sum", key)
-| ("length", axis): how long an axis is, where that is not known."""
+| ("length", axis): the length of an axis if it is unknown.
+"""
 Monomial: TypeAlias = tuple[tuple[PolynomialAtom, float], ...]
 Poly: TypeAlias = Mapping[Monomial, float]
 Key: TypeAlias = tuple[tuple[Monomial, float], ...]
@@ -55,22 +55,22 @@ class TooLarge(Exception):
 
 
 def constant(number: float) -> Poly:
-    """A number."""
+    """Return a number as a polynomial."""
     return {(): float(number)} if number else {}
 
 
 def atom(a: PolynomialAtom) -> Poly:
-    """One atom."""
+    """Return one atom as a polynomial."""
     return {((a, 1.0),): 1.0}
 
 
 def key(p: Poly) -> Key:
-    """The polynomial as a tuple that hashes; equal polynomials have equal keys."""
+    """Return the polynomial as a hashable tuple; equal polynomials have equal keys."""
     return tuple(sorted(p.items()))
 
 
 def unkey(k: Key) -> Poly:
-    """The inverse of `key`."""
+    """Invert `key`."""
     return dict(k)
 
 
@@ -85,17 +85,17 @@ def _collect(terms: Iterable[tuple[Monomial, float]]) -> Poly:
 
 
 def scale(p: Poly, factor: float) -> Poly:
-    """Every coefficient times a number."""
+    """Multiply every coefficient by a number."""
     return {m: c * factor for m, c in p.items()} if factor else {}
 
 
 def add(p: Poly, q: Poly, factor: float = 1.0) -> Poly:
-    """p + factor * q."""
+    """Return p + factor * q."""
     return _collect([*p.items(), *scale(q, factor).items()])
 
 
 def _join(a: Monomial, b: Monomial) -> Poly:
-    """The product of two monomials; a sum whose exponent has become 1 is multiplied out."""
+    """Return the product of two monomials; a sum whose exponent becomes 1 is expanded."""
     exponents = dict(a)
     for one, e in b:
         exponents[one] = exponents.get(one, 0.0) + e
@@ -110,15 +110,18 @@ def _join(a: Monomial, b: Monomial) -> Poly:
 
 
 def multiply(p: Poly, q: Poly) -> Poly:
-    """p * q, multiplied out. Raises TooLarge."""
+    """Return p * q, expanded. Raises TooLarge."""
     if len(p) * len(q) > 4 * _MOST_TERMS:
         raise TooLarge
     return _collect((m, ca * cb * c) for a, ca in p.items() for b, cb in q.items() for m, c in _join(a, b).items())
 
 
 def power(p: Poly, exponent: float) -> Poly:
-    """p ** exponent. Small natural exponents are multiplied out, a single monomial takes the exponent inside where that holds
-    for real numbers, everything else becomes an atom "sum" whose leading coefficient is 1. Raises TooLarge."""
+    """Return p ** exponent. Raises TooLarge.
+
+    Small natural exponents are expanded. A single monomial takes the exponent inside if that is valid for real numbers. Everything
+    else becomes an atom "sum" whose leading coefficient is 1.
+    """
     if exponent == 0:
         return constant(1.0)
     if exponent in (1.0, 2.0, 3.0, 4.0):
@@ -127,7 +130,7 @@ def power(p: Poly, exponent: float) -> Poly:
             result = multiply(result, p)
         return result
     if not p:
-        raise TooLarge  # 0 to a power: nothing that an idiom has
+        raise TooLarge  # 0 to a power: no idiom contains it
     if len(p) == 1:
         ((monomial, c),) = p.items()
         whole = float(exponent).is_integer()
@@ -148,7 +151,7 @@ def _single(one: PolynomialAtom, exponent: float) -> Poly:
 
 
 def function(name: str, *arguments: Poly) -> Poly:
-    """A named function; odd functions give their sign away, and numbers are computed."""
+    """Return a named function; odd functions move a sign outside, and functions of numbers are computed."""
     if len(arguments) == 1:
         (p,) = arguments
         if name in _ODD and p and next(c for _, c in sorted(p.items())) < 0:
@@ -169,7 +172,7 @@ _COMPUTED: Mapping[str, Callable[[float], float]] = {
 
 
 def mean(p: Poly, axes: tuple[int, ...], invariant: Callable[[PolynomialAtom], bool]) -> Poly:
-    """The mean along axes, taken apart: it is linear, and what does not change along the axes comes out of it."""
+    """Return the mean along axes, expanded: it is linear, and factors that are constant along the axes move outside."""
     parts: list[tuple[Monomial, float]] = []
     for monomial, c in p.items():
         outside = tuple(f for f in monomial if invariant(f[0]))
@@ -180,7 +183,7 @@ def mean(p: Poly, axes: tuple[int, ...], invariant: Callable[[PolynomialAtom], b
 
 
 def atoms_of(p: Poly) -> set[PolynomialAtom]:
-    """All atoms, also those inside others."""
+    """Return all atoms, including nested ones."""
     found: set[PolynomialAtom] = set()
     stack: list[Any] = [key(p)]
     while stack:
@@ -193,7 +196,7 @@ def atoms_of(p: Poly) -> set[PolynomialAtom]:
 
 
 def nesting(p: Poly) -> int:
-    """Nesting depth of functions."""
+    """Return the nesting depth of functions."""
     return max((_nesting(one) for monomial in p for one, _ in monomial), default=0)
 
 
@@ -203,7 +206,7 @@ def _nesting(one: PolynomialAtom) -> int:
 
 
 def inside(one: PolynomialAtom) -> list[Key]:
-    """The keys of the polynomials that an atom is made of."""
+    """Return the keys of the polynomials inside an atom."""
     if one[0] == "sum":
         return [one[1]]
     if one[0] in ("mean", "max"):
@@ -212,7 +215,7 @@ def inside(one: PolynomialAtom) -> list[Key]:
 
 
 def numbers(p: Poly) -> Iterator[float]:
-    """All coefficients, those inside atoms included, in the order of the normal form."""
+    """Yield all coefficients, including those inside atoms, in the order of the normal form."""
     stack: list[Key] = [key(p)]
     while stack:
         for monomial, c in stack.pop():
@@ -221,7 +224,7 @@ def numbers(p: Poly) -> Iterator[float]:
 
 
 def close(p: Poly, q: Poly, tolerance: float) -> bool:
-    """Whether both are the same but for coefficients that differ by at most `tolerance`, relative."""
+    """Whether both are equal except for coefficients with a relative difference of at most `tolerance`."""
     return _close_keys(key(p), key(q), tolerance)
 
 

@@ -1,4 +1,4 @@
-"""Matrix products, whether spelled `@` or `einsum`, as heads x rows x columns."""
+"""Represents matrix products, written as `@` or `einsum`, as heads x rows x columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Factor", "FoundProduct", "product_of"]
 
 
 class Factor(NamedTuple):
-    """An operand: its value, and which of its axes are the heads (None: one head), the rows and the columns."""
+    """An operand: its value, and its axes for the heads (None: one head), the rows and the columns."""
 
     value: SSAValue
     heads: int | None
@@ -22,12 +22,12 @@ class Factor(NamedTuple):
     columns: int
 
     def turned(self) -> Factor:
-        """Rows and columns exchanged."""
+        """Return the factor with rows and columns exchanged."""
         return Factor(self.value, self.heads, self.columns, self.rows)
 
 
 class FoundProduct(NamedTuple):
-    """`result[h, i, j] = sum over k of lhs[h, i, k] * rhs[h, k, j]`; `result` says where h, i and j stand."""
+    """`result[h, i, j] = sum over k of lhs[h, i, k] * rhs[h, k, j]`; `result` gives the axes of h, i and j."""
 
     op: FleetOp
     lhs: Factor
@@ -35,12 +35,12 @@ class FoundProduct(NamedTuple):
     result: Factor
 
     def turned(self) -> FoundProduct:
-        """The same product with both sides exchanged and transposed."""
+        """Return the same product with both sides exchanged and transposed."""
         return FoundProduct(self.op, self.rhs.turned(), self.lhs.turned(), self.result.turned())
 
 
 def product_of(value: SSAValue) -> FoundProduct | None:
-    """The product that makes a value; None where it is none, or has more than one axis of heads."""
+    """Return the product that computes a value; None if there is none, or if it has more than one axis of heads."""
     op = value.owner
     if isinstance(op, d.MatmulOp):
         factors = [_factor(v, shape_of(v.type)) for v in (op.lhs, op.rhs, op.result)]

@@ -1,4 +1,4 @@
-"""Keys and values whose heads were repeated for groups of queries (`np.repeat(k, 2, axis=1)`), seen as the heads they come from."""
+"""Finds the original heads of keys and values that were repeated for groups of queries (`np.repeat(k, 2, axis=1)`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["unrepeated"]
 
 
 def unrepeated(factor: Factor) -> tuple[Factor, int]:
-    """The operand before its heads were repeated, and how often each was; the operand itself and 1 where none was."""
+    """Return the operand before its heads were repeated, and the repeat count; the operand itself and 1 if there is no repeat."""
     view = view_of(factor.value)
     repeat = _repeat(view.base)
     if factor.heads is None or repeat is None or view.offset:
@@ -22,7 +22,7 @@ def unrepeated(factor: Factor) -> tuple[Factor, int]:
     steps = contiguous(base)
 
     def before(mine: int) -> int | None:
-        """The source's axis behind an axis of the operand that runs through all of it."""
+        """Return the source's axis for an axis of the operand that runs through all of it."""
         same = [i for i, step in enumerate(steps) if step == view.strides[mine] and base[i] == view.shape[mine] and base[i] > 1]
         return None if len(same) != 1 else same[0] if same[0] <= axis else same[0] + 1
 
@@ -33,7 +33,7 @@ def unrepeated(factor: Factor) -> tuple[Factor, int]:
 
 
 def _repeat(value: SSAValue) -> tuple[SSAValue, int, int, tuple[int, ...]] | None:
-    """(source, axis, times, merged shape) of a value [..., axis, times, ...] in which a source [..., axis, 1, ...] is spread."""
+    """Return (source, axis, times, merged shape) of a value [..., axis, times, ...] that repeats a source [..., axis, 1, ...]."""
     spread = value.owner
     if not isinstance(spread, d.BroadcastToOp):
         return None

@@ -1,4 +1,4 @@
-"""Rotary embedding in its three spellings: halves put together again, pairs put together again, and x cos + rotated(x) sin."""
+"""Raises rotary embedding in its three forms: concatenated halves, interleaved pairs, and x cos + rotated(x) sin."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["PASS", "raise_rope"]
 
 
 def raise_rope(site: RaisingSite) -> None:
-    """Puts rope in place of what computes it."""
+    """Replace computations of rope."""
     for op in site.operations(d.ConcatOp):
         if site.alive(op):
             _put_together(site, op)
@@ -32,7 +32,7 @@ def raise_rope(site: RaisingSite) -> None:
 
 
 def _put_together(site: RaisingSite, concat: FleetOp) -> None:
-    """`concat(a cos - b sin, a sin + b cos)` of halves; of pairs with a new last axis and a reshape after it."""
+    """Match `concat(a cos - b sin, a sin + b cos)` of halves; for pairs with a new last axis and a reshape after it."""
     shape = shape_of(concat.results[0].type)
     parts = list(concat.operands)
     axis = attributes_of(concat)["axis"] % len(shape)
@@ -57,7 +57,7 @@ def _put_together(site: RaisingSite, concat: FleetOp) -> None:
 
 
 def _turned(parts: Sequence[SSAValue], interleaved: bool) -> tuple[SSAValue, SSAValue | str, SSAValue] | None:
-    """(x, cos, sin) where the parts are a cos - b sin and a sin + b cos of the halves or pairs a, b of x."""
+    """Return (x, cos, sin) if the parts are a cos - b sin and a sin + b cos of the halves or pairs a, b of x; else None."""
     windows = [v for v in backward_cone(parts[0], 4) if isinstance(v.owner, d.SliceOp)]
     for a in windows:
         for b in windows:
@@ -84,7 +84,7 @@ def _turned(parts: Sequence[SSAValue], interleaved: bool) -> tuple[SSAValue, SSA
 
 
 def _factors(left: p.Poly, b: p.PolynomialAtom) -> tuple[tuple[float, p.PolynomialAtom], tuple[float, p.PolynomialAtom]] | None:
-    """What multiplies a and b: coefficient and value of each."""
+    """Return the factors of a and b, each as coefficient and value, or None."""
     of_a = of_b = None
     for monomial, c in left.items():
         factors = dict(monomial)
@@ -100,7 +100,7 @@ def _factors(left: p.Poly, b: p.PolynomialAtom) -> tuple[tuple[float, p.Polynomi
 
 
 def _part(value: SSAValue, interleaved: bool) -> int | None:
-    """0 or 1: the first or second half (even or odd elements) of the last axis, all of the others; None: neither."""
+    """Return 0 or 1 if the value is the first or second half (even or odd elements) along the last axis only; else None."""
     op = value.owner
     assert isinstance(op, d.SliceOp)
     shape, a = shape_of(op.operand.type), attributes_of(op)
@@ -116,7 +116,7 @@ def _part(value: SSAValue, interleaved: bool) -> int | None:
 
 
 def _rotated(site: RaisingSite, op: FleetOp) -> None:
-    """`x * cos + concat(-x2, x1) * sin` with cos and sin as wide as x, their halves alike."""
+    """Match `x * cos + concat(-x2, x1) * sin` with cos and sin as wide as x and with equal halves."""
     for rotated in backward_cone(op.results[0], 3):
         concat = rotated.owner
         if not isinstance(concat, d.ConcatOp) or (x := _rotation_of(concat)) is None:
@@ -143,7 +143,7 @@ def _rotated(site: RaisingSite, op: FleetOp) -> None:
 
 
 def _rotation_of(concat: d.ConcatOp) -> SSAValue | None:
-    """x where the concatenation is (-second half of x, first half of x) along the last axis."""
+    """Return x if the concatenation is (-second half of x, first half of x) along the last axis, else None."""
     shape = shape_of(concat.result.type)
     if len(concat.inputs) != 2 or attributes_of(concat)["axis"] % len(shape) != len(shape) - 1:
         return None
@@ -157,7 +157,7 @@ def _rotation_of(concat: d.ConcatOp) -> SSAValue | None:
 
 
 def _halves_alike(edit: Edit, value: SSAValue) -> bool:
-    """Whether both halves of the last axis hold the same: put together of one value twice, or known numbers."""
+    """Whether both halves of the last axis are equal: one value concatenated with itself, or known numbers."""
     op = value.owner
     if isinstance(op, d.ConcatOp):
         rank = len(shape_of(value.type))
@@ -177,7 +177,7 @@ def _halves_alike(edit: Edit, value: SSAValue) -> bool:
 
 
 def _first_half(site: RaisingSite, place: FleetOp, value: SSAValue) -> SSAValue:
-    """The first half of the last axis; the value that was put together twice where there is one."""
+    """Return the first half of the last axis, or the value that was concatenated with itself."""
     if isinstance(value.owner, d.ConcatOp):
         return value.owner.inputs[0]
     shape = shape_of(value.type)

@@ -1,4 +1,4 @@
-"""What all searches for idioms share: where to look, how to put a composite in place, and the notes on what nearly matched."""
+"""Common parts of the searches for idioms: where to look, inserting a composite, and notes on near misses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Miss", "RaisingSite", "backward_cone", "tolerance_of"]
 
 
 class Miss(NamedTuple):
-    """Something that nearly was an idiom: which, at which operation and place in the source, and why it is none."""
+    """A near miss: the idiom, the operation and its place in the source, and why it does not match."""
 
     idiom: str
     op: str
@@ -29,12 +29,12 @@ class Miss(NamedTuple):
 
 
 def tolerance_of(dtype: np.dtype) -> float:
-    """How far a constant may be from the formula's own: four roundings of the dtype that it is computed in."""
+    """Return the allowed relative difference of a constant from the formula's: four roundings of the dtype of the computation."""
     return 4 * float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0
 
 
 def backward_cone(start: SSAValue, depth: int) -> list[SSAValue]:
-    """`start` and the values that it is computed from by operations that the normal form looks into, nearest first."""
+    """Return `start` and the values from which operations that normal forms expand compute it, nearest first."""
     found: dict[SSAValue, None] = {start: None}
     front = [start]
     for _ in range(depth):
@@ -51,14 +51,14 @@ def backward_cone(start: SSAValue, depth: int) -> list[SSAValue]:
 
 
 class RaisingSite:
-    """An edit in which idioms are searched and composites put in place; `misses` gathers what nearly matched."""
+    """An edit for searching idioms and inserting composites; `misses` collects near misses."""
 
     def __init__(self, edit: Edit, misses: list[Miss] | None = None) -> None:
         self.edit = edit
         self.misses: list[Miss] = [] if misses is None else misses
 
     def operations(self, *kinds: type[FleetOp]) -> list[FleetOp]:
-        """The operations of these kinds, in program order."""
+        """Return the operations of these kinds, in program order."""
         return [op for op in self.edit.operations() if isinstance(op, kinds)]
 
     def alive(self, op: FleetOp) -> bool:
@@ -66,28 +66,29 @@ class RaisingSite:
         return op.parent is not None
 
     def order(self) -> Mapping[FleetOp, float]:
-        """Numbers that ascend in program order."""
+        """Return numbers that ascend in program order."""
         return self.edit.order()
 
     def miss(self, idiom: str, op: FleetOp, why: str) -> None:
-        """Notes a near match."""
+        """Record a near miss."""
         self.misses.append(Miss(idiom, op_id(op), text_of(op, "at") or "", why))
 
     def new(self, place: FleetOp, wanted: str, name: str, *operands: SSAValue, **attributes: Any) -> SSAValue:
-        """A new operation before `place`, with an id of its own."""
+        """Insert a new operation before `place`, with its own id, and return its result."""
         return self.edit.insert_before(place, make(name, list(operands), **attributes), wanted)
 
     def insert(self, place: FleetOp, wanted: str, op: FleetOp) -> SSAValue:
-        """Puts an operation before `place` and gives it an id."""
+        """Insert an operation before `place`, give it an id, and return its result."""
         return self.edit.insert_before(place, op, wanted)
 
     def compose(
         self, root: FleetOp, name: str, operands: Callable[[np.dtype | None], list[SSAValue]], **attributes: Any
     ) -> str | None:
-        """Puts composite `name` in the place of `root`; None when it stands there, else why it does not fit.
+        """Replace `root` by composite `name`. Returns None if it succeeds, else why it does not fit.
 
-        operands: makes the operands; called with None first, and with the root's dtype where the composite would compute in a
-        narrower one (a strong float64 scalar widens what follows): then it gives the first operand cast to that.
+        operands: makes the operands. It is called with None first. If the composite would compute in a narrower dtype than the root
+        (a strong float64 scalar widens what follows), it is called again with the root's dtype and returns the first operand cast
+        to it.
         """
         type_, dtype = root.results[0].type, numpy_dtype(root.results[0].type)
         try:
@@ -107,7 +108,7 @@ class RaisingSite:
         return None
 
     def widened(self, place: FleetOp, value: SSAValue, dtype: np.dtype | None) -> SSAValue:
-        """The value, cast to `dtype` where one is given that it does not have."""
+        """Return the value, cast to `dtype` if one is given and it has another."""
         if dtype is None or numpy_dtype(value.type) == dtype:
             return value
         return self.new(place, f"{op_id(place)}.wide", "cast", value, dtype=dtype)

@@ -1,4 +1,4 @@
-"""Softmax: exponentials over their sum along one axis, with or without the maximum taken off first."""
+"""Raises softmax: exponentials over their sum along one axis, with or without subtracting the maximum first."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["PASS", "raise_softmax"]
 
 
 def raise_softmax(site: RaisingSite) -> None:
-    """Puts softmax in place of what computes it."""
+    """Replace computations of softmax."""
     for exp in site.operations(d.ExpOp):
         if site.alive(exp) and numpy_dtype(exp.results[0].type).kind == "f":
             _raise_at(site, exp)
 
 
 def _raise_at(site: RaisingSite, exp: FleetOp) -> None:
-    """Relative to the exponential e a softmax is e / (length * mean(e))."""
+    """Match e / (length * mean(e)), the softmax relative to the exponential e, and replace it."""
     e = exp.results[0]
     form = Normal(e)
     order = site.order()
@@ -57,7 +57,7 @@ def _raise_at(site: RaisingSite, exp: FleetOp) -> None:
 
 
 def _under_maximum(argument: SSAValue, axis: int) -> SSAValue:
-    """x where the argument is x minus its maximum along the axis (which changes nothing), else the argument."""
+    """Return x if the argument is x minus its maximum along the axis (which does not change the softmax), else the argument."""
     for x in backward_cone(argument, 2)[1:]:
         if shape_of(x.type) != shape_of(argument.type):
             continue

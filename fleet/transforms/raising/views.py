@@ -1,7 +1,7 @@
-"""Movements seen through: a value as a strided window on the value that it was moved out of, as NumPy's views are.
+"""Traces movements: represents a value as a strided window on the value that it came from, like NumPy's views.
 
-`qkv[:, 64:128]`, `qkv.reshape(n, 3, h, d)[:, 0]` and `np.split(qkv, 3, axis=1)[1]` are all windows on `qkv`: base, offset and
-strides say which, however they were spelled.
+`qkv[:, 64:128]`, `qkv.reshape(n, 3, h, d)[:, 0]` and `np.split(qkv, 3, axis=1)[1]` are all windows on `qkv`, described by base,
+offset and strides, independent of the spelling.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class BaseView(NamedTuple):
     offset: int
 
     def axes(self, order: Sequence[int]) -> BaseView:
-        """The view with its axes in another order."""
+        """Return the view with its axes in another order."""
         return self._replace(shape=tuple(self.shape[a] for a in order), strides=tuple(self.strides[a] for a in order))
 
 
 def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
-    """Strides of a C-contiguous array."""
+    """Return the strides of a C-contiguous array."""
     strides: list[int] = []
     step = 1
     for size in reversed(shape):
@@ -43,7 +43,7 @@ def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def view_of(value: SSAValue) -> BaseView:
-    """The widest way back: through reshapes, transposes and slices as far as the value stays a window on its base."""
+    """Trace a value back through reshapes, transposes and slices as far as it stays a window on its base."""
     chain = [value]
     while _moved_out_of(chain[-1]) is not None:
         chain.append(_moved_out_of(chain[-1]) or value)
@@ -58,7 +58,7 @@ def _whole(value: SSAValue) -> BaseView:
 
 
 def _moved_out_of(value: SSAValue) -> SSAValue | None:
-    """The operand of a movement whose sizes are known; None for everything else."""
+    """Return the operand of a movement with known sizes; None for other values."""
     op = value.owner
     if not isinstance(op, d.ReshapeOp | d.TransposeOp | d.SliceOp) or -1 in shape_of(value.type) or not is_tensor(op.operand.type):
         return None
@@ -66,7 +66,7 @@ def _moved_out_of(value: SSAValue) -> SSAValue | None:
 
 
 def _seen_through(value: SSAValue, inner: BaseView) -> BaseView:
-    """The view of a movement's result, from that of its operand."""
+    """Return the view of a movement's result, given its operand's."""
     op = value.owner
     assert isinstance(op, d.ReshapeOp | d.TransposeOp | d.SliceOp)
     a = attributes_of(op)
@@ -82,7 +82,7 @@ def _seen_through(value: SSAValue, inner: BaseView) -> BaseView:
 
 
 def _reshaped(shape: tuple[int, ...], strides: tuple[int, ...], into: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Strides of a reshaped window; None where the elements would have to be copied. NumPy decides, on no memory."""
+    """Return the strides of a reshaped window; None if the elements must be copied. NumPy decides, without allocating memory."""
     if 0 in shape:
         return None
     window = np.lib.stride_tricks.as_strided(np.empty(1, np.int8), shape, strides)

@@ -1,4 +1,4 @@
-"""Passes inside the bodies of decisions and loops: a body is a program of its own, whose arguments are its inputs."""
+"""Applies passes inside the bodies of decisions and loops: a body is a separate program, whose arguments are its inputs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["body_program", "everywhere"]
 
 
 def everywhere(apply: Callable[[Edit], None], edit: Edit) -> None:
-    """Applies a pass to a program, then to every body in it, the innermost last.
+    """Apply a pass to a program, then to every body in it, the innermost last.
 
-    A body gets no weights: where a pass would give it some, the body stays as it is.
+    A body gets no weights: if a pass would add some, the body stays unchanged.
     """
     apply(edit)
     for op in edit.operations():
@@ -49,7 +49,7 @@ def _apply(apply: Callable[[Edit], None], outer: Edit, block: Block) -> None:
 
 
 def body_program(block: Block) -> Program:
-    """A body as a program: its arguments are inputs, numbers of Python's among them arrays without dimensions."""
+    """Return a body as a program: its arguments are inputs; Python numbers become arrays without dimensions."""
     copy = Block(arg_types=[v.type for v in block.args])
     values: dict[SSAValue, SSAValue] = dict(zip(block.args, copy.args, strict=True))
     for op in block.ops:

@@ -1,8 +1,8 @@
-"""One form for what can be written in several: identities go, movements of movements become one.
+"""Canonicalises: identities disappear, and consecutive movements become one.
 
-`canonicalise` is what runs on every program that a front end makes: dead code, duplicate constants, and casts and reshapes
-that change nothing. The pass `canonicalise` goes on with the rules of `_RULES`, until none applies. Every rule keeps every
-bit of every result, NaN and the sign of zero included; an operation that a variable is bound to stays.
+`canonicalise` runs on every program that a front end makes: it removes dead code, duplicate constants, and casts and reshapes that
+change nothing. The pass `canonicalise` also applies the rules of `_RULES` until none applies. Every rule keeps every bit of every
+result, NaN and the sign of zero included; an operation bound to a variable stays.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ __all__ = ["PASS", "canonicalise"]
 
 
 def canonicalise(program: Program) -> Program:
-    """A new program without dead operations, duplicate unnamed constants, and casts and reshapes that change nothing.
+    """Return a new program without dead operations, duplicate unnamed constants, and casts and reshapes that change nothing.
 
     Operations keep their identity (`id`, `var`, `at`). Anything printed or returned, and what it needs, stays.
     """
     edit = Edit(program)
     _tidy(edit)
-    return replace(edit.program(), fates=program.fates)  # what goes here, nobody has seen
+    return replace(edit.program(), fates=program.fates)  # nobody has seen the operations removed here
 
 
 def _tidy(edit: Edit) -> None:
@@ -61,7 +61,7 @@ def _apply(edit: Edit) -> None:
     changed = True
     while changed:
         changed = False
-        edit.sweep()  # what the last round left without uses would still count as a use
+        edit.sweep()  # unused operations of the last round would count as users
         for op in edit.operations():
             if text_of(op, "var") is not None or not op.results:
                 continue
@@ -75,7 +75,7 @@ def _apply(edit: Edit) -> None:
 
 
 Rule = Callable[[FleetOp, Edit], SSAValue | None]
-"""The value that stands for the operation's result with every bit, None where the rule does not apply."""
+"""Returns a value with the same bits as the operation's result, or None if the rule does not apply."""
 
 
 def _operand(op: FleetOp, index: int = 0) -> SSAValue:
@@ -104,7 +104,7 @@ def _right_one(op: FleetOp, _edit: Edit) -> SSAValue | None:
 
 
 def _plus_nothing(op: FleetOp, _edit: Edit) -> SSAValue | None:
-    """Integers: 0. Floats: -0.0 only, since -0.0 + 0.0 is 0.0."""
+    """Remove an addition of 0 for integers, of -0.0 for floats (-0.0 + 0.0 is 0.0)."""
     lhs, rhs = op.operands
     for value, other in ((lhs, rhs), (rhs, lhs)):
         if _is(other, 0, "i") or _is(other, 0, "f", negative_zero=True):
@@ -118,7 +118,7 @@ def _minus_nothing(op: FleetOp, _edit: Edit) -> SSAValue | None:
 
 
 def _twice(kind: type[FleetOp]) -> Rule:
-    """f(f(x)) is x."""
+    """Return a rule for f(f(x)) = x."""
 
     def rule(op: FleetOp, _edit: Edit) -> SSAValue | None:
         inner = _same_kind(_operand(op), kind)
@@ -128,14 +128,14 @@ def _twice(kind: type[FleetOp]) -> Rule:
 
 
 def _new(op: FleetOp, edit: Edit, name: str, operand: SSAValue, **attributes: object) -> SSAValue:
-    """A new operation in the old one's place, under its id."""
+    """Make a new operation in the old one's place, with its id."""
     made = make(name, [operand], **attributes)
     made.describe(id=text_of(op, "id") or "", var=text_of(op, "var"), at=text_of(op, "at"))
     return edit.insert_before(op, made)
 
 
 def _nothing_moves(op: FleetOp, _edit: Edit) -> SSAValue | None:
-    """A movement that gives its operand."""
+    """Remove a movement that returns its operand."""
     operand = _operand(op)
     if operand.type != op.results[0].type:
         return None
@@ -149,7 +149,7 @@ def _nothing_moves(op: FleetOp, _edit: Edit) -> SSAValue | None:
 
 
 def _moved(op: FleetOp, kind: type[FleetOp]) -> FleetOp | None:
-    """The movement before this one, where nothing else needs what stands between them."""
+    """Return the preceding movement of the same kind, if nothing else uses the value in between; else None."""
     inner = _same_kind(_operand(op), kind)
     return inner if inner is not None and text_of(inner, "var") is None and _operand(op).has_one_use() else None
 
@@ -183,7 +183,7 @@ def _slice_of_slice(op: FleetOp, edit: Edit) -> SSAValue | None:
 
 
 def _cast_of_cast(op: FleetOp, edit: Edit) -> SSAValue | None:
-    """Where the first cast loses nothing, the second may as well start from what it was given."""
+    """If the first cast is exact, apply the second cast to its operand."""
     inner = _same_kind(_operand(op), d.CastOp)
     if inner is None or is_tensor(inner.operands[0].type) != is_tensor(op.results[0].type):
         return None
@@ -201,7 +201,7 @@ def _cast_of_cast(op: FleetOp, edit: Edit) -> SSAValue | None:
 
 
 def _parts_of_one(op: FleetOp, _edit: Edit) -> SSAValue | None:
-    """A concatenation of one part, or of slices that together are the whole of one value, in order."""
+    """Remove a concatenation of one part, or of slices that together are the whole of one value, in order."""
     parts = list(op.operands)
     if len(parts) == 1:
         return parts[0]
@@ -247,6 +247,6 @@ _RULES: Mapping[type[FleetOp], tuple[Rule, ...]] = {
     d.ConcatOp: (_parts_of_one,),
     d.WhereOp: (_known_choice,),
 }
-"""Operation -> rules, tried in order. A rule whose value has another type than the operation does not apply."""
+"""Operation -> rules, tried in order. A rule does not apply if its value has another type than the operation."""
 
 PASS = plain("canonicalise", "one form for identities and for movements of movements", "bits", _apply)

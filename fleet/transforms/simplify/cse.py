@@ -1,9 +1,8 @@
-"""Common subexpressions: an operation that computes what an earlier one has computed gives way to it.
+"""Common subexpression elimination: an operation that repeats an earlier computation is replaced by its result.
 
-Two operations are the same when name, operands, result types and attributes are; identity (`id`, `var`, `at`) does not
-count. Of integers, sums and products of the same operands in the other order are the same as well; of floats they are not
-taken for the same, because which of two NaNs survives depends on the order. An operation that a variable is bound to
-stays, since the `cpython` oracle looks at the variable; what uses it is served by the first.
+Two operations are the same if name, operands, result types and attributes are; identity (`id`, `var`, `at`) does not count. For
+integers, sums and products with exchanged operands are the same too. For floats they are not, because the surviving NaN depends on
+the order. An operation bound to a variable stays, because the `cpython` oracle reads the variable; its users use the first one.
 """
 
 from __future__ import annotations

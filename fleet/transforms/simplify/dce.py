@@ -1,4 +1,4 @@
-"""Dead code: operations whose results nothing uses. Prints, and what they need, stay."""
+"""Dead code elimination: removes operations with unused results. Prints, and what they need, stay."""
 
 from __future__ import annotations
 

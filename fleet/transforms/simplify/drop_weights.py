@@ -1,4 +1,4 @@
-"""Weights that nothing uses any more (a mask that attention knows by itself, what a folded weight was made of)."""
+"""Removes unused weights (such as a mask that attention implies, or the origin of a folded weight)."""
 
 from __future__ import annotations
 

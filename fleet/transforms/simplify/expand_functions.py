@@ -1,5 +1,7 @@
-"""Rewrites NumPy's functions as the sequences that they stand for (`fleet.ir.operations.functions`, `fleet.ir.expand`): for targets
-without code of their own for them, and `clip` for patterns that look for a maximum and a minimum."""
+"""Expands NumPy functions into sequences of operations (`fleet.ir.operations.functions`, `fleet.ir.expand`).
+
+For targets without their own code for them, and `clip` for patterns that look for a maximum and a minimum.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ def _apply(edit: Edit, names: Collection[str]) -> None:
 
 
 def _expanded(op: FleetOp) -> list[FleetOp]:
-    """The sequence; [] where there is none: the target then says that it has no code for the operation."""
+    """Return the sequence; [] if there is none: then the target reports that it has no code for the operation."""
     try:
         return expand(op)
     except InferenceError:

@@ -1,8 +1,8 @@
-"""Constants: operations on numbers alone are computed now, with the calls that the VM would make.
+"""Folds constants: computes operations on numbers at compile time, with the VM's own calls.
 
-A tensor folds where every element of the result has the same bits: then it is a filled constant. What a variable is bound to
-and `print` shows stays an operation: the program says what the source says (and the seeds' sample compiles to the seeds' code).
-What would fail when it runs (a division by zero) stays too, and fails there.
+A tensor folds if every element of the result has the same bits; it becomes a filled constant. An operation bound to a variable and
+shown by `print` stays, so that the program corresponds to the source (and the seeds' sample compiles to the seeds' code). An
+operation that would fail at run time (a division by zero) stays too, and fails there.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _apply(edit: Edit) -> None:
 
 
 def fold(edit: Edit, op: FleetOp) -> bool:
-    """Replaces one operation by the constant that it gives; whether it did."""
+    """Replace one operation by its constant; return whether it did."""
     if op.results and numpy_dtype(op.results[0].type).kind == "c":
         return False  # the IR has no such constant
     if isinstance(op, ConstantOp | PrintOp) or not op.operands or type(op) not in COMPUTED or _shown(op):
@@ -43,7 +43,7 @@ def fold(edit: Edit, op: FleetOp) -> bool:
     folded.describe(**identity(op))
     edit.insert_before(op, folded)
     edit.replace(op, folded.results[0])
-    edit.fates[op_id(folded)] = "folded into a number"  # under the same id, but engines keep no values of numbers
+    edit.fates[op_id(folded)] = "folded into a number"  # same id, but engines keep no values of numbers
     return True
 
 

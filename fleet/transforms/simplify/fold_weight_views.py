@@ -1,7 +1,7 @@
-"""Weights that are turned, reshaped or cut before they are used become weights that lie so.
+"""Folds transposes, reshapes and slices of weights into the weights.
 
-For devices whose patterns take models as they come: `fold-weights` would fold casts and scales as well, which are part of what
-such patterns match.
+For devices whose patterns match models as they are: `fold-weights` would also fold casts and scales, which are part of these
+patterns.
 """
 
 from __future__ import annotations

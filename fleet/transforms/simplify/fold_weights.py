@@ -1,8 +1,8 @@
-"""Weights: what is computed of weights and numbers alone becomes a weight itself.
+"""Folds weights: values computed from weights and numbers alone become weights.
 
-The new weight is a recipe: nothing is computed now, and nothing at all if nobody asks for it. Only the values that the rest of
-the program uses become weights, and only where that does not blow them up beyond what they are made of. Products and reductions
-are left where they are: they are what a model computes, and a script whose arrays are all known would become one weight.
+The new weight is a recipe: it is computed only when it is needed. Only values that the rest of the program uses become weights, and
+only if that does not make them much larger than their operands. Products and reductions are not folded: they are the model's own
+computation, and a script whose arrays are all known would become one weight.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from fleet.transforms.simplify.numbers import COMPUTED, call_of
 __all__ = ["MOVES", "PASS", "fold_pure"]
 
 MOVES = (d.TransposeOp, d.ReshapeOp, d.SliceOp)
-"""Operations that only say where elements stand."""
+"""Operations that only rearrange elements."""
 
 _FREE = 1 << 16
 """Elements that a folded weight may always have."""
 
 
 def fold_pure(edit: Edit, kinds: tuple[type[FleetOp], ...] = (FleetOp,)) -> None:
-    """Makes weights of what operations of these kinds compute of weights and numbers alone."""
+    """Turn the results of operations of these kinds on weights and numbers alone into weights."""
     pure = _pure(edit, kinds)
     for op in edit.operations():
         if op.results and op.results[0] in pure and is_tensor(op.results[0].type) and _used_outside(op, pure):
@@ -45,7 +45,7 @@ def fold_pure(edit: Edit, kinds: tuple[type[FleetOp], ...] = (FleetOp,)) -> None
 
 
 def _pure(edit: Edit, kinds: tuple[type[FleetOp], ...]) -> set[SSAValue]:
-    """Results that depend on weights, and on nothing but weights and numbers."""
+    """Return the results that depend on weights, and only on weights and numbers."""
     weights = {v for a, v in zip(edit.arguments, edit.block.args, strict=True) if a.kind == "weight"}
     pure: set[SSAValue] = set()
     for op in edit.operations():
@@ -66,7 +66,7 @@ def _pure(edit: Edit, kinds: tuple[type[FleetOp], ...]) -> set[SSAValue]:
 
 
 def _looks_up(op: FleetOp) -> bool:
-    """The operation gathers a few rows of a table. The rows are the model's input; the table is not folded."""
+    """Whether the operation gathers a few rows of a table. The rows are the model's input; the table is not folded."""
     return isinstance(op, d.GatherOp) and math.prod(shape_of(op.result.type)) < math.prod(shape_of(op.lhs.type))
 
 
@@ -100,7 +100,7 @@ def _fold(edit: Edit, op: FleetOp, pure: set[SSAValue]) -> None:
 
 
 def _needed(leaf: SSAValue, pure: set[SSAValue]) -> bool:
-    """Whether the rest of the program uses a weight as it is."""
+    """Whether the rest of the program uses a weight directly."""
     return any(not (u.operation.results and u.operation.results[0] in pure) for u in leaf.uses)
 
 
@@ -115,11 +115,11 @@ def _operands(value: SSAValue) -> Sequence[SSAValue]:
 
 
 _Step = tuple[Callable[..., Any], tuple[int, ...]]
-"""What to call, and where its operands stand: leaves first, then the results of the steps."""
+"""A function, and the indices of its operands: leaves first, then the results of the steps."""
 
 
 def _expression(value: SSAValue) -> tuple[list[_Step], list[SSAValue], str, bool]:
-    """The steps that compute a value, its leaves, a text that says both, and whether all steps only move."""
+    """Return the steps that compute a value, its leaves, a text that identifies both, and whether all steps only move elements."""
     order: list[FleetOp] = []
     leaves: dict[SSAValue, None] = {}
     for v in operands_first(value, _operands):

@@ -1,4 +1,4 @@
-"""Shapes: unknown dimensions become known where the inputs' shapes, or what is known of operands, say them."""
+"""Infers shapes: unknown dimensions become known from the inputs' shapes, or from what is known about operands."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ __all__ = ["PASS", "as_run", "bound", "check_known", "infer_shapes"]
 
 
 def infer_shapes(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Program:
-    """The program for inputs of these shapes; what they do not say stays unknown.
+    """Return the program for inputs of these shapes; other dimensions stay unknown.
 
-    A named dimension gets its size wherever it stands; it may also be given alone, as a shape of one size under its name.
-    Raises ModelError for an argument that the program does not have, and for shapes that do not fit.
+    A named dimension gets its size everywhere. It may also be given alone, as a shape of one size under its name. Raises ModelError
+    for an unknown argument, and for shapes that do not fit.
     """
     return _pass(shapes).run(program)
 
 
 def bound(program: Program, inputs: Mapping[str, np.ndarray]) -> Program:
-    """The program for these inputs: itself where nothing is unknown. Raises ModelError for inputs that do not fit it."""
+    """Return the program for these inputs; the program itself if nothing is unknown. Raises ModelError if inputs do not fit."""
     if not program.unknown:
         return program
     return infer_shapes(program, {a.name: inputs[a.name].shape for a in program.inputs if a.name in inputs})
 
 
 def as_run(program: Program, tensors: Mapping[str, np.ndarray]) -> Program:
-    """The program with the sizes that a run had; itself where all were known before.
+    """Return the program with the sizes of a run; the program itself if all were known.
 
-    tensors: operation id -> what it gave. A size that values decide (`x[x > 0]`) is known no other way.
+    tensors: operation id -> its result. A size that depends on values (`x[x > 0]`) is known only from them.
     """
     late = [v for op in program.operations() for v in op.results if is_tensor(v.type) and -1 in shape_of(v.type)]
     if not late:
@@ -59,7 +59,7 @@ def as_run(program: Program, tensors: Mapping[str, np.ndarray]) -> Program:
 
 
 def check_known(program: Program, target: str) -> None:
-    """Refuses a program with unknown dimensions for a target whose memory is planned before the run. Raises DeviceError."""
+    """Raises DeviceError for a program with unknown dimensions, for a target that plans memory before the run."""
     if program.unknown:
         names = ", ".join(program.unknown)
         hint = f"bind it: give --batch or --input and leave out --dynamic, or run infer-shapes{{{program.unknown[0]}=8}}"
@@ -102,9 +102,9 @@ def _apply(edit: Edit, shapes: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def _sizes(edit: Edit, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
-    """Sizes of named dimensions: out of the arguments' shapes, or given under the dimension's own name.
+    """Return the sizes of named dimensions: from the arguments' shapes, or given under the dimension's own name.
 
-    Raises ModelError for a name that is neither an argument's nor a dimension's, and for two sizes of one name.
+    Raises ModelError if a name is neither an argument's nor a dimension's, or a dimension gets two sizes.
     """
     arguments = {a.name: a for a in edit.arguments}
     dims = {name for a in edit.arguments for name in a.dims if name}
@@ -126,7 +126,7 @@ def _sizes(edit: Edit, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
 
 
 def _known(old: tuple[int, ...], new: tuple[int, ...], where: str) -> tuple[int, ...]:
-    """What both know together. Raises ModelError where they differ."""
+    """Merge two partly known shapes. Raises ModelError if they differ."""
     if len(old) != len(new) or any(a != b and -1 not in (a, b) for a, b in zip(old, new, strict=False)):
         raise ModelError(f"has shape {_words(old)}, asked for is {_words(new)}", where=where)
     return tuple(max(a, b) for a, b in zip(old, new, strict=True))
@@ -152,7 +152,7 @@ def _known_dimension(edit: Edit, op: FleetOp) -> None:
 
 
 def PASS(options: Mapping[str, str]) -> Pass:
-    """`infer-shapes{x=8x64,n=,N=8}`: a shape an argument, or a size a named dimension; without options only what operands say."""
+    """`infer-shapes{x=8x64,n=,N=8}`: a shape per argument, or a size per named dimension; without options only from operands."""
     shapes: dict[str, tuple[int, ...]] = {}
     for name, text in options.items():
         if not re.fullmatch(r"(?:[0-9?]+(?:x[0-9?]+)*)?", text):

@@ -1,4 +1,4 @@
-"""Inlining: a module of several functions becomes the one that nothing calls, with the others' bodies in it."""
+"""Inlines calls: a module of several functions becomes the one that is not called, containing the others' bodies."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ MAX_OPERATIONS = 100_000
 
 
 def inline_calls(module: ModuleOp) -> None:
-    """Inlines every `func.call` and takes out the functions that were called.
+    """Inline every `func.call` and remove the called functions.
 
-    Raises ModelError for recursion, for a function that is missing or called with other types, for several functions that
-    nothing calls, and beyond `MAX_OPERATIONS` operations.
+    Raises ModelError for recursion, a missing function, a call with other types, several functions that are not called, or more
+    than `MAX_OPERATIONS` operations.
     """
     functions = {f.sym_name.data: f for f in module.ops if isinstance(f, FuncOp)}
     called = {c.callee.string_value() for f in functions.values() for c in f.walk() if isinstance(c, CallOp)}
@@ -46,7 +46,7 @@ class _Inliner:
         self.operations = 0
 
     def expand(self, function: FuncOp, stack: tuple[str, ...]) -> None:
-        """Inlines the calls of one function, the callees' calls first."""
+        """Inline the calls of one function, the callees' calls first."""
         taken = {op_id(op) for op in function.walk() if isinstance(op, FleetOp)}
         for call in [op for op in function.walk() if isinstance(op, CallOp)]:
             name = call.callee.string_value()
@@ -73,7 +73,7 @@ class _Inliner:
                 for result, value in zip(call.results, op.operands, strict=True):
                     result.replace_all_uses_with(mapping.get(value, value))
                 break
-            copy = op.clone(mapping)  # fills the mapping with its results
+            copy = op.clone(mapping)  # maps the results too
             if isinstance(copy, FleetOp):
                 name = op_id(copy)
                 if name in taken:

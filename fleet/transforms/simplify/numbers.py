@@ -1,4 +1,4 @@
-"""Numbers that are known when a program is compiled, and operations computed on them as the VM computes them."""
+"""Numbers known at compile time, and operations on them, computed as the VM does."""
 
 from __future__ import annotations
 
@@ -17,27 +17,26 @@ from fleet.ir.types import is_tensor, numpy_dtype
 __all__ = ["COMPUTED", "MAX_FOLDED", "call_of", "compute", "known_number"]
 
 MAX_FOLDED = 1 << 20
-"""Elements of the largest array that folding of numbers fills to look at."""
+"""Maximum elements of an array that constant folding computes."""
 
 _MOVES = (d.ReshapeOp, d.BroadcastToOp, d.TransposeOp, d.SliceOp, d.ConcatOp, d.PadOp, d.GatherOp)
 _LEFT = (d.ErfOp, d.RsqrtOp, d.ClipOp, d.NanMaxOp, d.NanMinOp)
 COMPUTED = frozenset(
     op for op in d.OPERATIONS.values() if issubclass(op, (d.ElementwiseOp, d.ReduceOp, *_MOVES)) and op not in _LEFT
 )
-"""Operations that `compute` knows."""
+"""Operations that `compute` supports."""
 
 
 def known_number(value: SSAValue) -> bool | int | float | None:
-    """The number of a constant, scalar or filled tensor; None for any other value."""
+    """Return the number of a constant, scalar or filled tensor; None for any other value."""
     return constant_value(value.owner) if isinstance(value.owner, ConstantOp) else None
 
 
 def call_of(op: FleetOp) -> Callable[..., Any]:
-    """What computes an operation of `COMPUTED` of its operands' values (arrays, and Python numbers where the IR has them): the VM's
-    call.
+    """Return the function that computes an operation of `COMPUTED` from its operands' values: the VM's call.
 
-    The function does not hold the operation. It raises what NumPy or Python raise (ZeroDivisionError, OverflowError,
-    ValueError).
+    Operands are arrays, and Python numbers where the IR has them. The function holds no reference to the operation. It raises what
+    NumPy or Python raise (ZeroDivisionError, OverflowError, ValueError).
     """
     weak = [not is_tensor(o.type) for o in op.operands]
     function = _function(op)
@@ -61,5 +60,5 @@ def _function(op: FleetOp) -> Callable[..., Any]:
 
 
 def compute(op: FleetOp, operands: Sequence[Any]) -> Any:
-    """One operation on these values, see `call_of`."""
+    """Compute one operation on these values, with `call_of`."""
     return call_of(op)(*operands)

@@ -1,4 +1,4 @@
-"""Operations with sizes as operands, once the sizes are numbers: reshape, broadcast_to, slice, or a weight."""
+"""Replaces operations with sizes as operands, once the sizes are numbers: by reshape, broadcast_to, slice, or a weight."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ __all__ = ["settle"]
 
 
 def settle(edit: Edit, op: FleetOp) -> bool:
-    """Replaces an operation where all its sizes are constants and what they count in is known; whether it did.
+    """Replace an operation if all its sizes are constants and the operand's relevant sizes are known; return whether it did.
 
-    Of slice, reshape and broadcast_to: where they leave open what the operand says by now.
-
-    Raises ModelError for sizes that do not fit, as the run would.
+    For slice, reshape and broadcast_to: if they leave open a size that the operand now gives. Raises ModelError for sizes that do
+    not fit, as the run would.
     """
     if isinstance(op, d.SliceOp | d.ReshapeOp | d.BroadcastToOp):
         return _closed(edit, op)
@@ -111,7 +110,7 @@ def _moved(edit: Edit, op: FleetOp, numbers: list[int]) -> bool:
 
 
 def _replace(edit: Edit, op: FleetOp, new: FleetOp) -> bool:
-    """A new operation with the identity of the old one; the operand itself where there is nothing to do."""
+    """Insert a new operation with the identity of the old one; use the operand itself if nothing is to be done."""
     type_ = new.results[0].type
     if not isinstance(new, ConstantOp) and type_ == op.operands[0].type and _whole(new):
         edit.replace(op, op.operands[0])
@@ -123,7 +122,7 @@ def _replace(edit: Edit, op: FleetOp, new: FleetOp) -> bool:
 
 
 def _whole(op: FleetOp) -> bool:
-    """It changes nothing, its type being the operand's."""
+    """Whether it changes nothing, because its type is the operand's."""
     return UNKNOWN not in shape_of(op.results[0].type) and all(s == 1 for s in attributes_of(op).get("step") or ())
 
 
@@ -146,7 +145,7 @@ def _weight(edit: Edit, op: FleetOp, numbers: list[int]) -> bool:
 
 
 def _argument(edit: Edit, name: str, recipe: Creation) -> SSAValue:
-    """The weight that the recipe makes: one that is there already, or a new one under the operation's name."""
+    """Return the recipe's weight: an existing one, or a new one with the operation's name."""
     entries = edit.weights.entries if isinstance(edit.weights, Weights) else {}
     for argument, value in zip(edit.arguments, edit.block.args, strict=True):
         if entries.get(argument.name) == recipe:

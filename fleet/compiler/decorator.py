@@ -35,25 +35,25 @@ if TYPE_CHECKING:
 __all__ = ["JitFunction", "Lowered", "jit"]
 
 _SIGNATURES = 128
-"""Compiled signatures that one function keeps; the oldest go first."""
+"""Compiled signatures kept per function; the oldest are dropped first."""
 _VERSIONS = 4
-"""Compiled programs of one signature, for globals that change and change back."""
+"""Compiled programs kept per signature, for globals that change and change back."""
 
 
 @dataclass(frozen=True)
 class Lowered(Compiled):
-    """What a function is compiled to; stages and files as `Compiled` has them, "token" and "ast" of the function alone.
+    """The compilation of a function. Stages and files are those of `Compiled`; "token" and "ast" cover the function alone.
 
     Attributes:
         source: the function's text, dedented.
-        engine: what `@jit` runs it on.
+        engine: the engine of `@jit`.
     """
 
     source: str = ""
     engine: str = "vm"
 
     def text(self, stage: str, *, device: str | None = None, lowering: Mapping[str, Any] | None = None) -> str:
-        """See `Compiled.text`."""
+        """Return a stage as text; see `Compiled.text`."""
         if stage in ("token", "ast"):
             from fleet.frontend.dump import tokens, tree
 
@@ -68,7 +68,7 @@ class _Version:
 
 
 class JitFunction(Traceable):
-    """A function that `jit` has taken over. Calling it compiles it for arguments like these, once, and runs the code.
+    """A function decorated with `jit`. A call compiles it once for such arguments and runs the code.
 
     Attributes:
         target: as given to `jit`.
@@ -87,17 +87,17 @@ class JitFunction(Traceable):
         self._lock = threading.RLock()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs compiled code; returns what Python would return, as new arrays.
+        """Run compiled code; returns what Python would return, as new arrays.
 
-        Raises TypeError for a call that does not fit the function, as Python does; SourceError for a source outside what is
-        supported, ModelError for arguments and data that do not fit, DeviceError for what the target cannot hold.
+        Raises TypeError, as Python does, if the arguments do not match the function; SourceError if the source is not supported;
+        ModelError if arguments and data do not fit; DeviceError if the target cannot hold the program.
         """
         call = self._given(args, kwargs)
         version = self._version(call)
         return version.traced.result.build(version.code.run(call.inputs))
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
-        """A method, when it stands in a class."""
+        """Bind as a method, if it is an attribute of a class."""
         return self if owner is None else MethodType(self, owner)
 
     def __repr__(self) -> str:
@@ -105,12 +105,12 @@ class JitFunction(Traceable):
 
     @property
     def programs(self) -> tuple[Program, ...]:
-        """The programs that are kept compiled, in the order in which their signatures were last compiled."""
+        """The compiled programs that are kept, in the order in which their signatures were last compiled."""
         with self._lock:
             return tuple(v.traced.program for versions in self._versions.values() for v in versions)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """What a call with these arguments is compiled to: IR, MLIR, bytecode, RISC-V assembler. Nothing is run.
+        """Compile for these arguments without running: IR, MLIR, bytecode, RISC-V assembler.
 
         Raises as a call does.
         """
@@ -137,7 +137,7 @@ class JitFunction(Traceable):
                 return version
         with self._lock:
             kept = self._versions.get(call.key, ())
-            for version in kept:  # another thread may have compiled it in the meantime
+            for version in kept:  # another thread may have compiled it meanwhile
                 if version.traced.watched.hold():
                     return version
             traced = trace(self.python, call)
@@ -154,18 +154,18 @@ def jit(function: Callable[..., Any], /) -> JitFunction: ...
 @overload
 def jit(function: str | None = None, /, *, target: str = "cpu") -> Callable[[Callable[..., Any]], JitFunction]: ...
 def jit(function: Callable[..., Any] | str | None = None, /, *, target: str = "cpu") -> Any:
-    """Compiles a function of NumPy code when it is called: `@jit`, or `@jit(target="vm")`.
+    """Compile a function of NumPy code when it is called: `@jit`, or `@jit(target="vm")`.
 
-    The function's source is parsed by fleet's front end; the function itself is never run. It is compiled once for every
-    combination of its arrays' shapes and dtypes and of its other arguments' values.
+    fleet's front end parses the function's source; the function itself never runs. It is compiled once for every combination of its
+    arrays' shapes and dtypes and its other arguments' values.
 
     Args:
-        function: the function, where `jit` stands without parentheses; a target's name is taken too (`@jit("vm")`).
-        target: a key of `fleet.compiler.executables.TARGETS`. "cpu": this processor's machine code, or the VM where an
-            operation has none; "vm": NumPy, equal to Python in every bit; "riscv": RISC-V code in an emulator.
+        function: the function, if `jit` is used without parentheses; a target's name is accepted too (`@jit("vm")`).
+        target: a key of `fleet.compiler.executables.TARGETS`. "cpu": this processor's machine code, or the VM if an operation has
+            none; "vm": NumPy, equal to Python in every bit; "riscv": RISC-V code in an emulator.
 
     Raises:
-        FleetError: a target that fleet has no code for; what is decorated is no function written with `def`.
+        FleetError: fleet has no code for the target, or the decorated object is not a function defined with `def`.
     """
     if isinstance(function, str):
         function, target = None, function

@@ -1,4 +1,4 @@
-"""Compiled code that is kept and called again and again: what `fleet.jit` runs on a target."""
+"""Compiled code that is cached and called repeatedly: what `fleet.jit` runs on a target."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ TARGETS: Mapping[str, str | None] = {
     "cpu": "cpu", "vm": "vm", "python": "vm", "llvm-cpu": "llvm-cpu", "riscv": "riscv", "interp": "interp",
     "gpu": None, "cuda": None, "llvm-gpu": None, "sycl": None,
 }  # fmt: skip
-"""Target of `@jit` -> what runs it; None for those that fleet makes no code for."""
+"""Target of `@jit` -> what runs it; None if fleet generates no code for it."""
 
 
 def find_target(name: str) -> str:
-    """What runs a target. Raises FleetError for one that fleet does not have."""
+    """Return what runs a target. Raises FleetError if fleet does not have it."""
     found = TARGETS.get(name)
     if found is None:
         have = ", ".join(t for t, engine in TARGETS.items() if engine)
@@ -48,7 +48,7 @@ class Executable(ABC):
 
     @abstractmethod
     def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
-        """Output name -> array that is nobody else's. What the program prints goes to sys.stdout. Raises what the engine raises."""
+        """Return output name -> array without shared memory. Prints go to sys.stdout. Raises what the engine raises."""
 
 
 class _Vm(Executable):
@@ -71,14 +71,14 @@ class _Vm(Executable):
 
     @cached_property
     def _weights(self) -> set[int]:
-        """Identities of the program's arrays, which no result may share; asked for after the first run, which makes them."""
+        """Identities of the program's arrays, which no result may share. Access it after the first run, which makes them."""
         weights = self._vm.bc.weights
         made = weights.made if isinstance(weights, Weights) else weights.__contains__
         return {id(_owner(weights[name])) for name in weights if made(name)}
 
 
 def _owner(array: np.ndarray) -> np.ndarray:
-    """The array whose memory it is."""
+    """Return the array that owns the memory."""
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
@@ -142,7 +142,7 @@ class _Riscv(Executable):
 
 
 class _Engine(Executable):
-    """An engine that compiles at every run."""
+    """An engine that compiles for every run."""
 
     def __init__(self, program: Program, engine: str) -> None:
         self.engine = engine
@@ -167,15 +167,15 @@ def _require(engine: str) -> None:
 
 
 _KEPT: weakref.WeakValueDictionary[tuple[str, str, tuple[str, ...]], Executable] = weakref.WeakValueDictionary()
-"""By what runs it, the program's content and its outputs' names: functions that are the same program share the code."""
+"""Key: what runs it, the program's content and its outputs' names. Functions with the same program share the code."""
 _LOCK = threading.Lock()
 
 
 def executable(program: Program, engine: str) -> Executable:
-    """The program's code for what `find_target` gave; compiled once as long as somebody holds it.
+    """Return the program's code for the result of `find_target`; compiled once as long as someone holds it.
 
-    "cpu" is machine code of this processor where every operation compiles, else the VM.
-    Raises DeviceError for what the target cannot hold, SetupError for a tool that is missing.
+    "cpu" is machine code of this processor if every operation compiles, else the VM. Raises DeviceError if the target cannot hold
+    the program, SetupError if a tool is missing.
     """
     key = (engine, program.hash, (*program.outputs, *(a.name for a in program.arguments)))
     with _LOCK:

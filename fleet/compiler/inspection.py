@@ -1,4 +1,4 @@
-"""What a model is made of, and what each device would run of it; nothing of it runs.
+"""What a model consists of, and what each device would run of it, without running anything.
 
 Example:
     >>> from fleet.compiler.inspection import inspect_program
@@ -32,21 +32,21 @@ if TYPE_CHECKING:
 __all__ = ["OnDevice", "ProgramFacts", "Reason", "inspect_program"]
 
 _COMPILED, _COMPILED_OPERATIONS = 1 << 20, 1 << 9
-"""Weights' numbers and operations up to which a program is compiled for every device; a larger one is only placed."""
+"""Limits of weight elements and operations up to which a program is compiled for every device; a larger one is only placed."""
 
 _PLACED, _PLACED_S = 3000, 10.0
-"""Operations up to which a program is placed on every device, and seconds after which no further device is begun."""
+"""Operations up to which a program is placed on every device; seconds after which no further device is started."""
 
 _KINDS = 6
-"""Largest number of kinds of operations in a reason."""
+"""Maximum number of kinds of operations in a reason."""
 
 _LEAST_BITS = 4
-"""Bits of a weight on a device, at least: what does not fit in these fits in no way."""
+"""Minimum bits of a weight on a device: a model that does not fit with these does not fit at all."""
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why operations stay on the host. operations: their ids; macs: multiply-accumulates in them."""
+    """Why operations stay on the host. operations: their ids; macs: their multiply-accumulates."""
 
     why: str
     operations: tuple[str, ...]
@@ -58,12 +58,14 @@ class OnDevice:
     """What one device would run.
 
     Attributes:
-        device, instruction_set: names; room: bytes of the device's memories.
-        operations, macs: of the program as the device's compiler sees it; placed, placed_macs: those that the device runs.
-        reasons: of what the host keeps, the most work first.
-        cycles: what the set's cost model expects with ideal memory; None where the program was not compiled for the device.
+        device, instruction_set: names.
+        room: bytes of the device's memories.
+        operations, macs: of the program as the device's compiler sees it.
+        placed, placed_macs: those that the device runs.
+        reasons: for what the host keeps, the most work first.
+        cycles: the cost model's estimate with ideal memory; None if the program was not compiled for the device.
         seconds: the same at the device's clock.
-        refused: why the device cannot hold the model, None where it can, or where that was not tried (`compiled`).
+        refused: why the device cannot hold the model; None if it can, or if that was not tried (`compiled`).
         compiled: whether the program was compiled, not only placed.
     """
 
@@ -82,7 +84,7 @@ class OnDevice:
 
     @property
     def share(self) -> float:
-        """Part of the work that the device runs, 0 to 1: of the multiply-accumulates, or of the operations where there are none."""
+        """Fraction of the work that the device runs, 0 to 1: of multiply-accumulates, or of operations if there are none."""
         if self.refused is not None:
             return 0.0
         if self.macs:
@@ -95,10 +97,10 @@ class ProgramFacts:
     """A program and its devices.
 
     Attributes:
-        operators: name -> how often, the commonest first; constants are not counted.
+        operators: name -> count, the most frequent first; constants are not counted.
         macs: multiply-accumulates of its products.
         weights, weight_numbers, weight_bytes: arrays, their elements, their bytes.
-        symbols: sizes of the free dimensions that all this is for.
+        symbols: the sizes of the free dimensions for which all this holds.
         devices: of every installed set.
     """
 
@@ -112,10 +114,10 @@ class ProgramFacts:
 
     @property
     def best(self) -> OnDevice | None:
-        """The device to begin with; None where none runs anything.
+        """The device to start with; None if no device runs anything.
 
-        Of those that run the largest share: the set with the fastest, and of that set the smallest device that is known to hold the
-        model, whose hardware is simulated soonest; the largest where that is not known.
+        Among the devices with the largest share: the set with the fastest one, and of that set the smallest device that is known to
+        hold the model, because its hardware simulates fastest; the largest device if that is not known.
         """
         most = max(((d.share, d.placed) for d in self.devices), default=(0.0, 0))
         able = [d for d in self.devices if d.share > 0 and (d.share, d.placed) == most]
@@ -126,13 +128,13 @@ class ProgramFacts:
         return min((d for d in own if d.compiled), key=lambda d: d.room, default=max(own, key=lambda d: d.room))
 
     def to_json(self) -> dict[str, Json]:
-        """JSON values; every device with its share."""
+        """Return JSON values; every device with its share."""
         devices = [{**asdict(d), "share": d.share} for d in self.devices]
         return {**asdict(self), "operators": dict(self.operators), "symbols": dict(self.symbols), "devices": devices}
 
 
 def inspect_program(program: Program, device: str | None = None) -> ProgramFacts:
-    """The facts. device: only this one. Raises DeviceError for an unknown device."""
+    """Return the facts. device: only this one. Raises DeviceError for an unknown device."""
     operators = Counter(op.name.partition(".")[2] for op in program.operations() if not isinstance(op, ConstantOp))
     shapes = [(a.shape, a.dtype) for a in program.arguments if a.kind == "weight"]
     numbers = sum(int(np.prod(shape, dtype=np.int64)) for shape, _ in shapes)
@@ -182,7 +184,7 @@ def _room(device: Device) -> int:
 def _on_device(
     program: Program, lowered: Program, instruction_set: InstructionSet, device: Device, numbers: int | None
 ) -> OnDevice:
-    """numbers: of weights, where the program is too large to be compiled; else None."""
+    """numbers: of weights, if the program is too large to be compiled; else None."""
     name, family, room = device.name, instruction_set.name, _room(device)
     try:
         placement = place(lowered, instruction_set.patterns, device, {})
@@ -207,7 +209,7 @@ def _on_device(
 
 
 def _reasons(placement: Placement, work: Mapping[str, int]) -> tuple[Reason, ...]:
-    """Reasons by text. All operations for which the device has no instruction share one, which names their kinds."""
+    """Return the reasons by text. Operations for which the device has no instruction share one reason, which names their kinds."""
     by_reason: dict[str, list[str]] = {}
     kinds: dict[str, Counter[str]] = {}
     for operation, why in placement.missed.items():

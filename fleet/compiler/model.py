@@ -33,20 +33,20 @@ __all__ = ["BACKENDS", "STAGES", "Compiled", "compile_model", "engine_of", "sour
 STAGES: tuple[str, ...] = (
     *("token", "ast", "ir", "mlir", "vm", "bytecode", "onnx", "riscv-asm", "accel-regs", "accel-aux", "memory-map", "hpp"),
 )
-"""What a compiler can be asked to show, in the order in which a model passes through."""
+"""Stages that a compiler can show, in the order of compilation."""
 
 BACKENDS: Mapping[str, str | None] = {
     "python": "vm", "llvm-cpu": "llvm-cpu", "riscv": "riscv", "sycl": None, "cuda": None, "llvm-gpu": None,
 }  # fmt: skip
-"""Target backend of the seeds -> the engine that runs it; None for those that fleet does not have."""
+"""Target backend of the seeds -> the engine that runs it; None if fleet does not have it."""
 
 
 _ANY_SIZE = frozenset({"bytecode", "ir"})
-"""Targets that run programs with unknown dimensions as they are."""
+"""Targets that run programs with unknown dimensions."""
 
 
 def engine_of(backend: str) -> str:
-    """The engine behind a target backend. Raises FleetError for one that fleet does not have."""
+    """Return the engine of a target backend. Raises FleetError if fleet does not have it."""
     engine = BACKENDS.get(backend)
     if engine is None:
         have = ", ".join(name for name, there in BACKENDS.items() if there)
@@ -55,7 +55,7 @@ def engine_of(backend: str) -> str:
 
 
 def source_stage(stage: str, spec: str) -> str:
-    """The tokens ("token") or the syntax tree ("ast") of a model's file. Raises SourceError."""
+    """Return the tokens ("token") or the syntax tree ("ast") of a model's file. Raises SourceError."""
     from fleet.frontend.dump import tokens, tree
     from fleet.frontend.source import is_onnx, source_text
 
@@ -72,10 +72,10 @@ class Compiled:
 
     Attributes:
         spec: "path.py:function" or "path.py", as given.
-        program: its IR with weights, after the passes that were asked for.
-        inputs: arrays of one run, by name (drawn where none were given).
+        program: its IR with weights, after the requested passes.
+        inputs: arrays of one run, by name (drawn if none were given).
         banner: what a reader must know first (drawn data), or None.
-        records: what each pass did.
+        records: the effect of each pass.
     """
 
     spec: str
@@ -85,20 +85,21 @@ class Compiled:
     records: Sequence[PassRecord] = field(default=())
 
     def bytecode(self) -> ByteCodeModule:
-        """The bytecode module; `VM(module).run(inputs)` runs it."""
+        """Return the bytecode module; `VM(module).run(inputs)` runs it."""
         from fleet.targets.bytecode.convert import ByteCodeConverter
 
         return ByteCodeConverter(self.program).convert()
 
     def text(self, stage: str, *, device: str | None = None, lowering: Mapping[str, Any] | None = None) -> str:
-        """A stage as text.
+        """Return a stage as text.
 
         Args:
             stage: one of `STAGES`.
-            device, lowering: for accel-regs, accel-aux and memory-map, as `RunOptions` has them.
+            device, lowering: for accel-regs, accel-aux and memory-map, as in `RunOptions`.
 
         Raises:
-            DeviceError: the target cannot hold the model. FleetError: an unknown stage, or one that needs a device.
+            DeviceError: the target cannot hold the model.
+            FleetError: an unknown stage, or one that needs a device.
         """
         if stage not in STAGES:
             raise FleetError(f"no stage is called {stage}", hint=f"stages are {', '.join(STAGES)}")
@@ -122,16 +123,16 @@ class Compiled:
         lowering: Mapping[str, Any] | None = None,
         external_data: bool = False,
     ) -> Mapping[str, str]:
-        """A stage as a file: in its own format where the name asks for it (.fbc, .onnx, .elf, .stream, .bin, .svg), else as text.
+        """Write a stage to a file: in its own format if its suffix has one (.fbc, .onnx, .elf, .stream, .bin, .svg), else as text.
 
-        A header (hpp) comes with the files of its parameters and an object of what the host computes; see `HostSource.files`.
+        A header (hpp) comes with the files of its parameters and an object with the host's computations; see `HostSource.files`.
 
-        external_data: of an ONNX model, whether its weights go into "NAME.data" beside it, as they do from 1 GiB on.
+        external_data: of an ONNX model, whether its weights go into "NAME.data" beside it; always so from 1 GiB on.
 
         Returns:
-            Name -> why, of the functions that a header declares and nothing defines; nothing for other files.
+            Function -> reason, for the functions that a header declares without a definition; empty for other files.
 
-        Raises as `text`, and FleetError where the file cannot be written.
+        Raises as `text` does, and FleetError if the file cannot be written.
         """
         from fleet.core.files import write_atomically
 
@@ -169,8 +170,10 @@ class Compiled:
         return {}
 
     def run(self, engine: str = "vm", inputs: Mapping[str, np.ndarray] | None = None, **options: Any) -> Trace:
-        """Runs on an engine; `options` are the fields of `RunOptions`. For an engine that needs all sizes, unknown dimensions get
-        those of the inputs. Raises what the engine raises, SetupError included."""
+        """Run on an engine. options: the fields of `RunOptions`. Raises what the engine raises, including SetupError.
+
+        If the engine needs all sizes, unknown dimensions get those of the inputs.
+        """
         from fleet.engines.base import RunOptions
         from fleet.engines.registry import find_engine
         from fleet.transforms.simplify.infer_shapes import bound
@@ -184,7 +187,7 @@ class Compiled:
         return chosen.run(program, given, RunOptions(**options))
 
     def onnx(self) -> OnnxExport:
-        """The program as an ONNX model. Raises SetupError without the package onnx, DeviceError for what cannot be expressed."""
+        """Return the program as ONNX model. Raises SetupError without the package onnx, DeviceError if ONNX cannot express it."""
         from fleet.targets.onnx.write import needs
 
         needs("onnx")
@@ -193,13 +196,13 @@ class Compiled:
         return export_onnx(self.program)
 
     def _host_source(self, name: str, device: str | None, lowering: Mapping[str, Any] | None = None) -> HostSource:
-        """The C++ host program of the model, whose header has the name as its namespace; errors as `accel`."""
+        """Return the C++ host program of the model, with `name` as its header's namespace; raises as `_accel` does."""
         from fleet.targets.accel.driver import host_source
 
         return host_source(self._accel("hpp", device, lowering), name)
 
     def _accel(self, stage: str, device: str | None, lowering: Mapping[str, Any] | None) -> AccelProgram:
-        """The stream that a stage of the accelerator shows. Raises FleetError without a device, DeviceError as the compiler."""
+        """Return the stream for an accelerator stage. Raises FleetError without a device, DeviceError as the compiler does."""
         from fleet.isa.registry import find_device
         from fleet.targets.accel.compile import compile_accel
 
@@ -223,16 +226,17 @@ def compile_model(
     pipeline: str | None = None,
     hooks: PassHooks | None = None,
 ) -> Compiled:
-    """Compiles a model.
+    """Compile a model.
 
     Args:
         spec: "path.py:function", "path.py" for a script, or "path.onnx".
-        weights, inputs: .npz files or arrays by argument name. With files, or with neither, what is missing is drawn with `seed`;
+        weights, inputs: .npz files or arrays by argument name. With files, or with neither, missing arrays are drawn with `seed`;
             arrays must be complete.
-        batch: rows of drawn inputs, or only the first rows of those given.
+        seed: for drawn arrays.
+        batch: rows of drawn inputs, or only the first rows of given ones.
         dynamic: names of declared dimensions that stay unknown until a run (True: all), see `fleet.frontend.source.load`.
         pipeline: passes to run ("vm" keeps every bit; see `fleet.transforms.pipeline.PIPELINES`); None for none.
-        hooks: what happens around every pass (dumps, verification).
+        hooks: what to do around every pass (dumps, verification).
 
     Raises:
         SourceError, ModelError: as `fleet.frontend.source.load`.
@@ -242,7 +246,7 @@ def compile_model(
 
 
 def optimised(compiled: Compiled, pipeline: str, hooks: PassHooks | None = None) -> Compiled:
-    """The same model after a pipeline's passes. Raises FleetError for an unknown pipeline."""
+    """Return the model after a pipeline's passes. Raises FleetError for an unknown pipeline."""
     from fleet.transforms.pipeline import pipeline as find_pipeline
 
     program, records = find_pipeline(pipeline).run(compiled.program, hooks)

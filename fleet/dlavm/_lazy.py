@@ -1,4 +1,4 @@
-"""Names that a module hands on from elsewhere, imported when they are first asked for."""
+"""Names that a module forwards from other modules, imported on first use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["handing_on"]
 
 
 def handing_on(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
-    """A module's `__getattr__`. names: name -> module that has it; a name with ":" behind the module has another one there."""
+    """Return a module's `__getattr__`. names: name -> its module, or "module:other_name" if the name differs there."""
 
     def get(name: str) -> Any:
         if name not in names:

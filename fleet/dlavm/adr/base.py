@@ -38,9 +38,9 @@ class Op:
 
     @staticmethod
     def Register(name: str, relation: Callable[[Sequence[Tensor], dict[str, Any]], tuple[bool, Any]]) -> type[Call]:
-        """Adds an operator. relation: (types of the arguments, attributes) -> (True, result's type) or (False, reason).
+        """Add an operator. relation: (types of the arguments, attributes) -> (True, result's type) or (False, reason).
 
-        `fleet.ir.accel.nodes.register` says more of an operator: what its arguments are, and what it computes.
+        `fleet.ir.accel.nodes.register` also takes the operator's arguments and computation.
         """
 
         def infer(_cls: type[Call], call: Inference) -> Type:
@@ -61,5 +61,5 @@ class Op:
 
     @staticmethod
     def Get(name: str) -> str:
-        """The name, where there is such an operator: what a `Call` takes. Raises GraphError."""
+        """Return the name of an existing operator, for a `Call`. Raises GraphError if it does not exist."""
         return find_operator(name).name

@@ -1,4 +1,4 @@
-"""A device under dlavm's names of its sizes."""
+"""A device with dlavm's names for its sizes."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ ATTRIBUTES: Mapping[str, Callable[[Mapping[str, int]], int]] = {
     "AXI_DAT_WIDTH": lambda _: 8 * 2 * LANES,
     "Pixel_Data_Bytes": lambda _: 2 * LANES,
 }
-"""dlavm's name -> from the device's parameters."""
+"""dlavm's name -> value from the device's parameters."""
 
 
 @dataclass
 class Accel:
-    """A device, with its sizes under dlavm's names.
+    """A device with dlavm's names for its sizes.
 
     Attributes:
-        device: the one of the instruction-set registry. name: the kind of accelerator, as graphs print it.
+        device: the device in the instruction-set registry.
+        name: the kind of accelerator, as graphs print it.
         version: of the instruction set's description, for people.
         MAX_TOKEN: tokens that models are planned for; a script may lower it.
     """
@@ -48,7 +49,7 @@ class Accel:
 
     @property
     def version(self) -> str:
-        """Name of the instruction set, and the beginning of its description's hash."""
+        """Name of the instruction set, and the start of its description's hash."""
         found = instruction_sets()[self.device.instruction_set]
         return f"{found.name} {description_hash(found, self.device)[:12]}"
 
@@ -62,7 +63,7 @@ class Accel:
         object.__setattr__(self, attribute, value)
 
     def __getattr__(self, attribute: str) -> int:
-        """A size under dlavm's name. Raises AttributeError naming what there is."""
+        """Return a size by dlavm's name. Raises AttributeError listing the names."""
         try:
             return ATTRIBUTES[attribute](self.device.parameters)
         except KeyError:

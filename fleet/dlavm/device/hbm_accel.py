@@ -1,4 +1,4 @@
-"""Every installed device with HBM, by its name in capitals."""
+"""Every installed device with HBM, by its name in capital letters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fleet.isa.registry import find_device, instruction_sets
 
 
 class UnknownAccelerator(DeviceError, AttributeError):
-    """No such device; an AttributeError, too, since `hasattr` asks for that."""
+    """The device does not exist. Also an AttributeError, because `hasattr` expects that."""
 
 
 def __getattr__(name: str) -> Accel:
@@ -20,7 +20,7 @@ def __getattr__(name: str) -> Accel:
         raise UnknownAccelerator(error.what, where=error.where, hint=error.hint) from None
     if "hbm" not in found.memory:
         raise UnknownAccelerator("it has no HBM", where=f"device {found.name}")
-    return globals().setdefault(name, Accel(found))  # what a script assigns is there the next time
+    return globals().setdefault(name, Accel(found))  # a script's assignment persists
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""How operators become instructions; see `fleet.sdk.tasks`."""
+"""Lowering of operators to instructions; see `fleet.sdk.tasks`."""
 
 from fleet.dlavm.driver import config
 from fleet.sdk.tasks import Task, TaskCall, TaskContext

@@ -1,4 +1,4 @@
-"""dlavm's settings of its test bench. Scripts may assign them; fleet brings its own simulation, and none of them changes it."""
+"""dlavm's settings of its test bench. Scripts may assign them without effect, because fleet uses its own simulation."""
 
 tb_sim_path = ""
 tb_debug = 0

@@ -1,4 +1,4 @@
-"""Models from elsewhere as graphs: ONNX, and NumPy source, which is read and never executed (see `fleet.frontend.source`)."""
+"""Builds graphs from ONNX and from NumPy source, which is read and never executed (see `fleet.frontend.source`)."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["from_numpy", "from_onnx", "load", "sample_inputs", "signature"]
 
 
 def from_onnx(model: str | Path, device: Accel | str | None = None, token: Var | None = None) -> Node:
-    """The graph of an ONNX model, without types: `transform.infer_type` and `transform.fuse` come next.
+    """Return the graph of an ONNX model, without types: `transform.infer_type` and `transform.fuse` come next.
 
     Args:
         model: the file.
-        device: what it is for: which operations are found as one (norms, softmax, activations). None: the first installed set
-            that takes graphs.
-        token: the dimension that rows have; None: as many as the model's shapes say.
+        device: determines which groups of operations become one (norms, softmax, activations). None: the first installed set that
+            supports graphs.
+        token: the dimension of the rows; None: as many as the model's shapes state.
 
-    Raises ModelError for what no operator of a graph computes, with the operation and its place.
+    Raises ModelError, with the operation and its place, if no graph operator computes it.
     """
     return _graph(str(model), device, token)
 
 
 def from_numpy(model: str, device: Accel | str | None = None, token: Var | None = None, weights: str | Path | None = None) -> Node:
-    """The same of "path.py:function"; weights: an .npz file."""
+    """Return the graph of "path.py:function". weights: an .npz file."""
     return _graph(model, device, token, None if weights is None else Path(weights))
 
 

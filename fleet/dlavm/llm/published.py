@@ -1,4 +1,4 @@
-"""Graphs of published language models, as dlavm has them ready: shapes, and the names of the files that hold their weights."""
+"""Graphs of published language models, as in dlavm: their shapes, and the names of their weight files."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ __all__ = ["Published", "published"]
 
 
 class Published(Protocol):
-    """Gives the graph of a published model."""
+    """Returns the graph of a published model."""
 
     def __call__(self, device: Accel, path_prefix: str = "", debug: bool = False, ir: bool = False) -> Node:
-        """The index of the last token's largest logit.
+        """Return the graph; its result is the index of the last token's largest logit.
 
         Args:
             device: its `MAX_TOKEN` bounds a step and the caches.
-            path_prefix: folder of the weights' files, `<path_prefix>/<constant>.bin`, packed as `Module.write_params` does.
+            path_prefix: folder of the weight files, `<path_prefix>/<constant>.bin`, packed as `Module.write_params` does.
             debug: one block instead of all.
-            ir: taken as dlavm does; there is one form of the graph here.
+            ir: accepted as in dlavm, without effect: there is one form of the graph.
         """
         ...
 
 
 def published(name: str) -> Published:
-    """The function that gives the graph of a model of `fleet.llm.config`."""
+    """Return the function that builds the graph of a model of `fleet.llm.config`."""
     config = preset(name)
 
     def expression(device: Accel, path_prefix: str = "", debug: bool = False, ir: bool = False) -> Node:
@@ -39,7 +39,7 @@ def published(name: str) -> Published:
         options = replace(CLASSIC, tokens=most, positions=most)
         root = build_model(replace(config, blocks=1) if debug else config, None, options).root
         for constant in constants(root):
-            if constant.data is None and not str(constant.label).startswith("table."):  # tables are the same for every model
+            if constant.data is None and not str(constant.label).startswith("table."):  # tables are the same for all models
                 constant.data = f"{path_prefix or '.'}/{constant.label}.bin"
         assert isinstance(root, TupleNode)
         return root.fields[1]

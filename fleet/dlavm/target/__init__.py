@@ -1,4 +1,4 @@
-"""What code is generated for; see `fleet.targets.graph`."""
+"""Targets of code generation; see `fleet.targets.graph`."""
 
 from fleet.dlavm._lazy import handing_on
 

@@ -18,38 +18,38 @@ __getattr__ = handing_on(__name__, {"fuse": "fleet.transforms.graph.fuse", "to_p
 
 
 def infer_type(expr: Node, device: Accel | Device | str, attrs: Mapping[str, Any] | None = None) -> Node:
-    """See `fleet.transforms.graph.infer.infer_type`."""
+    """Infer the types of a graph; see `fleet.transforms.graph.infer.infer_type`."""
     return infer.infer_type(expr, device.device if isinstance(device, Accel) else device, attrs)
 
 
 class FusedOps:
-    """Biases, residuals, ReLU and argmax into the products before them; see `fleet.transforms.graph.fuse`."""
+    """Fuses biases, residuals, ReLU and argmax into the products before them; see `fleet.transforms.graph.fuse`."""
 
     def __init__(self, opt_level: int = 1) -> None:
         """opt_level: 0 fuses nothing."""
         self.opt_level = opt_level
 
     def visit(self, expr: Node) -> Node:
-        """The new graph, with its types."""
+        """Return the fused graph, with its types."""
         return fusion.fuse(expr).graph if self.opt_level else expr
 
 
 class Sequential:
-    """Passes one after the other; each has `visit`, from a graph with types to one with types."""
+    """Passes in sequence; each has `visit`, from a typed graph to a typed graph."""
 
     def __init__(self, passes: Sequence[GraphPass]) -> None:
         self.passes = tuple(passes)
 
     def __call__(self, expr: Node) -> Node:
-        """The graph after the last pass. expr: after `infer_type`."""
+        """Return the graph after the last pass. expr: a graph after `infer_type`."""
         for one in self.passes:
             expr = one.visit(expr)
         return expr
 
 
 class GraphPass(Protocol):
-    """What `Sequential` takes."""
+    """A pass for `Sequential`."""
 
     def visit(self, expr: Node) -> Node:
-        """The new graph."""
+        """Return the new graph."""
         ...

@@ -1,4 +1,4 @@
-"""Ways through graphs and their printing (see `fleet.ir.accel`); a log, and what a script tells while it runs."""
+"""Walks through graphs and prints them (see `fleet.ir.accel`); a log, and the progress output of a script."""
 
 from fleet.dlavm.utils.log import GET_LOG, LOG_CLEAR, LOG_EXPORT, LOG_WITH_PREFIX
 from fleet.dlavm.utils.std_cout import StdCout

@@ -1,4 +1,4 @@
-"""A log in parts: lines under names, kept until they are written to a file."""
+"""A log in named parts: lines are kept until they are written to a file."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ _PARTS: dict[str, list[str]] = {}
 
 
 def LOG_WITH_PREFIX(prefix: str, log: object) -> None:
-    """Adds text to the part of that name."""
+    """Add text to the part with that name."""
     _PARTS.setdefault(prefix, []).append(str(log))
 
 
 def LOG_CLEAR() -> None:
-    """Forgets everything."""
+    """Clear the log."""
     _PARTS.clear()
 
 
 def GET_LOG() -> Mapping[str, list[str]]:
-    """Name of a part -> its texts, in the order in which they came."""
+    """Return part -> its texts, in order."""
     return _PARTS
 
 
 def LOG_EXPORT(path: str | Path) -> None:
-    """Writes all parts, each below a line with its name. Raises FleetError if the file cannot be written."""
+    """Write all parts, each below a line with its name. Raises FleetError if the file cannot be written."""
     lines = [line for name, texts in _PARTS.items() for line in (f"{f' {name} ':-^90}", *texts)]
     write_atomically(Path(path), "".join(f"{line}\n" for line in lines).encode())

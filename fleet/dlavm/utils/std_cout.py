@@ -1,4 +1,4 @@
-"""Lines that a script prints as it goes, and gives again as one comment."""
+"""Lines that a script prints while it runs, and exports as one comment."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["StdCout"]
 
 
 class StdCout:
-    """`cout += text` prints a line; `separator` draws one between two groups of lines."""
+    """`cout += text` prints a line; `separator` separates two groups of lines."""
 
     def __init__(self) -> None:
         self._groups: list[tuple[str, list[str]]] = [("", [])]
@@ -19,7 +19,7 @@ class StdCout:
         return self
 
     def cout(self, text: object) -> None:
-        """Prints a line and keeps it; a list is kept alone."""
+        """Print and store a line; a list is only stored."""
         if isinstance(text, list | tuple):
             texts: Iterable[object] = text
             self._groups[-1][1].extend(map(str, texts))
@@ -29,12 +29,12 @@ class StdCout:
         print(f"[{mark}]  {text}")
 
     def separator(self, text: str = "") -> None:
-        """Begins a group of that name."""
+        """Begin a group with that name."""
         self._groups.append((str(text), []))
         print("-" * 50)
 
     def export(self) -> str:
-        """All of it as a comment of C in a frame."""
+        """Return all lines as a framed C comment."""
         width = max(len(line) for name, lines in self._groups for line in (name, *lines, "")) + 4
         body: list[str] = []
         for n, (name, lines) in enumerate(self._groups):

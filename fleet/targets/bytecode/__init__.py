@@ -1,4 +1,4 @@
-"""The bytecode of the seeds: converter, file format, VM and its operators."""
+"""The seeds' bytecode: converter, file format, VM and its operators."""
 
 from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.bytecode.hints import DispatchHintParser, DispatchInfo

@@ -92,7 +92,7 @@ def _payload(text: bytes, arrays: list[np.ndarray]) -> list[bytes]:
 
 
 def _padding(position: int) -> int:
-    """Bytes from a payload position to the next that is aligned in the file."""
+    """Return the bytes from a payload position to the next one that is aligned in the file."""
     return -(position + _PREFIX.size) % _ALIGN
 
 
@@ -109,7 +109,7 @@ def _constant_out(value: Any, arrays: list[np.ndarray]) -> Any:
 
 
 def _weight_out(name: str, weights: Mapping[str, np.ndarray], arrays: list[np.ndarray]) -> Any:
-    """A recipe where there is one that JSON can hold: a file of draws is as small as its source."""
+    """Return a recipe if JSON can hold it, so that a file of random draws is as small as its source; else store the array."""
     entry = weights.entries[name] if isinstance(weights, Weights) else weights[name]
     recipe = recipe_to_plain(entry) if isinstance(entry, Recipe) else None
     return _array_out(weights[name], arrays) if recipe is None else recipe

@@ -1,4 +1,4 @@
-"""What a bytecode module holds: code, constants, arguments, results, weights."""
+"""The contents of a bytecode module: code, constants, arguments, results, weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ArgumentSlot", "Contents", "OutputSlot"]
 class ArgumentSlot:
     """An argument of the model's function: argument i is in slot i when the code starts.
 
-    shape has -1 for what each run decides; dims has the names of such dimensions ("" for one without, or known), or is ().
+    shape: -1 for a size that each run decides. dims: names of such dimensions ("" for known or unnamed ones), or ().
     """
 
     name: str
@@ -27,7 +27,7 @@ class ArgumentSlot:
 
 @dataclass(frozen=True)
 class OutputSlot:
-    """A returned value: where it is when the code ends, and its type as hints spell it ("8x10xf32"; scalar: no array)."""
+    """A returned value: its slot when the code ends, and its type as hints spell it ("8x10xf32"; scalar: no array)."""
 
     name: str
     slot: int
@@ -37,17 +37,17 @@ class OutputSlot:
 
 @dataclass
 class Contents:
-    """The seeds' four fields, and what else a run of a whole model needs (not in the printed form).
+    """The seeds' four fields, and further data for running a whole model (not in the printed form).
 
     Attributes:
         consts: numbers, dispatch hints, arrays (for `ldc` of tensors).
-        code: opcodes, type codes and plain numbers, in a row.
+        code: opcodes, type codes and plain numbers, in sequence.
         target: where it runs: "python" is the NumPy VM.
         variable_size: number of slots. Slots 0 to n - 1 hold the n arguments; then every value of the program, in order, has one.
-        invokes: id of the IR operation behind every `invokestatic`, in order of the code.
+        invokes: id of the IR operation of every `invokestatic`, in code order.
         arguments, outputs: see their classes.
         weights: argument name -> array.
-        program_hash: hash of the program that it was made from.
+        program_hash: hash of the source program.
     """
 
     consts: list[Any]

@@ -1,4 +1,4 @@
-"""IR -> bytecode. One slot a value, in program order after the arguments; constants are pushed where they are used."""
+"""IR -> bytecode. One slot per value, in program order after the arguments; constants are pushed where they are used."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _STORE = {"i": OpCode.istore, "f": OpCode.fstore, "a": OpCode.astore}
 
 
 class ByteCodeConverter:
-    """Converts a program, or a bare module whose function's arguments are then all inputs."""
+    """Converts a program, or a bare module, whose function's arguments all become inputs."""
 
     def __init__(self, program: Program | ModuleOp) -> None:
         self.program = program if isinstance(program, Program) else _program(program)
 
     def convert(self) -> ByteCodeModule:
-        """The bytecode. The same program gives the same bytecode."""
+        """Return the bytecode; deterministic."""
         return _Emitter(self.program).run()
 
 
@@ -62,7 +62,7 @@ class _Emitter:
         self._const_index: dict[tuple[type, str], int] = {}
         self._used = 0
         self._aliases: dict[SSAValue, SSAValue] = {}
-        """A body's argument -> the value from outside that it is."""
+        """A body's argument -> the outer value that it equals."""
         self._parts: dict[SSAValue, list[int]] = {}
         """Tuple -> the slots of its parts."""
 
@@ -147,11 +147,11 @@ class _Emitter:
         self._store_all(given, parts)
 
     def _same(self, argument: SSAValue, value: SSAValue) -> None:
-        """Lets a body's argument stand for a value from outside."""
+        """Map a body's argument to an outer value."""
         self._aliases[argument] = self._aliases.get(value, value)
 
     def _store_all(self, values: Sequence[SSAValue], slots: Sequence[int]) -> None:
-        """Pops what was pushed for the values, last first, so that none is overwritten before it is read."""
+        """Pop the pushed values into slots, last first, so that no slot is overwritten before it is read."""
         for value, slot in reversed(list(zip(values, slots, strict=True))):
             self._slot(_STORE[_letter(value.type)], slot)
 
@@ -162,12 +162,12 @@ class _Emitter:
         self._store(op.result)
 
     def _jump(self, code: OpCode) -> int:
-        """A jump whose target is not known yet; its place."""
+        """Emit a jump with an unknown target; return its place."""
         self.code += [code, -1]
         return len(self.code) - 1
 
     def _land(self, place: int, target: int | None = None) -> None:
-        """Lets a jump go here, or to an earlier place."""
+        """Let a jump go here, or to an earlier place."""
         self.code[place] = len(self.code) if target is None else target
 
     # ---- values
@@ -207,7 +207,7 @@ class _Emitter:
             self.code += [OpCode.ldc, TypeCode.scalar, self._const(number)]
 
     def _const(self, value: bool | int | float | str) -> int:
-        key = (type(value), repr(value))  # repr keeps -0.0 and nan apart from their equals
+        key = (type(value), repr(value))  # repr distinguishes -0.0 and nan from equal values
         if key not in self._const_index:
             self._const_index[key] = len(self.consts)
             self.consts.append(value)

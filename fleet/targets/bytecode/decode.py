@@ -1,8 +1,8 @@
-"""Bytecode as steps on registers, with the values that die at each: what the VM runs.
+"""Decodes bytecode to steps on registers, with the values that die at each step: the form that the VM runs.
 
-Decoding runs the operand stack symbolically: what a step reads (slots, constants) and writes (a slot) is known before the run,
-so that a run touches no stack. Where blocks meet, what is on the stack lies in registers of its own, one a depth. Semantics are
-those of the stack machine; a test holds that against a plain interpretation.
+Decoding runs the operand stack symbolically: the sources (slots, constants) and the target (a slot) of a step are known before the
+run, so that a run needs no stack. Where blocks meet, stack values are in separate registers, one per depth. Semantics are those of
+the stack machine; a test compares them with a plain interpreter.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from fleet.targets.bytecode.printing import printer
 __all__ = ["DecodedCode", "DecodedStep", "StepBlock", "decode"]
 
 MAX_CONSTANT_BYTES = 1 << 31
-"""The largest tensor that one ldc may make; a guard against code that would exhaust memory."""
+"""Maximum bytes of a tensor made by one ldc; protects against code that would exhaust memory."""
 
 _MADE_ONCE = 1 << 16
-"""Bytes up to which a constant tensor is made when the code is decoded; larger ones are made, and freed, in every run."""
+"""Constant tensors up to this size are made once, at decoding; larger ones are made, and freed, in every run."""
 
 
 @dataclass
@@ -36,9 +36,9 @@ class DecodedStep:
     """One call.
 
     Attributes:
-        function: of the sources' values; its result goes to target (None: it has none).
+        function: takes the sources' values; its result goes to target (None: no result).
         info: the dispatch; None for moves and constants.
-        name: id of the IR operation, where there is one.
+        name: id of the IR operation, if there is one.
         offset: of the instruction in the code.
         dead: registers that nothing reads after this step.
     """
@@ -53,12 +53,12 @@ class DecodedStep:
 
     @property
     def place(self) -> str:
-        """For messages."""
+        """The operation's id or the code offset, for messages."""
         return self.name or f"bytecode offset {self.offset}"
 
     @property
     def number_dtype(self) -> np.dtype | None:
-        """The dtype by which the IR has a result that is a Python number, else None."""
+        """The IR's dtype of a result that is a Python number, else None."""
         if self.info is None or not self.info.python_result:
             return None
         return parse_type(self.info.out_types[0])[1]
@@ -66,7 +66,7 @@ class DecodedStep:
 
 @dataclass
 class StepBlock:
-    """Steps, and where it goes on: without a condition to `otherwise`, else to `then` when register `condition` holds `when`."""
+    """Steps and their successor: without a condition `otherwise`, else `then` if register `condition` equals `when`."""
 
     steps: list[DecodedStep] = field(default_factory=list[DecodedStep])
     condition: int | None = None
@@ -78,14 +78,14 @@ class StepBlock:
 
 @dataclass
 class DecodedCode:
-    """Decoded code: blocks (block `len(blocks)` is the end), and the registers as a run begins (constants in their places)."""
+    """Decoded code: blocks (block `len(blocks)` is the end), and the initial registers (with constants in place)."""
 
     blocks: list[StepBlock]
     frame: list[Any]
 
 
 def decode(module: ByteCodeModule, operators: Mapping[str, Operator], echo: OperatorKernel) -> DecodedCode:
-    """Raises ModelError with the offset for code that is not well formed, or an operator that nobody has."""
+    """Decode a module. Raises ModelError with the offset if the code is malformed or an operator is unknown."""
     flow = analyse(module)
     for output in module.outputs:
         if flow.end is not None and output.slot not in flow.end.slots:
@@ -101,7 +101,7 @@ def _identity(value: Any) -> Any:
 
 
 class _Decoder:
-    """Registers: the slots first, then constants, values that live on the stack only, and the stack where blocks meet."""
+    """Registers: the slots first, then constants, values that exist only on the stack, and the stack where blocks meet."""
 
     def __init__(self, module: ByteCodeModule, flow: ControlFlow, operators: Mapping[str, Operator], echo: OperatorKernel) -> None:
         self.module, self.flow, self.operators, self.echo = module, flow, operators, echo
@@ -134,7 +134,7 @@ class _Decoder:
         return found
 
     def _settle(self, offset: int) -> None:
-        """Moves the stack to where the next block expects it."""
+        """Move the stack values to the registers that the next block expects."""
         for depth, register in enumerate(self._stack):
             if register != (place := self._at_depth(depth)):
                 self._steps.append(DecodedStep(_identity, (register,), place, offset))
@@ -218,7 +218,7 @@ class _Decoder:
             self._stack.append(target)
 
     def _store(self, i: BytecodeInstruction) -> None:
-        """Pops into a slot. Loads of that slot that are still on the stack keep the old value."""
+        """Pop into a slot. Earlier loads of that slot on the stack keep the old value."""
         source = self._stack.pop()
         if i.slot in self._stack:
             old = self._register(None)
@@ -240,7 +240,7 @@ def _product(shape: tuple[int, ...]) -> int:
 
 
 def _mark_dead(blocks: list[StepBlock], outputs: set[int], constants: set[int]) -> None:
-    """Live variables, backwards over the blocks until nothing changes; then what dies at each step and on each way."""
+    """Compute live variables backwards over the blocks to a fixed point; then mark what dies at each step and on each edge."""
     end = len(blocks)
     live_in: list[set[int]] = [set() for _ in blocks] + [set(outputs)]
     before: list[list[int]] = [[] for _ in range(end + 1)]

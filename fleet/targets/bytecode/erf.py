@@ -1,12 +1,12 @@
-"""The error function on arrays. NumPy has none, and libm's would make results depend on the machine.
+"""The error function on arrays. NumPy has none, and libm's results depend on the machine.
 
 In float64 erf is expanded in a Taylor series around the nearest k / 16. In float32 and float16 it is x times a cubic: the Taylor
-series of erf(x) / x, which is even and nowhere near 0, around the nearest k / 256; evaluated in float64 and rounded once.
-Coefficients are computed once, from integers, so that the same bits come out wherever IEEE 754 double precision does; evaluation is
-a Horner scheme of multiplications and additions.
+series of erf(x) / x, which is even and never near 0, around the nearest k / 256; it is evaluated in float64 and rounded once.
+Coefficients are computed once, from integers, so that the bits are the same wherever IEEE 754 double precision is available.
+Evaluation is Horner's scheme of multiplications and additions.
 
-Error, measured against mpmath (tests/targets/bytecode/test_erf.py holds it): float64 at most `ULP` units in the last
-place; float32 and float16 at most 0.501.
+Error, measured against mpmath (tests/targets/bytecode/test_erf.py checks it): float64 at most `ULP` units in the last place;
+float32 and float16 at most 0.501.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import numpy as np
 __all__ = ["ULP", "erf"]
 
 ULP = 2.0
-"""Largest error in units in the last place, of float64; of narrower results it is below 0.51."""
+"""Largest error of float64, in units in the last place; narrower results have less than 0.51."""
 
 _PER_UNIT = 16
 _END = 6
 """erf(6) is 1 - 2e-17, which rounds to 1 in float64."""
 _DEGREE = 11
 _CHUNK = 1 << 15
-"""Elements that are evaluated together, so that temporaries stay in the cache."""
+"""Elements evaluated together, so that temporaries stay in the cache."""
 _NARROW_PER_UNIT = 256
 _NARROW_END = 4
 """erf(4) is 1 - 1.5e-8, which rounds to 1 in float32."""
@@ -35,8 +35,10 @@ _BITS = 400
 
 
 def erf(x: Any) -> Any:
-    """erf of every element: float16, float32 and float64 keep their dtype, integers and truth values become what
-    `numpy.tanh` would give; a Python number gives a float64 scalar. NaN stays NaN, the ends are -1 and 1, -0.0 stays -0.0.
+    """Return erf of every element; float16, float32 and float64 keep their dtype.
+
+    Integers and bools become what `numpy.tanh` would return; a Python number gives a float64 scalar. NaN stays NaN, the limits are
+    -1 and 1, -0.0 stays -0.0.
     """
     array = np.asarray(x)
     dtype = np.tanh.resolve_dtypes((array.dtype, None))[-1]
@@ -52,12 +54,12 @@ def erf(x: Any) -> Any:
 
 
 def _narrow(x: np.ndarray, out: np.ndarray) -> None:
-    """Of float32 and what is narrower, into `out`."""
+    """Compute erf of float32 and narrower dtypes into `out`."""
     table = _narrow_coefficients()
     size = min(x.size, _NARROW_CHUNK)
     arguments, places, value, factor = (np.empty(size) for _ in range(4))
     cells = np.empty(size, np.intp)
-    with np.errstate(invalid="ignore"):  # NaN as a place of the table, which does not matter: h is NaN as well
+    with np.errstate(invalid="ignore"):  # NaN as a table index does not matter: h is NaN as well
         for start in range(0, x.size, _NARROW_CHUNK):
             part = x[start : start + _NARROW_CHUNK]
             n = part.size
@@ -66,7 +68,7 @@ def _narrow(x: np.ndarray, out: np.ndarray) -> None:
             np.abs(a, out=h)
             h *= _NARROW_PER_UNIT
             np.add(h, 0.5, out=v)
-            cell[:] = v  # cut off: the nearest place
+            cell[:] = v  # truncates to the nearest place
             h -= cell
             np.take(table[3], cell, out=v, mode="clip")
             for row in (table[2], table[1], table[0]):
@@ -80,9 +82,9 @@ def _narrow(x: np.ndarray, out: np.ndarray) -> None:
 def _evaluate(x: np.ndarray) -> np.ndarray:
     table = _coefficients()
     size = np.abs(x)
-    near = np.where(size < _END, size, 0.0)  # NaN and what lies behind the table are put back below
+    near = np.where(size < _END, size, 0.0)  # NaN and values beyond the table are restored below
     cell = np.rint(near * _PER_UNIT).astype(np.intp)
-    cell[cell == 1] = 0  # the constant term of cell 1 would cancel against the rest for the least of its arguments
+    cell[cell == 1] = 0  # the constant term of cell 1 would cancel with the rest at the cell's smallest argument
     h = near - cell / _PER_UNIT
     value = table[_DEGREE][cell]
     for row in table[_DEGREE - 1 :: -1]:
@@ -94,7 +96,7 @@ def _evaluate(x: np.ndarray) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _narrow_coefficients() -> np.ndarray:
-    """[degree, place]: g^(n)(k / 256) / n! / 256^n of g(x) = erf(x) / x, each rounded once from 400 bits."""
+    """Return [degree, place]: g^(n)(k / 256) / n! / 256^n of g(x) = erf(x) / x, each rounded once from 400 bits."""
     one, n = 1 << _BITS, _NARROW_PER_UNIT
     scale = _two_over_root_pi()
     table = np.zeros((4, _NARROW_END * n + 1))
@@ -115,7 +117,7 @@ def _narrow_coefficients() -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def _coefficients() -> np.ndarray:
-    """[degree, cell]: erf^(n)(k / 16) / n!, each rounded once from 400 bits."""
+    """Return [degree, cell]: erf^(n)(k / 16) / n!, each rounded once from 400 bits."""
     one = 1 << _BITS
     scale = _two_over_root_pi()
     cells = range(_END * _PER_UNIT + 1)
@@ -132,7 +134,7 @@ def _coefficients() -> np.ndarray:
 
 
 def _series(k: int, per_unit: int = _PER_UNIT) -> int:
-    """The sum of (-1)^n x^(2n+1) / (n! (2n+1)) at x = k / per_unit, in units of 2^-400."""
+    """Return the sum of (-1)^n x^(2n+1) / (n! (2n+1)) at x = k / per_unit, in units of 2^-400."""
     term = (k << _BITS) // per_unit
     total, n = term, 0
     while term:
@@ -145,7 +147,7 @@ def _series(k: int, per_unit: int = _PER_UNIT) -> int:
 
 
 def _exp_minus(numerator: int, denominator: int) -> int:
-    """exp(-numerator / denominator) in units of 2^-400."""
+    """Return exp(-numerator / denominator) in units of 2^-400."""
     term = total = 1 << _BITS
     n = 0
     while abs(term) > 1:
@@ -156,7 +158,7 @@ def _exp_minus(numerator: int, denominator: int) -> int:
 
 
 def _two_over_root_pi() -> int:
-    """2 / sqrt(pi) in units of 2^-400, by Machin's formula for pi."""
+    """Return 2 / sqrt(pi) in units of 2^-400, by Machin's formula for pi."""
     from math import isqrt
 
     bits = _BITS + 32

@@ -1,4 +1,4 @@
-"""Operations of the IR evaluated one at a time, with the VM's own table: for engines and checks that follow no bytecode."""
+"""Evaluates operations of the IR one at a time, with the VM's own table: for engines and checks without bytecode."""
 
 from __future__ import annotations
 
@@ -21,23 +21,22 @@ __all__ = ["Echo", "EvaluationStep", "apply", "prepare", "prepare_bodies"]
 
 Echo: TypeAlias = Callable[[PrintOp, Sequence[Any]], None]
 EvaluationStep: TypeAlias = Callable[[Sequence[Any]], Any]
-"""What an operation computes of its operands."""
+"""Computes an operation from its operands' values."""
 
 
 def apply(op: FleetOp, operands: Sequence[Any], echo: Echo | None = None) -> Any:
-    """Evaluates one operation of the IR on these operands, with the VM's own table.
+    """Evaluate one operation of the IR on these operands, with the VM's own table.
 
-    `operands` have the shapes of the operation's operands; their dtypes are taken as they are, except that operands
-    which the IR has as Python numbers act as Python numbers. The result has the IR's dtype where the IR has a Python
-    number, else what NumPy gives; of a decision or loop it is a tuple, and echo gets the prints in it (None: left out).
-    Raises ModelError naming the operation.
+    operands: with the shapes of the operation's operands. Their dtypes are used as they are, but operands that are Python numbers
+    in the IR act as Python numbers. The result has the IR's dtype if it is a Python number in the IR, else NumPy's; of a decision
+    or loop it is a tuple. echo: called with the prints inside (None: omitted). Raises ModelError naming the operation.
     """
     with np.errstate(all="ignore"):
         return prepare(op, echo)(operands)
 
 
 def prepare(op: FleetOp, echo: Echo | None = None) -> EvaluationStep:
-    """`apply` of one operation, to be called many times; NumPy's warnings are the caller's to switch off."""
+    """Return `apply` for one operation, to be called many times; the caller switches NumPy's warnings off."""
     if isinstance(op, ConstantOp):
         constant = np.full(shape_of(op.result.type), constant_value(op), numpy_dtype(op.result.type))
         return lambda _operands: constant
@@ -70,9 +69,9 @@ def _prepare_kernel(op: FleetOp) -> EvaluationStep:
 
 
 def prepare_bodies(op: d.RegionOp, prepare_one: Callable[[FleetOp], EvaluationStep], echo: Echo | None = None) -> EvaluationStep:
-    """A decision or loop whose bodies' operations are prepared once, each when its body is first entered.
+    """Return a decision or loop whose bodies' operations are prepared once, when the body is first entered.
 
-    echo: called with every print and its operands; None: prints are left out.
+    echo: called with every print and its operands; None: prints are omitted.
     """
     bodies: dict[Block, EvaluationStep] = {}
 

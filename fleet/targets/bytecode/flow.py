@@ -1,8 +1,8 @@
-"""What the operand stack and the slots hold at every instruction, found before the code runs.
+"""Finds what the operand stack and the slots hold at every instruction, before the code runs.
 
-The code is cut into blocks at jumps and their targets. Each block is interpreted with types for values, beginning with what its
-predecessors leave; where several lead to one place, their stacks must be equally deep there, and a slot counts as written only
-if all of them wrote it. Code that nothing leads to is not looked at, and never runs.
+The code is cut into blocks at jumps and their targets. Each block is interpreted with types instead of values, starting from its
+predecessors' results. If several lead to one place, their stacks must have equal depth there, and a slot counts as written only if
+all of them wrote it. Unreachable code is not analysed, and never runs.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ from fleet.targets.bytecode.opcodes import ELEMENT_CODES, TypeCode
 __all__ = ["ANY", "ELEMENT_DTYPES", "BasicBlock", "ControlFlow", "analyse"]
 
 ANY = "any"
-"""The type of a value that has one type on one way and another on another."""
+"""The type of a value whose type depends on the path."""
 
 MAX_SLOTS = 1 << 22
-"""Slots that a module may declare; a guard against headers that would exhaust memory."""
+"""Maximum slots of a module; protects against headers that would exhaust memory."""
 
 ELEMENT_DTYPES = {code: dtype for dtype, code in ELEMENT_CODES.items()}
 
 
 @dataclass
 class StackState:
-    """Types on the stack and in the slots that are written."""
+    """Types on the stack and in the written slots."""
 
     stack: list[str]
     slots: dict[int, str]
 
     def copy(self) -> StackState:
-        """Of its own."""
+        """Return an independent copy."""
         return StackState(list(self.stack), dict(self.slots))
 
 
 @dataclass
 class BasicBlock:
-    """Instructions [first, last) of the list, run one after the other.
+    """Instructions [first, last) of the list, executed in sequence.
 
     Attributes:
-        successors: indices of blocks; `len(blocks)` is the end of the code. Of a branch: (where it jumps, where it falls through).
-        depth: of the stack when the block starts; None where nothing leads here.
+        successors: indices of blocks; `len(blocks)` is the end of the code. For a branch: (jump target, fall-through).
+        depth: of the stack when the block starts; None if the block is unreachable.
     """
 
     first: int
@@ -60,20 +60,20 @@ class BasicBlock:
 
     @property
     def depth(self) -> int | None:
-        """Values on the stack when the block starts."""
+        """Values on the stack when the block starts; None if the block is unreachable."""
         return None if self.state is None else len(self.state.stack)
 
 
 @dataclass
 class ControlFlow:
-    """The code, cut and typed.
+    """The code in blocks, with types.
 
     Attributes:
         instructions: all of them.
-        blocks: in the code's order.
+        blocks: in code order.
         types: for every instruction the type of the value that it pushes or stores, "" for none.
-        dispatches: constant index -> the hint there, taken apart.
-        end: what a run leaves in the slots; None for a code whose end nothing reaches.
+        dispatches: constant index -> the parsed hint.
+        end: the slots after a run; None if the end is unreachable.
     """
 
     instructions: list[BytecodeInstruction]
@@ -84,7 +84,7 @@ class ControlFlow:
 
 
 def analyse(module: Contents) -> ControlFlow:
-    """Raises ModelError with the offset for code that is not well formed."""
+    """Analyse a module. Raises ModelError with the offset if the code is malformed."""
     if not 0 <= module.variable_size <= MAX_SLOTS:
         raise ModelError(f"{module.variable_size} slots, at most {MAX_SLOTS} are possible", where="bytecode")
     if len(module.arguments) > module.variable_size:
@@ -146,7 +146,7 @@ class _Analysis:
                     work.append(successor)
 
     def _join(self, n: int, state: StackState, last: BytecodeInstruction) -> bool:
-        """True when what is known at the start of block n has changed."""
+        """Merge a state into the start of block n; return whether that changed it."""
         blocks = self.flow.blocks
         known = blocks[n].state if n < len(blocks) else self.flow.end
         if known is None:
@@ -177,7 +177,7 @@ class _Analysis:
             raise ModelError(str(error), where=f"bytecode offset {i.offset}") from error
 
     def _transfer(self, i: BytecodeInstruction, state: StackState) -> str:
-        """Changes the state; the type that is pushed or stored."""
+        """Apply an instruction to the state; return the type that it pushes or stores."""
         match i.form:
             case Form.push:
                 state.stack.append(type_ := "f64" if isinstance(i.number, float) else "i32")
@@ -242,7 +242,7 @@ class _Analysis:
 
 
 def _check_result(type_: str) -> None:
-    """A guard against hints that would exhaust memory."""
+    """Check a type's size, to protect against hints that would exhaust memory."""
     try:
         check_size(parse_type(type_)[0])
     except InferenceError as error:

@@ -1,6 +1,6 @@
-"""The header of a bytecode file, read without trust: every field has the type and the range that `container.save` gives it.
+"""Reads the header of a bytecode file without trusting it: every field must have the type and range that `container.save` writes.
 
-Anything else raises ValueError, KeyError or TypeError; nothing is made whose size the header alone decides.
+Other contents raise ValueError, KeyError or TypeError. No allocation depends on sizes in the header alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FIELDS: frozenset[str] = frozenset(
 )
 _KINDS = ("input", "weight")
 _WORD = 1 << 53
-"""Words of the code and dimensions are below this."""
+"""Upper limit of code words and dimensions."""
 
 
 class Header:
@@ -40,7 +40,7 @@ class Header:
         self._fields = cast("dict[str, Any]", fields)
 
     def arrays(self) -> Iterator[tuple[np.dtype, tuple[int, ...]]]:
-        """dtype and shape of every array that follows the header."""
+        """Yield dtype and shape of every array that follows the header."""
         for entry in _list(self._fields["arrays"]):
             name, shape = _items(entry, 2)
             if name not in DTYPES:
@@ -48,7 +48,7 @@ class Header:
             yield np.dtype(name), _shape(shape)
 
     def contents(self, arrays: list[np.ndarray], kind: type[T]) -> T:
-        """The module as a `kind`, with views of the file as its arrays."""
+        """Return the module as a `kind`, with views of the file as its arrays."""
         f = self._fields
         slots = _integer(f["variable_size"], 0, MAX_SLOTS)
         return kind(
@@ -65,7 +65,7 @@ class Header:
 
 
 def _weights(fields: dict[Any, Any], arrays: list[np.ndarray]) -> Mapping[str, np.ndarray]:
-    """Arrays of the file, or recipes: what a recipe makes is made when a run needs it."""
+    """Return arrays of the file, or recipes, whose arrays are made when a run needs them."""
     streams: dict[str, RandomStream] = {}
     entries: dict[str, Entry] = {
         _text(name): recipe_from_plain(cast("dict[str, Any]", w), streams) if isinstance(w, dict) else _array(w, arrays)
@@ -145,7 +145,7 @@ def _constant(value: Any, arrays: list[np.ndarray]) -> Any:
 
 
 def _named(code: list[int]) -> list[int]:
-    """Opcodes and type codes as such again, so that a loaded module prints like the one that was saved."""
+    """Restore opcodes and type codes as enum members, so that a loaded module prints like the saved one."""
     named: list[int] = []
     for i in instructions(code):
         words = [OpCode(code[i.offset]), *code[i.offset + 1 : i.end]]

@@ -1,9 +1,10 @@
-"""Dispatch hints: the name under which bytecode invokes an operator, with its types and attributes (seed 001).
+"""Dispatch hints: the name under which bytecode invokes an operator, with its types and attributes, in the seeds' form.
 
 Grammar: ("device" | "python")_NAME_sig_INABI[_OUTABI]_ins_TYPE*[_outs_TYPE*](_KEY_VALUE+)*
-ABI letters: d f h = f64 f32 f16, I i b = i64 i32 bool, r = tensor; ours: c s = i8 i16, C S u U = u8 u16 u32 u64. A TYPE is `i32`,
-`16x768xf32` or, ours, `?x768xf32` with an unknown dimension. Values are numbers, True or False, or, ours, text in single quotes in
-which "_", "'" and "%" are written %5F, %27 and %25; several make a list; keys and names may contain "_".
+ABI letters: d f h = f64 f32 f16, I i b = i64 i32 bool, r = tensor; fleet's own: c s = i8 i16, C S u U = u8 u16 u32 u64.
+A TYPE is `i32`, `16x768xf32` or, fleet's own, `?x768xf32` with an unknown dimension. Values are numbers, True or False, or, fleet's
+own, text in single quotes in which "_", "'" and "%" are written %5F, %27 and %25. Several values make a list; keys and names may
+contain "_".
 """
 
 from __future__ import annotations
@@ -39,15 +40,15 @@ _KEPT_IN_TYPES = frozenset({"shape", "dtype"})
 
 @dataclass
 class DispatchInfo:
-    """A hint taken apart.
+    """A parsed hint.
 
     Attributes:
         type: "device" or "python": where it may run.
         name: the operator ("reduce_sum").
-        sig: ABI letters of inputs and of outputs (the second one missing when there are none).
-        in_types, out_types: types as they are spelled ("16x768xf32", "i32").
-        attrs: key -> number, truth value, text or list of them.
-        target: the bytecode module's, filled in by the VM.
+        sig: ABI letters of inputs and of outputs (the second one is missing if there are no outputs).
+        in_types, out_types: types as spelled ("16x768xf32", "i32").
+        attrs: key -> number, bool, text or list of them.
+        target: the bytecode module's, set by the VM.
     """
 
     type: str
@@ -60,12 +61,12 @@ class DispatchInfo:
 
     @property
     def python_result(self) -> bool:
-        """True when the result is a Python number (and not an array or NumPy scalar)."""
+        """Whether the result is a Python number (not an array or NumPy scalar)."""
         return len(self.sig) > 1 and self.sig[1] != "r"
 
 
 def parse_type(text: str) -> tuple[tuple[int, ...], np.dtype]:
-    """ "16x768xf32" -> ((16, 768), float32); -1 for `?`. Raises ModelError."""
+    """Parse "16x768xf32" to ((16, 768), float32); -1 for `?`. Raises ModelError."""
     if not _TYPE.match(text):
         raise ModelError(f'"{text}" is not a type such as 16x768xf32 or i32')
     *dims, element = text.split("x")
@@ -73,7 +74,7 @@ def parse_type(text: str) -> tuple[tuple[int, ...], np.dtype]:
 
 
 def info_of(op: FleetOp) -> DispatchInfo:
-    """The dispatch of one IR operation; a part of a tuple is what stands in the slot that holds it."""
+    """Return the dispatch of one IR operation; a part of a tuple is the content of its slot."""
     outs = [v.type for v in op.results]
     part = isinstance(op, ElementOp)
     ins = outs if part else [v.type for v in op.operands]
@@ -84,7 +85,7 @@ def info_of(op: FleetOp) -> DispatchInfo:
 
 
 def hint_of(op: FleetOp) -> str:
-    """The hint under which bytecode invokes this operation."""
+    """Return the hint under which bytecode invokes this operation."""
     return print_hint(info_of(op))
 
 
@@ -93,7 +94,7 @@ def _letter(type_: Attribute) -> str:
 
 
 def print_hint(info: DispatchInfo) -> str:
-    """Writes a hint; `DispatchHintParser` reads it back equal."""
+    """Write a hint; `DispatchHintParser` reads it back equal."""
     parts = [info.type, info.name, "sig", *info.sig, "ins", *info.in_types]
     if info.out_types:
         parts += ["outs", *info.out_types]
@@ -103,13 +104,13 @@ def print_hint(info: DispatchInfo) -> str:
 
 
 class DispatchHintParser:
-    """Reads a hint."""
+    """Parses a hint."""
 
     def __init__(self, hint: str) -> None:
         self.hint = hint
 
     def parse(self) -> DispatchInfo:
-        """Takes the hint apart. Raises ModelError for what the grammar does not have."""
+        """Parse the hint. Raises ModelError if it does not match the grammar."""
         kind, _, rest = self.hint.partition("_")
         name, found, rest = rest.partition("_sig_")
         signature, found_ins, rest = rest.partition("_ins_")
@@ -162,7 +163,7 @@ def _value(word: str) -> bool | int | float | str:
 
 
 def sequence(attrs: Mapping[str, Any], key: str) -> tuple[int, ...]:
-    """An attribute as a tuple: a list of one is written like a number, an empty one not at all."""
+    """Return an attribute as a tuple: a list of one is written as a number, an empty one is not written."""
     value = attrs.get(key, ())
     return tuple(value) if _is_list(value) else (value,)
 

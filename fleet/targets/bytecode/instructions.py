@@ -1,4 +1,4 @@
-"""Code as a list of instructions: what the words of each opcode are, and that they are all there."""
+"""Code as a list of instructions: the words of each opcode, checked for completeness."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["BytecodeInstruction", "Form", "form_of", "instructions"]
 
 
 class Form(Enum):
-    """What kind of instruction an opcode is."""
+    """The kind of instruction of an opcode."""
 
     push = "pushes a number that the opcode holds"
     ldc = "pushes a constant"
@@ -25,12 +25,14 @@ class Form(Enum):
 
 
 class BytecodeInstruction(NamedTuple):
-    """One instruction: where it starts and ends in the code, and its words.
+    """One instruction: its start and end in the code, and its words.
 
     Attributes:
-        slot: of a load or store; constant: index into the constants (ldc, invoke); target: code offset of a jump or branch.
+        slot: of a load or store.
+        constant: index into the constants (ldc, invoke).
+        target: code offset of a jump or branch.
         shape, element: of an ldc of a tensor, else None.
-        number: what a push pushes.
+        number: the pushed number.
     """
 
     offset: int
@@ -66,16 +68,16 @@ def _forms() -> dict[OpCode, tuple[Form, int | None, int | float]]:
 
 
 _FORMS = _forms()
-"""Opcode -> its form, the slot that it holds, the number that it holds."""
+"""Opcode -> its form, and the slot and the number that it contains."""
 
 
 def form_of(op: OpCode) -> tuple[Form, int | None]:
-    """The opcode's form, and the slot that it holds where it holds one."""
+    """Return the opcode's form, and the slot that it contains, or None."""
     return _FORMS[op][:2]
 
 
 def instructions(code: Sequence[int]) -> Iterator[BytecodeInstruction]:
-    """The instructions in order. Raises ModelError with the offset for an unknown opcode and for words that are missing."""
+    """Yield the instructions in order. Raises ModelError with the offset for an unknown opcode and for missing words."""
     position, size = 0, len(code)
     while position < size:
         start = position

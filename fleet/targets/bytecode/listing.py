@@ -11,9 +11,9 @@ __all__ = ["disassemble"]
 
 
 def disassemble(module: ByteCodeModule) -> str:
-    """One line an instruction: offset, opcode, operands, and behind `;` the constant or the operation's id.
+    """Return one line per instruction: offset, opcode, operands, and after `;` the constant or the operation's id.
 
-    Raises ModelError for code that is not well formed.
+    Raises ModelError if the code is malformed.
     """
     head = [f"; target {module.target}, {module.variable_size} slots, {len(module.consts)} constants"]
     head += [f"; slot {i}: {a.kind} {a.name} {a.dtype}{list(a.shape)}" for i, a in enumerate(module.arguments)]

@@ -1,4 +1,4 @@
-"""The bytecode module: what the converter makes and the VM runs."""
+"""The bytecode module: the converter makes it, the VM runs it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ByteCodeModule(Contents):
     """A program as bytecode."""
 
     def __str__(self) -> str:
-        """The form that seed 001 shows."""
+        """Return the printed form of the seeds."""
         return (
             f"ByteCodeModule(\nconsts={self.consts!r},\ncode={self.code!r},\n"
             f"target={self.target!r},\nvariable_size={self.variable_size!r})"

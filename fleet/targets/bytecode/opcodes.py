@@ -1,4 +1,4 @@
-"""The opcodes and type codes (seed 001); the indexed forms fold the slot into the opcode."""
+"""The opcodes and type codes of the seeds; the indexed forms contain the slot in the opcode."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["ELEMENT_CODES", "INDEXED", "OpCode", "TypeCode"]
 
 
 class OpCode(IntEnum):
-    """One code each. 43 to 45 are ours; the offset of the code at which they continue follows them."""
+    """The opcodes. 43 to 45 are fleet's own; each is followed by the code offset of its target."""
 
     iconst_m1 = 1
     iconst_0 = 2
@@ -60,7 +60,7 @@ class OpCode(IntEnum):
 
 
 class TypeCode(IntEnum):
-    """What `ldc` loads, and elements of tensors. 8 to 15 are ours: the seeds' table has no code for those dtypes."""
+    """Types that `ldc` loads, and elements of tensors. 8 to 15 are fleet's own: the seeds' table lacks these dtypes."""
 
     scalar = 1
     tensor = 2
@@ -80,7 +80,7 @@ class TypeCode(IntEnum):
 
 
 INDEXED = 4
-"""Slots 0 to 3 have opcodes of their own."""
+"""Slots 0 to 3 have their own opcodes."""
 
 ELEMENT_CODES: dict[np.dtype, TypeCode] = {
     np.dtype(code.name): code for code in TypeCode if code not in (TypeCode.scalar, TypeCode.tensor, TypeCode.string)

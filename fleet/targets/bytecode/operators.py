@@ -1,7 +1,7 @@
-"""What the VM's operators compute: a table from the operator's name to NumPy.
+"""The VM's operators: a table from the operator's name to NumPy.
 
-An entry takes the dispatch information once and gives the function that is called on every run. Plug-ins add entries
-through the entry-point group `fleet.vm_operators` (name -> an `Operator`), or by a table handed to the VM.
+An entry takes the dispatch information once and returns the function that is called on every run. Plug-ins add entries through the
+entry-point group `fleet.vm_operators` (name -> an `Operator`), or in a table passed to the VM.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Operator: TypeAlias = Callable[[DispatchInfo], OperatorKernel]
 
 
 def _elementwise(ufunc: OperatorKernel, python: OperatorKernel | None = None) -> Operator:
-    """A ufunc; of Python numbers, Python's operator: its result stays a number (NEP 50: weak)."""
+    """Make an operator from a ufunc; for Python numbers from Python's operator, whose result stays a number (NEP 50: weak)."""
 
     def make(info: DispatchInfo) -> OperatorKernel:
         return python if python is not None and info.python_result else ufunc
@@ -43,7 +43,7 @@ def _elementwise(ufunc: OperatorKernel, python: OperatorKernel | None = None) ->
 
 
 def _power(info: DispatchInfo) -> OperatorKernel:
-    """np.power; of NumPy scalars `**`, which unlike the ufunc computes no root for an exponent of 0.5."""
+    """Return np.power; for NumPy scalars `**`, which unlike the ufunc takes no root for an exponent of 0.5."""
     if info.python_result:
         return operator.pow
     scalar = all("x" not in t for t in info.out_types)
@@ -51,7 +51,7 @@ def _power(info: DispatchInfo) -> OperatorKernel:
 
 
 def _matmul(info: DispatchInfo) -> OperatorKernel:
-    """np.matmul; of int32 the compiled one, which gives the same bits."""
+    """Return np.matmul; for int32 the compiled one, which gives the same bits."""
     return matmul if info.out_types and info.out_types[0].endswith("i32") else np.matmul
 
 
@@ -60,7 +60,7 @@ def _scalar(value: Any) -> Any:
 
 
 def _reduction(ufunc: np.ufunc) -> Operator:
-    """What `numpy.sum`, `max` ... do after their own Python; a partial, so that a run calls NumPy and nothing else."""
+    """Make the reduction that `numpy.sum`, `max` ... call after their own Python; a partial, so that a run calls only NumPy."""
 
     def make(info: DispatchInfo) -> OperatorKernel:
         return partial(ufunc.reduce, axis=_axes(info), keepdims=_keepdims(info))
@@ -69,7 +69,7 @@ def _reduction(ufunc: np.ufunc) -> Operator:
 
 
 def _moment(method: str) -> Operator:
-    """mean and var."""
+    """Make mean or var."""
 
     def make(info: DispatchInfo) -> OperatorKernel:
         return methodcaller(method, axis=_axes(info), keepdims=_keepdims(info))
@@ -82,9 +82,9 @@ def _keepdims(info: DispatchInfo) -> bool:
 
 
 def _axes(info: DispatchInfo) -> tuple[int, ...] | None:
-    """Ours are `axes`, none of them when it is missing; bytecode of the seeds says `axis`, and means all when it is missing.
+    """Return the reduced axes. Fleet writes `axes`, missing means none; the seeds' bytecode has `axis`, missing means all.
 
-    Where none is reduced the shape stays; the dtype may not: a sum of int32 is int64.
+    Without reduced axes the shape stays, but the dtype may change: a sum of int32 is int64.
     """
     for key in ("axes", "axis"):
         if key in info.attrs:
@@ -94,7 +94,7 @@ def _axes(info: DispatchInfo) -> tuple[int, ...] | None:
 
 
 def _along(method: str) -> Operator:
-    """A method with one axis."""
+    """Make an operator from a method with one axis."""
     return lambda info: methodcaller(method, info.attrs["axis"])
 
 
@@ -103,12 +103,12 @@ def _rsqrt(x: Any) -> Any:
 
 
 def _computed(op: type[d.ValueOp]) -> Operator:
-    """What the operation itself says that it computes."""
+    """Make an operator from the operation's own `compute`."""
     return lambda info: lambda *values: op.compute(values, info.attrs)
 
 
 def _identity(value: Any) -> Any:
-    """A part of a decision's or loop's result: in bytecode these are jumps, and the part stands in a slot."""
+    """Return the value: in bytecode a decision or loop consists of jumps, and a part of its result is in a slot."""
     return value
 
 
@@ -140,20 +140,20 @@ RULES: Mapping[type[FleetOp], Operator] = {
     d.ElementOp: lambda _info: _identity,
     d.PrintOp: lambda _info: print,
 }
-"""Operation -> its operator: of NumPy's functions NumPy's own, where nothing else is said."""
+"""Operation -> its operator. NumPy functions use NumPy itself unless listed."""
 
 OPERATORS: dict[str, Operator] = {
     **{kind_of(op): rule for op, rule in RULES.items()}, "max": _reduction(np.maximum), "splat": splat,
 }  # fmt: skip
-"""The operators of the project. `splat` and `max` are for bytecode of the seeds; our converter does not emit them."""
+"""The project's operators. `splat` and `max` are for the seeds' bytecode; fleet's converter does not emit them."""
 
 ENTRY_POINTS = "fleet.vm_operators"
 
 
 def kernel(info: DispatchInfo, operators: Mapping[str, Operator] | None = None) -> OperatorKernel:
-    """The function for a dispatch: from `operators` first, then the project's table, then plug-ins.
+    """Return the function for a dispatch: from `operators` first, then the project's table, then plug-ins.
 
-    Raises ModelError for an operator that nobody has or an attribute that it lacks.
+    Raises ModelError if the operator is unknown or lacks an attribute.
     """
     make = (operators or {}).get(info.name) or OPERATORS.get(info.name) or _plugin(info.name)
     if make is None:

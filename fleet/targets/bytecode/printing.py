@@ -1,4 +1,4 @@
-"""What the VM's `print` does: its operands as Python shows them, or a text with numbered places for them."""
+"""The VM's `print`: its operands as Python shows them, or a text with numbered places for them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def _under(options: Mapping[str, Any], show: OperatorKernel) -> OperatorKernel:
 
 
 def printer(info: DispatchInfo, echo: OperatorKernel) -> OperatorKernel:
-    """The function behind one print. A format's places may name operands by number only, with a format of at most 999 places.
+    """Return the function of one print. A format may only refer to operands by number, in at most 999 places.
 
-    Raises ModelError for any other format, which no front end writes.
+    Raises ModelError for any other format; no front end writes one.
     """
     options = info.attrs.get("options")
     if options is not None:

@@ -1,4 +1,4 @@
-"""Where the time of a run goes: calls, seconds and bytes of every operation."""
+"""The profile of a run: calls, seconds and bytes of every operation."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ __all__ = ["Profile", "ProfileRow"]
 
 @dataclass
 class ProfileRow:
-    """What one operation, or all of one operator, took.
+    """The cost of one operation, or of all calls of one operator.
 
     Attributes:
         name: the operation's id, or the operator.
         operator: the operator ("matmul").
-        calls: how often it ran; seconds: wall clock, all calls together.
-        nbytes: of operands and results, each counted once a call, whether or not they were in a cache.
+        calls: number of runs.
+        seconds: wall time of all calls.
+        nbytes: of operands and results, each counted once per call, whether or not they were in a cache.
     """
 
     name: str
@@ -37,7 +38,7 @@ class Profile:
         """Operation id -> its row, in the order of the first call."""
 
     def add(self, name: str, operator: str, seconds: float, values: Sequence[Any]) -> None:
-        """One call, with its operands and its result."""
+        """Add one call, with its operands and its result."""
         row = self.operations.get(name)
         if row is None:
             row = self.operations[name] = ProfileRow(name, operator)
@@ -46,7 +47,7 @@ class Profile:
         row.nbytes += sum(v.nbytes for v in values if isinstance(v, np.ndarray | np.generic))
 
     def operators(self) -> list[ProfileRow]:
-        """One row an operator, the slowest first."""
+        """Return one row per operator, the slowest first."""
         rows: dict[str, ProfileRow] = {}
         for row in self.operations.values():
             total = rows.setdefault(row.operator, ProfileRow(row.operator, row.operator))
@@ -57,11 +58,11 @@ class Profile:
 
     @property
     def seconds(self) -> float:
-        """Of all operations together, without what the VM itself takes between them."""
+        """Seconds of all operations, without the VM's own time between them."""
         return sum(row.seconds for row in self.operations.values())
 
     def table(self) -> str:
-        """Operation, calls, time, share and bytes, one line an operator and one for all."""
+        """Return operation, calls, time, share and bytes, one line per operator and one for all."""
         rows = self.operators()
         everything = ProfileRow("all", "", sum(r.calls for r in rows), self.seconds, sum(r.nbytes for r in rows))
         width = max(len(r.name) for r in [*rows, everything, ProfileRow("operation", "")])

@@ -1,4 +1,4 @@
-"""Steps as closures on the frame: one Python call and one NumPy call each, nothing looked up while the code runs."""
+"""Steps as closures on the frame: one Python call and one NumPy call each, with no look-up while the code runs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = ["StepRun", "closure"]
 StepRun: TypeAlias = Callable[[list[Any]], None]
 
 _REUSE_BYTES = 1 << 18
-"""Results from this size on are written over an operand that dies, as NumPy itself does for temporaries of expressions."""
+"""Results from this size on overwrite a dying operand, as NumPy itself does for temporaries of expressions."""
 
 
 def _sole_references() -> int:
-    """What getrefcount says of an array that only a frame and the closure's own variable hold (it differs between Pythons)."""
+    """Return getrefcount of an array that only a frame and the closure's own variable hold (it depends on the Python version)."""
 
     def probe(frame: list[Any]) -> int:
         x = frame[0]
@@ -35,7 +35,7 @@ _SOLE = _sole_references()
 
 
 def closure(step: DecodedStep) -> StepRun:
-    """The step, on a frame; what dies with it is taken out of the frame."""
+    """Return the step as a function on a frame; it removes from the frame what dies."""
     function, sources, target, dead = step.function, step.sources, step.target, step.dead
     if target is None or target in dead or len(sources) not in (1, 2) or len(dead) > len(sources):
         return _general(function, sources, target, dead)
@@ -117,7 +117,7 @@ def _general(function: OperatorKernel, sources: tuple[int, ...], target: int | N
 
 
 def _reused(step: DecodedStep) -> int | None:
-    """Which of the operands may be written over: it dies here and is declared to be just what the result is, and large."""
+    """Return the operand that may be overwritten, or None: it dies here, has the result's declared type, and is large."""
     info = step.info
     if info is None or not isinstance(step.function, np.ufunc) or len(set(step.sources)) < len(step.sources):
         return None
@@ -131,12 +131,12 @@ def _reused(step: DecodedStep) -> int | None:
 
 
 def _own(x: Any) -> bool:
-    """An array with memory of its own, that NumPy made: nothing else can see it change."""
+    """Whether NumPy made the array with its own memory, so that nothing else sees it change."""
     return type(x) is np.ndarray and x.flags.owndata and x.flags.writeable and x.base is None
 
 
 def _fits(x: np.ndarray, y: Any) -> bool:
-    """The result with y has x's dtype and shape, whatever was declared."""
+    """Whether the result with y has x's dtype and shape, whatever was declared."""
     if isinstance(y, np.ndarray):
         return (
             y.dtype == x.dtype and y.ndim <= x.ndim and all(b in (1, a) for a, b in zip(x.shape[::-1], y.shape[::-1], strict=False))

@@ -1,4 +1,4 @@
-"""`python -m fleet.targets.bytecode.tables [--check]`: the tables of docs/bytecode.md, out of the opcodes and operators."""
+"""`python -m fleet.targets.bytecode.tables [--check]`: writes the tables of docs/bytecode.md from the opcodes and operators."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ONLY_SEEDS = ("max", "splat")
 
 
 def opcodes_table() -> str:
-    """Code, name, words that follow, meaning."""
+    """Return the table of code, name, following words and meaning."""
     rows = ["| code | opcode | words that follow | meaning |", "|---|---|---|---|"]
     for op in OpCode:
         form, slot = form_of(op)
@@ -36,7 +36,7 @@ def opcodes_table() -> str:
 
 
 def types_table() -> str:
-    """Type codes."""
+    """Return the table of type codes."""
     rows = ["| code | type | where |", "|---|---|---|"]
     elements = set(ELEMENT_CODES.values())
     for code in TypeCode:
@@ -46,14 +46,14 @@ def types_table() -> str:
 
 
 def operators_table() -> str:
-    """The VM's operators."""
+    """Return the sentence that lists the VM's operators."""
     ours = ", ".join(f"`{n}`" for n in sorted(OPERATORS) if n not in _ONLY_SEEDS)
     seeds = ", ".join(f"`{n}`" for n in _ONLY_SEEDS)
     return f"{ours}; and for bytecode of others, as our converter does not emit them: {seeds}.\n"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """In the repository's root."""
+    """Entry point; run it in the repository's root."""
     tables = {"opcodes": opcodes_table(), "type codes": types_table(), "operators": operators_table()}
     return write_page(Path("docs/bytecode.md"), tables, "--check" in arguments)
 

@@ -1,4 +1,4 @@
-"""The VM dialect: a bytecode module as text, one line an instruction with the types of what it pops and pushes; and back.
+"""The VM dialect: a bytecode module as text, one line per instruction with the types of what it pops and pushes; and back.
 
     vm.module "python" slots 3 program ""
     vm.argument 0 input "x" : ?x4xf32
@@ -9,8 +9,8 @@
        2: vm.invokestatic 0 add "y" : (?x4xf32, ?x4xf32) -> ?x4xf32
        4: vm.astore_1 : ?x4xf32
 
-The number before an instruction is its offset in the code, which jumps name. Weights are not in the text: of a module that was
-read from one, they are inputs. Text that was printed, read and printed again is the same; types and offsets are checked by that.
+The number before an instruction is its offset in the code, which jumps name. The text has no weights: in a module read from text
+they are inputs. Printing, reading and printing again gives the same text; that comparison checks types and offsets.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from fleet.targets.bytecode.opcodes import OpCode, TypeCode
 __all__ = ["parse_vm", "print_vm"]
 
 MAX_ELEMENTS = 1 << 16
-"""Elements of the largest array constant that is written out."""
+"""Maximum elements of an array constant in the text."""
 
 
 def print_vm(module: ByteCodeModule) -> str:
-    """The text, ended by a newline. Raises ModelError for code that is not well formed and for a huge array constant."""
+    """Return the text with a final newline. Raises ModelError for malformed code or a huge array constant."""
     flow = analyse(module)
     head = [f"vm.module {_quoted(module.target)} slots {module.variable_size} program {_quoted(module.program_hash)}"]
     head += [
@@ -100,7 +100,7 @@ _TYPE = r" : ([^ ]+)"
 
 
 def parse_vm(text: str, name: str = "<vm>") -> ByteCodeModule:
-    """Reads what `print_vm` wrote. Raises ModelError that names the line."""
+    """Read what `print_vm` wrote. Raises ModelError that names the line."""
     reader = _Reader(name)
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
@@ -119,7 +119,7 @@ def parse_vm(text: str, name: str = "<vm>") -> ByteCodeModule:
 
 
 class _Reader:
-    """Line by line; what an instruction's line says of types and offsets is left to the comparison with the printed form."""
+    """Reads line by line; types and offsets of an instruction are checked later, by comparison with the printed form."""
 
     def __init__(self, name: str) -> None:
         self._name, self._line = name, 0

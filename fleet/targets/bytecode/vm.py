@@ -1,7 +1,7 @@
 """The NumPy stack VM: code is decoded once (see `decode`), then runs as closures on a list of registers.
 
-A value leaves the list after its last use, so that its memory can be used again. Jumps are blocks: a run goes from one to the
-next, and a run of more than `max_steps` steps is stopped, as the code may never end.
+A value is removed from the list after its last use, so that its memory can be reused. Jumps are blocks: a run goes from one to the
+next. A run of more than `max_steps` steps is stopped, because the code may never end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fleet.targets.bytecode.steps import StepRun, closure
 __all__ = ["MAX_STEPS", "TARGET", "VM", "check_dimensions"]
 
 TARGET = "python"
-"""What a module says that this VM runs."""
+"""The target of modules that this VM runs."""
 
 MAX_STEPS = 100_000_000
 """Steps after which a run counts as endless."""
@@ -36,10 +36,10 @@ class VM:
 
     Args:
         bc: the module.
-        operators: entries that come before the project's table (name -> Operator).
+        operators: entries that take precedence over the project's table (name -> Operator).
         echo: called instead of `print` by the program's print; takes `print`'s `end`.
 
-    Raises ModelError for a module for another target, and for code that is not well formed, with the offset.
+    Raises ModelError if the module is for another target, or with the offset if the code is malformed.
     """
 
     def __init__(self, bc: ByteCodeModule, operators: Mapping[str, Operator] | None = None, echo: OperatorKernel = print) -> None:
@@ -67,18 +67,17 @@ class VM:
         profile: Profile | None = None,
         max_steps: int | None = None,
     ) -> dict[str, np.ndarray]:
-        """Runs the code.
+        """Run the code.
 
         Args:
-            inputs: argument name -> array, for every argument without a weight; unknown dimensions take any size.
-            tensors: filled with operations' results under the operations' ids, when given; of one that runs more than once,
-                the last.
-            keep: the ids that `tensors` takes; None: all. What is not kept is freed after its last use.
+            inputs: argument name -> array, for every argument without a weight; unknown dimensions accept any size.
+            tensors: if given, filled with operations' results by id; of an operation that runs repeatedly, the last result.
+            keep: the ids that `tensors` takes; None: all. Other results are freed after their last use.
             profile: gets every operation's calls, time and bytes.
-            max_steps: a run of more steps is stopped; None: of more than `MAX_STEPS`.
+            max_steps: a run of more steps is stopped; None: `MAX_STEPS`.
 
-        Returns output name -> array. Raises ModelError for a missing or unfit input, for a weight that cannot be made, for an
-        operator that fails on the values (naming the operation), and for a run without an end.
+        Returns output name -> array. Raises ModelError for a missing or unfit input, a weight that cannot be made, an operator that
+        fails on the values (naming the operation), and a run without an end.
         """
         most = MAX_STEPS if max_steps is None else max_steps
         frame = self._frame.copy()
@@ -95,7 +94,7 @@ class VM:
         return {o.name: _output(frame[o.slot], o.type, o.scalar) for o in self.bc.outputs}
 
     def _weight(self, name: str) -> np.ndarray | np.generic:
-        """A weight; one that is made on its first use may fail there, in ways that only its maker knows."""
+        """Return a weight. If it is made on first use, that may raise any error of its maker."""
         try:
             weight = self.bc.weights[name]
             return weight if weight.ndim else weight[()]  # without dimensions: a NumPy scalar, as in the source
@@ -120,7 +119,7 @@ class VM:
             raise _failed(error, self._places.get(run, "bytecode") if run is not None else "bytecode") from error
 
     def _compiled(self) -> list[list[StepRun]]:
-        """Closures are made for the first run without observers, and stay."""
+        """Return the closures; made for the first run without observers, then cached."""
         if self._closures is None:
             self._closures = []
             for block in self._blocks:
@@ -153,7 +152,7 @@ class VM:
             block = self._next(block, frame, left, max_steps)
 
     def _next(self, block: int, frame: list[Any], left: int, max_steps: int) -> int:
-        """The next block. Raises ModelError when the steps are used up, or where a condition has no truth value."""
+        """Return the next block. Raises ModelError if the steps are used up, or if a condition has no truth value."""
         here: StepBlock = self._blocks[block]
         if left < 0:
             raise ModelError(f"it has run {max_steps} steps without an end", where="bytecode", hint="raise max_steps if it has one")
@@ -180,7 +179,7 @@ def _input(inputs: Mapping[str, np.ndarray], name: str, shape: tuple[int, ...], 
 
 
 def check_dimensions(arguments: Iterable[Argument | ArgumentSlot], inputs: Mapping[str, np.ndarray]) -> None:
-    """What has one name has one size: raises ModelError that names the dimension and the two places."""
+    """Check that dimensions with one name have one size. Raises ModelError that names the dimension and the two places."""
     found: dict[str, tuple[int, str]] = {}
     for a in arguments:
         for axis, name in enumerate(a.dims):
@@ -196,7 +195,7 @@ _CAUSES: tuple[type[Exception], ...] = (
     *(ArithmeticError, ValueError, LookupError, TypeError, AttributeError, MemoryError),
     RecursionError,
 )
-"""What NumPy and Python raise for values that an operator cannot take."""
+"""Errors of NumPy and Python for values that an operator does not support."""
 
 
 def _failed(error: Exception, place: str) -> ModelError:
@@ -204,7 +203,7 @@ def _failed(error: Exception, place: str) -> ModelError:
 
 
 def _call(step: DecodedStep, frame: list[Any], profile: Profile | None) -> Any:
-    """One step in plain form: without reuse of operands' memory, so that what was kept stays as it was."""
+    """Run one step in plain form: without reuse of operands' memory, so that kept values do not change."""
     values = [frame[s] for s in step.sources]
     if profile is None:
         result = step.function(*values)

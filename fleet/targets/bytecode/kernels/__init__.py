@@ -1,1 +1,1 @@
-"""What the VM computes, by family of operators: in NumPy, and compiled for products of integers."""
+"""The VM's operators by family: in NumPy, and compiled code for products of integers."""

@@ -1,4 +1,4 @@
-"""What the VM computes for composites: the textbook sequence of each in NumPy, batched over heads for attention."""
+"""The VM's composites: the textbook sequence of each in NumPy, batched over heads for attention."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ CompositeKernel: TypeAlias = Callable[..., Any]
 
 
 def softmax(x: Any, axis: int) -> Any:
-    """`e / e.sum(axis)` with `e = exp(x - x.max(axis))`."""
+    """Return `e / e.sum(axis)` with `e = exp(x - x.max(axis))`."""
     e = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return e / np.sum(e, axis=axis, keepdims=True)
 
 
 def gelu_tanh(x: Any) -> Any:
-    """GELU by tanh."""
+    """Return GELU by tanh."""
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))))
 
 
 def gelu_erf(x: Any) -> Any:
-    """GELU by erf."""
+    """Return GELU by erf."""
     return 0.5 * x * (1 + erf(x / math.sqrt(2)))
 
 
 def sigmoid(x: Any) -> Any:
-    """`1 / (1 + exp(-x))`."""
+    """Return `1 / (1 + exp(-x))`."""
     return 1 / (1 + np.exp(-x))
 
 
 def silu(x: Any) -> Any:
-    """`x / (1 + exp(-x))`."""
+    """Return `x / (1 + exp(-x))`."""
     return x / (1 + np.exp(-x))
 
 
 def relu(x: Any) -> Any:
-    """`maximum(x, 0)`."""
+    """Return `maximum(x, 0)`."""
     return np.maximum(x, 0)
 
 
@@ -67,7 +67,7 @@ def _layer_norm(info: DispatchInfo) -> CompositeKernel:
 
     def run(x: Any, gamma: Any, beta: Any) -> Any:
         mean = np.mean(x, axis=axis, keepdims=True)
-        # np.var would sum again for its mean: of float16 one that is not rounded, of all others this one.
+        # np.var would compute its mean again: for float16 one that is not rounded, for other dtypes this one.
         variance = np.var(x, axis=axis, keepdims=True, **({} if x.dtype == np.float16 else {"mean": mean}))
         return (x - mean) / np.sqrt(variance + eps) * gamma + beta
 

@@ -1,8 +1,8 @@
 """Products of int32 matrices whose elements fit into int16, compiled for this processor.
 
 The instruction multiplies pairs of int16 and adds both products to an int32 sum. A block of columns of the right matrix is packed
-for it, two rows to a 32-bit word, into a panel that stays in the L2 cache. The rows of the left matrix pass over the panel, a few
-at a time. Products and sums are exact modulo 2^32 in any order, so that the result equals NumPy's bit for bit.
+for it, two rows per 32-bit word, into a panel that stays in the L2 cache. The rows of the left matrix pass over the panel, a few at
+a time. Products and sums are exact modulo 2^32 in any order, so the result equals NumPy's bit for bit.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PRODUCT = (_N, [_P, _N, _P, _N, _P, _N, _P, _N, _N, _N])
 
 
 class KernelSizes(NamedTuple):
-    """Block sizes of one variant. lanes: of a vector; vectors: of a block of columns; rows: that pass over the panel together."""
+    """Block sizes of one variant. lanes: per vector; vectors: per block of columns; rows: that pass over the panel together."""
 
     lanes: int
     vectors: int
@@ -35,16 +35,17 @@ class KernelSizes(NamedTuple):
 
 
 def sizes_of(for_target: Target) -> KernelSizes:
-    """Block sizes at which sums, columns and one factor fit into the processor's registers."""
+    """Return block sizes for which sums, columns and one factor fit into the processor's registers."""
     return {"avx512": KernelSizes(16, 4, 6), "avx2": KernelSizes(8, 2, 6), "portable": KernelSizes(4, 2, 4)}[for_target.variant]
 
 
 @lru_cache(maxsize=4)
 def library(for_target: Target) -> Mapping[str, Callable[..., Any]]:  # what the signature says
-    """`product(a, a_row, b, b_row, c, c_row, panel, rows, pairs, columns)`: c = a @ b; 1 if an element of b exceeds int16, else 0.
+    """Return `product(a, a_row, b, b_row, c, c_row, panel, rows, pairs, columns)`: c = a @ b.
 
-    a: int16 [rows, 2 * pairs], with a_row bytes a row; b: int32 [2 * pairs, columns]; c: int32 [rows, columns], with room for whole
-    blocks of columns; panel: scratch, int32 [pairs, columns of a block].
+    It returns 1 if an element of b exceeds int16, else 0. a: int16 [rows, 2 * pairs], with a_row bytes per row; b: int32
+    [2 * pairs, columns]; c: int32 [rows, columns], with room for whole blocks of columns; panel: scratch, int32
+    [pairs, columns of a block].
     """
     return compile_library("integer_product", for_target, (Path(__file__),), _build, {"product": _PRODUCT})
 
@@ -62,7 +63,7 @@ def _build(for_target: Target) -> object:
     b, line = e.builder, 4 * sizes.columns
 
     def added(total: Value, pair: Value, columns: Value) -> Value:
-        """total plus the two products of each lane."""
+        """Return total plus the two products of each lane."""
         if for_target.variant == "avx512":
             narrow = vector(I16, 2 * sizes.lanes)
             return e.call("llvm.x86.avx512.vpdpwssd.512", lanes, total, b.bitcast(columns, narrow), b.bitcast(pair, narrow))
@@ -81,7 +82,7 @@ def _build(for_target: Target) -> object:
         return b.or_(b.and_(low, splat(typ, 0xFFFF)), b.shl(high, splat(typ, 16)))
 
     def packed(first: Value, left: Value) -> None:
-        """Packs the panel of the columns from `first` on, padded with zeros."""
+        """Pack the panel of the columns from `first` on, padded with zeros."""
         whole = b.icmp_signed(">=", left, e.number(sizes.columns))
         with e.loop(0, e["pairs"]) as k:
             source = e.at(e["b"], b.add(b.mul(e.scaled(k, 2), e["b_row"]), e.scaled(first, 4)))
@@ -100,7 +101,7 @@ def _build(for_target: Target) -> object:
                         e.store(joined(e.load(I32, source, at), e.load(I32, source, b.add(e["b_row"], at)), I32), target, at)
 
     def rows(first: Value, row: Value, count: int) -> None:
-        """Multiplies `count` rows by the panel, with the sums in registers."""
+        """Multiply `count` rows by the panel, with the sums in registers."""
         zero = splat(lanes, 0)
         before, head = b.block, b.append_basic_block("pairs")
         body, leave = b.append_basic_block("step"), b.append_basic_block("stored")

@@ -1,4 +1,4 @@
-"""What the VM does for calls of NumPy's functions: of a hint it believes nothing that NumPy itself does not say."""
+"""The VM's calls of NumPy functions. The hint is not trusted: NumPy's result must agree with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["library"]
 
 
 def library(info: DispatchInfo) -> Any:
-    """NumPy's function. Raises ValueError for a call that a program may not make, and for types that are not its own."""
+    """Return NumPy's function. Raises ValueError for a call that programs may not make, and for types that are not its own."""
     operands = [parse_type(t) for t in info.in_types]
     shape, dtype = parse_type(info.out_types[0])
     try:
@@ -39,7 +39,7 @@ def library(info: DispatchInfo) -> Any:
 
 
 def _check(what: str, value: Any, shape: tuple[int, ...]) -> None:
-    """What a function gives may depend on values: where it then is not what the program has, it is an error."""
+    """Check a result whose type may depend on values. Raises ValueError if it differs from the program's type."""
     found = np.shape(value)
     if len(found) != len(shape) or any(d not in (-1, n) for d, n in zip(shape, found, strict=True)):
         words = ", ".join("?" if d < 0 else str(d) for d in shape)

@@ -1,4 +1,4 @@
-"""What the VM computes for operations that move data, and for einsum: their hints carry more than axes."""
+"""The VM's operations that move data, and einsum: their hints contain more than axes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MovementKernel: TypeAlias = Callable[..., Any]
 
 
 def _transpose(info: DispatchInfo) -> MovementKernel:
-    permutation = sequence(info.attrs, "permutation") or None  # missing: all dimensions turned round, as the seeds have it
+    permutation = sequence(info.attrs, "permutation") or None  # missing: reverse all dimensions, as in the seeds
     return methodcaller("transpose", permutation)
 
 
@@ -59,7 +59,7 @@ def _slice(info: DispatchInfo) -> MovementKernel:
 
 
 def _window(start: int, size: int, step: int) -> slice:
-    """start, start + step ...: `size` of them. A stop before the first element has no number, hence None."""
+    """Return the slice of `size` elements start, start + step ... A stop before the first element has no number, hence None."""
     if size == 0:
         return slice(0, 0)
     stop = start + (size - 1) * step + (1 if step > 0 else -1)
@@ -67,7 +67,7 @@ def _window(start: int, size: int, step: int) -> slice:
 
 
 def _late_window(start: int, size: int, step: int, dimension: int) -> slice:
-    """The window into a dimension that was unknown. Raises IndexError where it does not lie inside."""
+    """Return the window into a dimension of unknown size. Raises IndexError if it exceeds the dimension."""
     first = start + dimension if start < 0 else start
     if size < 0:
         size = len(range(first, dimension if step > 0 else -1, step))
@@ -115,7 +115,7 @@ def _cast(info: DispatchInfo) -> MovementKernel:
 
 
 def splat(info: DispatchInfo) -> MovementKernel:
-    """Fills an array with a number: the seeds' operator."""
+    """Fill an array with a number: the seeds' operator."""
     shape, dtype = parse_type(info.out_types[0])
     if -1 in shape:
         raise ValueError(f"a splat of shape {info.out_types[0]}, which must be known")

@@ -17,14 +17,14 @@ from fleet.targets.bytecode.kernels.integer_kernel import library, sizes_of
 __all__ = ["matmul"]
 
 _LEAST = 1 << 14
-"""Fewest multiplications for which packing the operands pays."""
+"""Minimum number of multiplications for which packing the operands pays off."""
 _FEW = 4
-"""Fewest rows and columns: with fewer, packing costs as much as multiplying."""
+"""Minimum rows and columns: with fewer, packing costs as much as multiplying."""
 _LOW, _HIGH = -(1 << 15), (1 << 15) - 1
 
 
 def matmul(x: Any, y: Any) -> Any:
-    """`numpy.matmul`, bit for bit."""
+    """Return `numpy.matmul`, bit for bit."""
     if not _is_integers(x) or not _is_integers(y) or y.shape[-2] != x.shape[-1]:
         return np.matmul(x, y)
     lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
@@ -53,7 +53,7 @@ def _is_integers(x: Any) -> bool:
 
 
 def _product(for_target: Target, x: np.ndarray, y: np.ndarray) -> np.ndarray | None:
-    """x int16 [rows, inputs] by y int32 [inputs, columns]; None if y exceeds int16. Returns a view of an array of whole blocks."""
+    """Return x int16 [rows, inputs] times y int32 [inputs, columns], as a view of whole blocks; None if y exceeds int16."""
     rows, inputs, columns = *x.shape, y.shape[1]
     pairs, block = -(-inputs // 2), sizes_of(for_target).columns
     left = np.zeros((rows, 2 * pairs), np.int16)

@@ -1,4 +1,4 @@
-"""What the VM computes for operations whose sizes are numbers of the run; what would be too large is refused before it is made."""
+"""The VM's operations with sizes known only at run time; results that would be too large are refused before allocation."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""MLIR: export to upstream dialects, lowering with LLVM's tools, and running what comes out in process."""
+"""MLIR: export to upstream dialects, lowering with LLVM's tools, and running the result in process."""

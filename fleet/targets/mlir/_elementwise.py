@@ -20,7 +20,7 @@ __all__ = ["MlirOperand", "cast_to", "constant_op", "elementwise", "operands_of"
 
 
 class MlirOperand:
-    """A value of the IR and what it became: a tensor, or a scalar where the IR has a Python number."""
+    """A value of the IR and its MLIR form: a tensor, or a scalar if it is a Python number in the IR."""
 
     def __init__(self, source: SSAValue, value: SSAValue) -> None:
         self.source, self.value = source, value
@@ -28,7 +28,7 @@ class MlirOperand:
         self.is_tensor = is_tensor(source.type)
 
     def scalar(self, e: MlirEmitter, dtype: np.dtype) -> SSAValue:
-        """A Python number in `dtype`: a literal is rounded to it once."""
+        """Return a Python number in `dtype`: a literal is rounded to it once."""
         owner = self.source.owner
         if isinstance(owner, ConstantOp):
             return e.constant(constant_value(owner), dtype)
@@ -36,7 +36,7 @@ class MlirOperand:
 
 
 def operands_of(op: FleetOp, values: Sequence[SSAValue]) -> list[MlirOperand]:
-    """The operation's operands beside what they became."""
+    """Return the operation's operands with their MLIR forms."""
     return [MlirOperand(source, value) for source, value in zip(op.operands, values, strict=True)]
 
 
@@ -44,7 +44,7 @@ Body = Callable[[list[SSAValue]], SSAValue]
 
 
 def spread(e: MlirEmitter, operands: Sequence[MlirOperand], dtypes: Sequence[np.dtype], result: Attribute, body: Body) -> SSAValue:
-    """Operands broadcast together, elements converted to `dtypes`, one element of the result from each set of them."""
+    """Broadcast operands, convert elements to `dtypes`, and compute each element of the result from a set of them."""
     shape = shape_of(result)
     arrays = [o for o in operands if o.is_tensor]
     dims = _broadcast(e, [o.value for o in arrays], shape)
@@ -54,7 +54,7 @@ def spread(e: MlirEmitter, operands: Sequence[MlirOperand], dtypes: Sequence[np.
         if not operand.is_tensor:
             continue
         expressions = _expressions(operand.value, dims, shape, [o.value for o in arrays if o is not operand])
-        if expressions is None:  # a size that only the run knows: 1 or the result's
+        if expressions is None:  # a size known only at run time: 1 or the result's
             loads[n] = _loader(e, operand.value, len(shape))
         else:
             position = len(reads)
@@ -75,7 +75,7 @@ def spread(e: MlirEmitter, operands: Sequence[MlirOperand], dtypes: Sequence[np.
 
 
 def _broadcast(e: MlirEmitter, values: Sequence[SSAValue], shape: Sequence[int]) -> list[Dim]:
-    """The result's sizes: those of `shape`, and where it has none, those of the operands."""
+    """Return the result's sizes: those of `shape`, and for unknown ones those of the operands."""
     dims: list[Dim] = list(shape)
     for axis, size in enumerate(shape):
         if size != DYNAMIC:
@@ -98,7 +98,7 @@ def _broadcast(e: MlirEmitter, values: Sequence[SSAValue], shape: Sequence[int])
 def _expressions(
     value: SSAValue, dims: Sequence[Dim], result: Sequence[int], others: Sequence[SSAValue]
 ) -> list[AffineExpr] | None:
-    """How a broadcast operand is walked; None where that depends on the run: an unknown size beside another may be 1."""
+    """Return the index expressions of a broadcast operand; None if they depend on the run: an unknown size may be 1."""
     shape = shape_of(value.type)
     found: list[AffineExpr] = []
     for n, size in enumerate(shape):
@@ -110,7 +110,7 @@ def _expressions(
 
 
 def _size_at(value: SSAValue, loop: int, rank: int) -> int:
-    """The size by which a broadcast operand takes part in a dimension of the result."""
+    """Return the size with which a broadcast operand takes part in a dimension of the result."""
     shape = shape_of(value.type)
     position = loop - rank + len(shape)
     return shape[position] if position >= 0 else 1
@@ -184,7 +184,7 @@ def cast_op(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue
 
 
 def cast_to(e: MlirEmitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
-    """A tensor with its elements converted; itself where nothing changes."""
+    """Convert a tensor's elements; return the tensor itself if nothing changes."""
     source = numpy_dtype(value.type)
     if source == dtype:
         return value

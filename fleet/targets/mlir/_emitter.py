@@ -25,31 +25,31 @@ from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
 __all__ = ["DYNAMIC", "Dim", "MlirEmitter", "Read", "fixed", "through"]
 
 Dim: TypeAlias = "int | SSAValue"
-"""A size or an offset: a number, or an `index` value where it is known at run time only."""
+"""A size or an offset: a number, or an `index` value if it is known only at run time."""
 
 Read: TypeAlias = "tuple[SSAValue, Sequence[AffineExpr]]"
 """An operand of a `linalg.generic` with one expression of the loops for each of its dimensions."""
 
 RegionBody: TypeAlias = Callable[[list[SSAValue], list[SSAValue]], Sequence[SSAValue]]
-"""Elements of the operands and of the accumulators -> what is yielded."""
+"""Elements of the operands and of the accumulators -> the yielded values."""
 
 DYNAMIC = -1
-"""An unknown size in shapes, as `fleet.ir.types.shape_of` gives them."""
+"""An unknown size in shapes, as in `fleet.ir.types.shape_of`."""
 _INDEX = IndexType()
 
 
 def through(loops: Sequence[int]) -> list[AffineExpr]:
-    """The expressions of a dimension list that walks these loops."""
+    """Return the expressions of dimensions that follow these loops."""
     return [AffineExpr.dimension(n) for n in loops]
 
 
 def fixed(position: int) -> AffineExpr:
-    """The expression of a dimension that stays at `position`."""
+    """Return the expression of a dimension that stays at `position`."""
     return AffineExpr.constant(position)
 
 
 class MlirEmitter:
-    """Appends operations to a block; `inside` switches the block for the body of a region."""
+    """Appends operations to a block; `inside` switches to the block of a region's body."""
 
     def __init__(self, block: Block) -> None:
         self.block = block
@@ -57,7 +57,7 @@ class MlirEmitter:
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
-        """Appends to `block` for a while."""
+        """Append to `block` within the context."""
         outer, self.block = self.block, block
         try:
             yield
@@ -65,18 +65,18 @@ class MlirEmitter:
             self.block = outer
 
     def add(self, op: Operation) -> SSAValue:
-        """Appends an operation; its first result."""
+        """Append an operation; return its first result."""
         self.block.add_op(op)
         return op.results[0]
 
     def unregistered(self, name: str, operands: Sequence[SSAValue], result: Attribute) -> SSAValue:
-        """An operation that xDSL lacks, in MLIR's generic form."""
+        """Append an operation that xDSL lacks, in MLIR's generic form."""
         return self.add(UnregisteredOp.with_name(name).create(operands=operands, result_types=[result]))
 
     # ---- numbers and sizes
 
     def constant(self, value: bool | int | float, dtype: np.dtype) -> SSAValue:
-        """A number of a NumPy dtype."""
+        """Return a number of a NumPy dtype."""
         element: Any = element_type(dtype)
         if dtype.kind == "f":
             with np.errstate(over="ignore"):
@@ -84,7 +84,7 @@ class MlirEmitter:
         return self._constant(IntegerAttr(int(value), element))
 
     def index(self, dim: Dim) -> SSAValue:
-        """A size or offset as an `index` value."""
+        """Return a size or offset as an `index` value."""
         return self._constant(IntegerAttr(dim, _INDEX)) if isinstance(dim, int) else dim
 
     def _constant(self, attribute: Any) -> SSAValue:
@@ -94,49 +94,49 @@ class MlirEmitter:
         return self._constants[key]
 
     def dims(self, value: SSAValue) -> list[Dim]:
-        """The sizes of a tensor; `tensor.dim` where the type does not know one."""
+        """Return the sizes of a tensor; `tensor.dim` for those that the type does not know."""
         return [self.dim(value, n) for n in range(len(shape_of(value.type)))]
 
     def dim(self, value: SSAValue, axis: int) -> Dim:
-        """One size of a tensor."""
+        """Return one size of a tensor."""
         size = shape_of(value.type)[axis]
         return size if size != DYNAMIC else self.add(tensor.DimOp(value, self.index(axis)))
 
     def fold(self, operation: Callable[[SSAValue, SSAValue], Operation], number: Callable[[int, int], int], a: Dim, b: Dim) -> Dim:
-        """Arithmetic on sizes: at once where both are numbers."""
+        """Compute with sizes: immediately if both are numbers."""
         if isinstance(a, int) and isinstance(b, int):
             return number(a, b)
         return self.add(operation(self.index(a), self.index(b)))
 
     def plus(self, a: Dim, b: Dim) -> Dim:
-        """a + b."""
+        """Return a + b."""
         return self.fold(arith.AddiOp, lambda x, y: x + y, a, b)
 
     def times(self, a: Dim, b: Dim) -> Dim:
-        """a * b."""
+        """Return a * b."""
         return self.fold(arith.MuliOp, lambda x, y: x * y, a, b)
 
     # ---- tensors
 
     def empty(self, dtype: np.dtype, dims: Sequence[Dim], type_: Attribute | None = None) -> SSAValue:
-        """A tensor without contents. Its type is `type_`, or what `dims` say."""
+        """Return a tensor without contents. Its type is `type_`, or follows from `dims`."""
         shape = [d if isinstance(d, int) else DYNAMIC for d in dims] if type_ is None else list(shape_of(type_))
         sizes = [self.index(d) for d, size in zip(dims, shape, strict=True) if size == DYNAMIC]
         return self.add(tensor.EmptyOp(sizes, tensor_type(shape, dtype)))
 
     def filled(self, value: SSAValue, dims: Sequence[Dim], type_: Attribute | None = None) -> SSAValue:
-        """A tensor full of one number."""
+        """Return a tensor filled with one number."""
         shape = [d if isinstance(d, int) else DYNAMIC for d in dims] if type_ is None else list(shape_of(type_))
         sizes = [self.index(d) for d, size in zip(dims, shape, strict=True) if size == DYNAMIC]
         empty = self.add(tensor.EmptyOp(sizes, tensor_type(shape, numpy_dtype(value.type))))
         return self.add(linalg.FillOp([value], [empty]))
 
     def element(self, value: SSAValue, indices: Sequence[Dim]) -> SSAValue:
-        """One element, wherever it is."""
+        """Extract one element."""
         return self.add(tensor.ExtractOp(value, [self.index(i) for i in indices], element_type(numpy_dtype(value.type))))
 
     def loop_index(self, loop: int) -> SSAValue:
-        """The position of a loop, within the body of a `linalg.generic`."""
+        """Return the position of a loop, within the body of a `linalg.generic`."""
         return self.add(linalg.IndexOp(loop))
 
     def generic(
@@ -147,14 +147,14 @@ class MlirEmitter:
         body: RegionBody,
         reduced: Sequence[int] = (),
     ) -> list[SSAValue]:
-        """A `linalg.generic`.
+        """Append a `linalg.generic`.
 
         Args:
             reads: operands; the body gets their elements.
             outputs: initial tensors, with the expressions by which results are written; the body gets their elements, too.
             loops: number of loops, outermost first.
-            body: yields one element an output.
-            reduced: loops that are no dimension of the result.
+            body: yields one element per output.
+            reduced: loops that are not dimensions of the result.
         """
         block = Block(arg_types=[element_type(numpy_dtype(value.type)) for value, _ in (*reads, *outputs)])
         with self.inside(block):
@@ -173,7 +173,7 @@ class MlirEmitter:
         return list(op.results)
 
     def computed(self, dtype: np.dtype, dims: Sequence[Dim], type_: Attribute | None, body: Callable[[], SSAValue]) -> SSAValue:
-        """A tensor whose elements `body` computes from the loops' positions (`loop_index`)."""
+        """Return a tensor whose elements `body` computes from the loops' positions (`loop_index`)."""
         empty = self.empty(dtype, dims, type_)
         rank = len(dims)
         return self.generic([], [(empty, through(range(rank)))], rank, lambda _reads, _outs: [body()])[0]

@@ -1,6 +1,6 @@
-"""One private function for every different computation: a model repeats itself, and compilers' time grows with a function's length.
+"""One private function for every different computation, because a model repeats itself and compile time grows with function length.
 
-GPT-2's 2,530 operations need 58 functions. As one function LLVM took more than ten minutes for them.
+GPT-2's 2,530 operations need 58 functions. As one function, LLVM took more than ten minutes for them.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _NOT_EXPORTED: Mapping[str, str] = {"u": "integers without a sign", "c": "comple
 
 
 class MlirKernels:
-    """Calls computations, making the function of each when it is first met."""
+    """Calls computations; makes the function of each when it is first needed."""
 
     def __init__(self, rules: Mapping[type[FleetOp], MlirRule]) -> None:
         self.rules = rules
         self.functions: dict[object, FuncOp] = {}
 
     def apply(self, e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-        """The result of `op` on these values. Numbers, constants and reshapes (which move nothing) need no function."""
+        """Return the result of `op` on these values. Numbers, constants and reshapes (which move nothing) need no function."""
         foreign = [numpy_dtype(v.type) for v in (*op.operands, *op.results) if numpy_dtype(v.type).kind in _NOT_EXPORTED]
         if foreign:
             raise refuse(op, f"{kind_of(op)} of {foreign[0]}: {_NOT_EXPORTED[foreign[0].kind]} are not exported")
@@ -54,7 +54,7 @@ class MlirKernels:
         return e.add(call)
 
     def _key(self, op: FleetOp, passed: Sequence[int]) -> object:
-        """All that the function depends on: literal numbers are part of it, arrays only by their types."""
+        """Return everything that the function depends on, including literal numbers; arrays count only by their types."""
         attributes = tuple(sorted((name, str(value)) for name, value in op.properties.items() if name not in _IDENTITY))
         operands = tuple(
             str(v.type) if n in passed or not isinstance(v.owner, ConstantOp) else f"{v.owner.properties['value']} {v.type}"
@@ -71,12 +71,12 @@ class MlirKernels:
             inner[n] = argument
         e = MlirEmitter(block)
         block.add_op(ReturnOp(self._emit(e, op, inner)))
-        # LLVM would copy small ones back into the one long function that they were taken out of.
+        # LLVM would inline small ones again into the one long function.
         function.attributes["passthrough"] = ArrayAttr([StringAttr("noinline")])
         return function
 
     def _emit(self, e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
-        """The operation's code here: its own, or that of the sequence that a composite stands for."""
+        """Emit the operation's code here: its own, or that of a composite's sequence."""
         try:
             sequence = expand(op) or [op]
         except InferenceError as error:

@@ -23,7 +23,7 @@ __all__ = ["broadcast_to", "concat", "dim", "gather", "pad", "reshape", "slice_"
 
 
 def refuse(op: FleetOp, what: str) -> DeviceError:
-    """The error for what the export cannot express."""
+    """Return the error for an operation that the export cannot express."""
     at = op.properties.get("at")
     return DeviceError(f"operation {op_id(op)} ({name_of(op)}) as MLIR: {what}", where=getattr(at, "data", None))
 
@@ -59,7 +59,7 @@ def reshape(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue
 
 
 def reshaped(e: MlirEmitter, value: SSAValue, sizes: Sequence[Dim]) -> SSAValue:
-    """`tensor.reshape`, which takes any sizes of as many elements."""
+    """Emit `tensor.reshape` to any sizes with as many elements."""
     shape = [s if isinstance(s, int) else DYNAMIC for s in sizes]
     if not shape:
         return lone(e, e.element(value, [0] * len(shape_of(value.type))))
@@ -71,7 +71,7 @@ def reshaped(e: MlirEmitter, value: SSAValue, sizes: Sequence[Dim]) -> SSAValue:
 
 
 def lone(e: MlirEmitter, value: SSAValue) -> SSAValue:
-    """A scalar as a tensor of rank 0."""
+    """Return a scalar as a tensor of rank 0."""
     return e.add(tensor.FromElementsOp.build(operands=[[value]], result_types=[TensorType(value.type, [])]))
 
 
@@ -101,7 +101,7 @@ def slice_(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
 
 
 def _rest(e: MlirEmitter, start: Dim, whole: Dim, step: int) -> Dim:
-    """How many elements a window has that goes from `start` to the dimension's end in the step's direction."""
+    """Return the number of elements of a window from `start` to the dimension's end in the step's direction."""
     if step < 0:
         return e.add(arith.AddiOp(e.add(arith.DivUIOp(e.index(start), e.index(-step))), e.index(1)))
     span = e.add(arith.AddiOp(e.add(arith.SubiOp(e.index(whole), e.index(start))), e.index(step - 1)))
@@ -109,7 +109,7 @@ def _rest(e: MlirEmitter, start: Dim, whole: Dim, step: int) -> Dim:
 
 
 def copied(e: MlirEmitter, value: SSAValue, target: SSAValue) -> SSAValue:
-    """The elements of `value` written into `target`: a loop, where bufferization would call a run-time library's copy."""
+    """Write the elements of `value` into `target` with a loop; bufferization would call a run-time library's copy."""
     rank = len(shape_of(value.type))
     walk = through(range(rank))
     return e.generic([(value, walk)], [(target, walk)], rank, lambda elements, _outs: [elements[0]])[0]
@@ -164,7 +164,7 @@ def concat(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
 
 
 def insert(e: MlirEmitter, part: SSAValue, whole: SSAValue, offsets: Sequence[Dim]) -> SSAValue:
-    """`whole` with `part` written at `offsets`."""
+    """Return `whole` with `part` written at `offsets`."""
     sizes = e.dims(part)
     window = e.add(tensor.ExtractSliceOp(whole, offsets, sizes, [1] * len(sizes), part.type))
     filled = copied(e, part, window)

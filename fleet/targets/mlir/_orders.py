@@ -1,4 +1,4 @@
-"""Sorting and scattering: what has no operation of its own, as loops that look at everything."""
+"""Sorting and scattering, which have no operation of their own: loops over all elements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def argsort(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue
         mine, other = elements
         before = scalar.binary(e, d.LessOp, other, mine, dtype)
         same = scalar.binary(e, d.EqualOp, other, mine, dtype)
-        if dtype.kind == "f":  # NaN is behind everything
+        if dtype.kind == "f":  # NaN comes last
             mine_undefined, other_undefined = (e.add(arith.CmpfOp(v, v, "uno")) for v in (mine, other))
             defined = e.add(arith.CmpfOp(other, other, "ord"))
             before = e.add(arith.OrIOp(before, e.add(arith.AndIOp(mine_undefined, defined))))
@@ -46,7 +46,7 @@ def argsort(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue
         return [e.add(arith.AddiOp(outs[0], scalar.convert(e, before, np.dtype(np.bool_), _INDEX)))]
 
     zeros = e.filled(e.constant(0, _INDEX), dims)
-    # The result's loops, and one over the elements that are looked at; the dimension's size is the second operand's.
+    # The result's loops, and one over the compared elements; the second operand gives the dimension's size.
     ranks = e.generic([(values[0], here), (values[0], there)], [(zeros, here)], rank + 1, count, [rank])[0]
 
     def find(elements: list[SSAValue], outs: list[SSAValue]) -> list[SSAValue]:

@@ -1,6 +1,6 @@
 """Matrix products and einsum: loops that multiply and add.
 
-The last dimension of the result is the innermost loop, so that the right operand is walked along its rows.
+The last dimension of the result is the innermost loop, so that the right operand is read along its rows.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def einsum(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
 
 
 def product(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue], terms: Sequence[str], out: str) -> SSAValue:
-    """The sum, over the letters that `out` lacks, of the product of the operands; a letter a loop."""
+    """Return the sum, over the letters that `out` lacks, of the product of the operands; one loop per letter."""
     result = op.results[0].type
     dtype = numpy_dtype(result)
     carried = accumulator(dtype)

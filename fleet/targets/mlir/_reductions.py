@@ -1,6 +1,6 @@
 """Reductions over axes, argmax and argmin, cumulative sums: loops that carry a value.
 
-Sums run sequentially in C order. float16 is accumulated in float32 and rounded once, as NumPy does it (except in `cumsum`).
+Sums run sequentially in C order. float16 is accumulated in float32 and rounded once, as in NumPy (except in `cumsum`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _F32 = np.dtype(np.float32)
 
 
 def accumulator(dtype: np.dtype) -> np.dtype:
-    """In which sums of `dtype` are made."""
+    """Return the dtype in which sums of `dtype` are accumulated."""
     return _F32 if dtype == np.float16 else dtype
 
 
@@ -50,7 +50,7 @@ def _identity(op: type[FleetOp], dtype: np.dtype) -> float | int:
 
 
 class _Axes:
-    """The loops of a reduction: one a dimension of the operand; `kept` ones are the result's."""
+    """The loops of a reduction: one per dimension of the operand; `kept` ones are the result's."""
 
     def __init__(self, e: MlirEmitter, value: SSAValue, axes: Sequence[int]) -> None:
         self.e, self.value = e, value
@@ -64,14 +64,14 @@ class _Axes:
         return [self.dims[n] for n in self.kept]
 
     def count(self) -> Dim:
-        """How many elements are reduced into one."""
+        """Return how many elements are reduced to one."""
         number: Dim = 1
         for n in self.reduced:
             number = self.e.times(number, self.dims[n])
         return number
 
     def fold(self, dtype: np.dtype, init: float | int, body: Callable[[SSAValue, SSAValue], SSAValue]) -> SSAValue:
-        """`body(element, carried)` over the reduced axes."""
+        """Apply `body(element, carried)` over the reduced axes."""
         start = self.e.filled(self.e.constant(init, dtype), self.kept_dims)
         return self.e.generic(
             [(self.value, through(range(self.rank)))],
@@ -82,14 +82,14 @@ class _Axes:
         )[0]
 
     def each(self, value: SSAValue, dtype: np.dtype, body: Callable[[SSAValue], SSAValue]) -> SSAValue:
-        """`body` on every element of a result."""
+        """Apply `body` to every element of a result."""
         rank = len(self.kept)
         empty = self.e.empty(dtype, self.kept_dims)
         walk = through(range(rank))
         return self.e.generic([(value, walk)], [(empty, walk)], rank, lambda elements, _outs: [body(elements[0])])[0]
 
     def keep(self, value: SSAValue) -> SSAValue:
-        """A result with its reduced dimensions kept, of size 1."""
+        """Return a result with its reduced dimensions kept, with size 1."""
         dims: list[Dim] = [self.dims[n] if n in self.kept else 1 for n in range(self.rank)]
         empty = self.e.empty(numpy_dtype(value.type), dims)
         walk = through(range(self.rank))
@@ -119,7 +119,7 @@ def reduction(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAVal
 
 
 def _squares(e: MlirEmitter, axes: _Axes, mean: SSAValue, source: np.dtype, dtype: np.dtype) -> SSAValue:
-    """The sum of squared distances from the mean."""
+    """Return the sum of squared distances from the mean."""
     start = e.filled(e.constant(0, dtype), axes.kept_dims)
 
     def body(elements: list[SSAValue], outs: list[SSAValue]) -> list[SSAValue]:

@@ -1,7 +1,7 @@
-"""What NumPy computes of single elements, as operations of arith and math.
+"""NumPy's operations on single elements, as operations of arith and math.
 
-Special values follow NumPy 2 on x86-64: integers wrap, an integer divided by zero gives 0, a NaN or a number that an integer
-type does not hold casts to its smallest value. float16 functions are computed in float32 and rounded once, as NumPy's are.
+Special values follow NumPy 2 on x86-64: integers wrap, an integer divided by zero gives 0, and casting NaN or a number outside an
+integer type gives its smallest value. float16 functions are computed in float32 and rounded once, as in NumPy.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ _INDEX = IndexType()
 
 
 def smallest(dtype: np.dtype) -> float | int:
-    """The identity of `maximum`."""
+    """Return the identity of `maximum`."""
     return -np.inf if dtype.kind == "f" else 0 if dtype.kind == "b" else int(np.iinfo(dtype).min)
 
 
 def largest(dtype: np.dtype) -> float | int:
-    """The identity of `minimum`."""
+    """Return the identity of `minimum`."""
     return np.inf if dtype.kind == "f" else 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
 
 
 def to_index(e: MlirEmitter, value: SSAValue) -> SSAValue:
-    """An integer as `index`."""
+    """Convert an integer to `index`."""
     return e.add(arith.IndexCastOp(value, _INDEX))
 
 
 def from_index(e: MlirEmitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
-    """An `index` as a number of `dtype`."""
+    """Convert an `index` to a number of `dtype`."""
     integer = dtype if dtype.kind == "i" else np.dtype(np.int64)
     return convert(e, e.add(arith.IndexCastOp(value, element_type(integer))), integer, dtype)
 
 
 def truth(e: MlirEmitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
-    """`bool(x)`: NaN is true."""
+    """Emit `bool(x)`: NaN is true."""
     if dtype.kind == "b":
         return value
     zero = e.constant(0, dtype)
@@ -55,7 +55,7 @@ def truth(e: MlirEmitter, value: SSAValue, dtype: np.dtype) -> SSAValue:
 
 
 def convert(e: MlirEmitter, value: SSAValue, source: np.dtype, target: np.dtype) -> SSAValue:
-    """`astype`."""
+    """Emit `astype`."""
     if source == target:
         return value
     to: Any = element_type(target)
@@ -73,7 +73,7 @@ def convert(e: MlirEmitter, value: SSAValue, source: np.dtype, target: np.dtype)
 
 
 def _to_integer(e: MlirEmitter, value: SSAValue, source: np.dtype, target: np.dtype) -> SSAValue:
-    if target.itemsize < 4:  # C's way, which NumPy's is: through int
+    if target.itemsize < 4:  # through int, as in C and NumPy
         return convert(e, _to_integer(e, value, source, np.dtype(np.int32)), np.dtype(np.int32), target)
     wide = np.dtype(np.float64)
     x = convert(e, value, source, wide)
@@ -112,7 +112,7 @@ _ARITHMETIC: Mapping[type[FleetOp], tuple[Any, Any, Any]] = {
 
 
 def binary(e: MlirEmitter, op: type[FleetOp], x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
-    """An operation of two elements of `dtype`; comparisons and logical operations give i1."""
+    """Emit an operation of two elements of `dtype`; comparisons and logical operations give i1."""
     kind = "fib".index(dtype.kind)
     if op in _COMPARE:
         predicate = _COMPARE[op][kind]
@@ -133,7 +133,7 @@ def _remainder(e: MlirEmitter, x: SSAValue, y: SSAValue) -> SSAValue:
 
 
 def _float_mod(e: MlirEmitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
-    """The remainder with the divisor's sign."""
+    """Emit the remainder with the divisor's sign."""
     zero, rest = e.constant(0.0, dtype), _remainder(e, x, y)
     moved = e.add(arith.AddfOp(rest, y))
     result = e.add(arith.SelectOp(_signs_differ(e, rest, y, zero), moved, rest))
@@ -142,7 +142,7 @@ def _float_mod(e: MlirEmitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSA
 
 
 def _signed_zero(e: MlirEmitter, x: SSAValue, dtype: np.dtype) -> SSAValue:
-    """Zero with the sign of x. (convert-math-to-libm refuses math.copysign.)"""
+    """Emit zero with the sign of x. (convert-math-to-libm refuses math.copysign.)"""
     integer = np.dtype(f"int{8 * dtype.itemsize}")
     bits = e.add(arith.BitcastOp(x, element_type(integer)))
     sign = e.add(arith.AndIOp(bits, e.constant(int(np.iinfo(integer).min), integer)))
@@ -154,7 +154,7 @@ def _signs_differ(e: MlirEmitter, x: SSAValue, y: SSAValue, zero: SSAValue) -> S
 
 
 def _float_floor_div(e: MlirEmitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
-    """As CPython and NumPy: out of the exact remainder, then snapped to the nearest integer."""
+    """Emit floor division as CPython and NumPy do: from the exact remainder, then snapped to the nearest integer."""
     zero, one, half = (e.constant(v, dtype) for v in (0.0, 1.0, 0.5))
     rest, plain = _remainder(e, x, y), e.add(arith.DivfOp(x, y))
     quotient = e.add(arith.DivfOp(e.add(arith.SubfOp(x, rest)), y))
@@ -185,7 +185,7 @@ def _integer_mod(e: MlirEmitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> S
 
 
 def _safe_divisor(e: MlirEmitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> tuple[SSAValue, SSAValue]:
-    """Zero, and y with 1 for what must not be divided by: 0, and -1 where the quotient would not fit."""
+    """Return zero, and y with 1 in place of invalid divisors: 0, and -1 if the quotient would not fit."""
     zero, least = e.constant(0, dtype), e.constant(int(np.iinfo(dtype).min), dtype)
     overflow = e.add(arith.AndIOp(e.add(arith.CmpiOp(x, least, "eq")), e.add(arith.CmpiOp(y, e.constant(-1, dtype), "eq"))))
     bad = e.add(arith.OrIOp(e.add(arith.CmpiOp(y, zero, "eq")), overflow))
@@ -193,7 +193,7 @@ def _safe_divisor(e: MlirEmitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> 
 
 
 def _integer_pow(e: MlirEmitter, x: SSAValue, y: SSAValue, dtype: np.dtype) -> SSAValue:
-    """Square and multiply modulo 2**n. (NumPy refuses a negative exponent; here it gives some number.)"""
+    """Emit square and multiply modulo 2**n. (NumPy refuses a negative exponent; here it gives some number.)"""
     one = e.constant(1, dtype)
     block = Block(arg_types=[_INDEX, x.type, x.type, x.type])
     with e.inside(block):
@@ -237,7 +237,7 @@ UNARY = (*_FUNCTIONS, d.NegOp, d.AbsOp, d.SignOp, d.RsqrtOp, d.LogicalNotOp, d.I
 
 
 def unary(e: MlirEmitter, op: type[FleetOp], x: SSAValue, dtype: np.dtype) -> SSAValue:
-    """An operation of one element; `logical_not` and `isnan` give i1."""
+    """Emit an operation of one element; `logical_not` and `isnan` give i1."""
     true = np.dtype(bool)
     if op is d.LogicalNotOp:
         return e.add(arith.XOrIOp(truth(e, x, dtype), e.constant(1, true)))
@@ -272,7 +272,7 @@ def _integer_unary(e: MlirEmitter, op: type[FleetOp], x: SSAValue, dtype: np.dty
 
 
 def _sign(e: MlirEmitter, x: SSAValue, dtype: np.dtype) -> SSAValue:
-    """1, -1 or 0; NaN of NaN."""
+    """Emit 1, -1 or 0; NaN for NaN."""
     zero = e.constant(0.0, dtype)
     rest = e.add(arith.SelectOp(e.add(arith.CmpfOp(x, zero, "oeq")), zero, x))
     below = e.add(arith.SelectOp(e.add(arith.CmpfOp(x, zero, "olt")), e.constant(-1.0, dtype), rest))

@@ -1,9 +1,8 @@
 """IR -> upstream dialects (func, tensor, linalg, arith, math, scf), one way.
 
-The model becomes the function `fleet_<name>`, which calls one private function for every different computation. Its arguments
-are the model's in their order, weights included; it returns the model's outputs and then what the model prints, each value
-once (`MlirExport` says which result is which). Everything that is returned is a tensor. Composite operations are expanded to the
-textbook sequence.
+The model becomes the function `fleet_<name>`, which calls one private function for every different computation. Its arguments are
+the model's in their order, weights included. It returns the model's outputs and then the printed values, each value once
+(`MlirExport` maps results to their meaning). All results are tensors. Composite operations are expanded to the textbook sequence.
 """
 
 from __future__ import annotations
@@ -60,19 +59,19 @@ RULES: Mapping[type[FleetOp], MlirRule] = {
 
 
 _LONG = 256
-"""Operations from which on the model's function is left as it is written."""
+"""From this number of operations on, the model's function is not optimised."""
 
 
 @dataclass(frozen=True)
 class MlirExport:
-    """What `export_mlir` makes.
+    """The result of `export_mlir`.
 
     Attributes:
-        module: the model's function, and private ones that it calls, one for every different computation.
+        module: the model's function, and the private ones that it calls, one for every different computation.
         entry: the model's function.
         outputs: output name -> number of the function's result.
         printed: for every `print`, its operands' results, in program order.
-        tensors: operation id -> number of the result, for the operations that were asked for.
+        tensors: operation id -> number of the result, for the requested operations.
     """
 
     module: ModuleOp
@@ -82,19 +81,19 @@ class MlirExport:
     tensors: Mapping[str, int]
 
     def text(self) -> str:
-        """MLIR text as `mlir-opt` reads it."""
+        """Return MLIR text for `mlir-opt`."""
         return str(self.module) + "\n"
 
 
 def export_mlir(program: Program, *, every_result: bool = False) -> MlirExport:
-    """Exports a program, after any pass.
+    """Export a program, after any pass.
 
     Args:
-        program: as a front end or a pass left it.
+        program: from a front end or a pass.
         every_result: also return the result of every operation (for traces).
 
     Raises:
-        DeviceError: an operation that cannot be expressed, with its id and place.
+        DeviceError: an operation cannot be expressed; names its id and place.
     """
     source = program.function
     name = "fleet_" + (re.sub(r"\W", "_", source.sym_name.data).strip("_") or "main")
@@ -122,9 +121,9 @@ def export_mlir(program: Program, *, every_result: bool = False) -> MlirExport:
     function.update_function_type()
     function.attributes["llvm.emit_c_interface"] = UnitAttr()
     if len(block.ops) > _LONG:
-        # It only calls and frees: there is nothing to gain in it, and LLVM's time grows faster than its length.
+        # It only calls and frees: optimising it gains nothing, and LLVM's time grows faster than its length.
         function.attributes["passthrough"] = ArrayAttr([StringAttr("noinline"), StringAttr("optnone")])
-    # Weights are shared, and may be mapped from a file: nothing may be computed in their place.
+    # Weights are shared, and may be mapped from a file: they must not be overwritten.
     kept = DictionaryAttr({"bufferization.writable": BoolAttr.from_bool(False)})
     if block.args:
         function.arg_attrs = ArrayAttr([kept if is_tensor(v.type) else DictionaryAttr({}) for v in block.args])
@@ -146,7 +145,7 @@ class _Results:
         return self._numbers[value]
 
     def _own(self, value: SSAValue) -> SSAValue:
-        """A tensor in a buffer of its own: the caller frees every result, and must not free one twice, or an argument."""
+        """Return a tensor in its own buffer: the caller frees every result, and must not free one twice, or an argument."""
         if not is_tensor(value.type):
             return movement.lone(self.e, value)
         shares = isinstance(value, BlockArgument) or isinstance(value.owner, UnregisteredOp)  # the latter is a reshape
@@ -163,7 +162,7 @@ def _drop_unused_constants(block: Block) -> None:
 
 
 def _name(value: SSAValue, text: str) -> None:
-    """Lets the text keep the model's names."""
+    """Keep the model's names in the text."""
     hint = re.sub(r"\W", "_", text)
     if value.name_hint is None and not hint[:1].isdigit():
         value.name_hint = hint

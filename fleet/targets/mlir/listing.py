@@ -1,4 +1,4 @@
-"""What the export makes of every operation, and the lowering's passes: the tables of docs/mlir.md.
+"""Lists the export's form of every operation, and the lowering's passes: the tables of docs/mlir.md.
 
 `python -m fleet.targets.mlir.listing [--check]` writes them into the page, between its markers.
 """
@@ -19,7 +19,7 @@ __all__ = ["tables"]
 
 
 def tables() -> str:
-    """Operations by the rule that exports them, composites, and the passes that lower the result."""
+    """Return operations by the rule that exports them, composites, and the passes that lower the result."""
     by_rule: dict[str, list[str]] = {}
     for op, rule in RULES.items():
         words = " ".join((inspect.getdoc(rule) or "").split("\n\n")[0].split())
@@ -33,7 +33,7 @@ def tables() -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """In the repository's root."""
+    """Entry point; run it in the repository's root."""
     return write_page(Path("docs/mlir.md"), {"mlir": tables()}, "--check" in arguments)
 
 

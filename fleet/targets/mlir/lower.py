@@ -17,11 +17,11 @@ from fleet.errors import ComparisonFailure, FleetError, SetupError
 __all__ = ["GENERATION", "PIPELINE", "lower", "missing", "optimise", "tools"]
 
 GENERATION = 22
-"""The LLVM release whose MLIR syntax is written; xDSL 0.74 prints what this one reads."""
+"""The LLVM release of the MLIR syntax; xDSL 0.74 prints what this release reads."""
 
 PIPELINE: tuple[str, ...] = (
-    # tensors become buffers, which are freed; not by buffer-deallocation-pipeline: one pass of it takes time that is quadratic
-    # in a function's length (19 s for GPT-2)
+    # tensors become buffers, which are freed; buffer-deallocation-pipeline is not used, because one of its passes takes time that
+    # is quadratic in a function's length (19 s for GPT-2)
     "one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map}",
     "ownership-based-buffer-deallocation",
     "canonicalize",
@@ -46,28 +46,29 @@ PIPELINE: tuple[str, ...] = (
     "convert-func-to-llvm",
     "reconcile-unrealized-casts",
 )
-"""The passes, in order. rsqrt is expanded first: convert-math-to-libm would call an rsqrtf that no libm has. libm goes before
-llvm: the latter makes exp(x) - 1 of expm1 and log(1 + x) of log1p, which lose their digits near 0."""
+"""The passes, in order. rsqrt is expanded first: convert-math-to-libm would call an rsqrtf that no libm has. libm comes before
+llvm: the latter turns expm1 into exp(x) - 1 and log1p into log(1 + x), which lose their digits near 0.
+"""
 
 _SECONDS = 900
 
 
 @lru_cache(maxsize=1)
 def tools() -> tuple[str, str] | None:
-    """Paths of mlir-opt and mlir-translate of the right generation; None where one is missing."""
+    """Return the paths of mlir-opt and mlir-translate of the right generation; None if one is missing."""
     found = [_find(name) for name in ("mlir-opt", "mlir-translate")]
     return (found[0], found[1]) if found[0] and found[1] else None
 
 
 def missing() -> str | None:
-    """None when the tools are here, else one line: what is missing and how to get it."""
+    """Return None if the tools are installed, else one line: what is missing and how to get it."""
     if tools() is not None:
         return None
     return f"mlir-opt and mlir-translate {GENERATION} are missing; apt-get install mlir-{GENERATION}-tools"
 
 
 def _find(name: str) -> str | None:
-    folder = os.environ.get("FLEET_LLVM_BIN")  # for tools that are neither on PATH nor where Debian puts them
+    folder = os.environ.get("FLEET_LLVM_BIN")  # for tools outside of PATH and Debian's folders
     candidates = [
         *([shutil.which(name, path=folder)] if folder else []),
         shutil.which(f"{name}-{GENERATION}"),
@@ -94,16 +95,16 @@ def _tools() -> tuple[str, str]:
 
 
 def optimise(text: str, passes: Sequence[str] = ()) -> str:
-    """What mlir-opt makes of a module: parsed, verified, run through `passes`, printed.
+    """Run mlir-opt on a module: parse, verify, run `passes`, print.
 
-    Raises SetupError without mlir-opt, ComparisonFailure where it refuses.
+    Raises SetupError without mlir-opt, ComparisonFailure if it refuses the module.
     """
     pipeline = [f"--pass-pipeline=builtin.module({','.join(passes)})"] if passes else []
     return _run([_tools()[0], *pipeline], text)
 
 
 def lower(text: str) -> str:
-    """LLVM IR of a module of upstream dialects. Raises as `optimise`."""
+    """Return the LLVM IR of a module of upstream dialects. Raises as `optimise` does."""
     return _run([_tools()[1], "--mlir-to-llvmir"], optimise(text, PIPELINE))
 
 

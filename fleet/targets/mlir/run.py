@@ -1,4 +1,4 @@
-"""Lowered MLIR, compiled for this machine and run in process: `run_mlir` is the whole way from a program to its outputs."""
+"""Compiles lowered MLIR for this machine and runs it in process: `run_mlir` goes from a program to its outputs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _SCALARS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class MlirRun:
-    """One run: outputs by name, operations' results by id (those that the export returns), and what was printed."""
+    """One run: outputs by name, operations' results by id (those that the export returns), and the printed text."""
 
     outputs: Mapping[str, np.ndarray]
     tensors: Mapping[str, np.ndarray]
@@ -48,7 +48,9 @@ class MlirProgram:
     """A program compiled through MLIR for this machine.
 
     Attributes:
-        program: the source; export: what was lowered; llvm_ir: what mlir-translate gave.
+        program: the source.
+        export: the exported module.
+        llvm_ir: the output of mlir-translate.
     """
 
     program: Program
@@ -58,7 +60,7 @@ class MlirProgram:
 
     @cached_property
     def address(self) -> int:
-        """Where the function's C interface lies in this process; compiles at the first use."""
+        """Address of the function's C interface in this process; compiles on first use."""
         import llvmlite.binding as llvm
 
         llvm.initialize_native_target()
@@ -80,11 +82,11 @@ class MlirProgram:
                 raise FleetError(f"the lowered code calls {function.name}, which nothing here has", where="MLIR", hint=_BUG)
         engine = llvm.create_mcjit_compiler(module, machine)
         engine.finalize_object()
-        self._keep.append(engine)  # the code lives as long as this does
+        self._keep.append(engine)  # keeps the code alive as long as this object
         return int(engine.get_function_address(f"_mlir_ciface_{self.export.entry}"))
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> MlirRun:
-        """Runs the code. Raises ModelError for an input that is missing or does not fit."""
+        """Run the code. Raises ModelError if an input is missing or does not fit."""
         arrays = [self._argument(n, inputs) for n in range(len(self.program.arguments))]
         entry = self.export.module.body.block.last_op
         assert isinstance(entry, FuncOp)
@@ -128,25 +130,25 @@ class MlirProgram:
 
 
 def compile_mlir(program: Program, *, every_result: bool = False) -> MlirProgram:
-    """Exports and lowers a program. Raises SetupError without the tools, DeviceError for what the export lacks."""
+    """Export and lower a program. Raises SetupError without the tools, DeviceError if the export lacks an operation."""
     export = export_mlir(program, every_result=every_result)
     return MlirProgram(program, export, lower(export.text()))
 
 
 def run_mlir(program: Program, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """A program's outputs, computed by code that mlir-opt lowered.
+    """Return a program's outputs, computed by code that mlir-opt lowered.
 
     Args:
         program: after any pass.
         inputs: input name -> array of the declared shape and dtype.
 
-    Returns: output name -> array. Raises as `compile_mlir` and `MlirProgram.run`.
+    Returns: output name -> array. Raises as `compile_mlir` and `MlirProgram.run` do.
     """
     return dict(compile_mlir(program).run(inputs).outputs)
 
 
 def _descriptor(type_: Any) -> type[ctypes.Structure]:
-    """MLIR's memref descriptor: allocated and aligned pointer, offset, sizes, strides."""
+    """Return MLIR's memref descriptor: allocated and aligned pointer, offset, sizes, strides."""
     rank = len(shape_of(type_))
     fields: list[tuple[str, Any]] = [("allocated", ctypes.c_void_p), ("aligned", ctypes.c_void_p), ("offset", ctypes.c_int64)]
     if rank:
@@ -163,7 +165,7 @@ def _describe(array: np.ndarray, type_: Attribute) -> ctypes.Structure:
 
 
 def _strides(shape: Sequence[int]) -> Iterator[int]:
-    """Elements from one index to the next, of a C-contiguous array."""
+    """Yield the strides, in elements, of a C-contiguous array."""
     return (int(np.prod(shape[n + 1 :], dtype=np.int64)) for n in range(len(shape)))
 
 
@@ -172,7 +174,7 @@ _FREE.argtypes, _FREE.restype = [ctypes.c_void_p], None
 
 
 def _take(record: Any, type_: Any) -> np.ndarray:
-    """Copies a returned buffer and frees it: the function's results belong to its caller."""
+    """Copy a returned buffer and free it: the function's results belong to its caller."""
     dtype, shape = numpy_dtype(type_), tuple(record.sizes) if len(shape_of(type_)) else ()
     nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     if any(s < 0 for s in shape):

@@ -1,1 +1,1 @@
-"""Programs as ONNX models."""
+"""Exports programs as ONNX models."""

@@ -1,6 +1,6 @@
-"""Composites that ONNX has as one operator; the docstrings are the docs' table.
+"""Composites that ONNX has as one operator; the docs' table is made of the docstrings.
 
-None where this one does not fit the operator's definition: then its textbook sequence is exported.
+A rule returns None if the operation does not match the operator's definition: then its textbook sequence is exported.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def gelu(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> Emitted
 
 
 def _fits(op: FleetOp, values: Sequence[EmittedValue], axis: int) -> bool:
-    """One dtype that carries a float32 of epsilon, the last axis, a number of gamma (and beta) for each of its elements."""
+    """Whether it has one dtype, a float32 epsilon, the last axis, and one gamma (and beta) for each element of that axis."""
     dtype, shape = result_of(op)
     last = axis in (-1, len(shape) - 1)
     rows = all(v.shape == shape[-1:] for v in values[1:])

@@ -1,4 +1,4 @@
-"""Elementwise operations as ONNX nodes, operands cast to the dtypes in which NumPy computes; the docstrings are the docs' table."""
+"""Elementwise operations as ONNX nodes, with operands cast to NumPy's dtypes; the docs' table is made of the docstrings."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _OF_BOOLS: Mapping[type[FleetOp], str] = {
     d.AddOp: "Or", d.MaximumOp: "Or", d.BitwiseOrOp: "Or", d.MulOp: "And", d.MinimumOp: "And", d.BitwiseAndOp: "And",
     d.BitwiseXorOp: "Xor", d.AbsOp: "Identity",
 }  # fmt: skip
-"""What NumPy computes of truth values."""
+"""NumPy's operations on bools."""
 _ROUNDINGS = d.FloorOp | d.CeilOp | d.RintOp
 _MAX_PRODUCTS = 16
 """Integer powers up to this one are products."""
 
 
 def _taken(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> tuple[list[EmittedValue], np.dtype, tuple[int, ...]]:
-    """Operands in the dtypes of NumPy's loop, the loop's result, the result's shape."""
+    """Return operands in the dtypes of NumPy's loop, the loop's result dtype, and the result's shape."""
     *wanted, result = op.compute_types([v.type for v in op.operands])
     if len(set(wanted)) > 1:
         raise Unsupported(f"operands of {' and '.join(d.name for d in wanted)}, which NumPy compares as they are")
@@ -124,7 +124,7 @@ def log1p(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> Emitte
     u = e.node("Add", [x, one], result, shape)
     less = e.node("Sub", [u, one], result, shape)
     same = e.node("Equal", [u, one], np.bool_, shape)
-    far = e.node("Equal", [u, x], np.bool_, shape)  # infinity, and what is too large for the 1 to count
+    far = e.node("Equal", [u, x], np.bool_, shape)  # infinity, and values too large for the 1 to count
     ratio = e.node("Div", [x, e.node("Where", [same, one, less], result, shape)], result, shape)
     ratio = e.node("Where", [far, one, ratio], result, shape)
     found = e.node("Mul", [e.node("Log", [u], result, shape), ratio], result, shape)
@@ -180,16 +180,16 @@ def mod(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedV
 
 
 def _choose(e: OnnxEmitter, condition: EmittedValue, yes: EmittedValue, no: EmittedValue, shape: Sequence[int]) -> EmittedValue:
-    """`where(condition, yes, no)` of one dtype."""
+    """Emit `where(condition, yes, no)` of one dtype."""
     wide = stand_in("Where", yes.dtype)
     found = e.node("Where", [condition, e.cast(yes, wide), e.cast(no, wide)], wide, shape)
     return e.cast(found, yes.dtype)
 
 
 def _safe(e: OnnxEmitter, op: FleetOp, b: EmittedValue) -> tuple[EmittedValue, EmittedValue | None]:
-    """A divisor by which a processor can divide whatever stands above it, and where b is 0 (None: nowhere).
+    """Return a divisor that is valid for any dividend, and where b is 0 (None: nowhere).
 
-    0 has no quotient, and the smallest integer by -1 none that fits: both stop a process. 1 stands in for either.
+    Division by 0, or of the smallest integer by -1, stops a process. 1 replaces both divisors.
     """
     owner = op.operands[1].owner
     if isinstance(owner, ConstantOp) and constant_value(owner) not in (0, -1):
@@ -201,7 +201,7 @@ def _safe(e: OnnxEmitter, op: FleetOp, b: EmittedValue) -> tuple[EmittedValue, E
 
 
 def _other_sign(e: OnnxEmitter, rest: EmittedValue, b: EmittedValue, shape: Sequence[int]) -> EmittedValue:
-    """Where a remainder that is not 0 has not the divisor's sign."""
+    """Return where a nonzero remainder does not have the divisor's sign."""
     zero = e.number(0, b.dtype)
     there = e.node("Not", [e.node("Equal", [rest, zero], np.bool_, shape)], np.bool_, shape)
     signs = [e.node("Less", [v, zero], np.bool_, v.shape) for v in (rest, b)]
@@ -209,7 +209,7 @@ def _other_sign(e: OnnxEmitter, rest: EmittedValue, b: EmittedValue, shape: Sequ
 
 
 def _float_division(e: OnnxEmitter, a: EmittedValue, b: EmittedValue, shape: Sequence[int]) -> tuple[EmittedValue, EmittedValue]:
-    """(floor of the quotient, remainder of the divisor's sign) in NumPy's steps (npy_divmod)."""
+    """Return (floor of the quotient, remainder with the divisor's sign) in NumPy's steps (npy_divmod)."""
     dtype = a.dtype
     zero, one = e.number(0, dtype), e.number(1, dtype)
 

@@ -18,12 +18,12 @@ __all__ = ["EmittedValue", "OnnxEmitter", "Unsupported", "result_of"]
 
 
 class Unsupported(Exception):
-    """An operation that ONNX's operators cannot express; the message says why."""
+    """ONNX's operators cannot express the operation; the message says why."""
 
 
 @dataclass(frozen=True)
 class EmittedValue:
-    """A value of the graph. shape has -1 for what is unknown."""
+    """A value of the graph. shape: -1 for unknown sizes."""
 
     name: str
     dtype: np.dtype
@@ -48,20 +48,22 @@ class OnnxEmitter:
     # ---- identity
 
     def begin(self, op: FleetOp) -> int:
-        """What follows belongs to this operation. Returns where its nodes begin."""
+        """Begin an operation: later nodes belong to it. Returns the index of its first node."""
         at = op.properties.get("at")
         self._base, self._at = op_id(op), str(getattr(at, "data", ""))
         return len(self.nodes)
 
     def finish(self, first: int, value: EmittedValue, wanted: str) -> EmittedValue:
-        """The operation's result under its own name: the node that makes it gets the operation's id.
+        """Return the operation's result under its own name; the node that makes it gets the operation's id.
 
         Args:
-            first: what `begin` gave. value: what the rule gave. wanted: name of the value.
+            first: from `begin`.
+            value: from the rule.
+            wanted: name of the value.
         """
         makers = {output: node for node in self.nodes[first:] for output in node.output if node.op_type != "Constant"}
         node = makers.get(value.name)
-        if node is None:  # the result is an operand, or a constant that others share
+        if node is None:  # the result is an operand, or a shared constant
             value = self.node("Identity", [value], value.dtype, value.shape)
             node = self.nodes[-1]
         name = self.fresh(wanted)
@@ -74,15 +76,15 @@ class OnnxEmitter:
         return EmittedValue(name, value.dtype, value.shape)
 
     def fresh(self, wanted: str) -> str:
-        """A name that no value has."""
+        """Return a name that no value has."""
         return self._values.unique(wanted)
 
     def release(self, name: str) -> None:
-        """A name that was kept free may be taken now."""
+        """Release a reserved name."""
         self._values.discard(name)
 
     def copy(self, value: EmittedValue, name: str) -> EmittedValue:
-        """The same value under this name, which the caller has kept free."""
+        """Return a copy of the value under this name, which the caller has reserved."""
         self._base, self._at = name, ""
         label = self._names.unique(name)
         self.nodes.append(helper.make_node("Identity", [value.name], [name], name=label))
@@ -99,7 +101,7 @@ class OnnxEmitter:
         outputs: int = 1,
         **attributes: Any,
     ) -> EmittedValue:
-        """One node as it is; the last of its outputs. An input that is None is not given."""
+        """Append one node and return the last of its outputs. An input None is omitted."""
         label = self._names.unique(f"{self._base}.{operator}")
         names = [self.fresh(label if i == outputs - 1 else f"{label}.{i}") for i in range(outputs)]
         made = helper.make_node(operator, [v.name if v is not None else "" for v in inputs], names, name=label, **attributes)
@@ -116,7 +118,7 @@ class OnnxEmitter:
         rest: Sequence[EmittedValue] = (),
         **attributes: Any,
     ) -> EmittedValue:
-        """A node whose result has its inputs' one dtype, in the dtype that stands in for it (`fleet.targets.onnx.types`).
+        """Append a node whose result has its inputs' dtype, computed in a supported dtype (`fleet.targets.onnx.types`).
 
         rest: further inputs, of other dtypes.
         """
@@ -126,26 +128,26 @@ class OnnxEmitter:
         return self.cast(found, dtype)
 
     def predicate(self, operator: str, inputs: Sequence[EmittedValue], shape: Sequence[int]) -> EmittedValue:
-        """A node whose result is a truth value."""
+        """Append a node whose result is a bool."""
         wide = stand_in(operator, inputs[0].dtype)
         return self.node(operator, [self.cast(v, wide) for v in inputs], np.bool_, shape)
 
     def cast(self, value: EmittedValue, dtype: Any) -> EmittedValue:
-        """`value.astype(dtype)`; itself where it has it."""
+        """Return `value.astype(dtype)`; the value itself if it has the dtype."""
         wanted = np.dtype(dtype)
         if value.dtype == wanted:
             return value
         return self.node("Cast", [value], wanted, value.shape, to=ELEMENT_TYPES[wanted.name])
 
     def reshape(self, value: EmittedValue, shape: Sequence[int]) -> EmittedValue:
-        """`value.reshape(shape)`; one size may be -1."""
+        """Return `value.reshape(shape)`; one size may be -1."""
         zero = {"allowzero": 1} if 0 in shape else {}
         return self.node("Reshape", [value, self.integers(shape)], value.dtype, shape, **zero)
 
     # ---- constants
 
     def constant(self, array: np.ndarray) -> EmittedValue:
-        """A small array; the same one for the same contents."""
+        """Return a small array; equal contents share one constant."""
         array = np.asarray(array)
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._constants:
@@ -156,15 +158,15 @@ class OnnxEmitter:
         return self._constants[key]
 
     def number(self, value: bool | int | float, dtype: Any) -> EmittedValue:
-        """A scalar of this dtype."""
+        """Return a scalar of this dtype."""
         with np.errstate(over="ignore"):
             return self.constant(np.asarray(value).astype(dtype))
 
     def integers(self, values: Sequence[int]) -> EmittedValue:
-        """A vector of int64: axes, shapes, bounds."""
+        """Return a vector of int64: axes, shapes, bounds."""
         return self.constant(np.asarray(list(values), np.int64))
 
 
 def result_of(op: FleetOp) -> tuple[np.dtype, tuple[int, ...]]:
-    """dtype and shape that the IR gives an operation's result."""
+    """Return the IR's dtype and shape of an operation's result."""
     return numpy_dtype(op.results[0].type), shape_of(op.results[0].type)

@@ -1,4 +1,4 @@
-"""Operations that move data as ONNX nodes; the docstrings are the docs' table."""
+"""Operations that move data as ONNX nodes; the docs' table is made of the docstrings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fleet.targets.onnx._emitter import EmittedValue, OnnxEmitter, Unsupported, 
 from fleet.targets.onnx.types import stand_in
 
 _LAST, _FIRST = (1 << 63) - 1, -(1 << 63)
-"""Ends of a slice that takes all that is left."""
+"""Ends of a slice without limit."""
 
 
 def transpose(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
@@ -47,7 +47,7 @@ def slice_(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> Emitt
 
 
 def _window(start: int, size: int, step: int) -> tuple[int, int, int]:
-    """Start, end and step as ONNX has them: a negative number counts from the end, and the last element has one before it."""
+    """Return start, end and step for ONNX: a negative number counts from the end, and position -1 is the last element."""
     if size == 0:
         return 0, 0, 1
     if size < 0:
@@ -103,13 +103,13 @@ def dim(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedV
 
 
 def _sizes(e: OnnxEmitter, shape: Sequence[int], sizes: Sequence[EmittedValue]) -> EmittedValue:
-    """A shape with the sizes of the run in the places of those that are unknown."""
+    """Return a shape with the run's sizes in place of unknown ones."""
     left = list(sizes)
     return _vector(e, [left.pop(0) if d == UNKNOWN else e.integers([d]) for d in shape])
 
 
 def _vector(e: OnnxEmitter, parts: Sequence[EmittedValue]) -> EmittedValue:
-    """A vector of int64 out of numbers."""
+    """Return a vector of int64 from numbers."""
     vectors = [v if v.rank else e.reshape(e.cast(v, np.int64), [1]) for v in parts]
     return vectors[0] if len(vectors) == 1 else e.node("Concat", vectors, np.int64, (len(vectors),), axis=0)
 

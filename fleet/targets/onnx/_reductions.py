@@ -1,4 +1,4 @@
-"""Reductions, orders and products as ONNX nodes; the docstrings are the docs' table."""
+"""Reductions, orders and products as ONNX nodes; the docs' table is made of the docstrings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REDUCTIONS: Mapping[type[FleetOp], str] = {
 def _reduced(
     e: OnnxEmitter, operator: str, value: EmittedValue, axes: Sequence[int], keep: bool, shape: Sequence[int]
 ) -> EmittedValue:
-    """A reduction in the value's dtype."""
+    """Emit a reduction in the value's dtype."""
     if not axes:
         return e.node("Identity", [value], value.dtype, value.shape)
     return e.compute(operator, [value], shape, [e.integers(axes)], keepdims=int(keep))

@@ -1,8 +1,8 @@
 """IR -> an ONNX model of standard operators.
 
-Every operation becomes one node, or the few that its rule composes; the node that makes its result carries the operation's id, its
-place in the source as the doc string, and its value the Python variable's name. Weights are initializers under their names. What a
-program prints becomes outputs, as ONNX has no print.
+Every operation becomes one node, or the few nodes of its rule. The node that makes its result has the operation's id as its name
+and its place in the source as doc string; the value has the Python variable's name. Weights are initializers under their names.
+Printed values become outputs, because ONNX has no print.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from fleet.targets.onnx.types import ELEMENT_TYPES
 __all__ = ["COMPOSITES", "IR_VERSION", "OPSET", "RULES", "OnnxExport", "export_onnx"]
 
 OPSET = 26
-"""The newest opset that onnxruntime 1.31 takes."""
+"""The newest opset that onnxruntime 1.31 supports."""
 IR_VERSION = 13
-"""The newest version of the format that it takes."""
+"""The newest version of the format that it supports."""
 
 ExportRule: TypeAlias = Callable[[OnnxEmitter, FleetOp, Sequence[EmittedValue]], EmittedValue]
 Whole: TypeAlias = Callable[[OnnxEmitter, FleetOp, Sequence[EmittedValue]], "EmittedValue | None"]
@@ -83,7 +83,7 @@ RULES: Mapping[type[FleetOp], ExportRule] = {
     d.ArangeOp: movement.arange,
     d.TriOp: movement.tri,
 }
-"""Primitive operation -> what exports it."""
+"""Primitive operation -> rule that exports it."""
 
 COMPOSITES: Mapping[type[FleetOp], Whole] = {
     d.SoftmaxOp: composites.softmax,
@@ -99,12 +99,12 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class OnnxExport:
-    """What `export_onnx` makes.
+    """The result of `export_onnx`.
 
     Attributes:
-        model: the model without its weights' bytes: `fleet.targets.onnx.write` puts them in, or beside it.
+        model: the model without its weights' bytes: `fleet.targets.onnx.write` adds them, inside or beside it.
         weights: name -> array of every initializer.
-        outputs: the program's outputs by their names in the graph (another one only for an input that is returned as it is).
+        outputs: the program's outputs -> their names in the graph (another name only for an input that is returned unchanged).
         tensors: operation id -> name of its value.
         printed: for every `print`, the names of its operands' values, in program order.
     """
@@ -117,14 +117,14 @@ class OnnxExport:
 
 
 def export_onnx(program: Program, *, every_result: bool = False) -> OnnxExport:
-    """Exports a program, after any pass; unknown dimensions stay unknown.
+    """Export a program, after any pass; unknown dimensions stay unknown.
 
     Args:
-        program: as a front end or a pass left it.
+        program: from a front end or a pass.
         every_result: make the result of every operation an output of the graph (for traces).
 
     Raises:
-        DeviceError: all operations that cannot be expressed, each kind with its reason and ids.
+        DeviceError: lists all operations that cannot be expressed, each kind with its reason and ids.
     """
     export = _Exporter(program)
     for op in program.operations():
@@ -144,7 +144,7 @@ def _more(ids: Sequence[str]) -> str:
 
 
 class _Exporter:
-    """One program on its way."""
+    """Exports one program."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -162,7 +162,7 @@ class _Exporter:
         self.shown: dict[SSAValue, EmittedValue] = {}
 
     def operation(self, op: FleetOp) -> None:
-        """The nodes of one operation; what cannot be expressed is noted, and stood in for."""
+        """Emit the nodes of one operation; an operation that cannot be expressed is recorded and replaced by a placeholder."""
         if isinstance(op, PrintOp):
             self.printed.append(tuple(op.operands))
             return
@@ -182,7 +182,7 @@ class _Exporter:
         self.values[result] = value
 
     def _wanted(self, op: FleetOp) -> str:
-        """The name of an operation's value: the output's that it is, the variable's, or the operation's."""
+        """Return the name of an operation's value: the output's, the variable's, or the operation's."""
         name = self.outputs.get(op.results[0])
         if name is not None and name not in self.names:
             self.emitter.release(name)
@@ -210,7 +210,7 @@ class _Exporter:
         return known[sequence[-1].results[0]]
 
     def result(self, every_result: bool) -> OnnxExport:
-        """The model."""
+        """Return the model."""
         program = self.program
         outputs = {name: self._output(name, v) for name, v in zip(program.outputs, program.returned(), strict=True)}
         printed = tuple(tuple(self._shown(v).name for v in operands) for operands in self.printed)
@@ -248,7 +248,7 @@ class _Exporter:
         return self.emitter.copy(found, name)
 
     def _shown(self, value: SSAValue) -> EmittedValue:
-        """A value that is printed, as one of the graph: an argument or a constant is copied."""
+        """Return a printed value as a value of the graph: an argument or a constant is copied."""
         if value not in self.shown:
             found = self.values[value]
             own = isinstance(value.owner, FleetOp) and op_id(value.owner) in self.tensors
@@ -262,7 +262,7 @@ def _info(value: EmittedValue) -> ValueInfoProto:
 
 
 def _argument(argument: Argument) -> ValueInfoProto:
-    """An input; dimensions that have one name in the program have one in the graph."""
+    """Return an input; dimensions with one name in the program have one in the graph."""
     names = argument.dims or ("",) * len(argument.shape)
     shape = [
         (n or f"{argument.name}.{i}") if d == UNKNOWN else d for i, (d, n) in enumerate(zip(argument.shape, names, strict=True))

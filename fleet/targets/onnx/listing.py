@@ -1,4 +1,4 @@
-"""What the export makes of every operation: the table of docs/onnx-out.md.
+"""Lists the export's form of every operation: the table of docs/onnx-out.md.
 
 `python -m fleet.targets.onnx.listing [--check]` writes it into the page, between its markers.
 """
@@ -22,11 +22,11 @@ __all__ = ["tables"]
 _ONE = {
     **_elementwise.BINARY, **_elementwise.COMPARISONS, **_elementwise.LOGICAL, **_elementwise.UNARY, **_reductions.REDUCTIONS,
 }  # fmt: skip
-"""Operations of which a rule serves several: the operator of each."""
+"""Operations whose rule serves several: the operator of each."""
 
 
 def tables() -> str:
-    """Opset; operations with their operators; composites; types that another stands in for."""
+    """Return opset; operations with their operators; composites; replaced types."""
     lines = [f"Opset {OPSET}, version {IR_VERSION} of the format.", "", "| operation of `fleet` | exported as |", "|---|---|"]
     composites = [op for op in OPERATIONS.values() if issubclass(op, CompositeOp)]
     whole = {op: COMPOSITES[op] for op in composites if op in COMPOSITES}
@@ -41,13 +41,13 @@ def tables() -> str:
 
 
 def _words(op: type[FleetOp], rule: Callable[..., Any]) -> str:
-    """The first paragraph of a rule's docstring; in that of a rule for several operators, the operator's name."""
+    """Return the first paragraph of a rule's docstring; in that of a rule for several operators, insert the operator's name."""
     words = " ".join((inspect.getdoc(rule) or "").split("\n\n")[0].split())
     return words.replace("One operator", f"`{_ONE.get(op, kind_of(op))}`", 1)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """In the repository's root."""
+    """Entry point; run it in the repository's root."""
     return write_page(Path("docs/onnx-out.md"), {"operations": tables()}, "--check" in arguments)
 
 

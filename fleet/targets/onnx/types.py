@@ -1,8 +1,8 @@
-"""Element types of ONNX, and in which of them onnxruntime computes an operator.
+"""Element types of ONNX, and the types in which onnxruntime computes an operator.
 
-ONNX defines its operators for more types than onnxruntime's CPU has code for. What computes modulo 2^n or moves data gives the same
-bits in a wider type, so it is exported in that one, between two casts. The table was found by making a session of every operator
-with every type, of onnxruntime 1.31.1; `tests/targets/onnx` holds it.
+ONNX defines its operators for more types than onnxruntime's CPU has code for. An operator that computes modulo 2^n or moves data
+gives the same bits in a wider type, so it is exported in that type, between two casts. The table was found with onnxruntime 1.31.1,
+by making a session for every operator and type; `tests/targets/onnx` checks it.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ STAND_INS: Mapping[str, Mapping[str, str]] = {
     "TopK": {"uint16": "int32", "uint32": "int64", **_ORDERED},
     "Pad": _SHORT,
 }
-"""Operator -> dtype without code -> dtype that stands in for it. Orders stay what they are: none of the first type's is lost."""
+"""Operator -> dtype without code -> its replacement. Orders do not change: every value of the first type is preserved."""
 
 
 def stand_in(operator: str, dtype: np.dtype) -> np.dtype:
-    """The dtype in which the operator is exported for operands of `dtype`."""
+    """Return the dtype in which the operator is exported for operands of `dtype`."""
     return np.dtype(STAND_INS.get(operator, {}).get(dtype.name, dtype.name))

@@ -1,4 +1,4 @@
-"""ONNX models as files: the weights in the model, or in a file beside it; checked before they are written."""
+"""Writes ONNX models to files: the weights in the model, or in a file beside it; checked before writing."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 __all__ = ["EXTERNAL_FROM", "check", "in_memory", "model_bytes", "model_text", "needs", "save_onnx"]
 
 EXTERNAL_FROM = 1 << 30
-"""Bytes of weights from which on they stand in a file of their own (protobuf ends at 2 GB)."""
+"""From this number of bytes on, weights are in a separate file (protobuf's limit is 2 GB)."""
 _ALIGNED = 4096
 _TEXT_ELEMENTS = 16
 
 
 def needs(*packages: str) -> None:
-    """Raises SetupError for a package of the extra `onnx` that is missing."""
+    """Raises SetupError if a package of the extra `onnx` is missing."""
     if missing := [name for name in packages if find_spec(name) is None]:
         raise SetupError(
             f"the package {missing[0]} is missing", where="ONNX", hint="install the extra: pip install 'fleet-cosim[onnx]'"
@@ -35,14 +35,14 @@ def needs(*packages: str) -> None:
 
 
 def model_bytes(export: OnnxExport) -> bytes:
-    """The model with its weights in it, checked. Raises DeviceError for what ONNX's checker refuses, or more than 1 GiB."""
+    """Return the model including its weights, checked. Raises DeviceError if ONNX's checker refuses it or it exceeds 1 GiB."""
     model = _whole(export)
     check(model)
     return model.SerializeToString()
 
 
 def in_memory(export: OnnxExport) -> bytes:
-    """As `model_bytes`, unchecked: for a runtime that checks it itself."""
+    """Return the same as `model_bytes`, unchecked: for a runtime that checks it itself."""
     return _whole(export).SerializeToString()
 
 
@@ -56,7 +56,7 @@ def _whole(export: OnnxExport) -> ModelProto:
 
 
 def model_text(export: OnnxExport) -> str:
-    """The model in ONNX's textual syntax; of a weight of more than 16 elements only name, type and shape, as a comment."""
+    """Return the model in ONNX's textual syntax. Of a weight of more than 16 elements only name, type and shape, as a comment."""
     from onnx import printer
 
     model = _copied(export)
@@ -70,10 +70,10 @@ def model_text(export: OnnxExport) -> str:
 
 
 def save_onnx(export: OnnxExport, path: Path, *, external: bool = False) -> list[Path]:
-    """Writes the model, and where asked for or needed its weights into "NAME.data" beside it; returns the files.
+    """Write the model, and if requested or needed its weights into "NAME.data" beside it; return the files.
 
-    The model is replaced last, each file under a temporary name first. Raises DeviceError for what ONNX's checker refuses,
-    FleetError where a file cannot be written.
+    Each file is first written under a temporary name; the model is replaced last. Raises DeviceError if ONNX's checker refuses it,
+    FleetError if a file cannot be written.
     """
     if not external and _size(export) <= EXTERNAL_FROM:
         _write(path, [model_bytes(export)])
@@ -93,9 +93,9 @@ def save_onnx(export: OnnxExport, path: Path, *, external: bool = False) -> list
 
 
 def check(model: ModelProto, folder: Path | None = None) -> None:
-    """ONNX's checker, with shape inference held against the shapes that the model states; `folder` has external data.
+    """Run ONNX's checker, and compare shape inference with the model's shapes. folder: has external data.
 
-    Raises DeviceError: what the export made is no valid model.
+    Raises DeviceError if the exported model is not valid.
     """
     from onnx import checker, shape_inference
 

@@ -1,1 +1,1 @@
-"""The RISC-V target: LLVM IR, object, linked image."""
+"""The RISC-V target: from IR to LLVM IR, object and linked image."""

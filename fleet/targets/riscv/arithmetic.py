@@ -1,4 +1,4 @@
-"""What the RISC-V target's functions promise: the errors that derived bounds may count with."""
+"""Error limits of the RISC-V target's functions, for derived bounds."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ MAX_ULP: Mapping[str, Mapping[str, float]] = MappingProxyType(
 )
 """dtype -> function -> largest error in ULPs of the result, over all finite arguments.
 
-1 ULP is the distance of neighbouring values at the exact result (of subnormal ones in the subnormal range). Everything
-else (add, sub, mul, div, sqrt, casts) is correctly rounded by the hardware; sums run sequentially (with vectors by lanes),
-in a matrix product with one fused multiply-add a step. sin and cos: up to an argument of 2**30, beyond which the program
-stops. silu and gelu (approximated by tanh) take part where their result is above 1e-30 in magnitude; gelu below 0 loses what
-1 + tanh loses in exact arithmetic as well, since it is computed as x / (1 + e**-2u).
+1 ULP is the distance of neighbouring values at the exact result (of subnormal ones in the subnormal range). The hardware rounds
+everything else (add, sub, mul, div, sqrt, casts) correctly. Sums run sequentially (with vectors by lanes), in a matrix product with
+one fused multiply-add per step. sin and cos: up to an argument of 2**30, beyond which the program stops. silu and gelu
+(approximated by tanh): if their result is above 1e-30 in magnitude. gelu below 0 loses what 1 + tanh loses in exact arithmetic as
+well, because it is computed as x / (1 + e**-2u).
 """

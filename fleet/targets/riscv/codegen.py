@@ -1,13 +1,13 @@
-"""IR -> LLVM IR: one function an operation, called in program order by `fleet_main`.
+"""IR -> LLVM IR: one function per operation, called in program order by `fleet_main`.
 
-Each operation becomes the function `op_<n>_<id>()` with external linkage that is never inlined, so that instructions
-retired can be counted by operation. It loads the addresses of its arrays and goes on in `fn_<n>_<name>(out, operands...,
-scratch)`, which all operations share that do the same on other arrays. Views of other results have no function at all.
+Each operation becomes the function `op_<n>_<id>()` with external linkage. It is never inlined, so that retired instructions can be
+counted by operation. It loads the addresses of its arrays and continues in `fn_<n>_<name>(out, operands..., scratch)`, which all
+operations share that do the same on other arrays. Views of other results have no function.
 
-Fused multiply-add is used exactly where the code says so (matrix products, polynomials, the norms); nothing is contracted or
-reassociated by LLVM, so the same program gives the same bits on every run and machine. Functions carry "no-builtins": loops
-are not turned into calls of memcpy or memset, and the image needs no library. `print` makes no code: the host formats the
-text after the run, in program order, and what it shows is kept until then.
+Fused multiply-add is used exactly where the code says so (matrix products, polynomials, the norms). LLVM contracts and reassociates
+nothing, so the same program gives the same bits on every run and machine. Functions carry "no-builtins": loops do not become calls
+of memcpy or memset, and the image needs no library. `print` generates no code: the host formats the text after the run, in program
+order, and the printed values are kept until then.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from fleet.transforms.simplify.infer_shapes import check_known
 
 TRIPLE = "riscv64-unknown-elf"
 DATA_LAYOUT = "e-m:e-p:64:64-i64:64-i128:128-n32:64-S128"
-"""LLVM's own for this target; without it in the text, 64-bit loads are taken for aligned to 4 bytes and split."""
+"""LLVM's own layout for this target. Without it in the text, LLVM assumes that 64-bit loads are aligned to 4 bytes only."""
 ENTRY = "fleet_main"
 SHARED = "fn_"
-"""What the names of functions begin with that several operations share."""
+"""Prefix of functions that several operations share."""
 _SCRATCH = "fleet_scratch"
 
 
@@ -43,11 +43,12 @@ class OperationCode:
     """One operation's function.
 
     Attributes:
-        id: the operation's id; symbol: its function in the image.
-        at: place in the source, None where unknown.
-        work: upper estimate of the instructions that it retires (for progress and for the limit of a run).
-        body: the function that does the work, which it may share with others.
-        macs: multiply-adds that the operation stands for, 0 where it is none.
+        id: the operation's id.
+        symbol: its function in the image.
+        at: place in the source, None if unknown.
+        work: upper estimate of its retired instructions (for progress and the limit of a run).
+        body: the function that does the work; other operations may share it.
+        macs: multiply-adds of the operation, 0 if it is not a product.
     """
 
     id: str
@@ -60,7 +61,7 @@ class OperationCode:
 
 @dataclass(frozen=True)
 class RiscvModule:
-    """What `generate` makes: LLVM IR text, the memory plan, the operations, and the symbols left to the linker.
+    """The result of `generate`: LLVM IR text, the memory plan, the operations, and the symbols left to the linker.
 
     views: ids of the operations that have no code.
     """
@@ -73,10 +74,10 @@ class RiscvModule:
 
 
 def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> RiscvModule:
-    """Plans memory and emits code; `keep` says whether all results stay readable.
+    """Plan memory and emit code. keep: whether all results stay readable.
 
     Raises:
-        DeviceError: an operation, dtype or shape that the target lacks, named by its id and place.
+        DeviceError: the target lacks an operation, dtype or shape; names its id and place.
     """
     check_known(program, "riscv")
     plan, buffers = make_plan(program, lambda op, used: workspace(op, arrays_of(op, used), isa), keep=keep)
@@ -111,9 +112,10 @@ def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> 
 
 
 def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> str:
-    """LLVM IR of one function that computes a program: `void name(arguments..., results...)`, pointers to C-contiguous arrays.
+    """Return LLVM IR of one function `void name(arguments..., results...)` for a program; pointers to C-contiguous arrays.
 
-    What lies between is in memory of the module's own, so that one thread at a time may call it. Raises DeviceError as `generate`.
+    Intermediate results are in the module's own memory, so only one thread at a time may call it. Raises DeviceError as `generate`
+    does.
     """
     check_known(program, "riscv")
     plan, buffers = make_plan(program, lambda op, used: workspace(op, arrays_of(op, used), isa), keep=False)
@@ -155,7 +157,7 @@ class RiscvKernels:
         self._made: dict[str, Value] = {}
 
     def of(self, n: int, op: FleetOp, used: Sequence[Buffer]) -> Value:
-        """The function of an operation, made with the first that needs it; arguments: result, operands, scratch."""
+        """Return the function of an operation, made on first use. Its arguments: result, operands, scratch."""
         shape = describe(op, arrays_of(op, used))
         if shape not in self._made:
             name = f"{SHARED}{n}_{symbol_part(kind_of(op))}"
@@ -165,7 +167,7 @@ class RiscvKernels:
 
 
 def _code(program: Program, buffers: dict[Value, Buffer]) -> tuple[list[tuple[int, FleetOp, list[Buffer]]], tuple[str, ...]]:
-    """The operations that need code, with their position and buffers; and the ids of those that need none."""
+    """Return the operations that need code, with position and buffers; and the ids of those that need none."""
     code: list[tuple[int, FleetOp, list[Buffer]]] = []
     views: list[str] = []
     for n, op in enumerate(program.operations()):
@@ -180,7 +182,7 @@ def _code(program: Program, buffers: dict[Value, Buffer]) -> tuple[list[tuple[in
 
 
 def arrays_of(op: FleetOp, used: Sequence[Buffer], pointers: Sequence[Value] | None = None) -> list[ArrayOperand]:
-    """The result's array and the operands'; operands that are one number of the source are known."""
+    """Return the arrays of the result and the operands; operands that are one number of the source are known."""
     given = pointers or [None] * len(used)
     arrays = [ArrayOperand(given[0], used[0].dtype, used[0].shape, used[0].steps)]
     for buffer, pointer, value in zip(used[1:], given[1:], op.operands, strict=False):
@@ -212,7 +214,7 @@ def _function(module: Value, name: str, pointers: int) -> Value:
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [POINTER] * pointers), name)
     for attribute in ("noinline", "nounwind"):
         function.attributes.add(attribute)
-    set.add(function.attributes, '"no-builtins"')  # llvmlite's own `add` knows no string attributes
+    set.add(function.attributes, '"no-builtins"')  # llvmlite's own `add` does not support string attributes
     for argument in function.args:
         argument.add_attribute("noalias")
     return function

@@ -1,7 +1,7 @@
 """Program -> RISC-V object -> linked image, all in process.
 
-`compile_riscv` is the way in. Code depends on the IR alone, never on weight values, so results are cached by the hash of
-the IR, of this package's sources and of the compiler's version: in memory always, in a folder where one is given.
+`compile_riscv` is the entry point. Code depends on the IR alone, never on weight values. So results are cached by the hash of the
+IR, of this package's sources and of the compiler's version: always in memory, and in a folder if one is given.
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ _objects: dict[str, bytes] = {}
 
 @dataclass(frozen=True)
 class RiscvProgram:
-    """A model compiled for RISC-V, with what is needed to run it.
+    """A model compiled for RISC-V, with all that is needed to run it.
 
     Attributes:
         program: the source, with its weights (the code does not contain them).
-        object: the relocatable ELF64 object; image: the linked program.
-        plan: where weights, inputs and results lie.
-        operations: the functions of the operations in program order; views: ids of those that need no code.
-        code_hash: SHA-256 (hex) of what the code depends on, the cache's key.
+        object: the relocatable ELF64 object.
+        image: the linked program.
+        plan: places of weights, inputs and results.
+        operations: the functions of the operations in program order.
+        views: ids of operations that need no code.
+        code_hash: SHA-256 (hex) of everything that determines the code; the cache's key.
         isa: the instruction set that it needs.
     """
 
@@ -52,7 +54,7 @@ class RiscvProgram:
 
     @cached_property
     def elf(self) -> bytes:
-        """The image as an ELF64 executable: what `run_image` runs, and what other tools open."""
+        """The image as an ELF64 executable, for `run_image` and other tools."""
         return write_image(self.image)
 
     @cached_property
@@ -66,31 +68,31 @@ class RiscvProgram:
         return {symbol.name: symbol for symbol in self.image.symbols}
 
     def asm(self) -> str:
-        """Assembly text of the whole program (what `--emit riscv-asm` prints); compiles again."""
+        """Return the assembly text of the whole program (`--emit riscv-asm`); compiles again."""
         from fleet.targets.riscv.codegen import generate
 
         module, machine = optimised(generate(self.program, self.isa, keep=self.plan.kept).llvm_ir, self.isa)
         return str(machine.emit_assembly(module))
 
     def save(self, path: Path) -> None:
-        """Writes the ELF image to a file, under a temporary name first. Raises FleetError where it cannot."""
+        """Write the ELF image to a file, first under a temporary name. Raises FleetError on failure."""
         _write(path, self.elf)
 
 
 def compile_riscv(
     program: Program, *, isa: Isa = DEFAULT_ISA, keep_tensors: bool = True, cache: Path | None = None
 ) -> RiscvProgram:
-    """Compiles a program (double-float ABI, static, medium code model).
+    """Compile a program (double-float ABI, static, medium code model).
 
     Args:
         program: float32, float64, int32, int64 and bool tensors and scalars of static shape.
-        isa: what instructions the code may use.
+        isa: instructions that the code may use.
         keep_tensors: whether every operation's result stays readable after a run; else results share memory.
         cache: a folder that keeps objects between runs; a damaged entry is made again.
 
     Raises:
-        DeviceError: an operation, dtype or size that the target cannot hold, with the operation's id and place.
-        LinkError: the code does not link (a fault of the compiler's, or a model that is too large).
+        DeviceError: the target cannot hold an operation, dtype or size; names the operation's id and place.
+        LinkError: the code does not link (a fault of the compiler, or a model that is too large).
     """
     from fleet.targets.riscv.codegen import ENTRY, generate
     from fleet.targets.riscv.linker import LinkError, link
@@ -113,7 +115,7 @@ def compile_riscv(
 
 @lru_cache(maxsize=8)
 def tools(isa: Isa = DEFAULT_ISA) -> str:
-    """Versions and settings of the compiler: what the code depends on besides the IR."""
+    """Return versions and settings of the compiler, which the code depends on besides the IR."""
     import llvmlite
     import llvmlite.binding as llvm
 
@@ -121,7 +123,7 @@ def tools(isa: Isa = DEFAULT_ISA) -> str:
 
 
 def optimised(llvm_ir: str, isa: Isa = DEFAULT_ISA) -> tuple[Any, Any]:
-    """LLVM IR text as an optimised module, and the machine that emits its code."""
+    """Return LLVM IR text as an optimised module, and the target machine that emits its code."""
     import llvmlite
     import llvmlite.binding as llvm
 

@@ -1,7 +1,7 @@
-"""ELF64 for RISC-V: reading relocatable objects, writing and reading linked images.
+"""ELF64 for RISC-V: reads relocatable objects, writes and reads linked images.
 
-Only what the linker and the emulators need, straight from the ELF gABI and the RISC-V psABI. A linked image on disk is
-an ordinary ELF executable, so that readelf, a debugger or another emulator opens it too.
+Supports only what the linker and the emulators need, as defined by the ELF gABI and the RISC-V psABI. A linked image on disk is an
+ordinary ELF executable, which readelf, a debugger or another emulator can open.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _IDENT = b"\x7fELF\x02\x01\x01" + bytes(9)
 
 
 class ElfError(FleetError):
-    """A file that is not the ELF that was expected."""
+    """The file is not the expected kind of ELF file."""
 
 
 @dataclass(frozen=True)
 class Relocation:
-    """One entry of a RELA section: `offset` in the section it applies to, `symbol` an index of the symbol table."""
+    """One entry of a RELA section. offset: in the section it applies to; symbol: index in the symbol table."""
 
     offset: int
     type: int
@@ -58,7 +58,7 @@ class Section:
 
 @dataclass(frozen=True)
 class ObjectSymbol:
-    """One symbol of an object; `section` is its section's index, None when undefined, -1 when absolute."""
+    """One symbol of an object. section: index of its section, None if undefined, -1 if absolute."""
 
     name: str
     value: int
@@ -69,7 +69,7 @@ class ObjectSymbol:
 
 @dataclass(frozen=True)
 class ObjectFile:
-    """A relocatable object: all its sections (index 0 is the null one) and symbols (likewise)."""
+    """A relocatable object: its sections (index 0 is the null section) and symbols (likewise)."""
 
     sections: tuple[Section, ...]
     symbols: tuple[ObjectSymbol, ...]
@@ -77,7 +77,7 @@ class ObjectFile:
 
 @dataclass(frozen=True)
 class LoadSegment:
-    """What is loaded: `data` at `address`, zero-filled to `size`; `flags` of PF_X, PF_W, PF_R; `name` for the section."""
+    """A loadable range: `data` at `address`, zero-filled to `size`; `flags` of PF_X, PF_W, PF_R; `name` of the section."""
 
     name: str
     address: int
@@ -88,7 +88,7 @@ class LoadSegment:
 
 @dataclass(frozen=True)
 class Symbol:
-    """A symbol of a linked image; `function` tells code from data."""
+    """A symbol of a linked image; `function` distinguishes code from data."""
 
     name: str
     address: int
@@ -98,14 +98,14 @@ class Symbol:
 
 @dataclass(frozen=True)
 class ElfImage:
-    """A linked program: where it starts, what is loaded, and which names its addresses have."""
+    """A linked program: entry point, loadable ranges, and symbols."""
 
     entry: int
     segments: tuple[LoadSegment, ...]
     symbols: tuple[Symbol, ...]
 
     def symbol(self, name: str) -> Symbol:
-        """The symbol called `name`. Raises ElfError where the image has none."""
+        """Return the symbol called `name`. Raises ElfError if the image has none."""
         for symbol in self.symbols:
             if symbol.name == name:
                 return symbol
@@ -137,7 +137,7 @@ def _sections(blob: bytes, offset: int, count: int) -> list[tuple[int, ...]]:
 
 
 def read_object(blob: bytes) -> ObjectFile:
-    """Reads a relocatable RISC-V object. Raises ElfError for anything else and for a truncated one."""
+    """Read a relocatable RISC-V object. Raises ElfError if it is another file or truncated."""
     try:
         return _read_object(blob)
     except (struct.error, IndexError) as error:
@@ -175,7 +175,7 @@ def _read_object(blob: bytes) -> ObjectFile:
 
 
 class _Strings:
-    """A string table being built."""
+    """A string table under construction."""
 
     def __init__(self) -> None:
         self.data = bytearray(b"\0")
@@ -194,7 +194,7 @@ def _section_of(symbol: Symbol, segments: Sequence[LoadSegment]) -> int:
 
 
 def write_image(image: ElfImage) -> bytes:
-    """The image as an ELF64 executable: one section and one loadable segment for each `LoadSegment`, and a symbol table."""
+    """Return the image as an ELF64 executable: a section and a loadable segment for each `LoadSegment`, and a symbol table."""
     page = 0x1000
     count = len(image.segments)
     blob = bytearray(_HEADER.size + count * _PROGRAM.size)
@@ -235,7 +235,7 @@ def write_image(image: ElfImage) -> bytes:
 
 
 def read_image(blob: bytes) -> ElfImage:
-    """Reads what `write_image` wrote. Raises ElfError for a file that is not a whole RISC-V executable."""
+    """Read what `write_image` wrote. Raises ElfError if the file is not a complete RISC-V executable."""
     try:
         return _read_image(blob)
     except (struct.error, IndexError) as error:

@@ -1,7 +1,7 @@
-"""Faults that generated code raises itself: bad values that only a run can show.
+"""Faults that generated code raises itself, for invalid values that only a run can show.
 
-The code stores (fault, value, bound) at the symbol `fleet_fault` and executes an illegal instruction; whoever runs it
-reads the three words and makes a message of them. All zero means that the program did not stop by itself.
+The code stores (fault, value, bound) at the symbol `fleet_fault` and executes an illegal instruction; the caller reads the three
+words and turns them into a message. All zeros mean that the program did not stop by itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FAULT_SYMBOL = "fleet_fault"
 
 
 class RuntimeFault(IntEnum):
-    """Why generated code stopped; the words follow NumPy's messages."""
+    """Why generated code stopped; the messages follow NumPy's."""
 
     NONE = 0
     NEGATIVE_POWER = 1
@@ -29,7 +29,7 @@ class RuntimeFault(IntEnum):
     CHECK = 6
 
     def message(self, value: int, bound: int, program: Program) -> str:
-        """One clause, with the value that caused it."""
+        """Return one clause with the value that caused the fault."""
         if self is RuntimeFault.CHECK:
             said = {
                 check_number(op): op.message.data for op in all_operations(program.function.body.block) if isinstance(op, CheckOp)
@@ -47,12 +47,12 @@ class RuntimeFault(IntEnum):
 
 
 def check_number(op: CheckOp) -> int:
-    """What stands for a check's message in generated code."""
+    """Return the number that represents a check's message in generated code."""
     return int.from_bytes(sha256(op.message.data.encode()).digest()[:7], "little")
 
 
 def emit_fault(b: Any, condition: Any, fault: RuntimeFault, value: Any, bound: Any) -> None:
-    """Stops with `fault` where `condition` (i1) holds; `value` and `bound` are i64. Code goes on after it."""
+    """Stop with `fault` if `condition` (i1) holds; `value` and `bound` are i64. Otherwise the code continues."""
     from llvmlite import ir
 
     word = ir.IntType(64)

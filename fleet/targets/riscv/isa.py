@@ -1,8 +1,8 @@
-"""The instruction sets that the RISC-V target compiles for.
+"""The instruction sets that the RISC-V target supports.
 
-`rv64gc` is the scalar one. `rv64gcv` has the vector extension 1.0 as well; its kernels use vectors of a fixed number
-of elements, so they run with the same results on every core whose vector registers have at least the named length. The few
-loops that no kernel covers are LLVM's to vectorise, with the length that it finds: same results, other counts.
+`rv64gc` is scalar. `rv64gcv` adds the vector extension 1.0; its kernels use vectors of a fixed number of elements, so they give the
+same results on every core whose vector registers have at least the named length. LLVM vectorises the few loops that no kernel
+covers, with the length that it finds at run time: same results, other instruction counts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ VLENS = (128, 256, 512, 1024)
 
 @dataclass(frozen=True)
 class Isa:
-    """What code may use: `vlen` is the length in bits of a vector register, 0 without vectors."""
+    """Instructions that code may use. vlen: bits of a vector register, 0 without vectors."""
 
     vlen: int = 0
 
@@ -34,7 +34,7 @@ class Isa:
         return "+m,+a,+f,+d,+c" + (f",+v,+zvl{self.vlen}b" if self.vlen else "")
 
     def lanes(self, size: int, group: int) -> int:
-        """Elements of `size` bytes in a group of so many vector registers; 1 without vectors."""
+        """Return the elements of `size` bytes in a group of so many vector registers; 1 without vectors."""
         return self.vlen * group // (8 * size) or 1
 
 
@@ -42,7 +42,7 @@ DEFAULT_ISA = Isa()
 
 
 def find_isa(name: str) -> Isa:
-    """The instruction set of that name. Raises DeviceError for one that is not supported."""
+    """Return the instruction set of that name. Raises DeviceError if it is not supported."""
     if name == "rv64gc":
         return DEFAULT_ISA
     found = re.fullmatch(r"rv64gcv(?:_zvl(\d+)b)?", name)

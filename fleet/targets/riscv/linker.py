@@ -1,8 +1,8 @@
 """A small static linker: one relocatable object plus a table of absolute symbols -> an image at a fixed address.
 
-Relocations are those of the RISC-V ELF psABI (version 1.0, chapter "Relocations") that LLVM emits for static code in
-the medium code model without linker relaxation. One that is not known here, an undefined symbol or a value that does
-not fit its field is an error with the place; nothing is left silently unpatched.
+It applies the relocations of the RISC-V ELF psABI (version 1.0, chapter "Relocations") that LLVM emits for static code in the
+medium code model without linker relaxation. An unknown relocation, an undefined symbol or a value that does not fit its field is an
+error with the place; nothing stays silently unpatched.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ _SETS = {54: 1, 55: 2, 56: 4}
 
 
 class LinkError(FleetError):
-    """The object cannot be placed: unknown relocation, undefined symbol, or a distance that does not fit."""
+    """The object cannot be linked: unknown relocation, undefined symbol, or a distance that does not fit."""
 
 
 def link(object_bytes: bytes, base: int, entry: str, absolute: Mapping[str, tuple[int, int]]) -> ElfImage:
-    """Places an object.
+    """Link an object.
 
     Args:
         object_bytes: an ELF64 RISC-V relocatable object.
@@ -60,11 +60,12 @@ def link(object_bytes: bytes, base: int, entry: str, absolute: Mapping[str, tupl
         absolute: symbols that the object leaves undefined: name -> (address, size in bytes).
 
     Returns:
-        Segments ".text" (code and constants, read and execute) and, where there is any, ".data" (read and write);
-        the object's functions and data and the absolute symbols, all as symbols.
+        Segments ".text" (code and constants, read and execute) and, if there is data, ".data" (read and write); the object's
+        functions and data and the absolute symbols, all as symbols.
 
     Raises:
-        ElfError: not such an object. LinkError: see there.
+        ElfError: not such an object.
+        LinkError: it cannot be linked.
     """
     return _Link(read_object(object_bytes), base, absolute).image(entry)
 
@@ -229,7 +230,7 @@ def _patch_jump(target: bytearray, offset: int, kind: int, value: int, where: st
 
 
 def _upper(value: int) -> int:
-    """Bits of a U-type immediate so that adding the sign-extended low 12 bits gives `value`."""
+    """Return the bits of a U-type immediate such that adding the sign-extended low 12 bits gives `value`."""
     return (value + 0x800) & 0xFFFFF000
 
 

@@ -1,4 +1,4 @@
-"""What kind an instruction is, from its encoding: for the mix that a report shows."""
+"""Classifies instructions by their encoding, for the instruction mix in a report."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 __all__ = ["KINDS", "instructions_of", "kind_of"]
 
 KINDS: tuple[str, ...] = ("load", "store", "float", "integer", "branch", "vector")
-"""Every instruction is of one kind. Jumps and calls are branches; loads and stores of vectors are "vector"."""
+"""Every instruction has one kind. Jumps and calls are branches; vector loads and stores are "vector"."""
 
 _LONG = {
     0x03: "load", 0x23: "store", 0x2F: "load", 0x63: "branch", 0x67: "branch", 0x6F: "branch", 0x57: "vector",
@@ -22,7 +22,7 @@ _SHORT = {
 
 
 def kind_of(word: int) -> str:
-    """The kind of a 2-byte (low bits not both set) or 4-byte instruction."""
+    """Return the kind of a 2-byte (low bits not both set) or 4-byte instruction."""
     if word & 3 != 3:
         word &= 0xFFFF
         if word & 3 == 2 and word >> 13 == 4 and not word >> 2 & 0x1F:
@@ -36,7 +36,7 @@ def kind_of(word: int) -> str:
 
 
 def instructions_of(code: bytes) -> list[tuple[int, int]]:
-    """(offset, word) of every instruction of a function, decoded from its first byte."""
+    """Return (offset, word) of every instruction of a function, decoded from its first byte."""
     found: list[tuple[int, int]] = []
     at = 0
     while at + 2 <= len(code):

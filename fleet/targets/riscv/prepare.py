@@ -1,4 +1,4 @@
-"""The passes before code is made."""
+"""The passes before code generation."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["prepared"]
 
 
 def prepared(program: Program, name: str = "riscv") -> Program:
-    """The program after a pipeline; "none" only expands what has no code here.
+    """Return the program after a pipeline; "none" only expands operations without code.
 
-    A program without inputs is computed of weights alone. Folding them would leave nothing to run, so its weights stay.
-    Raises FleetError for a name that no pipeline has.
+    A program without inputs depends on weights alone. Folding them would leave nothing to run, so its weights stay. Raises
+    FleetError if the pipeline does not exist.
     """
     if name == "none":
         return find_pass("expand-functions").run(program)

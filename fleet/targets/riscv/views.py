@@ -1,7 +1,7 @@
-"""Results that are no copies: the same memory as an operand's, walked with other strides.
+"""Results without copies: the same memory as an operand's, with other strides.
 
-Values never change once they are made, so transposing, slicing, broadcasting and most reshaping cost no instruction and no
-memory. NumPy itself computes the strides, on an array that has no elements of its own.
+Values never change after they are made, so transposing, slicing, broadcasting and most reshaping need no instruction and no memory.
+NumPy itself computes the strides, on an array without elements of its own.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ VIEWS = (d.TransposeOp, d.ReshapeOp, d.SliceOp, d.BroadcastToOp)
 
 @dataclass(frozen=True)
 class OperandView:
-    """Where a result lies in its operand: elements from the operand's first one, and elements a step, by dimension."""
+    """Place of a result in its operand: offset in elements from the operand's first one, and strides in elements, by dimension."""
 
     offset: int
     strides: tuple[int, ...]
 
 
 def view_of(op: FleetOp, shape: tuple[int, ...], strides: tuple[int, ...], result: tuple[int, ...]) -> OperandView | None:
-    """The result of a movement as a view of an operand of that shape and strides; None where elements must be copied.
+    """Return the result of a movement as a view of an operand with that shape and strides; None if elements must be copied.
 
-    Raises ValueError where the operation does not fit the shapes.
+    Raises ValueError if the operation does not fit the shapes.
     """
     if not isinstance(op, VIEWS):
         return None

@@ -1,4 +1,4 @@
-"""sin and cos: the angle minus a multiple of pi/2 in three parts, then one of two polynomials."""
+"""sin and cos: subtract a multiple of pi/2 in three parts from the angle, then evaluate one of two polynomials."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Angles(Core):
     """Emits sin and cos of float64 values."""
 
     def sin(self, x: Value) -> Value:
-        """The sine; the sign of zero stays."""
+        """Emit the sine; the sign of zero stays."""
         return self.b.select(self.b.fcmp_ordered("==", x, self.c(0.0)), x, self._wave(x, 0))
 
     def cos(self, x: Value) -> Value:
-        """The cosine."""
+        """Emit the cosine."""
         return self._wave(x, 1)
 
     def _wave(self, x: Value, shift: int) -> Value:
@@ -35,9 +35,9 @@ class Angles(Core):
         t = self.fma(x, self.c(2 / math.pi), self.c(_MAGIC))
         n = b.sub(b.bitcast(t, self.i64), self.i(bits_of(_MAGIC) - shift))
         minus = b.fsub(self.c(_MAGIC), t)
-        # x - n pi/2: the first difference is exact, since nothing in it has bits below those of pi/2's first part.
+        # x - n pi/2: the first difference is exact, because no operand has bits below those of pi/2's first part.
         first = self.fma(minus, self.c(_PARTS[0]), x)
-        # The second one is not: what it loses is found as by Knuth, and what the product loses by a fused multiply-add.
+        # The second one is not: Knuth's method finds its rounding error, a fused multiply-add that of the product.
         second = b.fmul(minus, self.c(_PARTS[1]))
         r = b.fadd(first, second)
         part = b.fsub(r, first)

@@ -1,7 +1,7 @@
 """Multi-head attention of one sequence, head by head: scores in scratch memory, softmax there, product with the values.
 
-Queries, keys and values are read where they lie; nothing is transposed or split. Scores are (q k) scale + mask, each step
-rounded; what `causal` excludes gets the number that the composite's definition gives it.
+Queries, keys and values are read in place, without transposing or splitting. Scores are (q k) scale + mask, each step rounded;
+positions that `causal` excludes get the number of the composite's definition.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from fleet.targets.riscv.kernels.matmul import ProductShape, emit_product
 
 @dataclass(frozen=True)
 class Attention:
-    """Sizes of one attention: queries, keys, elements of a head and of a value's head, heads, and how scores are made."""
+    """One attention: queries, keys, elements of a head and of a value's head, heads, and the parameters of the scores."""
 
     out: ArrayOperand
     q: ArrayOperand
@@ -57,14 +57,14 @@ class Attention:
 
     @property
     def scores(self) -> ProductShape:
-        """q k^T of one head."""
+        """Shape of q k^T for one head."""
         depth = self.q.shape[1] // self.heads
         left, right = (self.q.strides[0], self.q.strides[1]), (self.k.strides[1], self.k.strides[0])
         return ProductShape(self.queries, depth, self.keys, left, right, self.out.dtype, self.k.dtype, self.isa)
 
     @property
     def context(self) -> ProductShape:
-        """scores v of one head."""
+        """Shape of scores @ v for one head."""
         columns = self.v.shape[1] // self.kv_heads
         left, right = (self.keys, 1), (self.v.strides[0], self.v.strides[1])
         return ProductShape(self.queries, self.keys, columns, left, right, self.out.dtype, self.v.dtype, self.isa)
@@ -81,7 +81,7 @@ class Attention:
 
 
 def emit_attention(b: Builder, a: Attention, mask: ArrayOperand | None, scratch: Value) -> None:
-    """All heads in a loop."""
+    """Emit all heads in a loop."""
     n, m = a.queries, a.keys
     dtype = a.out.dtype
     scores = ArrayOperand(scratch, dtype, (n, m))
@@ -112,7 +112,7 @@ def emit_attention(b: Builder, a: Attention, mask: ArrayOperand | None, scratch:
 def _finish_scores(
     b: Builder, a: Attention, line: ElementRow, i: Value, mask: ArrayOperand | None, steps: tuple[int, ...] | None
 ) -> None:
-    """Scale, mask and the causal limit of one row."""
+    """Apply scale, mask and the causal limit to one row."""
     dtype = a.out.dtype
     if a.scale == 1.0 and mask is None and not a.causal:
         return

@@ -1,7 +1,7 @@
 """Code of decisions and loops: their bodies inline, results of their operations in scratch.
 
-A tuple's parts lie one behind the other, each aligned as a buffer is. A loop keeps what it carries in its result, and what a round
-gives that still depends on it goes by way of scratch.
+A tuple's parts follow each other in memory, each aligned like a buffer. A loop keeps its carried values in its result. New values
+of an iteration that still depend on the old ones pass through scratch.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Work: TypeAlias = Callable[[FleetOp, Sequence[ArrayOperand]], tuple[int, int]]
 
 @dataclass(frozen=True)
 class Inner:
-    """What the operations of a body need: their code, and the scratch that it takes."""
+    """What the operations of a body need: functions for their code and for its scratch."""
 
     emit: Emit
     workspace: BodyWorkspace
@@ -46,7 +46,7 @@ class Inner:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a value lies: bytes from the beginning of scratch, or from that of an array from outside (`of`)."""
+    """Place of a value: byte offset in scratch, or in an outer array (`of`)."""
 
     array: ArrayOperand
     offset: int
@@ -54,7 +54,7 @@ class _Place:
 
 
 class _Layout:
-    """The memory of a body: where every value lies, and what runs in which order."""
+    """The memory of a body: the place of every value, and the order of operations."""
 
     def __init__(self, block: Block, arguments: Sequence[ArrayOperand], workspace: BodyWorkspace, isa: Isa) -> None:
         self.places: dict[SSAValue, _Place] = {
@@ -94,7 +94,7 @@ class _Layout:
         self.scratch = round_up(max((workspace(op, self.arrays(op), isa) for op in self.code), default=0), ALIGN)
 
     def _view(self, op: FleetOp, array: ArrayOperand) -> tuple[SSAValue, int, ArrayOperand] | None:
-        """The operand that a result is a part of, the bytes from its beginning, and the part."""
+        """Return the operand that contains a result, the byte offset, and the part; None if the result is not a view."""
         if isinstance(op, d.ElementOp):
             offset = part_offsets(op.operand.type)[0][op.index.value.data]
             return op.operand, offset, array
@@ -112,7 +112,7 @@ class _Layout:
         return op.operands[0], view.offset * array.dtype.itemsize, replace(array, given=view.strides)
 
     def arrays(self, op: FleetOp) -> list[ArrayOperand]:
-        """The result's and the operands', in no place; numbers of the source are known."""
+        """Return the arrays of the result and the operands without addresses; numbers of the source are known."""
         found = [self.places[op.results[0]].array]
         for value in op.operands:
             array, owner = self.places[value].array, value.owner
@@ -121,7 +121,7 @@ class _Layout:
         return found
 
     def pointer(self, b: Builder, value: SSAValue, arguments: Sequence[ArrayOperand], scratch: Value) -> Value:
-        """Where a value lies."""
+        """Return the address of a value."""
         place = self.places[value]
         return _moved(b, scratch if place.of is None else arguments[place.of].pointer, place.offset)
 
@@ -159,7 +159,7 @@ def _copy(b: Builder, target: ArrayOperand, source: ArrayOperand) -> None:
 
 
 def _run(b: Builder, layout: _Layout, arguments: Sequence[ArrayOperand], scratch: Value, emit: Emit) -> list[ArrayOperand]:
-    """A body's code; what it gives."""
+    """Emit a body's code; return its results."""
     inner = _moved(b, scratch, layout.size)
 
     def placed(value: SSAValue, array: ArrayOperand) -> ArrayOperand:
@@ -178,13 +178,13 @@ def _layouts(op: d.RegionOp, operands: Sequence[ArrayOperand], workspace: BodyWo
 
 
 def body_workspace(op: d.RegionOp, operands: Sequence[ArrayOperand], workspace: BodyWorkspace, isa: Isa) -> int:
-    """Bytes of scratch."""
+    """Return the bytes of scratch."""
     most = max(layout.size + layout.scratch for layout in _layouts(op, operands, workspace, isa))
     return most + (round_up(part_offsets(op.result.type)[1], ALIGN) if isinstance(op, d.WhileOp) else 0)
 
 
 def body_work(op: d.RegionOp, operands: Sequence[ArrayOperand], work: Work, workspace: BodyWorkspace, isa: Isa) -> tuple[int, int]:
-    """Upper estimate of instructions; multiply-adds of one round."""
+    """Return an upper estimate of instructions, and the multiply-adds of one iteration."""
     found = [[work(inner, layout.arrays(inner)) for inner in layout.code] for layout in _layouts(op, operands, workspace, isa)]
     moved = 400 + 60 * part_offsets(op.result.type)[1]
     rounds = regions.MAX_ROUNDS if isinstance(op, d.WhileOp) else 1
@@ -192,7 +192,7 @@ def body_work(op: d.RegionOp, operands: Sequence[ArrayOperand], work: Work, work
 
 
 def emit_if(b: Builder, op: d.IfOp, out: ArrayOperand, operands: Sequence[ArrayOperand], scratch: Value, inner: Inner) -> None:
-    """One of two bodies."""
+    """Emit code that runs one of two bodies."""
     given = [replace(a, constant=None) for a in operands[1:]]
     layouts = _layouts(op, operands, inner.workspace, inner.isa)
     holds = load(b, replace(operands[0], constant=None), index(0), np.dtype(np.bool_))
@@ -210,7 +210,7 @@ def emit_if(b: Builder, op: d.IfOp, out: ArrayOperand, operands: Sequence[ArrayO
 def emit_while(
     b: Builder, op: d.WhileOp, out: ArrayOperand, operands: Sequence[ArrayOperand], scratch: Value, inner: Inner
 ) -> None:
-    """A body as long as another says so."""
+    """Emit code that repeats a body as long as another returns true."""
     count = len(op.carried)
     test, body = _layouts(op, operands, inner.workspace, inner.isa)
     carried = _parts(op.result.type, out.pointer, b)
@@ -229,7 +229,7 @@ def emit_while(
     b.cbranch(b.and_(repeat, b.not_(endless)), round_, end)
     b.position_at_end(round_)
     given = _run(b, body, arguments, scratch, inner.emit)
-    # What is still the round's own argument must not be overwritten before it is copied.
+    # Copy a result that is the iteration's own argument before it is overwritten.
     held = _parts(op.result.type, _moved(b, scratch, max(layout.size + layout.scratch for layout in (test, body))), b)
     kept = [body.places[v].of is not None for v in body.given]
     for waits, source, place in zip(kept, given, held, strict=True):

@@ -1,8 +1,8 @@
-"""Composite operations as fused loops: softmax, the norms, the activations, and what follows a linear layer's product.
+"""Composite operations as fused loops: softmax, the norms, the activations, and the epilogue of a linear layer.
 
-Per row: softmax takes the maximum, then exponentials and their sum, then divides; layer_norm the mean, then the variance
-about it, then (x - mean) r gamma + beta with r = 1 / sqrt(var + eps), the last step fused. Sums have the order of
-`_reductions`. In float32 the functions are computed in float64 from the float32 argument and rounded once.
+Per row, softmax takes the maximum, then exponentials and their sum, then divides. layer_norm takes the mean, then the variance
+about it, then (x - mean) r gamma + beta with r = 1 / sqrt(var + eps), the last step fused. Sums have the order of `reductions`. In
+float32 the functions are computed in float64 from the float32 argument and rounded once.
 """
 
 from __future__ import annotations
@@ -46,25 +46,25 @@ class ElementRow:
         self.b, self.array, self.start, self.stride, self.count = b, array, start, stride, count
 
     def place(self, i: Value) -> Value:
-        """Offset of element i."""
+        """Return the offset of element i."""
         return moved(self.b, self.start, i, self.stride)
 
     def get(self, i: Value, dtype: np.dtype, lanes: int = 1) -> Value:
-        """Element i, or neighbours from there on."""
+        """Load element i, or adjacent elements from i on."""
         return load_spread(self.b, self.array, self.place(i), dtype, lanes, self.stride)
 
     def put(self, i: Value, value: Value) -> None:
-        """Writes element i, or neighbours from there on."""
+        """Store element i, or adjacent elements from i on."""
         store(self.b, self.array, self.place(i), value)
 
 
 def lanes_for(b: Builder, rows: Sequence[ElementRow], size: int, group: int = 4) -> int:
-    """Lanes in which rows are walked together: 1 unless all have strides of 0 or 1."""
+    """Return the lanes in which rows can be processed together: 1 unless all have strides of 0 or 1."""
     return isa_of(b).lanes(size, group) if all(r.stride in (0, 1) for r in rows) else 1
 
 
 def each(b: Builder, count: int, lanes: int, body: Callable[[Value, int], None], unroll: int = 4, *, overlap: bool = True) -> None:
-    """`body(i, lanes)` over 0..count-1; with `overlap` a step may run twice."""
+    """Emit `body(i, lanes)` over 0..count-1; with `overlap` a step may run twice."""
     for first, width, times in pieces(count, lanes, overlap=overlap):
 
         def step(i: Value, carried: Carried, first: int = first, width: int = width) -> Carried:
@@ -77,7 +77,7 @@ def each(b: Builder, count: int, lanes: int, body: Callable[[Value, int], None],
 def accumulate(
     b: Builder, count: int, lanes: int, init: Carried, body: Callable[[Value, int, Carried], Carried], unroll: int = 4
 ) -> Carried:
-    """Running sums over 0..count-1, each in the order of `_reductions`: `body(i, lanes, sums) -> sums`."""
+    """Emit running sums over 0..count-1, each in the order of `reductions`: `body(i, lanes, sums) -> sums`."""
     total = init
     for first, width, times in pieces(count, lanes, overlap=False):
 
@@ -94,12 +94,12 @@ def accumulate(
 
 
 def number_like(value: Value, number_: float, lanes: int) -> Value:
-    """A constant of a value's element type."""
+    """Return a constant with a value's element type."""
     return ir.Constant(vector(value.type, lanes), [number_] * lanes if lanes > 1 else number_)
 
 
 def _extremes(b: Builder, row: ElementRow, dtype: np.dtype) -> tuple[Value, Value]:
-    """The largest and the smallest number of a row; NaN only where there is nothing else."""
+    """Return the largest and the smallest number of a row; NaN only if there is no other."""
     lanes = lanes_for(b, [row], dtype.itemsize)
     found: Carried = [number(dtype, -math.inf), number(dtype, math.inf)]
     for first, width, times in pieces(row.count, lanes, overlap=True):
@@ -114,11 +114,11 @@ def _extremes(b: Builder, row: ElementRow, dtype: np.dtype) -> tuple[Value, Valu
 
 
 def softmax_row(b: Builder, out: ElementRow, source: ElementRow) -> None:
-    """One row; `out` may be `source`. float32 or float64 of `out`.
+    """Emit the softmax of one row; `out` may be `source`. float32 or float64, as `out`.
 
-    In float32 exponentials are made without a clamp; where the row turns out to have had one that is out of the range of
-    float64 (infinities, masks of large numbers, NaN), they are made again with clamped distances, whose sum remembers a NaN. In
-    place, where there is no second time, they always are clamped.
+    In float32, exponentials are first computed without clamping. If the row has a distance outside the range of float64
+    (infinities, masks of large numbers, NaN), they are computed again with clamped distances, whose sum keeps a NaN. In place,
+    where the source is overwritten, distances are always clamped.
     """
     dtype, count = out.array.dtype, out.count
     fast = dtype.itemsize == 4 and out.array is not source.array
@@ -162,7 +162,7 @@ def softmax_row(b: Builder, out: ElementRow, source: ElementRow) -> None:
 
 
 def emit_softmax(b: Builder, out: ArrayOperand, operand: ArrayOperand, axis: int) -> None:
-    """Over one axis."""
+    """Emit a softmax over one axis."""
 
     def row(starts: list[Value], steps: list[int], count: int) -> None:
         softmax_row(b, ElementRow(b, out, starts[0], steps[0], count), ElementRow(b, operand, starts[1], steps[1], count))
@@ -173,7 +173,7 @@ def emit_softmax(b: Builder, out: ArrayOperand, operand: ArrayOperand, axis: int
 def _rows(
     b: Builder, out: ArrayOperand, arrays: Sequence[ArrayOperand], axis: int, body: Callable[[list[Value], list[int], int], None]
 ) -> None:
-    """`body(starts, strides, count)` for every row along `axis`, the arrays broadcast to the result."""
+    """Emit `body(starts, strides, count)` for every row along `axis`, with the arrays broadcast to the result."""
     rank = len(out.shape)
     axis %= rank
     kept = [d for d in range(rank) if d != axis]
@@ -193,7 +193,7 @@ def _rows(
 def emit_layer_norm(
     b: Builder, out: ArrayOperand, operand: ArrayOperand, gamma: ArrayOperand, beta: ArrayOperand, axis: int, eps: float
 ) -> None:
-    """(x - mean) / sqrt(var + eps) * gamma + beta."""
+    """Emit (x - mean) / sqrt(var + eps) * gamma + beta."""
     dtype = out.dtype
 
     def row(starts: list[Value], steps: list[int], count: int) -> None:
@@ -224,7 +224,7 @@ def emit_layer_norm(
 
 
 def emit_rms_norm(b: Builder, out: ArrayOperand, operand: ArrayOperand, gamma: ArrayOperand, eps: float) -> None:
-    """x / sqrt(mean(x * x) + eps) * gamma over the last axis."""
+    """Emit x / sqrt(mean(x * x) + eps) * gamma over the last axis."""
     dtype = out.dtype
 
     def row(starts: list[Value], steps: list[int], count: int) -> None:
@@ -249,7 +249,7 @@ def emit_rms_norm(b: Builder, out: ArrayOperand, operand: ArrayOperand, gamma: A
 
 
 def activation(b: Builder, name: str, x: Value, dtype: np.dtype) -> Value:
-    """`none`, `relu`, `silu`, `sigmoid`, `gelu_tanh`, `gelu_erf` of a value of one or several lanes."""
+    """Emit `none`, `relu`, `silu`, `sigmoid`, `gelu_tanh` or `gelu_erf` of a value with one or several lanes."""
     lanes = lanes_of(x)
     if name == "none":
         return x
@@ -273,13 +273,13 @@ def activation(b: Builder, name: str, x: Value, dtype: np.dtype) -> Value:
     if not core.single:
         e = core.exp(b.fmul(y, core.c(math.log(2))))
         return b.fdiv(x, b.fadd(one, e))
-    # NaN and infinity come back by the division, in which x takes part.
+    # The division by x restores NaN and infinity.
     e = core.exp2_short(core.smaller(core.larger(y, -1000.0), 1000.0))
     return b.fdiv(x, b.fptrunc(b.fadd(one, e), x.type))
 
 
 def _short_erf(b: Builder, x: Value) -> Value:
-    """erf(x / sqrt 2) for float32, NaN taken for a number (it comes back by the product)."""
+    """Emit erf(x / sqrt 2) for float32; a NaN is treated as a number (the product restores it)."""
     core = Core(b, lanes_of(x))
     y = b.fmul(b.fpext(x, core.f64), core.c(math.sqrt(0.5)))
     y = core.smaller(core.larger(y, -4.0), 4.0)
@@ -288,7 +288,7 @@ def _short_erf(b: Builder, x: Value) -> Value:
 
 
 def emit_activation(b: Builder, out: ArrayOperand, operand: ArrayOperand, name: str) -> None:
-    """An activation of every element."""
+    """Emit an activation of every element."""
 
     def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
         store(b, out, offsets[0], activation(b, name, load_spread(b, operand, offsets[1], out.dtype, lanes, walk[1]), out.dtype))
@@ -297,7 +297,7 @@ def emit_activation(b: Builder, out: ArrayOperand, operand: ArrayOperand, name: 
 
 
 def emit_finish(b: Builder, out: ArrayOperand, bias: ArrayOperand | None, residual: ArrayOperand | None, name: str) -> None:
-    """out = activation(out + bias) + residual, in place."""
+    """Emit out = activation(out + bias) + residual, in place."""
     given = [a for a in (bias, residual) if a is not None]
     strides: list[tuple[int, ...]] = [out.strides]
     for array in given:

@@ -1,7 +1,7 @@
-"""Floor division and remainder as NumPy has them: the remainder has the divisor's sign, integers divide by 0 into 0.
+"""Floor division and remainder as in NumPy: the remainder has the divisor's sign, integers divided by 0 give 0.
 
-The floating remainder is exact (C's fmod): long division by subtracting the divisor times powers of two, no step of which
-rounds. Floating values come one at a time, since the number of steps depends on them.
+The floating remainder is exact (C's fmod): long division that subtracts the divisor times powers of two, without rounding. Floating
+values are processed one at a time, because the number of steps depends on them.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from fleet.targets.riscv.kernels.kernel import F32, F64, I64, Builder, Value, in
 from fleet.targets.riscv.kernels.math import Core
 
 FMOD_STEPS = 2200
-"""Most steps of a long division of two float64 numbers: the range of their exponents, subnormal ones included."""
+"""Maximum steps of a long division of two float64 numbers: the range of their exponents, including subnormal ones."""
 
 
 def floor_divide(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
-    """`numpy.floor_divide`."""
+    """Emit `numpy.floor_divide`."""
     if is_float(dtype):
         return _floating(b, x, y, dtype)[0]
     return _integers(b, x, y, dtype)[0]
 
 
 def modulo(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
-    """`numpy.remainder`."""
+    """Emit `numpy.remainder`."""
     if is_float(dtype):
         return _floating(b, x, y, dtype)[1]
     return _integers(b, x, y, dtype)[1]
@@ -50,7 +50,7 @@ def _integers(b: Builder, x: Value, y: Value, dtype: np.dtype) -> tuple[Value, V
 
 
 def _floating(b: Builder, x: Value, y: Value, dtype: np.dtype) -> tuple[Value, Value]:
-    """Quotient and remainder in the steps that NumPy takes, each rounded to the dtype."""
+    """Emit quotient and remainder in NumPy's steps, each rounded to the dtype."""
 
     def c(value: float) -> Value:
         return number(dtype, value)
@@ -73,7 +73,7 @@ def _floating(b: Builder, x: Value, y: Value, dtype: np.dtype) -> tuple[Value, V
 
 
 def _fmod(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
-    """C's fmod: the sign of x; NaN where x is infinite or y is zero."""
+    """Emit C's fmod: the sign of x; NaN if x is infinite or y is zero."""
     core = Core(b)
     wide = [b.fpext(v, F64) for v in (x, y)] if dtype.itemsize == 4 else [x, y]
     size, by = (core.magnitude(v) for v in wide)
@@ -92,7 +92,7 @@ def _fmod(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
     b.position_at_end(body)
     shift = b.sub(_exponent(b, rest), _exponent(b, step))
     scaled = step
-    for _ in range(3):  # up to 2**2098, more than two factors reach
+    for _ in range(3):  # up to 2**2098, which needs more than two factors
         now = b.select(b.icmp_signed("<", shift, ir.Constant(I64, 1000)), shift, ir.Constant(I64, 1000))
         scaled = b.fmul(scaled, core.power_of_two(now))
         shift = b.sub(shift, now)
@@ -105,7 +105,7 @@ def _fmod(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
 
 
 def _exponent(b: Builder, x: Value) -> Value:
-    """The exponent of a positive number, plus 1023; below 1 for subnormal ones."""
+    """Return the exponent of a positive number, plus 1023; below 1 for subnormal ones."""
     small = b.fcmp_ordered("<", x, ir.Constant(F64, 2.0**-1022))
     bits = b.bitcast(b.select(small, b.fmul(x, ir.Constant(F64, 2.0**54)), x), I64)
     exponent = b.lshr(bits, ir.Constant(I64, 52))

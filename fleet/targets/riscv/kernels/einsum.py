@@ -1,6 +1,6 @@
-"""einsum: products of elements summed over the labels that the result lacks, in the order in which these first appear.
+"""einsum: products of elements summed over the labels that the result lacks, in the order of their first appearance.
 
-Two operands are summed by fused multiply-adds, sequentially; more are multiplied from left to right first.
+Two operands are summed by fused multiply-adds, sequentially; more than two are multiplied from left to right first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from fleet.targets.riscv.plan import refuse
 
 
 def emit_einsum(b: Builder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand], subscripts: str) -> None:
-    """`numpy.einsum` with an explicit result and without an ellipsis."""
+    """Emit `numpy.einsum` with an explicit result and without an ellipsis."""
     left, arrow, result = subscripts.replace(" ", "").partition("->")
     labels = left.split(",")
     if not arrow or "." in subscripts or len(labels) != len(operands):

@@ -45,7 +45,7 @@ COST: Mapping[Kind, int] = {
     **dict.fromkeys((d.TanhOp, d.Expm1Op, d.SinOp, d.CosOp), 200),
     **{d.Log1pOp: 320, d.PowOp: 900, d.FloorDivOp: 40, d.ModOp: 40, d.RsqrtOp: 24},
 }
-"""Upper estimate of instructions an element; 20 for what is not listed. `FMOD_STEPS` more for a floating remainder."""
+"""Upper estimate of instructions per element; 20 for operations not listed. A floating remainder takes `FMOD_STEPS` more."""
 
 COMPARISONS: Mapping[Kind, str] = {
     d.LessOp: "<",
@@ -77,7 +77,7 @@ UNARY = (*(d.NegOp, d.AbsOp, d.SqrtOp, d.CastOp, d.SignOp, d.LogicalNotOp, d.Isn
 
 
 def emit_binary(b: Builder, op: FleetOp, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> None:
-    """Operands converted to the result's dtype (comparisons: to their common one), then computed."""
+    """Emit an operation of operands converted to the result's dtype (comparisons: to their common dtype)."""
     kind = type(op)
     if kind is d.DivOp and not is_float(out.dtype):
         raise refuse(op, f"division with result {out.dtype}; numpy divides into floating point")
@@ -110,7 +110,7 @@ def emit_binary(b: Builder, op: FleetOp, out: ArrayOperand, lhs: ArrayOperand, r
 
 
 def _compare_signs(b: Builder, op: FleetOp, kind: Kind, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> None:
-    """An integer with a sign and uint64: no dtype holds both, so NumPy compares them as the numbers that they are."""
+    """Compare a signed integer with uint64: no dtype holds both, so NumPy compares them as mathematical numbers."""
     sign, left = COMPARISONS[kind], lhs.dtype.kind == "i"
     below = sign in ("<", "<=", "!=") if left else sign in (">", ">=", "!=")
 
@@ -126,7 +126,7 @@ def _compare_signs(b: Builder, op: FleetOp, kind: Kind, out: ArrayOperand, lhs: 
 
 
 def emit_where(b: Builder, op: FleetOp, out: ArrayOperand, condition: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> None:
-    """`numpy.where`: a condition that is no truth value counts as one where it is not zero."""
+    """Emit `numpy.where`; a condition that is not boolean counts as true if it is not zero."""
 
     def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
         chosen = load_spread(b, condition, offsets[1], np.dtype(bool), lanes, walk[1])
@@ -137,7 +137,7 @@ def emit_where(b: Builder, op: FleetOp, out: ArrayOperand, condition: ArrayOpera
 
 
 def emit_unary(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
-    """One operand of the result's shape."""
+    """Emit an operation of one operand of the result's shape."""
     kind = type(op)
     if operand.shape != out.shape:
         raise refuse(op, f"shape {operand.shape} to {out.shape}; expected the same")
@@ -172,7 +172,7 @@ def _walk(
         strides.append(steps)
     size = max(size, *(a.dtype.itemsize for a in (out, *operands)))
     if any(is_float(a.dtype) != is_float(out.dtype) for a in operands):
-        size = 8  # conversions between floating point and integers go by way of float64
+        size = 8  # conversions between floating point and integers pass through float64
     start = [index(0)] * len(strides)
     if serial:  # loops inside: one element at a time
         nest(b, out.shape, strides, start, body, size=1 << 20, unroll=1)
@@ -181,7 +181,7 @@ def _walk(
 
 
 def maximum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
-    """`numpy.maximum`: a NaN of either operand, the first one's before the second's."""
+    """Emit `numpy.maximum`: a NaN of either operand wins, the first one's before the second's."""
     if dtype.kind == "b":
         return b.or_(x, y)
     if not is_float(dtype):
@@ -190,7 +190,7 @@ def maximum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
 
 
 def minimum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
-    """`numpy.minimum`, with NaN as `maximum`."""
+    """Emit `numpy.minimum`; NaN as in `maximum`."""
     if dtype.kind == "b":
         return b.and_(x, y)
     if not is_float(dtype):
@@ -199,7 +199,7 @@ def minimum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
 
 
 def compute(b: Builder, op: FleetOp, kind: Kind, x: Value, y: Value, dtype: np.dtype) -> Value:
-    """Binary operation `kind` of values of one dtype."""
+    """Emit binary operation `kind` of values of one dtype."""
     floating, truth = is_float(dtype), dtype.kind == "b"
     if kind in COMPARISONS:
         sign = COMPARISONS[kind]
@@ -242,7 +242,7 @@ def compute(b: Builder, op: FleetOp, kind: Kind, x: Value, y: Value, dtype: np.d
 
 
 def unary(b: Builder, op: FleetOp, kind: Kind, x: Value, dtype: np.dtype) -> Value:
-    """Unary operation `kind` of a value that has its operand's dtype already."""
+    """Emit unary operation `kind` of a value that already has its operand's dtype."""
     floating, lanes = is_float(dtype), lanes_of(x)
     zero = number(dtype, 0, lanes)
     if kind in _FUNCTIONS:
@@ -282,7 +282,7 @@ def _absolute(b: Builder, x: Value, zero: Value) -> Value:
 
 
 def in_double(b: Builder, function: Callable[..., Value], *values: Value) -> Value:
-    """`function(Functions, *values)` in float64, the result rounded to float32 where the values are."""
+    """Emit `function(Functions, *values)` in float64, with the result rounded to float32 if the values are float32."""
     lanes = lanes_of(values[0])
     single = values[0].type == vector(F32, lanes)
     wide = [b.fpext(v, element(np.dtype(np.float64), lanes)) for v in values] if single else list(values)
@@ -291,7 +291,7 @@ def in_double(b: Builder, function: Callable[..., Value], *values: Value) -> Val
 
 
 def _integer_pow(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
-    """Square and multiply modulo 2**n; a negative exponent is a fault, as numpy raises ValueError."""
+    """Emit square and multiply modulo 2**n; a negative exponent is a fault, where numpy raises ValueError."""
     assert lanes_of(x) == 1, "done one element at a time"
     unsigned = is_unsigned(dtype)
     wide = y if dtype.itemsize == 8 else b.zext(y, I64) if unsigned else b.sext(y, I64)

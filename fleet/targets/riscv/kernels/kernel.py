@@ -1,8 +1,8 @@
 """Building blocks of generated code: element types, values of one or several lanes, loads and stores with conversion.
 
-Everything is built with llvmlite's IR builder as plain LLVM IR with static trip counts; values of the surrounding loops
-are element offsets (i64). Buffers never overlap, so every pointer is `noalias`. Where the instruction set has vectors, the
-same code is made for values of several lanes.
+llvmlite's IR builder makes plain LLVM IR with static trip counts; values of the surrounding loops are element offsets (i64).
+Buffers never overlap, so every pointer is `noalias`. If the instruction set has vectors, the same functions emit code for several
+lanes.
 """
 
 from __future__ import annotations
@@ -31,41 +31,41 @@ _TYPES: dict[str, Any] = {
 
 
 def new_builder(block: Value, isa: Isa) -> Builder:
-    """A builder that knows the instruction set (`isa_of`)."""
+    """Return a builder that knows the instruction set (`isa_of`)."""
     builder: Any = ir.IRBuilder(block)
     builder.fleet_isa = isa
     return builder
 
 
 def isa_of(b: Builder) -> Isa:
-    """The instruction set that the builder makes code for."""
+    """Return the instruction set of the builder's code."""
     return b.fleet_isa
 
 
 def element(dtype: np.dtype, lanes: int = 1) -> Any:
-    """The LLVM type of a NumPy dtype in registers: a vector of `lanes` elements, or the element itself for 1."""
+    """Return the LLVM type of a NumPy dtype in registers: a vector of `lanes` elements, or the element itself for 1."""
     return vector(_TYPES[dtype.name], lanes)
 
 
 def vector(type_: Any, lanes: int) -> Any:
-    """A vector of that many elements; the element type itself for 1."""
+    """Return a vector type of that many elements; the element type itself for 1."""
     return type_ if lanes == 1 else ir.VectorType(type_, lanes)
 
 
 def lanes_of(value: Value) -> int:
-    """Elements of a value: 1 for a scalar."""
+    """Return the elements of a value: 1 for a scalar."""
     return value.type.count if isinstance(value.type, ir.VectorType) else 1
 
 
 def splat(type_: Any, value: float) -> Value:
-    """A constant of a scalar or vector type, the same in every element."""
+    """Return a constant of a scalar or vector type, the same in every element."""
     if isinstance(type_, ir.VectorType):
         return ir.Constant(type_, [value] * type_.count)
     return ir.Constant(type_, value)
 
 
 def spread(b: Builder, value: Value, lanes: int) -> Value:
-    """A scalar value in every element of a vector; a vector or `lanes` 1 leaves it as it is."""
+    """Broadcast a scalar to every element of a vector; a vector, or `lanes` 1, stays unchanged."""
     if lanes == 1 or isinstance(value.type, ir.VectorType):
         return value
     if isinstance(value, ir.Constant):
@@ -76,32 +76,32 @@ def spread(b: Builder, value: Value, lanes: int) -> Value:
 
 
 def is_float(dtype: np.dtype) -> bool:
-    """True for float32 and float64."""
+    """Whether it is float32 or float64."""
     return dtype.kind == "f"
 
 
 def is_unsigned(dtype: np.dtype) -> bool:
-    """True for truth values and unsigned integers: LLVM's types do not tell them from signed ones."""
+    """Whether it is bool or an unsigned integer, which LLVM's types do not distinguish from signed ones."""
     return dtype.kind in "bu"
 
 
 def integer_compare(b: Builder, sign: str, x: Value, y: Value, dtype: np.dtype) -> Value:
-    """A comparison of integers or truth values of that dtype."""
+    """Emit a comparison of integers or bools of that dtype."""
     return b.icmp_unsigned(sign, x, y) if is_unsigned(dtype) else b.icmp_signed(sign, x, y)
 
 
 def number(dtype: np.dtype, value: float, lanes: int = 1) -> Value:
-    """A constant of that dtype."""
+    """Return a constant of that dtype."""
     return splat(element(dtype, lanes), float(dtype.type(value)) if is_float(dtype) else int(value))
 
 
 def index(value: int) -> Value:
-    """An i64 constant."""
+    """Return an i64 constant."""
     return ir.Constant(I64, value)
 
 
 def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
-    """Strides in elements of a C-contiguous array."""
+    """Return the strides in elements of a C-contiguous array."""
     strides: list[int] = []
     step = 1
     for size in reversed(shape):
@@ -114,7 +114,7 @@ def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
 class ArrayOperand:
     """An array operand: pointer to its first element, dtype, shape, `given` strides in elements (else C-contiguous).
 
-    constant: the number that it is, where it is one number known now; then nothing is loaded.
+    constant: its value if it is one number known at compile time; then nothing is loaded.
     """
 
     pointer: Value
@@ -125,7 +125,7 @@ class ArrayOperand:
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Elements from one index to the next, for every dimension."""
+        """Elements between successive indices, for every dimension."""
         return contiguous(self.shape) if self.given is None else self.given
 
     @property
@@ -135,7 +135,7 @@ class ArrayOperand:
 
 
 def broadcast_strides(array: ArrayOperand, shape: Sequence[int]) -> tuple[int, ...] | None:
-    """Strides that read `array` as if it had `shape` (NumPy's rule); None when it does not broadcast."""
+    """Return strides that read `array` as if it had `shape` (NumPy's rule); None if it does not broadcast."""
     lead = len(shape) - len(array.shape)
     if lead < 0:
         return None
@@ -148,9 +148,9 @@ def broadcast_strides(array: ArrayOperand, shape: Sequence[int]) -> tuple[int, .
 
 
 def convert(b: Builder, value: Value, source: np.dtype, target: np.dtype) -> Value:
-    """`astype`: float to integer truncates; NaN and what does not fit are as NumPy's on x86-64 without AVX-512.
+    """Emit `astype`: float to integer truncates; NaN and values that do not fit become what NumPy gives on x86-64 without AVX-512.
 
-    That is the smallest integer for int32 and int64; smaller integers go by way of int32, uint32 by way of int64.
+    That is the smallest integer for int32 and int64. Smaller integers are converted through int32, uint32 through int64.
     """
     if source == target:
         return value
@@ -183,7 +183,9 @@ def convert(b: Builder, value: Value, source: np.dtype, target: np.dtype) -> Val
 
 
 def _to_unsigned(b: Builder, value: Value, source: np.dtype, target: np.dtype) -> Value:
-    """uint32: the low half of int64. uint64: from 2**63 on less 2**63 by way of int64, with the top bit put back."""
+    """Emit a conversion to unsigned. uint32: the low half of int64. uint64: values from 2**63 on minus 2**63 through int64, top bit
+    restored.
+    """
     signed = np.dtype(np.int64)
     low = convert(b, value, source, signed)
     if target.itemsize == 4:
@@ -195,9 +197,9 @@ def _to_unsigned(b: Builder, value: Value, source: np.dtype, target: np.dtype) -
 
 
 def truncated(b: Builder, x: Value) -> Value:
-    """A float64 within the range of i64 as i64, towards zero.
+    """Convert a float64 within the range of i64 to i64, towards zero.
 
-    Vectors take a way round `vfcvt.rtz`: QEMU 7.2 stops at one that is the first of its block to round.
+    Vectors avoid `vfcvt.rtz`: QEMU 7.2 stops at one that is the first rounding instruction of its block.
     """
     lanes = lanes_of(x)
     if lanes == 1:
@@ -212,13 +214,13 @@ def truncated(b: Builder, x: Value) -> Value:
 
 
 def at(b: Builder, array: ArrayOperand, offset: Value) -> Value:
-    """Address of the element at `offset` (elements from the first)."""
+    """Return the address of the element at `offset` (elements from the first)."""
     stored = I8 if array.dtype.kind == "b" else element(array.dtype)
     return b.gep(array.pointer, [offset], inbounds=True, source_etype=stored)
 
 
 def load(b: Builder, array: ArrayOperand, offset: Value, dtype: np.dtype | None = None, lanes: int = 1) -> Value:
-    """The element at `offset`, or `lanes` neighbours from there on, converted to `dtype`."""
+    """Load the element at `offset`, or `lanes` adjacent elements, converted to `dtype`."""
     if array.constant is not None:
         target = dtype or array.dtype
         return number(target, np.array(array.constant, array.dtype).astype(target).item(), lanes)
@@ -230,21 +232,21 @@ def load(b: Builder, array: ArrayOperand, offset: Value, dtype: np.dtype | None 
 
 
 def load_spread(b: Builder, array: ArrayOperand, offset: Value, dtype: np.dtype, lanes: int, stride: int) -> Value:
-    """`load` of neighbours (stride 1) or of one element into all lanes (stride 0)."""
+    """Load adjacent elements (stride 1) or one element into all lanes (stride 0)."""
     if lanes > 1 and stride == 0 and array.constant is None:
         return spread(b, load(b, array, offset, dtype), lanes)
     return load(b, array, offset, dtype, lanes)
 
 
 def store(b: Builder, array: ArrayOperand, offset: Value, value: Value) -> None:
-    """Writes an element, or neighbours from there on; `value` has the array's dtype."""
+    """Store an element, or adjacent elements; `value` has the array's dtype."""
     if array.dtype.kind == "b":
         value = b.zext(value, vector(I8, lanes_of(value)))
     b.store(value, at(b, array, offset), align=array.dtype.itemsize)
 
 
 def intrinsic(b: Builder, name: str, *values: Value) -> Value:
-    """A call of an LLVM intrinsic that is overloaded on its one type, such as `llvm.fabs`."""
+    """Emit a call of an LLVM intrinsic that is overloaded on one type, such as `llvm.fabs`."""
     type_ = values[0].type
     short = f"v{type_.count}{_short(type_.element)}" if isinstance(type_, ir.VectorType) else _short(type_)
     function = ir.FunctionType(type_, [type_] * len(values))
@@ -258,13 +260,13 @@ def _short(type_: Any) -> str:
 
 
 def fused(b: Builder, x: Value, y: Value, z: Value) -> Value:
-    """x * y + z, rounded once."""
+    """Emit x * y + z, rounded once."""
     return intrinsic(b, "llvm.fma", x, y, z)
 
 
 def fence(b: Builder) -> None:
-    """Keeps loads and stores before and after it apart in the emitted code; no instruction.
+    """Prevent loads and stores from moving across this point; emits no instruction.
 
-    LLVM's scheduler otherwise gathers the loads of several unrolled steps, more than there are registers.
+    Without it, LLVM's scheduler gathers the loads of several unrolled steps, more than there are registers.
     """
     b.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], side_effect=True)

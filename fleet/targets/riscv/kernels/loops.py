@@ -1,8 +1,8 @@
 """Loops of generated code: counted, with carried values, and nests over strided arrays.
 
-Trip counts are static, so a loop is unrolled here and what is left over is straight code. Where the instruction set has
-vectors and the innermost dimension is walked by single elements, a step computes several lanes; the last step of an
-elementwise loop overlaps the one before it where the length is no multiple, which writes the same values twice.
+Trip counts are static, so loops are unrolled here and the remainder is straight code. If the instruction set has vectors and the
+innermost dimension has stride 0 or 1, a step computes several lanes. If the length is not a multiple, the last step of an
+elementwise loop overlaps the one before, which writes the same values twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ UNROLL = 4
 
 
 def fold(b: Builder, count: int, init: Carried, body: Callable[[Value, Carried], Carried], unroll: int = 1) -> Carried:
-    """A counted loop with loop-carried values: `body(i, carried) -> carried` for i in 0..count-1; returns the last."""
+    """Emit a counted loop with carried values: `body(i, carried) -> carried` for i in 0..count-1; return the last ones."""
     unroll = max(1, min(unroll, count))
     full, rest = divmod(count, unroll)
     carried = init
@@ -56,7 +56,7 @@ def _loop(b: Builder, count: int, step: int, init: Carried, body: Callable[[Valu
 
 
 def loop(b: Builder, count: int, body: Callable[[Value], None], unroll: int = 1) -> None:
-    """A counted loop."""
+    """Emit a counted loop."""
 
     def step(i: Value, _: Carried) -> Carried:
         body(i)
@@ -66,12 +66,12 @@ def loop(b: Builder, count: int, body: Callable[[Value], None], unroll: int = 1)
 
 
 def shifted(b: Builder, offset: Value, by: int) -> Value:
-    """offset + by."""
+    """Return offset + by."""
     return offset if by == 0 else b.add(offset, index(by), flags=("nuw", "nsw") if by > 0 else ())
 
 
 def moved(b: Builder, offset: Value, i: Value, stride: int) -> Value:
-    """offset + i * stride."""
+    """Return offset + i * stride."""
     if stride == 0:
         return offset
     step = i if stride == 1 else b.mul(i, index(stride), flags=("nsw",))
@@ -81,12 +81,12 @@ def moved(b: Builder, offset: Value, i: Value, stride: int) -> Value:
 
 
 def is_zero(value: Value) -> bool:
-    """True for the constant 0."""
+    """Whether it is the constant 0."""
     return getattr(value, "constant", None) == 0
 
 
 def merge(shape: Sequence[int], strides: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], list[tuple[int, ...]]]:
-    """Drops dimensions of size 1 and joins neighbours that all operands walk as one: fewer, longer loops."""
+    """Drop dimensions of size 1 and merge neighbouring dimensions that are contiguous in all operands: fewer, longer loops."""
     keep = [d for d in range(len(shape)) if shape[d] != 1]
     out: list[int] = []
     steps: list[list[int]] = [[] for _ in strides]
@@ -109,15 +109,15 @@ def nest_fold(
     body: Callable[[list[Value], Carried], Carried],
     unroll: int = UNROLL,
 ) -> Carried:
-    """Loops over all indices of `shape` in C order, carrying values.
+    """Emit loops over all indices of `shape` in C order, carrying values.
 
     Args:
         b: the builder.
-        shape: the iteration space; a dimension of 0 means that `body` never runs.
-        strides: for every operand the elements a step moves it, by dimension.
+        shape: the iteration space; with a dimension of 0, `body` never runs.
+        strides: for every operand the elements per step, by dimension.
         start: for every operand the offset of its first element.
         init: the carried values before the first step.
-        body: gets the operands' offsets and the carried values, gives the new carried values.
+        body: takes the operands' offsets and the carried values, returns the new carried values.
         unroll: steps of the innermost loop between two branches.
     """
     if 0 in shape:
@@ -137,7 +137,7 @@ def nest_fold(
 
 
 LaneBody = Callable[[list[Value], Sequence[int], int], None]
-"""Gets the operands' offsets, the elements that each moves from one lane to the next (0 or 1), and the number of lanes."""
+"""Takes the operands' offsets, the stride of each from lane to lane (0 or 1), and the number of lanes."""
 
 
 def nest(
@@ -152,10 +152,10 @@ def nest(
     unroll: int = UNROLL,
     idempotent: bool = True,
 ) -> None:
-    """Loops over all indices of `shape`, in lanes where the instruction set and the strides allow it.
+    """Emit loops over all indices of `shape`, in lanes if the instruction set and the strides allow it.
 
-    size is the largest element in bytes that `body` computes with, group the vector registers that a value of it takes.
-    `idempotent` says that a step may run twice.
+    size: bytes of the largest element that `body` computes with. group: vector registers of such a value. idempotent: a step may
+    run twice.
     """
     if 0 in shape:
         return
@@ -199,9 +199,9 @@ def _in_lanes(
 
 
 def pieces(count: int, lanes: int, *, overlap: bool) -> list[tuple[int, int, int]]:
-    """How `count` neighbours are done in lanes: (first element, lanes of a step, steps), powers of two.
+    """Split `count` adjacent elements into lanes: (first element, lanes of a step, steps), powers of two.
 
-    With `overlap` the rest is done by one more full step that ends at the last element.
+    overlap: the remainder is done by one more full step that ends at the last element.
     """
     width = min(lanes, 1 << (count.bit_length() - 1)) if count else 1
     found: list[tuple[int, int, int]] = []

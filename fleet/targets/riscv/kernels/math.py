@@ -1,12 +1,11 @@
-"""exp, log, tanh, pow and their kin as straight-line code: own polynomials, no library calls.
+"""exp, log, tanh, pow and similar functions as straight-line code: own polynomials, no library calls.
 
-Values are float64, of one or several lanes; float32 functions are computed in float64 and rounded once. How far they may
-be from the exact value stands in `fleet.targets.riscv.arithmetic.MAX_ULP`; tests hold it against mpmath.
+Values are float64, of one or several lanes; float32 functions are computed in float64 and rounded once.
+`fleet.targets.riscv.arithmetic.MAX_ULP` states their errors; tests compare them with mpmath.
 
-Coefficients of exp (float64) and log are those of the Taylor series (of e^x and of artanh), whose remainder on the reduced
-range is below the rounding error; the others are interpolations (`coefficients`). Reductions follow Cody and Waite (n ln 2
-in two parts) and, for float64 `pow`, carry the logarithm as an unevaluated sum of two doubles (Dekker). Special values are
-those of C99 annex F, which NumPy gives too.
+Coefficients of exp (float64) and log are those of the Taylor series (of e^x and of artanh), whose remainder on the reduced range is
+below the rounding error; the others are interpolations (`coefficients`). Reductions follow Cody and Waite (n ln 2 in two parts).
+For float64 `pow` the logarithm is an unevaluated sum of two doubles (Dekker). Special values are those of C99 annex F, as in NumPy.
 """
 
 from __future__ import annotations
@@ -25,74 +24,74 @@ _LN2_HIGH = struct.unpack("<d", struct.pack("<Q", 0x3FE62E42FEE00000))[0]
 """ln 2 with its low bits cleared: its product with any exponent is exact."""
 _LN2_LOW = 1.9082149292705877e-10
 _MAGIC = 1.5 * 2.0**52
-"""Adding and subtracting it rounds to an integer, whose value stands in the low bits of the sum."""
+"""Adding and subtracting it rounds to an integer; the low bits of the sum hold that integer."""
 _BIASED = _MAGIC + 1023
-"""The same with the bias of the exponent: one shift of the low bits makes a power of two."""
+"""The same including the bias of the exponent: one shift of the low bits makes a power of two."""
 _SQRT_HALF = 0x3FE6A09E667F3BCD
 _THIRD_HIGH = 1 / 3
 _THIRD_LOW = float(Fraction(1, 3) - Fraction(1 / 3))
 
 
 def bits_of(value: float) -> int:
-    """The 64 bits of a float64 as a signed integer."""
+    """Return the 64 bits of a float64 as a signed integer."""
     return struct.unpack("<q", struct.pack("<d", value))[0]
 
 
 class Core:
-    """Steps that the functions share, on float64 values of `lanes` elements."""
+    """Common steps of the functions, on float64 values of `lanes` elements."""
 
     def __init__(self, builder: Builder, lanes: int = 1) -> None:
         self.b, self.lanes = builder, lanes
         self.f64, self.i64 = vector(F64, lanes), vector(I64, lanes)
 
     def c(self, value: float) -> Value:
-        """A float64 constant."""
+        """Return a float64 constant."""
         return splat(self.f64, value)
 
     def i(self, value: int) -> Value:
-        """An i64 constant."""
+        """Return an i64 constant."""
         return splat(self.i64, value)
 
     def fma(self, x: Value, y: Value, z: Value) -> Value:
-        """x y + z, rounded once."""
+        """Emit x y + z, rounded once."""
         return fused(self.b, x, y, z)
 
     def magnitude(self, x: Value) -> Value:
-        """|x|."""
+        """Emit |x|."""
         return intrinsic(self.b, "llvm.fabs", x)
 
     def copysign(self, x: Value, sign: Value) -> Value:
-        """|x| with the sign of the other."""
+        """Emit |x| with the sign of `sign`."""
         return intrinsic(self.b, "llvm.copysign", x, sign)
 
     def larger(self, x: Value, low: float) -> Value:
-        """max(x, low) in one instruction; NaN gives `low`."""
+        """Emit max(x, low) in one instruction; NaN gives `low`."""
         return intrinsic(self.b, "llvm.maxnum", x, self.c(low))
 
     def smaller(self, x: Value, high: float) -> Value:
-        """min(x, high) in one instruction; NaN gives `high`."""
+        """Emit min(x, high) in one instruction; NaN gives `high`."""
         return intrinsic(self.b, "llvm.minnum", x, self.c(high))
 
     def clamp(self, x: Value, low: float, high: float) -> Value:
-        """x within [low, high]; NaN stays."""
+        """Emit x clamped to [low, high]; NaN stays."""
         b = self.b
         x = b.select(b.fcmp_ordered("<", x, self.c(low)), self.c(low), x)
         return b.select(b.fcmp_ordered(">", x, self.c(high)), self.c(high), x)
 
     def polynomial(self, x: Value, factors: Sequence[float], last: Value | None = None) -> Value:
-        """Horner with fused steps, lowest power first."""
+        """Emit Horner's scheme with fused steps. factors: lowest power first."""
         value: Value = self.c(factors[-1]) if last is None else last
         for factor in reversed(factors[:-1] if last is None else factors):
             value = self.fma(value, x, self.c(factor))
         return value
 
     def power_of_two(self, n: Value) -> Value:
-        """2**n for an integer n from -1022 to 1023."""
+        """Emit 2**n for an integer n from -1022 to 1023."""
         b = self.b
         return b.bitcast(b.shl(b.add(n, self.i(1023)), self.i(52)), self.f64)
 
     def reduce(self, x: Value) -> tuple[Value, Value, Value]:
-        """x = n ln 2 + r + c with integer n, |r| <= ln 2 / 2 and c below the last bit of r."""
+        """Return n, r, c with x = n ln 2 + r + c, integer n, |r| <= ln 2 / 2 and c below the last bit of r."""
         b = self.b
         t = self.fma(x, self.c(1 / math.log(2)), self.c(_MAGIC))
         n = b.sub(b.bitcast(t, self.i64), self.i(bits_of(_MAGIC)))
@@ -103,14 +102,14 @@ class Core:
         return n, r, b.fsub(b.fsub(high, r), low)
 
     def expm1_reduced(self, r: Value, c: Value, count: int) -> Value:
-        """e**(r + c) - 1 for |r| <= ln 2 / 2."""
+        """Emit e**(r + c) - 1 for |r| <= ln 2 / 2."""
         b = self.b
         tail = b.fmul(b.fmul(r, r), self.polynomial(r, [1 / math.factorial(i + 2) for i in range(count)]))
         about = b.fadd(r, tail)
         return b.fadd(r, b.fadd(tail, self.fma(c, about, c)))
 
     def exp_short(self, x: Value, *, long: bool = False) -> Value:
-        """e**x for finite x with -700 <= x <= 700, good for a result that is rounded to float32: 2**-27, or 2**-34 `long`."""
+        """Emit e**x for finite x, -700 <= x <= 700, to 2**-27, or 2**-34 if `long`: enough for a result rounded to float32."""
         b = self.b
         log2e = self.c(1 / math.log(2))
         t = self.fma(x, log2e, self.c(_BIASED))
@@ -118,7 +117,7 @@ class Core:
         return self._scaled(t, r, coefficients.EXP2_LONG if long else coefficients.EXP2_SHORT)
 
     def exp2_short(self, y: Value) -> Value:
-        """2**y for -1000 <= y <= 1000, to 2**-27."""
+        """Emit 2**y for -1000 <= y <= 1000, to 2**-27."""
         b = self.b
         t = b.fadd(y, self.c(_BIASED))
         return self._scaled(t, b.fsub(y, b.fsub(t, self.c(_BIASED))), coefficients.EXP2_SHORT)
@@ -129,7 +128,7 @@ class Core:
         return b.fmul(self.polynomial(r, [1.0, *ratio]), scale)
 
     def split(self, x: Value) -> tuple[Value, Value]:
-        """x = m 2**k with m in [sqrt 1/2, sqrt 2), for positive finite x; k as float64."""
+        """Return m, k with x = m 2**k and m in [sqrt 1/2, sqrt 2), for positive finite x; k as float64."""
         b = self.b
         small = b.fcmp_ordered("<", x, self.c(2.0**-1022))
         bits = b.bitcast(b.select(small, b.fmul(x, self.c(2.0**54)), x), self.i64)
@@ -139,20 +138,20 @@ class Core:
 
 
 class Functions(Core):
-    """Emits functions of float64 values; `single` means that the result is rounded to float32 afterwards."""
+    """Emits functions of float64 values. single: the result is rounded to float32 afterwards."""
 
     def __init__(self, builder: Builder, single: bool, lanes: int = 1) -> None:
         super().__init__(builder, lanes)
         self.single = single
 
     def exp(self, x: Value) -> Value:
-        """e**x: 0 below, infinity above the range, NaN for NaN."""
+        """Emit e**x: 0 below, infinity above the range, NaN for NaN."""
         if self.single:
             return self.exp_short(self.clamp(x, -110.0, 90.0), long=True)
         return self._exp(self.clamp(x, -746.0, 710.0), None)
 
     def log(self, x: Value) -> Value:
-        """The natural logarithm: -infinity of 0, NaN below 0."""
+        """Emit the natural logarithm: -infinity for 0, NaN below 0."""
         b, c = self.b, self.c
         k, m = self.split(x)
         f = b.fsub(m, c(1.0))
@@ -167,7 +166,7 @@ class Functions(Core):
         return b.select(b.fcmp_ordered(">=", x, c(0.0)), y, c(math.nan))
 
     def log1p(self, x: Value) -> Value:
-        """log(1 + x): the logarithm of the rounded sum and a correction for what the rounding lost."""
+        """Emit log(1 + x): the logarithm of the rounded sum, with a correction for the rounding."""
         b, c = self.b, self.c
         u = b.fadd(x, c(1.0))
         lost = b.select(b.fcmp_ordered(">", x, c(1.0)), b.fsub(c(1.0), b.fsub(u, x)), b.fsub(x, b.fsub(u, c(1.0))))
@@ -177,12 +176,12 @@ class Functions(Core):
         return b.select(b.fcmp_ordered("==", u, c(1.0)), x, y)
 
     def expm1(self, x: Value) -> Value:
-        """e**x - 1: -1 below, infinity above the range; tiny arguments and the sign of zero stay."""
+        """Emit e**x - 1: -1 below, infinity above the range; tiny arguments and the sign of zero stay."""
         b, c = self.b, self.c
         y = self.clamp(x, -45.0, 710.0)
         n, r, low = self.reduce(y)
         p = self.expm1_reduced(r, low, 9 if self.single else 12)
-        # In two steps: 2**n itself may overflow where the result does not.
+        # In two steps: 2**n itself may overflow although the result does not.
         top = b.select(b.icmp_signed(">", n, self.i(1000)), self.i(1000), n)
         inner = b.fadd(p, b.fsub(c(1.0), self.power_of_two(b.sub(self.i(0), top))))
         grown = b.fmul(b.fmul(inner, self.power_of_two(top)), self.power_of_two(b.sub(n, top)))
@@ -190,7 +189,7 @@ class Functions(Core):
         return self.copysign(y, x)
 
     def tanh(self, x: Value) -> Value:
-        """The hyperbolic tangent as t / (t + 2) with t = e**(2 |x|) - 1; the sign of zero stays."""
+        """Emit the hyperbolic tangent as t / (t + 2) with t = e**(2 |x|) - 1; the sign of zero stays."""
         b = self.b
         y = b.fmul(self.c(2.0), self.magnitude(x))
         y = b.select(b.fcmp_ordered(">", y, self.c(44.0)), self.c(44.0), y)
@@ -200,7 +199,7 @@ class Functions(Core):
         return self.copysign(b.fdiv(t, b.fadd(t, self.c(2.0))), x)
 
     def erf(self, x: Value) -> Value:
-        """The error function. float32: one odd polynomial to |x| = 4, where it has become 1; float64: two ranges."""
+        """Emit the error function. float32: one odd polynomial up to |x| = 4, where it is 1; float64: two ranges."""
         b, c = self.b, self.c
         y = self.clamp(x, -4.0, 4.0) if self.single else self.clamp(x, -6.0, 6.0)
         z = b.fmul(y, y)
@@ -214,16 +213,16 @@ class Functions(Core):
         return b.select(b.fcmp_unordered("<", a, c(1.0)), near, far)
 
     def sigmoid(self, x: Value) -> Value:
-        """1 / (1 + e**-x)."""
+        """Emit 1 / (1 + e**-x)."""
         y = self.clamp(x, -745.0, 740.0)
         return self.b.fdiv(self.c(1.0), self.b.fadd(self.c(1.0), self._exp(self.b.fneg(y), None)))
 
     def rsqrt(self, x: Value) -> Value:
-        """1 / sqrt x."""
+        """Emit 1 / sqrt x."""
         return self.b.fdiv(self.c(1.0), intrinsic(self.b, "llvm.sqrt", x))
 
     def pow(self, x: Value, y: Value) -> Value:
-        """x**y with all special cases of C99."""
+        """Emit x**y with all special cases of C99."""
         b, c = self.b, self.c
         size, magnitude = self.magnitude(x), self.magnitude(y)
         if self.single:
@@ -232,7 +231,7 @@ class Functions(Core):
             high, low = self._log_pair(size)
             ph = b.fmul(y, high)
             pl = self.fma(y, low, self.fma(y, high, b.fneg(ph)))
-            # Beyond the range of exp the correction is meaningless (and NaN when the product overflowed).
+            # Beyond the range of exp the correction is meaningless (and NaN if the product overflowed).
             pl = b.select(b.fcmp_ordered("<", self.magnitude(ph), c(800.0)), pl, c(0.0))
         z = self._exp(self.clamp(ph, -760.0, 760.0), pl)
         grows = b.fcmp_ordered(">", y, c(0.0))
@@ -252,7 +251,7 @@ class Functions(Core):
         return b.select(one, c(1.0), z)
 
     def _exp(self, x: Value, extra: Value | None) -> Value:
-        """e**(x + extra), |x| <= 760; the scale is applied in two steps so that subnormal results round once."""
+        """Emit e**(x + extra), |x| <= 760; the scale is applied in two steps, so that subnormal results round once."""
         b = self.b
         n, r, c = self.reduce(x)
         if extra is not None:
@@ -263,7 +262,7 @@ class Functions(Core):
         return b.fmul(value, self.power_of_two(b.sub(n, half)))
 
     def _log_pair(self, x: Value) -> tuple[Value, Value]:
-        """log x as high + low with a relative error near 2**-64, for positive finite x.
+        """Return log x as high + low with a relative error near 2**-64, for positive finite x.
 
         log m = 2 s (1 + s**2 / 3 + s**4 / 5 + ...), s = (m - 1) / (m + 1); s and s**2 / 3 as pairs, the rest plain.
         """
@@ -296,7 +295,7 @@ class Functions(Core):
 
 
 def call_reduction(b: Builder, name: str, value: Value, start: Value | None = None) -> Value:
-    """`llvm.vector.reduce.<name>` of a vector, from `start` on where the reduction has one (in the order of the lanes)."""
+    """Emit `llvm.vector.reduce.<name>` of a vector, beginning with `start` if the reduction takes one (in lane order)."""
     element = value.type.element
     short = {"float": "f32", "double": "f64"}.get(str(element), str(element))
     full = f"llvm.vector.reduce.{name}.v{value.type.count}{short}"

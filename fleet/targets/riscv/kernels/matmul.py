@@ -1,12 +1,12 @@
-"""Matrix product: register blocked; vectors, where there are any, lie along the columns.
+"""Matrix product with register blocking; vectors, if available, run along the columns.
 
-A tile of the result stays in registers while the inner loop runs over the reduction in ascending order with one fused
-multiply-add a step (float) or multiply and add modulo 2**n (integer): every element is the sequential sum over k, whatever
-tile it falls into, so a result depends neither on the batch that it was computed in nor on the instruction set.
+A tile of the result stays in registers while the inner loop runs over the reduction in ascending order, with one fused multiply-add
+per step (float) or multiply and add modulo 2**n (integer). Every element is the sequential sum over k in any tile, so a result
+depends neither on the batch nor on the instruction set.
 
-Operands may lie in any order (a transposed matrix is read where it is). A block of columns of the right operand is copied
-into scratch memory first where that costs less than walking it: for many rows, for other dtypes, and for vectors whose
-elements are not neighbours.
+Operands may have any layout (a transposed matrix is read in place). A block of columns of the right operand is first copied into
+scratch memory if that costs less than strided access: for many rows, for other dtypes, and for vectors whose elements are not
+adjacent.
 """
 
 from __future__ import annotations
@@ -43,14 +43,15 @@ from fleet.targets.riscv.kernels.loops import Carried, fold, loop, moved, nest_f
 
 _FLOAT_TILES = {1: (1, 16), 2: (2, 9), 3: (3, 7), 4: (4, 6), 5: (5, 5), 6: (6, 4)}
 _INTEGER_TILES = {1: (1, 8), 2: (2, 4)}
-"""Rows and columns of a scalar tile by its rows: rows * columns accumulators, the right operand's row and one element of the
-left one fit the 32 float registers, or what pointers leave of 31 integer ones."""
+"""Rows -> (rows, columns) of a scalar tile. rows * columns accumulators, the right operand's row and one element of the left one
+fit the 32 float registers, or the 31 integer registers less those for pointers.
+"""
 _GROUP = 8
-"""Registers of a vector: with two rows, two accumulators, a row of the right operand and the next one fill all 32."""
+"""Registers per vector: with two rows, two accumulators, a row of the right operand and the next one use all 32."""
 _PACK_ROWS = 64
-"""From so many rows on, copying columns pays where their rows are far apart."""
+"""From this number of rows on, copying columns pays off if their rows are far apart."""
 _NEAR = 512
-"""Rows that are no further apart than so many bytes are reached by an instruction's offset."""
+"""An instruction's offset reaches rows that are at most this many bytes apart."""
 _UNROLL = 4
 
 
@@ -69,12 +70,12 @@ class ProductShape:
 
     @property
     def vectors(self) -> bool:
-        """True when columns are computed in lanes."""
+        """Whether columns are computed in lanes."""
         return self.isa.lanes(self.dtype.itemsize, 1) > 1 and self.columns > 1
 
     @property
     def height(self) -> int:
-        """Rows of a tile: as many as share the work best."""
+        """Rows of a tile, chosen for the best sharing of work."""
         if self.vectors:
             limit = 2
         elif is_float(self.dtype):
@@ -94,7 +95,7 @@ class ProductShape:
 
     @property
     def packed(self) -> bool:
-        """True when columns are copied first."""
+        """Whether columns are copied first."""
         if self.vectors and (self.right[1] != 1 or self.right_dtype != self.dtype):
             return True
         far = self.right[0] * self.dtype.itemsize > _NEAR if self.right[1] == 1 else self.right[0] != 1
@@ -106,7 +107,7 @@ class ProductShape:
         return self.depth * self.width * self.dtype.itemsize if self.packed else 0
 
     def blocks(self) -> list[tuple[int, int, int]]:
-        """(first column, columns, times)."""
+        """Return (first column, columns, repetitions)."""
         if self.vectors:
             return pieces(self.columns, self.width, overlap=False)
         full, rest = divmod(self.columns, self.width)
@@ -115,13 +116,13 @@ class ProductShape:
 
 
 def product_of(lhs: ArrayOperand, rhs: ArrayOperand, dtype: np.dtype, isa: Isa) -> ProductShape:
-    """The product of the last two dimensions of two arrays (their pointers do not matter)."""
+    """Return the product of the last two dimensions of two arrays (their pointers do not matter)."""
     left, right = (lhs.strides[-2], lhs.strides[-1]), (rhs.strides[-2], rhs.strides[-1])
     return ProductShape(lhs.shape[-2], lhs.shape[-1], rhs.shape[-1], left, right, dtype, rhs.dtype, isa)
 
 
 def emit_matmul(b: Builder, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand, scratch: Value) -> None:
-    """out = lhs @ rhs. Operands are converted to the result's dtype; `scratch` has the product's workspace.
+    """Emit out = lhs @ rhs. Operands are converted to the result's dtype; `scratch` has the product's workspace.
 
     Shapes must fit: lhs [..., M, K], rhs [..., K, N], out [..., M, N], leading dimensions broadcast.
     """
@@ -138,7 +139,7 @@ def emit_matmul(b: Builder, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOper
 
 
 def collapsed(out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> tuple[ArrayOperand, ArrayOperand, ArrayOperand]:
-    """The same product with leading dimensions of the left operand taken for rows, where the right one has none."""
+    """Return the same product with leading dimensions of the left operand merged into its rows, if the right one has none."""
     lead = lhs.shape[:-2]
     if any(n != 1 for n in rhs.shape[:-2]) or not lead or lhs.strides[:-1] != _rows_of(lhs):
         return out, lhs, rhs
@@ -149,7 +150,7 @@ def collapsed(out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> tuple[
 
 
 def _rows_of(array: ArrayOperand) -> tuple[int, ...]:
-    """Strides of the dimensions before the last, were they one behind the other."""
+    """Return strides of the dimensions before the last, if they are contiguous."""
     return tuple(s * array.strides[-2] for s in contiguous(array.shape[:-1]))
 
 
@@ -164,7 +165,7 @@ Place = tuple[ArrayOperand, Value]
 
 
 def emit_product(b: Builder, product: ProductShape, out: Place, lhs: Place, rhs: Place, scratch: Value) -> None:
-    """One matrix. The last two dimensions of `out` give its strides; columns must be neighbours there."""
+    """Emit one matrix product. The last two dimensions of `out` give its strides; columns must be adjacent there."""
     _Emitter(b, product, out, lhs, rhs, scratch).emit()
 
 
@@ -208,7 +209,7 @@ class _Emitter:
         loop(b, self.p.depth, row, 2)
 
     def _pack_across(self, scratch: ArrayOperand, right: Value, width: int) -> None:
-        """Copies rows of lanes that are not neighbours, by vector loads with a stride."""
+        """Copy rows of lanes that are not adjacent, with strided vector loads."""
         b, array = self.b, self.rhs[0]
         down, along = self.p.right
         stored = ir.IntType(8) if array.dtype.kind == "b" else element(array.dtype)
@@ -217,7 +218,7 @@ class _Emitter:
         def row(k: Value) -> None:
             base = at(b, array, moved(b, right, k, down))
             places = b.gep(base, [lanes], inbounds=True, source_etype=stored)
-            places.type = vector(POINTER, width)  # the library takes it for one address
+            places.type = vector(POINTER, width)  # llvmlite assumes a single address
             value = _gather(b, places, stored, width, array.dtype.itemsize)
             if array.dtype.kind == "b":
                 value = b.icmp_unsigned("!=", value, ir.Constant(value.type, [0] * width))
@@ -260,7 +261,7 @@ class _Emitter:
 
 
 def _gather(b: Builder, places: Value, stored: Value, lanes: int, align: int) -> Value:
-    """`llvm.masked.gather`: constant strides become strided vector loads."""
+    """Emit `llvm.masked.gather`: constant strides become strided vector loads."""
     type_ = vector(stored, lanes)
     short = {"float": "f32", "double": "f64"}.get(str(stored), str(stored))
     name = f"llvm.masked.gather.v{lanes}{short}.v{lanes}p0"

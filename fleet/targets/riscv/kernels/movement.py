@@ -1,4 +1,4 @@
-"""Operations that move data: what cannot be a view of its operand (see `views`), so that elements are copied."""
+"""Operations that move data: results that cannot be views of operands (see `views`), so elements are copied."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def emit_copy(
     walk: Sequence[int],
     start: Value,
 ) -> None:
-    """Copies `shape` elements between two strided places, converting to the target's dtype."""
+    """Copy `shape` elements between two strided places, converting to the target's dtype."""
 
     def body(offsets: list[Value], inner: Sequence[int], lanes: int) -> None:
         store(b, target, offsets[0], load_spread(b, source, offsets[1], target.dtype, lanes, inner[1]))
@@ -48,7 +48,7 @@ def emit_copy(
 
 
 def emit_reshape(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
-    """The same elements in C order under another shape, where the operand's own order allows no view."""
+    """Emit a reshape that copies in C order, if the operand's strides allow no view."""
     if operand.size != out.size:
         raise refuse(op, f"{operand.size} elements into shape {out.shape}")
     flat = contiguous(operand.shape)
@@ -56,7 +56,7 @@ def emit_reshape(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOpera
 
 
 def emit_concat(b: Builder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand]) -> None:
-    """`numpy.concatenate` along one axis."""
+    """Emit `numpy.concatenate` along one axis."""
     rank = len(out.shape)
     axis: int = attributes_of(op)["axis"]
     if not -rank <= axis < rank:
@@ -74,7 +74,7 @@ def emit_concat(b: Builder, op: FleetOp, out: ArrayOperand, operands: Sequence[A
 
 
 def emit_pad(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand, value: ArrayOperand) -> None:
-    """`numpy.pad` with a constant: everything filled, then the operand copied over its place."""
+    """Emit `numpy.pad` with a constant: fill everything, then copy the operand to its place."""
     found = attributes_of(op)
     low: list[int] = found["low"]
     expected = tuple(a + n + z for a, n, z in zip(low, operand.shape, found["high"], strict=True))
@@ -86,7 +86,7 @@ def emit_pad(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand, 
 
 
 def emit_gather(b: Builder, op: FleetOp, out: ArrayOperand, table: ArrayOperand, indices: ArrayOperand) -> None:
-    """`numpy.take` along an axis: negative indices count from the end, others out of range are a fault."""
+    """Emit `numpy.take` along an axis: negative indices count from the end, others out of range are a fault."""
     axis = int(attributes_of(op).get("axis", 0))
     if not table.shape or indices.dtype.kind != "i":
         raise refuse(op, f"indices of dtype {indices.dtype} into shape {table.shape}; expected integers into rank 1 or more")
@@ -114,7 +114,7 @@ def emit_gather(b: Builder, op: FleetOp, out: ArrayOperand, table: ArrayOperand,
 def emit_scatter(
     b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand, indices: ArrayOperand, updates: ArrayOperand
 ) -> None:
-    """Rows put into, or combined with, those of a copy of the operand, one index after another (see `emit_gather`)."""
+    """Copy the operand, then write or combine rows of it with updates, one index after another (see `emit_gather`)."""
     reduction = str(attributes_of(op)["reduction"])
     emit_copy(b, out.shape, out, out.strides, index(0), operand, operand.strides, index(0))
     rows, dtype = out.shape[0], out.dtype
@@ -138,7 +138,7 @@ def emit_scatter(
 
 
 def emit_constant(b: Builder, op: ConstantOp, out: ArrayOperand) -> None:
-    """Fills the result with the number."""
+    """Fill the result with the number."""
     value = op.value.value.data
     if not is_float(out.dtype) and out.dtype.kind != "b":
         limits = np.iinfo(out.dtype)
@@ -148,7 +148,7 @@ def emit_constant(b: Builder, op: ConstantOp, out: ArrayOperand) -> None:
 
 
 def emit_item(b: Builder, out: ArrayOperand, operand: ArrayOperand) -> None:
-    """The one element as a number."""
+    """Emit the only element as a number."""
     if operand.dtype == np.uint64 and out.dtype == np.int64:
         word = load(b, operand, index(0), operand.dtype)
         emit_fault(b, b.icmp_signed("<", word, index(0)), RuntimeFault.INTEGER, word, index(0))
@@ -156,14 +156,14 @@ def emit_item(b: Builder, out: ArrayOperand, operand: ArrayOperand) -> None:
 
 
 def emit_check(b: Builder, op: CheckOp, out: ArrayOperand, operand: ArrayOperand) -> None:
-    """A truth value that has to hold."""
+    """Emit a condition that must hold."""
     holds = load(b, operand, index(0), np.dtype(np.bool_))
     emit_fault(b, b.not_(holds), RuntimeFault.CHECK, index(check_number(op)), index(0))
     store(b, out, index(0), holds)
 
 
 def emit_fill(b: Builder, out: ArrayOperand, value: float) -> None:
-    """Fills an array with a number."""
+    """Fill an array with a number."""
 
     def body(offsets: list[Value], _walk: Sequence[int], lanes: int) -> None:
         store(b, out, offsets[0], number(out.dtype, value, lanes))
@@ -174,7 +174,7 @@ def emit_fill(b: Builder, out: ArrayOperand, value: float) -> None:
 def emit_rope(
     b: Builder, out: ArrayOperand, operand: ArrayOperand, cos: ArrayOperand, sin: ArrayOperand, *, interleaved: bool
 ) -> None:
-    """Rotary embedding (`RopeOp`): pairs of elements turned by the angle that broadcasts to them."""
+    """Emit a rotary embedding (`RopeOp`): rotate pairs of elements by the broadcast angles."""
     half = (*out.shape[:-1], out.shape[-1] // 2)
     turn = [s for s in (broadcast_strides(a, half) for a in (cos, sin)) if s is not None]
     assert len(turn) == 2, "shapes are checked before code is made"

@@ -1,4 +1,4 @@
-"""Which kernel an operation gets, how much scratch it needs, how long it takes at most, and when two share one function."""
+"""The kernel of each operation, its scratch and maximum run time, and which operations share one function."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from fleet.targets.riscv.kernels.matmul import collapsed, emit_matmul, product_o
 from fleet.targets.riscv.plan import refuse
 
 RiscvKernel: TypeAlias = Callable[[Builder, FleetOp, ArrayOperand, Sequence[ArrayOperand], Value], None]
-"""Writes an operation's code: its result, its operands, scratch."""
+"""Emits an operation's code. Arguments: builder, operation, result, operands, scratch."""
 
 
 def describe(op: FleetOp, arrays: Sequence[ArrayOperand]) -> str:
-    """What the code of an operation depends on besides addresses: equal descriptions share a function."""
+    """Return everything that an operation's code depends on besides addresses; equal descriptions share a function."""
     parts = [f"{a.dtype.name}{a.shape}{a.strides}{'' if a.constant is None else repr(a.constant)}" for a in arrays]
     extra = repr(constant_value(op)) if isinstance(op, d.ConstantOp) else str(op) if isinstance(op, d.RegionOp) else ""
-    types = ",".join(str(is_tensor(v.type)) for v in op.operands)  # Python numbers are weak
+    types = ",".join(str(is_tensor(v.type)) for v in op.operands)  # Python numbers are weakly typed
     return f"{op.name}{sorted(attributes_of(op).items())}{extra}{types}" + ";".join(parts)
 
 
 def emit(b: Builder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand], scratch: Value) -> None:
-    """The body of an operation whose result has elements. Raises DeviceError for what the target lacks."""
+    """Emit the body of an operation whose result has elements. Raises DeviceError if the target lacks it."""
     kernel = KERNELS.get(type(op))
     if kernel is None:
         raise refuse(op, "not supported")
@@ -43,12 +43,12 @@ def emit(b: Builder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOpe
 
 
 def _of(emit_: Callable[..., None]) -> RiscvKernel:
-    """Of the operation and its operands."""
+    """Adapt an emitter that takes the operation and its operands."""
     return lambda b, op, out, x, _scratch: emit_(b, op, out, *x)
 
 
 def _composite(emit_: Callable[[Builder, ArrayOperand, Sequence[ArrayOperand], Mapping[str, Any]], None]) -> RiscvKernel:
-    """Of operands and attributes, in floating point."""
+    """Adapt an emitter that takes operands and attributes, in floating point."""
 
     def kernel(b: Builder, op: FleetOp, out: ArrayOperand, x: Sequence[ArrayOperand], _scratch: Value) -> None:
         _check_float(op, out)
@@ -79,7 +79,7 @@ def _emit_attention(b: Builder, op: FleetOp, out: ArrayOperand, x: Sequence[Arra
 
 
 def _with_bodies(emit_: Callable[..., None]) -> RiscvKernel:
-    """Of an operation with bodies."""
+    """Adapt an emitter of an operation with bodies."""
     return lambda b, op, out, x, scratch: emit_(b, op, out, x, scratch, bodies.Inner(emit, workspace, isa_of(b)))
 
 
@@ -114,7 +114,7 @@ KERNELS: Mapping[type[FleetOp], RiscvKernel] = {
     d.LinearOp: _emit_linear,
     d.AttentionOp: _emit_attention,
 }
-"""Operation -> its code. Views (`fleet.targets.riscv.views`) need none, and a print is its operands' text."""
+"""Operation -> its kernel. Views (`fleet.targets.riscv.views`) need none; a print is formatted from its operands."""
 
 
 def _attention(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> Attention:
@@ -124,7 +124,7 @@ def _attention(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> Attenti
 
 
 def workspace(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> int:
-    """Bytes of scratch that the operation needs."""
+    """Return the bytes of scratch that the operation needs."""
     if isinstance(op, d.RegionOp):
         return bodies.body_workspace(op, arrays[1:], workspace, isa)
     if isinstance(op, d.AttentionOp):
@@ -148,7 +148,7 @@ def _broadcasts(lhs: Sequence[int], rhs: Sequence[int]) -> bool:
 
 
 def work(op: FleetOp, arrays: Sequence[ArrayOperand]) -> tuple[int, int]:
-    """Upper estimate of instructions retired, and the multiply-adds that the operation stands for."""
+    """Return an upper estimate of retired instructions, and the multiply-adds of the operation."""
     out, *operands = arrays
     if isinstance(op, d.RegionOp):
         return bodies.body_work(op, operands, work, workspace, DEFAULT_ISA)

@@ -1,9 +1,8 @@
 """Reductions over axes, argmax and argmin, cumulative sums.
 
-Sums run sequentially in C order of the reduced axes, in the result's dtype. Where the reduced elements are neighbours and
-the instruction set has vectors, lane l of a vector of W lanes sums elements l, l + W, l + 2 W ...; the lanes are added in
-ascending order, then what is left over in the same way with half as many lanes and so on. The variance takes two passes, as
-NumPy's.
+Sums run sequentially in C order of the reduced axes, in the result's dtype. If the reduced elements are adjacent and the
+instruction set has vectors, lane l of a vector of W lanes sums elements l, l + W, l + 2 W ... The lanes are added in ascending
+order, then the remainder in the same way with half as many lanes, and so on. The variance takes two passes, as in NumPy.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ Combine = Callable[[Value, Value], Value]
 
 
 class _Axes:
-    """An operand's dimensions, split into those that stay and those that are reduced."""
+    """An operand's dimensions, split into kept and reduced ones."""
 
     def __init__(self, op: FleetOp, operand: ArrayOperand, axes: Sequence[int], out: ArrayOperand, keepdims: bool) -> None:
         rank = len(operand.shape)
@@ -61,11 +60,11 @@ class _Axes:
 
     @property
     def across(self) -> bool:
-        """True when the reduced elements are neighbours, so that lanes hold parts of one result."""
+        """Whether the reduced elements are adjacent, so that lanes hold parts of one result."""
         return bool(self.sizes) and self.steps[-1] == 1
 
     def outer(self, b: Builder, size: int, body: Callable[[Value, Value, int], None]) -> None:
-        """`body(offset in out, offset of the first element, lanes)`: lanes are neighbouring results, where those have any."""
+        """Emit `body(offset in out, offset of the first element, lanes)`; lanes are adjacent results, if there are any."""
         strides = [contiguous(self.shape), self.outer_steps]
 
         def step(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
@@ -77,7 +76,7 @@ class _Axes:
         nest(b, self.shape, strides, [index(0)] * 2, step, size=size, unroll=1)
 
     def inner(self, b: Builder, start: Value, init: Carried, body: Callable[[Value, Carried], Carried]) -> Carried:
-        """`body(offset, carried)` over the reduced elements from `start`."""
+        """Emit `body(offset, carried)` over the reduced elements from `start`."""
         return nest_fold(b, self.sizes, [self.steps], [start], init, lambda offsets, carried: body(offsets[0], carried))
 
 
@@ -91,7 +90,7 @@ def fold_lanes(
     reduce: str,
     dtype: np.dtype,
 ) -> Value:
-    """Reduces `value(offset, lanes)` of `count` neighbours from `start` in the module's order; `reduce` as for `combine`."""
+    """Reduce `value(offset, lanes)` of `count` adjacent elements from `start` in the module's order; `reduce` as in `combine`."""
     total = init
     for first, width, times in pieces(count, lanes, overlap=False):
 
@@ -107,7 +106,7 @@ def fold_lanes(
 
 
 def neutral(dtype: np.dtype, reduce: str, lanes: int) -> Value:
-    """What changes nothing in a reduction of values of that dtype."""
+    """Return the neutral element of a reduction."""
     floating = is_float(dtype)
     if reduce == "add":
         return number(dtype, -0.0 if floating else 0, lanes)
@@ -119,7 +118,7 @@ def neutral(dtype: np.dtype, reduce: str, lanes: int) -> Value:
 
 
 def combine(b: Builder, reduce: str, x: Value, y: Value, dtype: np.dtype) -> Value:
-    """One step: "add", "mul", "max" or "min", NumPy's NaN and truth values included."""
+    """Emit one step: "add", "mul", "max" or "min", with NumPy's treatment of NaN and bools."""
     floating = is_float(dtype)
     match reduce:
         case "add":
@@ -133,7 +132,7 @@ def combine(b: Builder, reduce: str, x: Value, y: Value, dtype: np.dtype) -> Val
 
 
 def collapse(b: Builder, reduce: str, part: Value, start: Value, dtype: np.dtype) -> Value:
-    """All lanes of a vector and `start`, the lanes in ascending order."""
+    """Reduce all lanes of a vector and `start`, the lanes in ascending order."""
     floating = is_float(dtype)
     if reduce in ("add", "mul") and floating:
         return call_reduction(b, f"f{reduce}", part, start)
@@ -166,7 +165,7 @@ REDUCTIONS: Mapping[type[FleetOp], str] = {
 
 
 def emit_reduce(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
-    """`reduce_sum`, `reduce_prod`, `reduce_max`, `reduce_min`, `reduce_any`, `reduce_all`, `mean`, `var`."""
+    """Emit `reduce_sum`, `reduce_prod`, `reduce_max`, `reduce_min`, `reduce_any`, `reduce_all`, `mean` or `var`."""
     found = attributes_of(op)
     dtype, reduce = out.dtype, REDUCTIONS[type(op)]
     axes = _Axes(op, operand, found["axes"], out, bool(found["keepdims"]))
@@ -218,7 +217,7 @@ def emit_reduce(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperan
 
 
 def emit_argument(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
-    """`argmax`, `argmin`: the lowest index of the best value; the first NaN wins over all."""
+    """Emit `argmax` or `argmin`: the lowest index of the best value; the first NaN wins."""
     axes = _Axes(op, operand, [attributes_of(op)["axis"]], out, keepdims=False)
     if not axes.count and out.size:
         raise refuse(op, f"{kind_of(op)} of no elements")
@@ -238,14 +237,14 @@ def emit_argument(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOper
             return [b.select(better, value, best), b.select(better, i, where), b.add(i, number(out.dtype, 1))]
 
         zero = number(out.dtype, 0)
-        # The first element meets itself once: equal values never replace, so it keeps index 0.
+        # The first element is compared with itself once: equal values never replace, so it keeps index 0.
         store(b, out, target, axes.inner(b, start, [load(b, operand, start), zero, zero], compare)[1])
 
     axes.outer(b, 1 << 20, body)
 
 
 def emit_argsort(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
-    """`numpy.argsort`, stable: an element's place is the number of those that come before it, which takes n**2 steps a row."""
+    """Emit a stable `numpy.argsort`: an element's rank is the number of elements before it, which takes n**2 steps per row."""
     axis = attributes_of(op)["axis"] % max(1, len(operand.shape))
     if operand.shape != out.shape or not out.shape:
         raise refuse(op, f"shape {operand.shape} to {out.shape}; expected the same, of rank 1 or more")
@@ -253,7 +252,7 @@ def emit_argsort(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOpera
     count, apart, dtype = out.shape[axis], operand.strides[axis], operand.dtype
 
     def less(x: Value, y: Value) -> Value:
-        if is_float(dtype):  # NaN comes after all others
+        if is_float(dtype):  # NaN comes last
             last = b.and_(b.fcmp_unordered("uno", y, y), b.fcmp_ordered("ord", x, x))
             return b.or_(b.fcmp_ordered("<", x, y), last)
         return integer_compare(b, "<", x, y, dtype)
@@ -279,7 +278,7 @@ def emit_argsort(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOpera
 
 
 def emit_cumsum(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
-    """`numpy.cumsum` along one axis, sequentially."""
+    """Emit `numpy.cumsum` along one axis, sequentially."""
     axis = attributes_of(op)["axis"] % max(1, len(operand.shape))
     if operand.shape != out.shape or not out.shape:
         raise refuse(op, f"shape {operand.shape} to {out.shape}; expected the same, of rank 1 or more")

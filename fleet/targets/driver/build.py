@@ -22,21 +22,21 @@ def build_program(
     debug: bool = False,
     compiler: str = "g++",
 ) -> Path:
-    """Compiles and links a host program; the compiler's own words go to standard error.
+    """Compile and link a host program; the compiler's own output goes to standard error.
 
     Args:
         sources: C++17 files.
         output: the program.
-        folders: where headers are, beside that of `fleet_host.h`.
+        folders: with headers, in addition to that of `fleet_host.h`.
         macros: "NAME" or "NAME=VALUE".
         debug: for a debugger instead of for speed.
-        compiler: name or path of a C++17 compiler that takes g++'s options.
+        compiler: name or path of a C++17 compiler that accepts g++'s options.
 
     Returns:
         The program's path.
 
     Raises:
-        SetupError: there is no such compiler.
+        SetupError: the compiler does not exist.
         FleetError: a source is missing or does not compile.
     """
     program = shutil.which(compiler)

@@ -1,4 +1,4 @@
-"""Prints a driver's program: C++17 over the functions of `fleet_host.h`. `targets` lists the languages there are."""
+"""Prints a driver's program as C++17 that uses `fleet_host.h`. `targets` lists the languages."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["HPP", "DriverLanguage", "print_cpp", "targets"]
 
 _PARAMETERS: Mapping[str, str] = {"device": "HANDLE& ", "memory": "HANDLE& ", "folder": "char* ", "int": "int "}
 _TYPES: Mapping[str, str] = {"float32": "float", "float64": "double", "float16": "uint16_t", "bool": "uint8_t"}
-"""Of an element on the host; integers have their own names, FP16 stands as its bits."""
+"""C++ type of an element on the host; integers have their own names, FP16 is stored as bits."""
 _GIVES: Mapping[str, str] = {"nothing": "void", "word": "uint32_t", "address": "uint64_t"}
 
 
 @dataclass(frozen=True)
 class DriverLanguage:
-    """A language that drivers are printed in. suffix: of a file of it."""
+    """A language that drivers are printed in. suffix: of its files."""
 
     name: str
     suffix: str
@@ -30,7 +30,7 @@ class DriverLanguage:
 
 
 def print_cpp(program: st.DriverProgram) -> str:
-    """The text below the title line, which has the content's hash in it and is the caller's."""
+    """Return the text below the title line; the caller adds that line, which contains the content's hash."""
     lines = list(_Printer().block(program.body, ""))
     if program.namespace is not None:
         lines = [f"namespace {program.namespace} {{", "", *lines, "", f"}}  // namespace {program.namespace}"]
@@ -50,7 +50,7 @@ def _declared(parameter: st.Parameter | st.ArrayName) -> str:
 
 
 def _escaped(text: str) -> str:
-    """As it stands between quotes."""
+    """Escape text for a string literal."""
     return re.sub(r'[\\"]|[\x00-\x1f\x7f]', lambda m: f"\\{m[0]}" if m[0] in '\\"' else f"\\{ord(m[0]):03o}", text)
 
 
@@ -73,7 +73,7 @@ class _Printer:
     def statement(self, s: st.Node) -> Iterator[str]:
         match s:
             case st.Annotation(text):
-                # A line's end, or a backslash there, would lead out of the comment.
+                # A line break or a final backslash would end or extend the comment.
                 yield f"// {' '.join(text.split())}".rstrip("\\ ") if text else ""
             case st.Define():
                 yield self._define(s)
@@ -159,7 +159,7 @@ class _Printer:
         yield "}"
 
     def _word(self, value: Number) -> str:
-        """A register's value: expressions are 64 bits wide and their value fits 32."""
+        """Return a register's value: expressions have 64 bits, and their value fits into 32."""
         return f"(uint32_t)({self.number(value)})" if isinstance(value, Expr) else f"{value}" if value < 1 << 31 else f"{value}u"
 
     def _define(self, s: st.Define) -> str:
@@ -174,4 +174,4 @@ class _Printer:
 HPP = DriverLanguage("hpp", ".h", print_cpp)
 
 targets = SimpleNamespace(hpp=HPP)
-"""As seed 004 takes them: `targets.hpp`."""
+"""For scripts in the seeds' form: `targets.hpp`."""

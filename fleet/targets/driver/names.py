@@ -1,4 +1,4 @@
-"""Names that are unique, and names that C++ takes."""
+"""Unique names, and names that are valid in C++."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _KEYWORDS = frozenset({
 
 
 def identifier(name: str) -> str:
-    """The name as C++ takes it: other characters become _, keywords and names of the language get one behind them.
+    """Return a valid C++ name: other characters become _, keywords and names of the language get a trailing _.
 
-    Names with two underscores or a capital behind a first one belong to the compiler, so runs of underscores become one.
+    Names with two underscores, or an underscore and a capital letter, belong to the compiler, so runs of underscores become one.
     """
     clean = re.sub(r"__+", "_", re.sub(r"[^0-9A-Za-z_]", "_", name)) or "_"
     if clean[0].isdigit() or (clean[0] == "_"):
@@ -39,9 +39,9 @@ class Names:
         self._taken = Taken(taken)
 
     def unique(self, name: str) -> str:
-        """The name, with a number behind it where it is taken."""
+        """Return the name, with a number appended if it is taken."""
         return self._taken.unique(name, "_")
 
     def unique_identifier(self, name: str) -> str:
-        """The same of a name that C++ takes."""
+        """Return a unique, valid C++ name."""
         return self.unique(identifier(name))

@@ -1,4 +1,4 @@
-"""What every host program does with the registers of a device, whatever set it has."""
+"""Register accesses that every host program needs, for any instruction set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEVICE, MEMORY, FOLDER = st.Parameter("device", "device"), st.Parameter("h2cx", 
 
 
 def status_of(description: Description, unit: str) -> int:
-    """Number of a unit's status register. Raises DeviceError if it has none."""
+    """Return the number of a unit's status register. Raises DeviceError if it has none."""
     status = description.units[unit].status
     if status is None:
         raise DeviceError("it has no status register", where=f"unit '{unit}'")
@@ -26,7 +26,7 @@ def status_of(description: Description, unit: str) -> int:
 
 
 def wait_for(description: Description, instruction: str) -> st.WaitFor:
-    """Waits until the unit of an instruction is done. Raises DeviceError as `status_of`."""
+    """Wait until the unit of an instruction is done. Raises DeviceError as `status_of` does."""
     return st.WaitFor(status_of(description, description.instructions[instruction].unit), 1)
 
 
@@ -43,14 +43,14 @@ def issue_call(description: Description, call: Call, written: dict[int, int]) ->
 
 
 def parameter_writes(description: Description, values: Mapping[str, int]) -> Iterator[st.CsbWrite]:
-    """Writes parameter registers: name -> value."""
+    """Write parameter registers: name -> value."""
     registers = {r.name: r for r in description.registers}
     for name, value in values.items():
         yield st.CsbWrite(registers[name].number, value, registers[name].title)
 
 
 def fetch_binary(description: Description, offset: Number, beats: Number, tasks: Number) -> Iterator[st.Node]:
-    """Lets the device fetch and run a binary at an offset of its memory, and waits. Raises DeviceError as `status_of`."""
+    """Let the device fetch and run a binary at an offset of its memory, and wait. Raises DeviceError as `status_of` does."""
     fetch = description.fetch
     assert fetch is not None
     yield st.CsbWrite(fetch.address.number, offset, fetch.address.title)

@@ -1,4 +1,4 @@
-"""The driver's program: what a host does with a device, without a language. A target prints it (`fleet.targets.driver.cpp`)."""
+"""The driver's program: what a host does with a device, independent of a language. `fleet.targets.driver.cpp` prints it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Parameter:
-    """Of a function. kind: "device" (registers), "memory" (DMA), "folder" (text) or "int"."""
+    """A parameter of a function. kind: "device" (registers), "memory" (DMA), "folder" (text) or "int"."""
 
     name: str
     kind: str
@@ -60,7 +60,7 @@ class ArrayName:
 
     @property
     def count(self) -> int:
-        """Elements."""
+        """Number of elements."""
         return prod(self.shape)
 
 
@@ -71,20 +71,20 @@ class Block:
     body: list[Node] = field(default_factory=list["Node"])
 
     def add(self, *statements: Node) -> None:
-        """Appends."""
+        """Append statements."""
         self.body += statements
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """A line for people."""
+    """A comment line."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Define:
-    """A global: kind "address" (64 bits, hexadecimal where it is a number) or "int" (changes while the program runs)."""
+    """A global: kind "address" (64 bits, a constant in hexadecimal) or "int" (changes while the program runs)."""
 
     name: str
     kind: str
@@ -94,7 +94,7 @@ class Define:
 
 @dataclass(frozen=True)
 class Assign:
-    """Gives an "int" a value."""
+    """Assigns a value to an "int"."""
 
     name: str
     value: Number
@@ -109,7 +109,7 @@ class CsbRead:
 
 @dataclass(frozen=True)
 class CsbWrite:
-    """Writes a register. title: what it is."""
+    """Writes a register. title: its description."""
 
     register: int
     value: Number
@@ -144,7 +144,7 @@ class CopyFile:
 
 @dataclass(frozen=True)
 class DefineArray:
-    """Room for an array, filled with zeros: of a function, or of the whole program."""
+    """An array filled with zeros: of a function, or of the whole program."""
 
     array: ArrayName
 
@@ -167,7 +167,7 @@ class CopyArray:
 
 @dataclass(frozen=True)
 class StoreTensor:
-    """Puts an array into DDR at an absolute address, as the device has it."""
+    """Writes an array to DDR at an absolute address, in the device's layout."""
 
     array: ArrayName
     address: int
@@ -176,7 +176,7 @@ class StoreTensor:
 
 @dataclass(frozen=True)
 class LoadTensor:
-    """Gets an array from DDR."""
+    """Reads an array from DDR."""
 
     array: ArrayName
     address: int
@@ -194,7 +194,7 @@ class HostKernel:
 
 @dataclass(frozen=True)
 class CallKernel:
-    """Calls a declared function with arrays in the order of its parameters, and ends the program where it reports a fault."""
+    """Calls a declared function with arrays in the order of its parameters; ends the program if it reports a fault."""
 
     kernel: HostKernel
     arrays: Sequence[ArrayName]
@@ -202,7 +202,7 @@ class CallKernel:
 
 @dataclass(frozen=True)
 class Ports:
-    """Tables of a model's inputs and outputs, and a function that runs the model by them.
+    """Tables of a model's inputs and outputs, and a function that runs the model with them.
 
     run: the function that takes them all; inputs, outputs: name in the model -> parameter, in order.
     """
@@ -214,7 +214,7 @@ class Ports:
 
 @dataclass(frozen=True)
 class CallFunction:
-    """Calls a function with its own parameters' names."""
+    """Calls a function, passing its parameters by their own names."""
 
     name: str
     parameters: Sequence[Parameter]
@@ -222,14 +222,14 @@ class CallFunction:
 
 @dataclass(frozen=True)
 class Return:
-    """Gives back a register's value, or a number."""
+    """Returns a register's value, or a number."""
 
     value: CsbRead | Number
 
 
 @dataclass(frozen=True)
 class IfThen:
-    """Where the expression is not 0."""
+    """Runs its body if the expression is not 0."""
 
     condition: Number
     then: Block
@@ -238,7 +238,7 @@ class IfThen:
 
 @dataclass(frozen=True)
 class For:
-    """`index` from 0 to below `count`."""
+    """Runs its body with `index` from 0 to below `count`."""
 
     index: str
     count: Number
@@ -247,7 +247,7 @@ class For:
 
 @dataclass(frozen=True)
 class DriverFunction:
-    """A function. gives: "nothing", "word" (32 bits) or "address"."""
+    """A function. gives: type of its result, "nothing", "word" (32 bits) or "address"."""
 
     name: str
     parameters: Sequence[Parameter | ArrayName]
@@ -282,7 +282,7 @@ Node = (
 
 @dataclass(frozen=True)
 class DriverProgram:
-    """All of it. namespace: None for none. tensors: whether it moves tensors, and so includes what it needs for that."""
+    """The program. namespace: None for none. tensors: whether it moves tensors, and needs the header for that."""
 
     body: Block
     namespace: str | None = None

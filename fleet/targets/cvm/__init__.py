@@ -1,1 +1,1 @@
-"""The VM in C: bytecode and kernels that are compiled ahead of time, run by `fleet-vm` in a process of its own."""
+"""The VM in C: bytecode and kernels compiled ahead of time, run by `fleet-vm` in its own process."""

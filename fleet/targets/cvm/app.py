@@ -1,4 +1,4 @@
-"""A model as a program of its own: bytecode, kernels, the sources of the C VM and a Makefile."""
+"""Exports a model as a standalone program: bytecode, kernels, the sources of the C VM and a Makefile."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _FILES = Path(__file__).resolve().parent / "app"
 
 
 def machine_names() -> tuple[str, ...]:
-    """What `machine_named` takes."""
+    """Return the names that `machine_named` accepts."""
     return (*MACHINES, "native")
 
 
 def machine_named(name: str | None) -> Machine:
-    """A machine; None: the kind of this one, with what processors of that kind have in common. Raises FleetError."""
+    """Return a machine; None: the kind of this machine, with the features common to that kind. Raises FleetError."""
     kind = _KINDS.get(platform.machine(), "native") if name is None else name
     if kind == "native":
         return native()
@@ -33,14 +33,14 @@ def machine_named(name: str | None) -> Machine:
 
 
 def export_app(program: Program, folder: Path, machine: Machine) -> tuple[Path, ...]:
-    """Writes all that `make` needs for a program `model` into a folder, which is made; files of the same names are replaced.
+    """Write everything that `make` needs for a program `model` into a folder, which is created; existing files are replaced.
 
     Args:
         program: after the passes of `fleet.targets.riscv.prepare`, with its weights.
         folder: for model.fbc, kernels.o, kernels.txt, vm/*, embed.c and Makefile.
-        machine: what the kernels are compiled for; the C sources are for any.
+        machine: target of the kernels; the C sources are portable.
 
-    Returns the files. Raises DeviceError for an operation without code, FleetError where the folder cannot be written.
+    Returns the files. Raises DeviceError for an operation without code, FleetError if the folder cannot be written.
     """
     compiled = compile_vm(program)
     about = f"{machine.name}: {machine.triple}, {machine.cpu}\n" + "".join(

@@ -1,4 +1,4 @@
-"""Builds `fleet-vm` and the shared objects with kernels, once for each content: `cvm` in fleet's cache."""
+"""Builds `fleet-vm` and the shared objects with kernels, once per content: `cvm` in fleet's cache."""
 
 from __future__ import annotations
 
@@ -32,17 +32,18 @@ __all__ = [
 FLAGS: tuple[str, ...] = ("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2")
 WARNINGS: tuple[str, ...] = ("-Wall", "-Wextra", "-Wshadow", "-Wconversion")
 LIBRARIES: tuple[str, ...] = ("-lm", "-ldl")
-"""libdl is empty where libc has it."""
+"""libdl is empty if libc contains it."""
 
 
 @dataclass(frozen=True)
 class CrossToolchain:
-    """How programs for a machine are built and run here.
+    """How programs for a machine are built and run on this one.
 
     Attributes:
-        compiler: of C11, with gcc's options; missing: what is not installed and how to get it, or None.
-        launcher: what stands in front of a program's name to run it.
-        machine: what the kernels are compiled for.
+        compiler: of C11, with gcc's options.
+        launcher: words before a program's name to run it.
+        machine: target of the kernels.
+        missing: what is not installed and how to get it, or None.
     """
 
     compiler: str
@@ -52,14 +53,14 @@ class CrossToolchain:
 
 
 def host_toolchain() -> CrossToolchain:
-    """This machine's own: `cc`, or `gcc`."""
+    """Return this machine's own toolchain: `cc`, or `gcc`."""
     found = next((c for c in ("cc", "gcc") if shutil.which(c)), None)
     missing = None if found else "no C compiler is installed; install the package gcc"
     return CrossToolchain(found or "cc", (), native(), missing)
 
 
 def riscv_toolchain() -> CrossToolchain:
-    """Debian's cross compiler, and qemu-user to run what it makes."""
+    """Return Debian's cross compiler, and qemu-user to run its programs."""
     compiler, emulator = "riscv64-linux-gnu-gcc", "qemu-riscv64"
     packages = {compiler: "gcc-riscv64-linux-gnu libc6-dev-riscv64-cross", emulator: "qemu-user"}
     missing = [tool for tool in packages if shutil.which(tool) is None]
@@ -71,23 +72,23 @@ def riscv_toolchain() -> CrossToolchain:
 
 @lru_cache(maxsize=4)
 def _sysroot(compiler: str) -> str:
-    """Where the libraries of a cross compiler lie: the folder that has lib/libc.so.6."""
+    """Return the folder of a cross compiler's libraries, which contains lib/libc.so.6."""
     library = Path(run([compiler, "-print-file-name=libc.so.6"]).stdout.strip())
     return str(library.resolve().parent.parent) if library.is_absolute() else "/"
 
 
 def vm_folder() -> Path:
-    """The folder with the C sources."""
+    """Return the folder with the C sources."""
     return Path(__file__).resolve().parent / "vm"
 
 
 def sources() -> tuple[Path, ...]:
-    """The C files of `fleet-vm`, in order."""
+    """Return the C files of `fleet-vm`, in order."""
     return tuple(sorted(vm_folder().glob("*.c")))
 
 
 def build_vm(tools: CrossToolchain, flags: Sequence[str] = ()) -> Path:
-    """`fleet-vm`, with more flags of the compiler where they are given. Raises SetupError, FleetError if it does not compile."""
+    """Build `fleet-vm`. flags: further compiler options. Raises SetupError, FleetError if it does not compile."""
     files = (*sources(), vm_folder() / "vm.h")
     digest = hashlib.sha256("\0".join((*FLAGS, *LIBRARIES, *flags, _version(tools))).encode())
     for file in files:
@@ -101,7 +102,7 @@ def build_vm(tools: CrossToolchain, flags: Sequence[str] = ()) -> Path:
 
 
 def build_kernels(program: VmProgram, tools: CrossToolchain) -> Path:
-    """A shared object with the kernels. Raises SetupError, FleetError if it cannot be linked, DeviceError."""
+    """Build a shared object with the kernels. Raises SetupError, FleetError if it cannot be linked, DeviceError."""
     import llvmlite
     import llvmlite.binding as llvm
 
@@ -136,7 +137,7 @@ def _compile(line: Sequence[str], what: str) -> None:
 
 
 def _kept(kind: str, key: str, make: Callable[[Path], None]) -> Path:
-    """The folder in the cache that was made from what `key` stands for; made now if it is missing or damaged."""
+    """Return the cache folder for `key`; make it if it is missing or damaged."""
     home = cache_root() / "cvm"
     place = home / f"{kind}-{key[:32]}"
     try:
@@ -156,7 +157,7 @@ def _kept(kind: str, key: str, make: Callable[[Path], None]) -> Path:
             folder.rename(place)
     except (OSError, subprocess.SubprocessError) as error:
         try:
-            check_folder(place, key)  # another process made it in the meantime
+            check_folder(place, key)  # another process made it meanwhile
         except BrokenSealError:
             raise SetupError(f"cannot build {kind} ({error})", where=str(home), hint="set FLEET_CACHE to a folder") from error
     return place

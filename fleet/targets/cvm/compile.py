@@ -1,4 +1,4 @@
-"""Program -> what `fleet-vm` runs: bytecode for the target `c-vm`, and an object with its kernels."""
+"""Program -> the input of `fleet-vm`: bytecode for the target `c-vm`, and an object with its kernels."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from fleet.targets.riscv.isa import DEFAULT_ISA
 __all__ = ["MACHINES", "TARGET", "Machine", "VmProgram", "compile_vm", "native"]
 
 TARGET = "c-vm"
-"""What a module says that only `fleet-vm` can run."""
+"""Target of a module that only `fleet-vm` can run."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """What kernels are compiled for, as LLVM names it."""
+    """Target of kernels, in LLVM's terms."""
 
     name: str
     triple: str
@@ -46,7 +46,7 @@ MACHINES: dict[str, Machine] = {
 
 @dataclass(frozen=True)
 class VmProgram:
-    """module: the bytecode, with the weights; kernels: LLVM IR text; program: what both were made of."""
+    """module: the bytecode, with the weights; kernels: LLVM IR text; program: the source of both."""
 
     program: Program
     module: ByteCodeModule
@@ -55,9 +55,9 @@ class VmProgram:
 
 
 def compile_vm(program: Program) -> VmProgram:
-    """Compiles a program that went through the passes of `fleet.targets.riscv.prepare`.
+    """Compile a program after the passes of `fleet.targets.riscv.prepare`.
 
-    Raises DeviceError for an operation, dtype or shape for which there is no code, with the operation's id and place.
+    Raises DeviceError if there is no code for an operation, dtype or shape; names the operation's id and place.
     """
     kernels = generate_kernels(program)
     module = replace(ByteCodeConverter(program).convert(), target=TARGET)
@@ -65,13 +65,13 @@ def compile_vm(program: Program) -> VmProgram:
 
 
 def _made(module: ByteCodeModule) -> dict[str, np.ndarray]:
-    """Arrays for all weights: the VM has no generator of random numbers."""
+    """Return arrays for all weights: the VM cannot generate random numbers."""
     return {name: module.weights[name] for name in module.weights}
 
 
 @lru_cache(maxsize=1)
 def native() -> Machine:
-    """This machine."""
+    """Return this machine."""
     import llvmlite.binding as llvm
 
     features = llvm.get_host_cpu_features().flatten()
@@ -79,7 +79,7 @@ def native() -> Machine:
 
 
 def kernels_object(llvm_ir: str, machine: Machine, *, assembly: bool = False) -> bytes:
-    """A position-independent object, or its assembly text. Raises DeviceError if LLVM cannot make code for the machine."""
+    """Return a position-independent object, or its assembly text. Raises DeviceError if LLVM has no code for the machine."""
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()

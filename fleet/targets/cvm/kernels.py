@@ -1,10 +1,10 @@
 """Program -> LLVM IR of its kernels, with the table in which `fleet-vm` finds them.
 
-The code of an operation is the RISC-V target's (`fleet.targets.riscv.codegen`): one source of kernels for all, so that engines give
-the same bits. A kernel belongs to a dispatch hint, and is made for operands that lie in one way: the table says which strides and
-which known numbers it was made for. Movements that copy nothing have no kernel: the VM makes views itself, with the strides that
-NumPy gives (`fleet.targets.riscv.views`). An operand whose strides only the run knows (what a loop carries) is contiguous for its
-kernel; the VM copies one that is not.
+An operation's code is the RISC-V target's (`fleet.targets.riscv.codegen`): all engines share one source of kernels and so give the
+same bits. A kernel belongs to a dispatch hint and to one layout of the operands: the table states the strides and known numbers
+that it was made for. Movements without copies have no kernel: the VM makes views itself, with NumPy's strides
+(`fleet.targets.riscv.views`). An operand whose strides are known only at run time (a value carried by a loop) is contiguous for its
+kernel; otherwise the VM copies it.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from fleet.transforms.simplify.infer_shapes import check_known
 __all__ = ["VERSION", "KernelModule", "generate_kernels"]
 
 VERSION = 1
-"""Of the table; `KERNELS_VERSION` in vm.h."""
+"""Version of the table; `KERNELS_VERSION` in vm.h."""
 
 _NO_CODE = (d.PrintOp, d.ConstantOp, d.ElementOp)
 _TRAP = re.compile(r'call void @"llvm\.trap"\(\)\s*unreachable')
 
 Strides: TypeAlias = tuple[int, ...] | None
-"""Steps in elements; None where only the run knows them."""
+"""Strides in elements; None if known only at run time."""
 
 
 @dataclass(frozen=True)
 class KernelModule:
-    """LLVM IR text, and how many kernels are in it."""
+    """LLVM IR text, and the number of kernels in it."""
 
     llvm_ir: str
     count: int
@@ -56,7 +56,7 @@ class KernelModule:
 
 @dataclass(frozen=True)
 class _Operand:
-    """strides: None for a C-contiguous operand; bits: of the number that it must be, or None."""
+    """strides: None for a C-contiguous operand; bits: of the number that it must equal, or None."""
 
     strides: Strides
     bits: int | None
@@ -71,17 +71,17 @@ class _Entry:
 
     @property
     def rank(self) -> tuple[str, int, int]:
-        """By hint as C compares strings, the most particular first."""
+        """Sort key: by hint as C compares strings, the most specific first."""
         known = sum(o.bits is not None for o in self.operands)
         walked = sum(o.strides is not None for o in self.operands)
         return self.hint, -known, -walked
 
 
 def generate_kernels(program: Program, isa: Isa = DEFAULT_ISA) -> KernelModule:
-    """Kernels for every operation of a program, those in bodies of decisions and loops too.
+    """Return kernels for every operation of a program, including those in bodies of decisions and loops.
 
     Raises:
-        DeviceError: an operation, dtype or shape for which there is no code, named by its id and place.
+        DeviceError: there is no code for an operation, dtype or shape; names its id and place.
     """
     try:
         check_known(program, "cvm")
@@ -118,7 +118,7 @@ class _Generator:
                 self._operation(op)
 
     def _bodies(self, op: d.RegionOp) -> None:
-        """What a body gets from outside lies as it does there; what a loop carries, only the run knows."""
+        """Record strides inside bodies: outer values keep theirs, those of values carried by a loop are known only at run time."""
         carried = len(op.carried) if isinstance(op, d.WhileOp) else 0
         given = op.operands[1:] if isinstance(op, d.IfOp) else op.operands
         for body in op.bodies:
@@ -157,7 +157,7 @@ class _Generator:
         return Buffer(op_id(op), "", 0, shape_of(value.type), dtype, self.strides.get(value))
 
     def _entry(self, n: int, kernel: Value) -> Value:
-        """`int64_t kernel_N(void *const *arrays)`: unpacks the pointers, says what the kernel noted."""
+        """Emit `int64_t kernel_N(void *const *arrays)`: unpacks the pointers and returns the kernel's fault."""
         function: Value = ir.Function(self.module, ir.FunctionType(I64, [POINTER]), f"kernel_{n}")
         function.linkage = "internal"
         function.attributes.add("nounwind")
@@ -169,7 +169,7 @@ class _Generator:
 
 
 def _viewed(op: FleetOp, given: Strides) -> Strides:
-    """The strides of a movement's result: of a view where there is one, else contiguous; None where only the run knows."""
+    """Return the strides of a movement's result: of a view if possible, else contiguous; None if known only at run time."""
     if given is None:
         return None
     shape = shape_of(op.results[0].type)
@@ -190,13 +190,13 @@ def _requirement(value: SSAValue, buffer: Buffer, strides: Strides) -> _Operand:
 
 
 def _walked(shape: Sequence[int], strides: Sequence[int]) -> tuple[int, ...]:
-    """Strides with 0 where a dimension is not walked, as the VM has them."""
+    """Return the strides with 0 for dimensions without steps, as in the VM."""
     empty = 0 in shape
     return tuple(0 if empty or n < 2 else s for n, s in zip(shape, strides, strict=True))
 
 
 def _table(module: Value, entries: Sequence[_Entry]) -> None:
-    """The constants that vm.h declares: `fleet_kernels`, `fleet_kernel_count`, `fleet_kernels_version`."""
+    """Emit the constants that vm.h declares: `fleet_kernels`, `fleet_kernel_count`, `fleet_kernels_version`."""
     operand = ir.LiteralStructType([POINTER, I64, I64])
     row = ir.LiteralStructType([POINTER, POINTER, I64, I64, POINTER])
     null = ir.Constant(POINTER, None)

@@ -66,7 +66,7 @@ def _bn(memory: Memory, o: MvmFields) -> tuple[F32, F32] | None:
 
 
 class MvmInstruction(Instruction):
-    """What the three have in common; `modes` are the start values that name the instruction."""
+    """Base class of the three instructions; `modes` are the start values that select the instruction."""
 
     modes: ClassVar[tuple[int, ...]]
 
@@ -96,17 +96,17 @@ class MvmInstruction(Instruction):
 
     @classmethod
     def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
-        """The cause that counts."""
+        """Return the reported cause and its reasons, or None."""
         return first_refusal(violations(device, fields, cls.modes))
 
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Features, weights of every port, BN words, residual."""
+        """Return the ranges of features, weights of every port, BN words and residual."""
         return read_ranges(device, MvmFields.decode(device, fields))
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Output pixels, argmax indices."""
+        """Return the ranges of output pixels and argmax indices."""
         return write_ranges(MvmFields.decode(device, fields))
 
     @classmethod
@@ -116,14 +116,14 @@ class MvmInstruction(Instruction):
 
     @classmethod
     def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
-        """With "timed" see `fleet.sets.hbm0923.cycles.mvm_timed`."""
+        """Return the cycles; with "timed" see `fleet.sets.hbm0923.cycles.mvm_timed`."""
         if memory == "timed":
             return timed_cycles(device, MvmFields.decode(device, fields))
         return super().expected_cycles(device, fields, memory)
 
     @classmethod
     def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
-        """(useful, issued); issued counts whole words of Tin and whole blocks of Tout."""
+        """Return (useful, issued) multiply-accumulates; issued counts whole words of Tin and whole blocks of Tout."""
         return mvm_macs(device, MvmFields.decode(device, fields))
 
 

@@ -54,11 +54,11 @@ def _uop_range(device: Device, loops: Loops) -> Range:
 
 
 class _Inside(Instruction):
-    """An instruction that DDR has no part in."""
+    """Base class of instructions that do not access DDR."""
 
     @classmethod
     def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
-        """The same with timed memory."""
+        """Return the cycles, the same with ideal and timed memory."""
         return cls.cost(device, fields) if memory in {"ideal", "timed"} else None
 
 
@@ -95,12 +95,12 @@ class Gemm(_Inside):
 
     @classmethod
     def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
-        """With its cause."""
+        """Return the cause of a refusal with its reason, or None."""
         return refusal("gemm", device, fields)
 
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Micro-operations, which say what else is read: all of the other scratchpads."""
+        """Return the ranges: micro-operations, and all other scratchpads, because micro-operations decide what is read."""
         loops = GemmOperands.decode(fields)
         found = [_uop_range(device, loops)]
         for kind in () if loops.reset else (MemoryType.INP, MemoryType.WGT, MemoryType.ACC):
@@ -110,7 +110,7 @@ class Gemm(_Inside):
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Accumulators; the micro-operations say which."""
+        """Return the range of the accumulators; micro-operations decide which are written."""
         return [_acc_range(device)]
 
     @classmethod
@@ -120,7 +120,7 @@ class Gemm(_Inside):
 
     @classmethod
     def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
-        """Every micro-operation is a block by a block; what of it is padding only the compiler knows."""
+        """Return the multiply-accumulates: a block by a block per micro-operation. Only the compiler knows the padding in them."""
         loops = GemmOperands.decode(fields)
         count = 0 if loops.reset else iterations(loops) * device.parameters["Block"] ** 2
         return count, count
@@ -175,17 +175,17 @@ class Alu(_Inside):
 
     @classmethod
     def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
-        """With its cause."""
+        """Return the cause of a refusal with its reason, or None."""
         return refusal("alu", device, fields)
 
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Micro-operations and accumulators."""
+        """Return the ranges of micro-operations and accumulators."""
         return [_uop_range(device, AluOperands.decode(fields)), _acc_range(device)]
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Accumulators; the micro-operations say which."""
+        """Return the range of the accumulators; micro-operations decide which are written."""
         return [_acc_range(device)]
 
     @classmethod
@@ -214,17 +214,17 @@ class Finish(_Inside):
 
     @classmethod
     def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
-        """With its cause."""
+        """Return the cause of a refusal with its reason, or None."""
         return refusal("finish", device, fields)
 
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Nothing."""
+        """Return no ranges."""
         return []
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Nothing."""
+        """Return no ranges."""
         return []
 
     @classmethod

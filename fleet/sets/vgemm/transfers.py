@@ -60,17 +60,17 @@ class Load(Instruction):
 
     @classmethod
     def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
-        """With its cause."""
+        """Return the cause of a refusal with its reason, or None."""
         return refusal("load", device, fields)
 
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Rows of DDR."""
+        """Return the rows in DDR."""
         return _ddr_rows(device, LoadOperands.decode(fields))
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """The scratchpad's elements, those of zeros among them."""
+        """Return the range of the scratchpad's elements, including padding zeros."""
         return [_pad_range(device, LoadOperands.decode(fields))]
 
     @classmethod
@@ -80,7 +80,7 @@ class Load(Instruction):
 
     @classmethod
     def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
-        """Ideal and timed memory."""
+        """Return the cycles with ideal or timed memory, else None."""
         if memory == "timed":
             return timed_load_cycles(device, LoadOperands.decode(fields))
         return cls.cost(device, fields) if memory == "ideal" else None
@@ -117,17 +117,17 @@ class Store(Instruction):
 
     @classmethod
     def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
-        """With its cause."""
+        """Return the cause of a refusal with its reason, or None."""
         return refusal("store", device, fields)
 
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Accumulators."""
+        """Return the range of the accumulators."""
         return [_pad_range(device, StoreOperands.decode(fields))]
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Rows of DDR."""
+        """Return the rows in DDR."""
         return _ddr_rows(device, StoreOperands.decode(fields))
 
     @classmethod
@@ -137,7 +137,7 @@ class Store(Instruction):
 
     @classmethod
     def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
-        """Ideal and timed memory."""
+        """Return the cycles with ideal or timed memory, else None."""
         if memory == "timed":
             return timed_store_cycles(device, StoreOperands.decode(fields))
         return cls.cost(device, fields) if memory == "ideal" else None

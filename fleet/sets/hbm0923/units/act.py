@@ -77,7 +77,7 @@ class Act(UnitInstruction[ActTensors]):
 
     @classmethod
     def compute(cls, device: Device, o: ActTensors, memory: Memory) -> Sequence[Write]:
-        """Large tensors go through the function of all 65,536 inputs."""
+        """Compute the writes."""
         table = np.asarray(memory.view("ddr", o.table_addr, TABLE_BYTES)).view("<f2")[: 3 * SEGMENTS].reshape(3, SEGMENTS)
         y = piecewise(o.source.load(memory), table)
         blank(y, o.channels)
@@ -85,7 +85,7 @@ class Act(UnitInstruction[ActTensors]):
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of sizes and modes."""
         f = fields
         count, lines, tokens = f["act_surfaces"], f["act_hin"], f["act_win"]
         yield from check.described(ActTensors, f)
@@ -100,7 +100,7 @@ class Act(UnitInstruction[ActTensors]):
 
     @classmethod
     def places(cls, device: Device, o: ActTensors) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of ranges."""
         table = Hull("act_table_addr", "ddr", o.table_addr, o.table_addr + TABLE_BYTES)
         source = check.feature_hull("act_in_addr", o.source)
         output = check.feature_hull("act_out_addr", o.destination)

@@ -106,11 +106,11 @@ class F2wMvmTensors(AttentionOperands):
 
 
 class AttentionInstruction(UnitInstruction[AttentionOperands]):
-    """What both have in common."""
+    """Base class of both instructions."""
 
     @classmethod
     def compute(cls, device: Device, o: AttentionOperands, memory: Memory) -> Sequence[Write]:
-        """All query heads of a key/value head together."""
+        """Compute the writes, for all query heads of a key/value head together."""
         x = o.source.load(memory).view("<f2")
         y = np.zeros((o.heads, ceil_div(o.outputs, PIXEL_LANES), o.tokens, PIXEL_LANES), np.uint16)
         scale, share = o.scale_value(device), o.heads // o.kv_heads
@@ -129,7 +129,7 @@ class AttentionInstruction(UnitInstruction[AttentionOperands]):
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of sizes and modes."""
         p, lsb, name = device.parameters, scale_lsb(device), cls.name
         o = cls.decode(fields)
         yield from check.described(type(o), fields)
@@ -151,7 +151,7 @@ class AttentionInstruction(UnitInstruction[AttentionOperands]):
 
     @classmethod
     def places(cls, device: Device, o: AttentionOperands) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of ranges."""
         source = check.feature_hull(f"{cls.name}_in_addr", o.source)
         output = check.feature_hull(f"{cls.name}_out_addr", o.destination)
         yield from check.in_memory(device, (source, output, o.vectors.hull(device, f"{cls.name}_wt_addr")))
@@ -159,7 +159,7 @@ class AttentionInstruction(UnitInstruction[AttentionOperands]):
 
     @classmethod
     def macs(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, int]:
-        """(useful, issued); issued counts whole beats of 32 lanes and whole rounds of the ports."""
+        """Return (useful, issued) multiply-accumulates; issued counts whole beats of 32 lanes and whole rounds of the ports."""
         o, ports = cls.decode(fields), device.parameters["HbmPorts"]
         rows = o.heads * o.tokens
         padded = ceil_div(o.inputs, PIXEL_LANES) * PIXEL_LANES * ceil_div(o.outputs, ports) * ports

@@ -65,7 +65,7 @@ class Dat2Hbm(UnitInstruction[Dat2HbmOperands]):
 
     @classmethod
     def compute(cls, device: Device, o: Dat2HbmOperands, memory: Memory) -> Sequence[Write]:
-        """Bits as they are: NaN keeps its payload."""
+        """Compute the writes. Bits stay unchanged: NaN keeps its payload."""
         x: Bits = o.source.load(memory).transpose(0, 2, 1, 3).reshape(o.heads, o.tokens, -1)[..., : o.channels]
         rows = np.ascontiguousarray(x if o.keys else x.transpose(0, 2, 1))
         first = o.last if o.keys else 0
@@ -73,7 +73,7 @@ class Dat2Hbm(UnitInstruction[Dat2HbmOperands]):
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of sizes and modes."""
         f, p = fields, device.parameters
         tokens, heads = f["dat2hbm_tokens"], f["dat2hbm_heads"]
         yield from check.described(Dat2HbmOperands, f)
@@ -91,6 +91,6 @@ class Dat2Hbm(UnitInstruction[Dat2HbmOperands]):
 
     @classmethod
     def places(cls, device: Device, o: Dat2HbmOperands) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of ranges."""
         source = check.feature_hull("dat2hbm_in_addr", o.source)
         yield from check.in_memory(device, (source, o.vectors.hull(device, "dat2hbm_out_addr")))

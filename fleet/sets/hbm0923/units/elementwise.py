@@ -67,7 +67,7 @@ class Elementwise(UnitInstruction[ElementwiseTensors]):
 
     @classmethod
     def compute(cls, device: Device, o: ElementwiseTensors, memory: Memory) -> Sequence[Write]:
-        """Line by line."""
+        """Compute the writes line by line."""
         a, b = (s.load(memory).view("<f2") for s in o.sources)
         y = np.empty(a.shape, np.uint16)
         with np.errstate(all="ignore"):
@@ -78,7 +78,7 @@ class Elementwise(UnitInstruction[ElementwiseTensors]):
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of sizes and modes."""
         f = fields
         yield from check.described(ElementwiseTensors, f)
         yield from check.surfaces("elementwise_surfaces", f["elementwise_surfaces"], MOST_CHANNELS, "groups of 32 channels")
@@ -93,7 +93,7 @@ class Elementwise(UnitInstruction[ElementwiseTensors]):
 
     @classmethod
     def places(cls, device: Device, o: ElementwiseTensors) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of ranges."""
         sources = tuple(check.feature_hull(f"elementwise_{n}_addr", s) for n, s in zip("ab", o.sources, strict=True))
         output = check.feature_hull("elementwise_out_addr", o.destination)
         yield from check.in_memory(device, (*sources, output))

@@ -93,7 +93,7 @@ class Norm(UnitInstruction[NormTensors]):
 
     @classmethod
     def compute(cls, device: Device, o: NormTensors, memory: Memory) -> Sequence[Write]:
-        """Blocks of tokens, so that what is summed twice stays in the cache."""
+        """Compute the writes in blocks of tokens, so that rows that are read twice stay in the cache."""
         words = np.asarray(memory.view("ddr", o.wt_addr, o.weight_bytes)).view("<f2").reshape(o.surfaces, 1, PIXEL_LANES, 2)
         gamma, beta = words[..., 1].astype(np.float32), words[..., 0].astype(np.float32)
         eps = np.asarray(memory.view("reg", EPS_REGISTER, 4)).view("<f4")[0]
@@ -111,7 +111,7 @@ class Norm(UnitInstruction[NormTensors]):
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of sizes and modes."""
         f = fields
         yield from check.described(NormTensors, f)
         yield from check.surfaces("norm_surfaces", f["norm_surfaces"], device.parameters["MaxChannels"], "MaxChannels")
@@ -129,7 +129,7 @@ class Norm(UnitInstruction[NormTensors]):
 
     @classmethod
     def places(cls, device: Device, o: NormTensors) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of ranges."""
         coefficients = Hull("norm_wt_addr", "ddr", o.wt_addr, o.wt_addr + o.weight_bytes)
         source = check.feature_hull("norm_in_addr", o.source)
         output = check.feature_hull("norm_out_addr", o.destination)

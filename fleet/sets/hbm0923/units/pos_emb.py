@@ -67,7 +67,7 @@ class PosEmb(UnitInstruction[PosEmbTensors]):
 
     @classmethod
     def compute(cls, device: Device, o: PosEmbTensors, memory: Memory) -> Sequence[Write]:
-        """Head by head."""
+        """Compute the writes head by head."""
         x, table = o.source.load(memory).view("<f2"), o.angles.load(memory).view("<f2")
         y = np.empty(x.shape, np.uint16)
         with np.errstate(all="ignore"):
@@ -80,7 +80,7 @@ class PosEmb(UnitInstruction[PosEmbTensors]):
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of sizes and modes."""
         f = fields
         yield from check.described(PosEmbTensors, f, {"pos_emb_surfaces": RefusalCause.BAD_SIZE})
         tokens, heads = f["pos_emb_tokens"], f["pos_emb_heads"]
@@ -97,7 +97,7 @@ class PosEmb(UnitInstruction[PosEmbTensors]):
 
     @classmethod
     def places(cls, device: Device, o: PosEmbTensors) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of ranges."""
         source = check.feature_hull("pos_emb_in_addr", o.source)
         table = check.feature_hull("pos_emb_table_addr", o.angles)._replace(feature=None)
         output = check.feature_hull("pos_emb_out_addr", o.destination)

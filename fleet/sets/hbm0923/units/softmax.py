@@ -70,7 +70,7 @@ class Softmax(UnitInstruction[SoftmaxTensors]):
 
     @classmethod
     def compute(cls, device: Device, o: SoftmaxTensors, memory: Memory) -> Sequence[Write]:
-        """Blocks of tokens; surfaces that no token of a block sees are left out."""
+        """Compute the writes in blocks of tokens, without surfaces that no token of a block sees."""
         x = o.source.load(memory).view("<f2")
         y = np.zeros(x.shape, np.uint16)
         step = max(1, _BLOCK_LANES // (o.surfaces * PIXEL_LANES))
@@ -87,7 +87,7 @@ class Softmax(UnitInstruction[SoftmaxTensors]):
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of sizes and modes."""
         f = fields
         tokens, heads, positions = f["softmax_tokens"], f["softmax_heads"], f["softmax_chin"]
         yield from check.described(SoftmaxTensors, f)
@@ -103,7 +103,7 @@ class Softmax(UnitInstruction[SoftmaxTensors]):
 
     @classmethod
     def places(cls, device: Device, o: SoftmaxTensors) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of ranges."""
         source = check.feature_hull("softmax_in_addr", o.source)
         output = check.feature_hull("softmax_out_addr", o.destination)
         yield from check.in_memory(device, (source, output))

@@ -37,28 +37,28 @@ class UnitInstruction(Instruction, Generic[Record]):
 
     @classmethod
     def decode(cls, fields: Mapping[str, int]) -> Record:
-        """The operands of legal fields; what others decode to has no meaning."""
+        """Return the operands of legal fields; for illegal fields the result is meaningless."""
         assert cls.operands is not None
         return cast("Record", cls.operands.decode(fields))
 
     @classmethod
     @abstractmethod
     def compute(cls, device: Device, o: Record, memory: Memory) -> Sequence[Write]:
-        """`execute` on the operands."""
+        """Compute the writes from the operands: `execute` after decoding."""
 
     @classmethod
     @abstractmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """What is wrong but for ranges; all registers are there and fit."""
+        """Yield refusals of everything except ranges. All registers are present and fit."""
 
     @classmethod
     @abstractmethod
     def places(cls, device: Device, o: Record) -> Iterator[Refusal]:
-        """What is wrong with ranges; asked only when nothing else is."""
+        """Yield refusals of ranges. Called only if everything else is legal."""
 
     @classmethod
     def refusals(cls, device: Device, fields: Mapping[str, int]) -> list[Refusal]:
-        """Every violated constraint; those of ranges only when there is no other."""
+        """Return every violated constraint; those of ranges only if there is no other."""
         assert cls.operands is not None
         found = given(fields, [register for register, _ in cls.operands.FIXED]) or list(cls.sizes(device, fields))
         return found or list(cls.places(device, cls.decode(fields)))
@@ -75,17 +75,17 @@ class UnitInstruction(Instruction, Generic[Record]):
 
     @classmethod
     def refusal(cls, device: Device, fields: Mapping[str, int]) -> tuple[int, str] | None:
-        """The cause that counts."""
+        """Return the reported cause and its reasons, or None."""
         return first_refusal(cls.refusals(device, fields))
 
     @classmethod
     def reads(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Every range read."""
+        """Return every range that is read."""
         return cls.decode(fields).reads(device)
 
     @classmethod
     def writes(cls, device: Device, fields: Mapping[str, int]) -> Sequence[Range]:
-        """Every range written."""
+        """Return every range that is written."""
         return cls.decode(fields).writes(device)
 
     @classmethod
@@ -95,7 +95,7 @@ class UnitInstruction(Instruction, Generic[Record]):
 
     @classmethod
     def expected_cycles(cls, device: Device, fields: Mapping[str, int], memory: str = "ideal") -> int | None:
-        """With "timed" the mean over phases of the refresh."""
+        """Return the cycles; with "timed" the mean over phases of the refresh."""
         if memory == "timed":
             return cls.decode(fields).cycles(device, "timed")
         return super().expected_cycles(device, fields, memory)

@@ -52,12 +52,15 @@ class Wt2Hbm(UnitInstruction[Wt2HbmOperands]):
 
     @classmethod
     def compute(cls, device: Device, o: Wt2HbmOperands, memory: Memory) -> Sequence[Write]:
-        """One block."""
+        """Compute the write of one block."""
         return [Write("hbm", o.hbm_low, np.array(memory.view("ddr", o.ddr_addr, o.size)), o.port)]
 
     @classmethod
     def sizes(cls, device: Device, fields: Mapping[str, int]) -> Iterator[Refusal]:
-        """See `UnitInstruction`. The hardware takes what the description does not: whole bytes, and any binary beside."""
+        """Yield refusals of sizes and modes.
+
+        The hardware accepts more than the description: any number of whole bytes, and any value in the registers of a binary.
+        """
         f = fields
         yield from check.mode(START, f[START], (_MODE,))
         yield from check.one_of(f, {"aux_hbm_high": (0,)})
@@ -69,6 +72,6 @@ class Wt2Hbm(UnitInstruction[Wt2HbmOperands]):
 
     @classmethod
     def places(cls, device: Device, o: Wt2HbmOperands) -> Iterator[Refusal]:
-        """See `UnitInstruction`."""
+        """Yield refusals of ranges."""
         source = Hull("aux_ddr_addr", "ddr", o.ddr_addr, o.ddr_addr + o.size)
         yield from check.in_memory(device, (source, Hull("aux_hbm_low", "hbm", o.hbm_low, o.hbm_low + o.size)))

@@ -47,7 +47,7 @@ def slice_(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> Emitt
 
 
 def _window(start: int, size: int, step: int) -> tuple[int, int, int]:
-    """Return start, end and step for ONNX: a negative number counts from the end, and position -1 is the last element."""
+    """Return start, end and step for ONNX, where -1 is the last element and cannot be an end before the first or after the last."""
     if size == 0:
         return 0, 0, 1
     if size < 0:

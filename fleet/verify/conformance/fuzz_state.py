@@ -52,7 +52,7 @@ class StreamFuzzState:
     """The progress of a run.
 
     next: all programs with lower numbers were run; done: higher numbers that were run too, ascending.
-    programs: number that were run; left_out: of these, the ones for which the device's memory is too small.
+    programs: number that were compared; left_out: number that do not fit into the device's memory.
     executed, refused: instructions compared bit for bit; seconds: of all runs; failures: one line each, by number.
     """
 

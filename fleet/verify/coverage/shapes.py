@@ -45,7 +45,7 @@ def crossed_modes(found: Sequence[FieldPlace]) -> tuple[FieldPlace, ...]:
 
 @lru_cache(maxsize=1 << 16)
 def _remainder(value: int, blocks: tuple[int, ...]) -> str:
-    """Classify by the largest block for which it is whole, one over or one short; else "whole" or "other" by the smallest block."""
+    """Return "over" or "short" for the largest block where that holds; else "whole" or "other" by the smallest block."""
     if value <= 1:
         return "whole"
     for block in reversed(blocks):

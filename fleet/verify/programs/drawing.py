@@ -315,7 +315,7 @@ class _Drawing:
         self._lines.append(DrawnStatement(re.sub(r"\bv\b", v, text), (v,)))
 
     def _add_wrong(self) -> bool:
-        """Append a last statement that CPython refuses. If CPython accepts it, keep it as an ordinary statement."""
+        """Append a last statement that CPython refuses. If CPython accepts it, it may become an ordinary statement."""
         for _ in range(_TRIES):
             v = f"v{len(self._lines)}"
             name, x = self._hand.one(tuple(EXPRESSIONS)), self._hand.one(self._pool)

@@ -1,4 +1,4 @@
-"""What `fleet isa adopt` prints."""
+"""The work of `fleet isa adopt` and `fleet isa replay`."""
 
 from __future__ import annotations
 
@@ -35,9 +35,11 @@ _WIRES = ("clock", "reset", "interrupt")
 
 @dataclass(frozen=True)
 class AdoptRequest:
-    """What the command line says. parameters, defines: NAME=VALUE; known: a port map to check, old: one to compare with,
-    registers: descriptions, protocols: files;
-    output: where to write a map."""
+    """The options of the command line.
+
+    parameters, defines: NAME=VALUE; known: a port map to check; old: a port map to compare with; registers: descriptions;
+    protocols: files; output: where to write a map.
+    """
 
     arguments: tuple[Path, ...]
     top: str
@@ -53,8 +55,8 @@ class AdoptRequest:
 
 
 def run_adopt(asked: AdoptRequest) -> int:
-    """Reads a design, maps its ports and prints the map. INCOMPLETE where ports are left which no given map names as unmapped."""
-    # Loads pyslang, or says how it is installed.
+    """Read a design, map its ports and print the map. Returns INCOMPLETE for ports that no given map lists as unmapped."""
+    # Loads pyslang, or reports how to install it.
     from fleet.adopt.classify import classify
     from fleet.adopt.top import read_top
 
@@ -91,7 +93,7 @@ def run_adopt(asked: AdoptRequest) -> int:
 def _workspace(
     asked: AdoptRequest, folder: Path, top: Top, sources: Sources, ports: PortMap, closure: str, protocols: Mapping[str, Protocol]
 ) -> Sequence[Path]:
-    """Writes a workspace; registers are those of --registers, else of the descriptions beside the sources."""
+    """Write a workspace. Its registers come from --registers, else from descriptions beside the sources."""
     beside = dict.fromkeys(p.parent for p in (*sources.lists, *top.files))
     descriptions = asked.registers or shipped(beside)
     registers = sorted((r for path in descriptions for r in read_registers(path)), key=lambda r: r.offset)
@@ -104,11 +106,11 @@ def _workspace(
 
 
 def run_replay(folder: Path, test: Path | None, *, model: bool | None, machine: bool) -> int:
-    """Runs a test of a workspace, its smoke test if none is named, and prints the verdict.
+    """Run a test of a workspace (default: its smoke test) and print the verdict.
 
     model: whether to hold the design to its functional model; None: where it has one.
     """
-    # Loads pyslang, or says how it is installed.
+    # Loads pyslang, or reports how to install it.
     from fleet.adopt.bench.replay import replay
     from fleet.adopt.workspace import open_workspace
 
@@ -143,7 +145,7 @@ def run_replay(folder: Path, test: Path | None, *, model: bool | None, machine: 
 
 
 def _compare(asked: AdoptRequest, top: Top, ports: PortMap, closure: str, protocols: Mapping[str, Protocol]) -> int:
-    """Prints what moved since a map was written. DIFFERS where something did."""
+    """Print the changes since a map was written. Returns DIFFERS if there are any."""
     assert asked.old is not None
     old = read_recorded(asked.old)
     found = moved(old, top, ports, protocols)

@@ -1,4 +1,4 @@
-"""Where the hardware's files are: `rtl_models/hbm0923/files.f` lists them in compile order, relative to `rtl_models`."""
+"""Paths of the hardware's files: `rtl_models/hbm0923/files.f` lists them in compile order, relative to `rtl_models`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MEMORIES = {"onchip": RtlMemory("hbm0923_onchip", "u_ddr_hub.u_onchip.gen_half[
 
 
 def rtl_files() -> RtlFiles | None:
-    """None where the list is not there (an installation without hardware)."""
+    """Return the files; None if the list does not exist (an installation without hardware)."""
     root = _PACKAGE.parent / "rtl_models"
     if not root.is_dir():
         root = _PACKAGE / "_rtl_models"

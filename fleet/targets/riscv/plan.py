@@ -1,9 +1,8 @@
-"""The static memory plan: where code, weights, inputs, results, scratch and stack lie.
+"""The static memory plan: places of code, weights, inputs, results, scratch and stack.
 
-Results that are not kept for the trace share memory: each lives from its operation to the last one that reads it or a view of
-it, and two that live at the same time never overlap (`liveness`). Results that are views lie where their operand does.
-Regions are separated by an unmapped page, and weights and inputs are read-only, so that an access out of its buffer's
-region is caught and not computed with.
+Results that are not kept for the trace share memory. Each lives from its operation to the last one that reads it or a view of it,
+and two that live at the same time never overlap (`liveness`). A view lies in its operand's memory. An unmapped page separates
+regions, and weights and inputs are read-only, so that an access outside of a buffer's region is detected instead of computed with.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from fleet.targets.planner import round_up, share
 from fleet.targets.riscv.views import view_of
 
 CODE_BASE = 0x8000_0000
-"""Where code is linked to: the start of RAM of common RISC-V machines (QEMU's `virt`, Spike)."""
+"""Link address of the code: the start of RAM on common RISC-V machines (QEMU's `virt`, Spike)."""
 CODE_SPACE = 0x0400_0000
 STACK_BYTES = 0x4_0000
 LIMIT = 0x7FF0_0000
@@ -34,15 +33,15 @@ ALIGN = 64
 PAGE = 0x1000
 
 DTYPES: tuple[str, ...] = ("float32", "float64", "bool", *(f"{sign}int{n}" for sign in ("", "u") for n in (8, 16, 32, 64)))
-"""What the RISC-V target computes with."""
+"""The dtypes that the RISC-V target supports."""
 
 
 @dataclass(frozen=True)
 class Buffer:
     """One array in memory, little-endian; C-contiguous and aligned to 64 bytes unless it is a view.
 
-    symbol is its name in the image; name is the argument's name or the operation's id; address is that of its first element.
-    strides: elements a step, by dimension; None for a C-contiguous array of its own.
+    symbol: its name in the image. name: the argument's name or the operation's id. address: of its first element. strides: in
+    elements, by dimension; None for a C-contiguous array with its own memory.
     """
 
     name: str
@@ -71,7 +70,7 @@ class Buffer:
 
     @property
     def extent(self) -> tuple[int, int]:
-        """Lowest address and number of bytes of the memory that its elements lie in."""
+        """Lowest address and number of bytes of the memory that contains its elements."""
         if not self.size:
             return self.address, 0
         reach = [(n - 1) * s for n, s in zip(self.shape, self.steps, strict=True)]
@@ -81,7 +80,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Region:
-    """A range of pages with one kind of access; `size` is a multiple of the page size and may be 0."""
+    """A range of pages with one kind of access. size: a multiple of the page size, may be 0."""
 
     name: str
     address: int
@@ -91,18 +90,18 @@ class Region:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """Where everything lies.
+    """The places of everything.
 
     Attributes:
         weights, inputs: argument name -> buffer.
         results: operation id -> buffer, in program order (`print` has none).
-        tuples: ids of results that are tuples: bytes, of which other results are parts.
+        tuples: ids of results that are tuples: bytes that contain other results.
         scratch: address and size in bytes of the workspace that operations share (packed matrix columns).
         stack: [lowest address, initial stack pointer).
-        regions: what an emulator maps besides the image; disjoint, ascending, unmapped pages between.
-        outputs: for every output of the program, in order, the buffer that holds it.
-        kept: whether every result is readable after the run; otherwise only outputs and what is printed are.
-        lives: (operation id, address, bytes, first and last operation that need it) of every result with memory of its own.
+        regions: what an emulator maps besides the image; disjoint, ascending, with unmapped pages between.
+        outputs: for every output of the program, in order, its buffer.
+        kept: whether every result is readable after the run; else only outputs and printed values are.
+        lives: (operation id, address, bytes, first and last operation that need it) of every result with its own memory.
     """
 
     weights: Mapping[str, Buffer]
@@ -123,30 +122,30 @@ class MemoryPlan:
 
     @property
     def result_bytes(self) -> int:
-        """Memory of all results together; `unshared_bytes` is what they would take side by side."""
+        """Memory of all results; `unshared_bytes` is the size without sharing."""
         return max((address + size for _, address, size, _, _ in self.lives), default=0) - min(
             (address for _, address, _, _, _ in self.lives), default=0
         )
 
     @property
     def unshared_bytes(self) -> int:
-        """Sum of the sizes of all results that have memory of their own."""
+        """Sum of the sizes of all results with their own memory."""
         return sum(round_up(size, ALIGN) for _, _, size, _, _ in self.lives)
 
     def buffers(self) -> tuple[Buffer, ...]:
-        """All buffers."""
+        """Return all buffers."""
         return (*self.weights.values(), *self.inputs.values(), *self.results.values())
 
 
 def refuse(op: FleetOp, what: str, hint: str | None = None) -> DeviceError:
-    """The error for an operation that this target cannot do: names its id and its place in the source."""
+    """Return the error for an operation that this target does not support; names its id and its place in the source."""
     name, at = op.properties.get("id"), op.properties.get("at")
     id_ = str(getattr(name, "data", "without an id"))
     return DeviceError(f"operation {id_} ({name_of(op)}) on riscv: {what}", where=getattr(at, "data", None), hint=hint)
 
 
 def identity(op: FleetOp) -> str:
-    """The operation's id. Raises DeviceError where it has none."""
+    """Return the operation's id. Raises DeviceError if it has none."""
     attr = op.properties.get("id")
     if attr is None:
         raise refuse(op, "every operation needs an id", "compile through the front end")
@@ -154,12 +153,12 @@ def identity(op: FleetOp) -> str:
 
 
 def symbol_part(text: str) -> str:
-    """`text` with everything that an assembler would need quotes for replaced by `_`."""
+    """Replace every character that would need quotes in an assembler by `_`."""
     return re.sub(r"[^A-Za-z0-9_.]", "_", text)
 
 
 def dtype_of(type_: Attribute) -> np.dtype | None:
-    """The NumPy dtype of an IR type if this target computes with it, else None."""
+    """Return the NumPy dtype of an IR type if this target supports it, else None."""
     try:
         dtype = numpy_dtype(type_)
     except KeyError:
@@ -168,7 +167,7 @@ def dtype_of(type_: Attribute) -> np.dtype | None:
 
 
 class _Cursor:
-    """Hands out addresses in ascending order."""
+    """Allocates addresses in ascending order."""
 
     def __init__(self, address: int) -> None:
         self.address = address
@@ -187,22 +186,22 @@ class _Cursor:
 
 
 Workspace = Callable[[FleetOp, Sequence[Buffer]], int]
-"""Bytes of scratch that an operation needs, given its result's buffer and its operands' (addresses do not count)."""
+"""Returns the bytes of scratch that an operation needs, given its result's and operands' buffers (addresses do not matter)."""
 
 
 def make_plan(program: Program, workspace: Workspace, *, keep: bool = True) -> tuple[MemoryPlan, dict[SSAValue, Buffer]]:
-    """Lays out memory for a program.
+    """Plan memory for a program.
 
     Args:
         program: shapes must be static.
-        workspace: see `Workspace`; the largest one is given to all.
+        workspace: see `Workspace`; all operations share the largest one.
         keep: whether every operation's result stays readable to the end.
 
     Returns:
         The plan, and the buffer of every value of the function.
 
     Raises:
-        DeviceError: a dtype or shape that the target lacks, two operations with one id, or more than 2 GiB.
+        DeviceError: the target lacks a dtype or shape, two operations have one id, or the program needs more than 2 GiB.
     """
     of: dict[SSAValue, Buffer] = {}
     cursor = _Cursor(CODE_BASE + CODE_SPACE)
@@ -250,7 +249,7 @@ def make_plan(program: Program, workspace: Workspace, *, keep: bool = True) -> t
 
 
 class _Arena:
-    """The results of a program: which are views, how long each lives, where it lies."""
+    """The results of a program: which are views, how long each lives, and its place."""
 
     def __init__(self, program: Program, of: dict[SSAValue, Buffer], base: int, *, keep: bool) -> None:
         self.program, self.of, self.base = program, of, base
@@ -258,17 +257,17 @@ class _Arena:
         self.code: list[FleetOp] = []
         self.lives: tuple[tuple[str, int, int, int, int], ...] = ()
         self._views: dict[SSAValue, tuple[SSAValue, int]] = {}
-        """What lies in another value's memory -> that value, and bytes from its first element; in program order."""
+        """A value in another value's memory -> that value, and the byte offset from its first element; in program order."""
         self._lives = Lives[SSAValue]()
         self._forever = set(program.returned())
         self._keep = keep
 
     def used(self, op: FleetOp) -> list[Buffer]:
-        """The buffers of an operation's result and operands."""
+        """Return the buffers of an operation's result and operands."""
         return [self.of[op.results[0]], *(self.of[value] for value in op.operands)]
 
     def place(self) -> dict[str, Buffer]:
-        """Fills `of` for all results and returns those by operation id."""
+        """Fill `of` for all results and return them by operation id."""
         results: dict[str, SSAValue] = {}
         for n, op in enumerate(self.program.operations()):
             id_ = identity(op)
@@ -325,7 +324,7 @@ class _Arena:
 
 
 def part_offsets(type_: Attribute) -> tuple[list[int], int]:
-    """Where the parts of a tuple begin in its memory, in bytes, and how many bytes it takes."""
+    """Return the byte offsets of a tuple's parts in its memory, and its size in bytes."""
     assert isinstance(type_, TupleType)
     offsets, at = list[int](), 0
     for part in type_.types.data:

@@ -37,7 +37,7 @@ def made_again(request: RunRequest | None, path: Path) -> tuple[CutModel, tuple[
 
 def _of_cosim(words: list[str]) -> tuple[CutModel, tuple[str, ...], CosimOptions]:
     from fleet.cli.grammar import equip
-    from fleet.cli.model import lowering
+    from fleet.cli.model import calibrated, lowering, riscv_choice
     from fleet.cli.running.cosim import command
     from fleet.cosim.models.loaded import load_model
     from fleet.cosim.options import CosimOptions
@@ -51,7 +51,10 @@ def _of_cosim(words: list[str]) -> tuple[CutModel, tuple[str, ...], CosimOptions
     loaded = load_model(p["model"], p["weights"], p["input_path"], p["seed"], p["batch"])
     options = CosimOptions(
         p["model"], DataProvenance("real", 1, None, None, None), p["device"], p["memory"], p["seed"],
-        lowering=lowering(p["group"], p["issue"], p["load"]),
+        lowering=lowering(
+            p["group"], p["issue"], p["load"], calibrated(p["model"], p["weights"], p["calibrate"], p["ranges"], p["device"])
+        ),
+        riscv=riscv_choice(p["riscv_isa"], p["riscv_emulator"]) if "riscv" in p["engines"].split(",") else {},
     )  # fmt: skip
     return CutModel(_bound(loaded.program, loaded.inputs), dict(loaded.inputs)), tuple(p["engines"].split(",")), options
 

@@ -72,9 +72,15 @@ def elementwise(ev: Evaluator, node: ast.AST, op: str, *operands: ValueOperand) 
 
 
 def _power(ev: Evaluator, node: ast.AST, values: Sequence[ValueOperand]) -> TracedArray:
-    """np.power of scalars, computed in one dimension: `pow` of rank 0 is Python's `**`, whose bits differ."""
-    raised = [reshaped(ev, node, v, [1]) if isinstance(v, TracedArray) else v for v in values]
-    return TracedArray(reshaped(ev, node, builder_of(ev).elementwise(node, "pow", raised), []).ssa)
+    """Emit np.power of scalars with a base of one dimension: `pow` of rank 0 is Python's `**`, whose bits differ.
+
+    The exponent stays a scalar, for which NumPy has its own ways (-1 is a division, 2 a product).
+    """
+    base, exponent = values
+    if isinstance(base, NumberValue):
+        base = loop(ev, node, np.power, *values)[0]
+    raised = builder_of(ev).elementwise(node, "pow", [reshaped(ev, node, base, [1]), exponent])
+    return TracedArray(reshaped(ev, node, raised, []).ssa)
 
 
 def loop(ev: Evaluator, node: ast.AST, ufunc: np.ufunc, *values: Value) -> list[TracedArray]:

@@ -223,11 +223,11 @@ def _record(programs: int, path: Path) -> None:
     ran: list[NDArray[np.uint8]] = []
     outcomes: list[Told] = []
     sources: list[str] = []
-    with oracle.Oracle() as runs:
+    with oracle.ProgramOracle() as runs:
         for number in range(programs):
             drawn = _drawn(number)
             seen.clear()
-            outcome = runs.compare(oracle.Model(drawn.source, drawn.arrays, drawn.weights))
+            outcome = runs.compare(oracle.ComparedProgram(drawn.source, drawn.arrays, drawn.weights))
             ran.append(np.packbits(_row(seen, count)))
             sources.append(drawn.source)
             outcomes.append(told(outcome))

@@ -11,7 +11,7 @@ import numpy as np
 from fleet.frontend.arrays.arguments import Arguments, Handler, axes_of, keeps
 from fleet.frontend.arrays.emitting import cast, emit
 from fleet.frontend.arrays.functions.shifts import must_fit
-from fleet.frontend.arrays.operands import array, elementwise, numeric
+from fleet.frontend.arrays.operands import array, elementwise, numeric, select
 from fleet.frontend.arrays.sizes import dims_of, flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import NumberValue, TracedArray, Value, ValueOperand, words
@@ -57,11 +57,17 @@ def _dot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def _scaled(ev: Evaluator, node: ast.AST, lhs: TracedArray, rhs: TracedArray) -> Value:
     """np.dot with a scalar. A number there is an array, and so not weak.
 
-    BLAS adds to 0.0, so that no -0.0 stays; NumPy calls it for all arrays but those of one element.
+    BLAS adds to 0.0, so that no -0.0 stays, and adds nothing if the scalar is 0, also for an infinity; NumPy calls it for all
+    arrays but those of one element.
     """
     product = elementwise(ev, node, "mul", lhs, rhs)
-    by_blas = product.dtype.name in ("float32", "float64") and 1 <= len(product.shape) <= 2 and set(product.shape) != {1}
-    return elementwise(ev, node, "add", product, NumberValue(0.0)) if by_blas else product
+    if product.dtype.name not in ("float32", "float64", "complex64", "complex128"):
+        return product
+    if not 1 <= len(product.shape) <= 2 or set(product.shape) == {1}:
+        return product
+    added = elementwise(ev, node, "add", product, NumberValue(0.0))
+    scalar = rhs if lhs.shape else lhs
+    return select(ev, node, elementwise(ev, node, "equal", scalar, NumberValue(0)), NumberValue(0.0), added)
 
 
 def _inner(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:

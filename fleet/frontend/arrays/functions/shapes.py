@@ -34,7 +34,9 @@ def _given(value: Value) -> Value:
 def _transpose(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     x = array(ev, node, args["a"])
     given, rank = _given(args.get("axes")), len(x.shape)
-    permutation = ev.integers(node, given, "axes") if given not in (None, ()) else tuple(reversed(range(rank)))
+    # `x.transpose()` reverses the axes; `x.transpose(())` names none, which fits no dimension.
+    reverse = given is None or (given == () and not node.args and not node.keywords)
+    permutation = tuple(reversed(range(rank))) if reverse else ev.integers(node, given, "axes")
     return transposed(ev, node, x, [p + rank if p < 0 else p for p in permutation])
 
 
@@ -298,6 +300,8 @@ def _pad(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     pairs = None
     with suppress(ValueError):
         widths = np.array(given)
+        if widths.dtype.kind not in "iO":
+            ev.fail("F408", node, f"pad by {given}: the width is no integer", "give one width, two, or two for each dimension")
         if widths.dtype.kind == "i" and (widths >= 0).all():
             pairs = np.broadcast_to(widths, (len(x.shape), 2)).tolist()
     if pairs is None:

@@ -19,6 +19,7 @@ from fleet.verify.programs.fuzz import ProgramFuzzState, _keep, fuzz, load_state
 from fleet.verify.programs.memory_order import in_c_order
 from fleet.verify.programs.oracle import ComparedProgram, ProgramOracle, by_cpython, difference
 from fleet.verify.programs.parts.values import DTYPES, LAYOUTS, draw_array, layout_of
+from fleet.verify.programs.parts.wrong import same_kind
 from fleet.verify.programs.shrinking import shrink
 from fleet.verify.programs.stored import find_programs, load_program, save_program
 
@@ -28,9 +29,15 @@ FOUND = Path(__file__).parent / "found"
 
 @pytest.mark.parametrize("path", list(find_programs(FOUND)), ids=lambda p: p.stem)
 def test_what_failed_once_agrees(path: Path) -> None:
+    """Or, where CPython raises an error, is refused with one of its kind."""
     model, story = load_program(path)
+    raised = by_cpython(model.source, model.arrays).results
     with ProgramOracle() as oracle:
         outcome = oracle.compare(model)
+    if isinstance(raised, str):
+        assert outcome.kind == "refused", f"{story}\nCPython raises {raised}\n{model.source}"
+        assert same_kind(outcome.cause, raised), f"{story}\nCPython raises {raised}, fleet says {outcome.said}"
+        return
     assert outcome.kind == "agreed", f"{story}\n{outcome.said}\n{model.source}"
 
 

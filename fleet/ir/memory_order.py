@@ -8,7 +8,7 @@ from fleet.ir import dialect as d
 from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import shape_of
 
-__all__ = ["in_c_order"]
+__all__ = ["in_c_order", "repeats"]
 
 _MADE = (d.MatmulOp, d.GatherOp, d.ConstantOp, d.PadOp, d.ArgsortOp, d.ScatterOp)
 _MOST_STEPS = 64
@@ -34,3 +34,34 @@ def in_c_order(value: SSAValue, left: int = _MOST_STEPS) -> bool:
             return isinstance(op, _MADE)
         case _:
             return True  # an argument of the program
+
+
+def repeats(value: SSAValue) -> bool:
+    """Whether the array certainly has one element at several places: NumPy walks a dimension of it with a stride of 0."""
+    return any(_repeated(value, _MOST_STEPS))
+
+
+def _repeated(value: SSAValue, left: int) -> tuple[bool, ...]:
+    """Return for each dimension whether its size is above 1 and its stride 0."""
+    op, shape = value.owner, shape_of(value.type)
+    none = (False,) * len(shape)
+    if left <= 0:
+        return none
+    match op:
+        case d.BroadcastToOp():
+            own, sizes = _repeated(op.operand, left - 1), shape_of(op.operand.type)
+            new = len(shape) - len(sizes)
+            return tuple(n > 1 and (i < new or sizes[i - new] == 1 or own[i - new]) for i, n in enumerate(shape))
+        case d.TransposeOp():
+            own = _repeated(op.operand, left - 1)
+            return tuple(own[axis] for axis in attributes_of(op)["permutation"])
+        case d.SliceOp():
+            return tuple(n > 1 and own for n, own in zip(shape, _repeated(op.operand, left - 1), strict=True))
+        case d.ReshapeOp():
+            sizes = shape_of(op.operand.type)
+            if [n for n in sizes if n != 1] != [n for n in shape if n != 1]:
+                return none
+            kept = iter([own for n, own in zip(sizes, _repeated(op.operand, left - 1), strict=True) if n != 1])
+            return tuple(n != 1 and next(kept) for n in shape)
+        case _:
+            return none

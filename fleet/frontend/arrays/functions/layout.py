@@ -8,7 +8,7 @@ from fleet.frontend.arrays import called
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.tensor import joined_storage
 from fleet.frontend.reading.values import TracedArray, Value, words
-from fleet.ir.memory_order import in_c_order
+from fleet.ir.memory_order import in_c_order, repeats
 
 __all__ = ["arranged", "ordered"]
 
@@ -17,7 +17,7 @@ def ordered(ev: Evaluator, node: ast.expr, x: TracedArray, order: Value) -> Trac
     """A copy of the array whose elements lie in this order: "C", "F", "A" or "K" (None)."""
     if order not in (None, "C", "F", "A", "K"):
         ev.fail("F506", node, f"order={words(order)} is not supported", "'C', 'F', 'A' or 'K'")
-    if order in (None, "K") or (order in ("C", "A") and in_c_order(x.ssa)) or len(x.shape) < 2:
+    if order in (None, "K") or (order in ("C", "A") and in_c_order(x.ssa) and not repeats(x.ssa)) or len(x.shape) < 2:
         return TracedArray(x.ssa, scalar=x.scalar)
     found = called.call(ev, node, "numpy.copy", [x], {"order": order})
     assert isinstance(found, TracedArray)

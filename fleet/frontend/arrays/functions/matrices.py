@@ -10,7 +10,7 @@ import numpy as np
 
 from fleet.frontend.arrays.arguments import Arguments, Handler, axes_of
 from fleet.frontend.arrays.emitting import builder_of
-from fleet.frontend.arrays.functions.products import matmul
+from fleet.frontend.arrays.functions.products import dot_product
 from fleet.frontend.arrays.functions.shapes import diagonal
 from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.operands import array, elementwise, select
@@ -94,7 +94,7 @@ def _tensordot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     rows, columns = ([v.shape[n] for n in axes] for v, axes in zip((a, b), kept, strict=True))
     left = reshaped(ev, node, transposed(ev, node, a, [*kept[0], *summed[0]]), [math.prod(rows), depth])
     right = reshaped(ev, node, transposed(ev, node, b, [*summed[1], *kept[1]]), [depth, math.prod(columns)])
-    found = matmul(ev, node, left, right)
+    found = dot_product(ev, node, left, right)
     assert isinstance(found, TracedArray)
     return TracedArray(reshaped(ev, node, found, [*rows, *columns]).ssa, scalar=False)
 

@@ -10,12 +10,14 @@ import numpy as np
 
 from fleet.frontend.arrays.arguments import Arguments, Handler, axes_of, keeps
 from fleet.frontend.arrays.emitting import cast, emit
+from fleet.frontend.arrays.functions.layout import ordered
 from fleet.frontend.arrays.functions.shifts import must_fit
 from fleet.frontend.arrays.operands import array, elementwise, numeric, select
 from fleet.frontend.arrays.sizes import dims_of, flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import NumberValue, TracedArray, Value, ValueOperand, words
 from fleet.ir.dialect import ReshapeOp, SliceOp, TransposeOp
+from fleet.ir.memory_order import repeats
 from fleet.ir.operations.einsum import canonical
 from fleet.ir.shapes import InferenceError
 
@@ -51,7 +53,16 @@ def _dot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         return _scaled(ev, node, array(ev, node, lhs), array(ev, node, rhs))
     if not 1 <= len(lhs.shape) <= 2 or not 1 <= len(rhs.shape) <= 2:
         ev.fail("F302", node, f"dot of {words(lhs)} and {words(rhs)}", "dot takes arrays of rank 1 or 2; use @ or *")
-    return matmul(ev, node, lhs, rhs)
+    return dot_product(ev, node, lhs, rhs)
+
+
+def dot_product(ev: Evaluator, node: ast.expr, lhs: TracedArray, rhs: TracedArray) -> Value:
+    """Emit the product of vectors or matrices as np.dot computes it.
+
+    np.dot copies an operand that repeats elements and calls BLAS; `@` multiplies such an operand without BLAS. The sums then differ
+    in their last bits.
+    """
+    return matmul(ev, node, *(ordered(ev, node, v, "C") if repeats(v.ssa) else v for v in (lhs, rhs)))
 
 
 def _scaled(ev: Evaluator, node: ast.AST, lhs: TracedArray, rhs: TracedArray) -> Value:

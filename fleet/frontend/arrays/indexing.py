@@ -267,6 +267,8 @@ def _part(item: Slice, dim: int) -> tuple[int, int, int] | None:
     by = item.step or 1
     if dim < 0:
         first = 0 if item.start is None and by > 0 else -1 if item.start is None else item.start
+        if by > 0 and item.stop is not None and 0 <= item.stop <= max(first, 0):
+            return 0, 0, 1  # empty, whatever the size
         ends = item.stop is None and (first >= 0 if by > 0 else item.start is None)
         return (first, -1, by) if ends else None
     first, last, by = slice(item.start, item.stop, item.step).indices(dim)

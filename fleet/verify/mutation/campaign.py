@@ -31,17 +31,10 @@ __all__ = ["Campaign", "MutationTarget", "drawn", "judged", "open_target", "shar
 
 Told = Callable[[MutantResult], None]
 
-_RTL_SOURCES = ("fleet/isa", "fleet/streams", "fleet/verify/conformance", "rtl_models")
-_PYTHON_SOURCES = (
-    "fleet/isa",
-    "fleet/ir",
-    "fleet/frontend",
-    "fleet/transforms",
-    "fleet/targets",
-    "fleet/streams",
-    "fleet/verify/conformance",
-    "sim/cases",
-)
+_SET = ("fleet/isa", "fleet/sdk", "fleet/sets", "fleet/symbols", "fleet/streams", "fleet/engines", "fleet/compare", "fleet/verify")
+_RTL_SOURCES = (*_SET, "rtl_models")
+_PYTHON_SOURCES = (*_SET, "fleet/ir", "fleet/frontend", "fleet/transforms", "fleet/targets", "fleet/cosim", "sim/cases")
+"""What decides a mutant's verdict: a stored one counts only while none of these files has changed."""
 _TESTS = ("tests", "sim")
 _SAVED_EVERY = 10.0
 

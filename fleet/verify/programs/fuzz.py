@@ -30,13 +30,10 @@ STOP_AFTER = 20
 """Number of different failures after which the run stops."""
 _SHRINK_SECONDS = 15.0
 _SOURCES = (
-    "fleet/frontend",
-    "fleet/ir",
-    "fleet/transforms",
-    "fleet/targets/bytecode",
-    "fleet/targets/riscv",
-    "fleet/verify/programs",
+    *("fleet/frontend", "fleet/ir", "fleet/symbols", "fleet/transforms", "fleet/targets", "fleet/sdk", "fleet/sets", "fleet/isa"),
+    *("fleet/engines", "fleet/compare", "fleet/verify/programs"),
 )
+"""What decides whether a program agrees: a stored state goes on only while none of these files has changed."""
 
 
 @dataclass

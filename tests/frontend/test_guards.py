@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from helpers_source import program_of
@@ -59,3 +61,20 @@ def test_what_stands_behind_except_is_never_run(tmp_path) -> None:
     with pytest.raises(ComparisonFailure, match="IndexError"):
         CPYTHON.run(program, bad, RunOptions())
     assert not written.exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.char.join(np.array(['x' * 60000]), np.array(['y' * 60000]))",
+        "np.char.replace(np.array(['a' * 60000]), 'a', 'b' * 60000)",
+        "np.char.multiply(np.array(['a'] * 100), 10**8)",
+        "np.full(10**9, 'abc')",
+        "np.tile(np.array(['x']), 10**9)",
+    ],
+)
+def test_texts_are_bounded(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "texts.py"
+    path.write_text(f"import numpy as np\n\nprint({text}.shape)\n")
+    with pytest.raises(SourceError, match=r"F60\d|F703"):
+        load(str(path), {}, {})

@@ -55,6 +55,8 @@ __all__ = [
 
 _MOST = 1 << 16
 """Elements of one such array, and bytes of one of its elements."""
+_MOST_TEXT = 1 << 22
+_GROWING = frozenset(f"{room}.{name}" for room in ("char", "strings") for name in ("join", "replace"))
 _BOTH = "append isin intersect1d union1d setdiff1d setxor1d array_equal searchsorted"
 _ONE = """array asarray asanyarray unique sort argsort concatenate stack vstack hstack column_stack dstack atleast_1d atleast_2d
     repeat tile reshape ravel transpose flip fliplr flipud roll rot90 count_nonzero take squeeze expand_dims split array_split copy
@@ -241,7 +243,16 @@ def call(ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywor
     named = {k: _plain(ev, node, v) for k, v in keywords.items()}
     if name.rpartition(".")[2] in _SIZED:
         _check_made(ev, node, [*given, *named.values()])
+    if name in _GROWING:
+        _check_grown(ev, node, [*given, *named.values()])
     return _run(ev, node, attrgetter(name)(np), *given, **named)
+
+
+def _check_grown(ev: Evaluator, node: ast.AST, given: Sequence[Any]) -> None:
+    """Refuse a text of which each character may become another text, before NumPy makes it."""
+    longest = math.prod(max(np.asarray(text).itemsize // 4, 1) for text in given)
+    if longest > _MOST_TEXT:
+        ev.fail("F603", node, f"a text of up to {longest:,} characters", f"at most {_MOST_TEXT:,} are possible")
 
 
 def _check_made(ev: Evaluator, node: ast.AST, given: Sequence[Any]) -> None:

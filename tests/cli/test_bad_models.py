@@ -16,7 +16,7 @@ HEAD = 'import numpy as np\n\n\ndef f(x: "float32[N, 4]"):\n'
     ("body", "place", "words"),
     [
         ("    return x +\n", "5:15", ("not Python",)),
-        ("    return np.ma.array(x)\n", "5:12", ("F205 numpy.ma is not supported", "`fleet help numpy` lists")),
+        ("    return np.rec.array(x)\n", "5:12", ("F205 numpy.rec is not supported", "`fleet help numpy` lists")),
         ("    while True:\n        x = x + 1\n    return x\n", "6:17", ("F604 the program has more than 20000 operations",)),
         ("    return y\n", "5:12", ("`y` is not defined",)),
         ("    return f(x)\n", "5:12", ("`f` calls itself more than 200 calls deep",)),

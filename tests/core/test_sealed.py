@@ -68,7 +68,7 @@ def test_quantised_weights_that_were_swapped_are_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Two files of one shape, whole, each under the other's name."""
-    from fleet.targets.graph import quantised
+    from fleet.targets import quantised
     from fleet.transforms.quantise import QuantiseOptions
 
     monkeypatch.setenv("FLEET_CACHE", str(tmp_path))

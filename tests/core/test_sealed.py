@@ -73,7 +73,7 @@ def test_quantised_weights_that_were_swapped_are_made_again(
 
     monkeypatch.setenv("FLEET_CACHE", str(tmp_path))
     monkeypatch.setattr(quantised, "_KEPT", type(quantised._KEPT)())
-    weights = [np.random.default_rng(i).normal(size=(64, 32)).astype(np.float32) for i in (1, 2)]
+    weights = [np.random.default_rng(i).normal(size=(256, 128)).astype(np.float32) for i in (1, 2)]
     quantise = quantised.quantiser(QuantiseOptions(), "w")
     before = [quantise(w, 32, 7)[0].copy() for w in weights]
     one, two = sorted((tmp_path / "quantised").iterdir())

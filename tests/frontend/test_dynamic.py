@@ -246,7 +246,7 @@ def test_what_cannot_be_followed_has_a_code(tmp_path, body: str) -> None:
 
 @pytest.mark.parametrize(
     ("body", "n"),
-    [("return np.argmax(x[:0])", 3), ("return x.reshape(x.shape[0], 2, 3)", 3),
+    [("return np.argmax(x[3:])", 3), ("return x.reshape(x.shape[0], 2, 3)", 3),
      ("return x + np.ones(x.shape[0])", 3), ("return x[5]", 3), ("return x.reshape(8)", 3),
      ("y = x[:1] * 1\n    y += x\n    return y", 3), ("return x[x.shape[0]]", 2), ("return np.ones(x.shape[0] - 5)", 3)],
 )  # fmt: skip

@@ -186,13 +186,16 @@ class Tracing(Emitting):
     def _instead(
         self, ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value], error: SourceError
     ) -> Value:
-        """NumPy's own function in place of a rule that refuses the call; the rule's error if that refuses it too."""
+        """NumPy's own function in place of a rule that refuses the call.
+
+        If that refuses it too, the rule's error; with `out`, which no rule takes, the function's.
+        """
         if not called.instead(error, path):
             raise error
         try:
             return called.call(ev, node, path, args, keywords)
-        except SourceError:
-            raise error from None
+        except SourceError as refused:
+            raise (refused if "out" in keywords else error) from None
 
     def draw(
         self, ev: Evaluator, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]

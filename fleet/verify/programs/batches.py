@@ -133,7 +133,7 @@ def _placed(drawn: DrawnProgram, outcome: ProgramOutcome, oracle: ProgramOracle)
     first = drawn.source[: drawn.source.index(f"def {FUNCTION}(")].count("\n") + 2
     if first + rows <= outcome.line and not drawn.planted:
         raised = by_cpython(drawn.source, drawn.arrays).results
-        if isinstance(raised, str) and not same_kind(outcome.cause, raised):
+        if isinstance(raised, str) and not same_kind(outcome.cause, raised, outcome.said):
             return ProgramOutcome(
                 "differs", "kind", f"line {outcome.line}: CPython raises {raised}; fleet refuses with {outcome.said}"
             )

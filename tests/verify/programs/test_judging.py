@@ -99,6 +99,9 @@ def test_a_refusal_must_be_of_the_kind_of_cpythons_error() -> None:
     assert same_kind("F501", "ValueError: the truth value of an array")
     assert same_kind("F401", "UFuncTypeError: no loop")
     assert not same_kind("F201", "TypeError: no")
+    assert same_kind("F703", "AxisError: axis -1 is out of bounds", "model.py:3:1: F703 axis -1 is out of bounds")
+    assert not same_kind("F703", "AxisError: axis -1 is out of bounds", "model.py:3:1: F703 min of nothing")
+    assert not same_kind("F703", "AxisError: ", "model.py:3:1: F703 min of nothing")
 
 
 def test_what_a_program_prints_is_compared() -> None:

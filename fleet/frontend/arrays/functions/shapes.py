@@ -350,9 +350,8 @@ def diagonal(ev: Evaluator, node: ast.AST, x: TracedArray) -> TracedArray:
         ev.unknown(node, "the diagonal of a matrix whose size only the run knows")
     length, columns = min(x.shape), x.shape[1]
     flat = reshaped(ev, node, x, [math.prod(x.shape)])
-    if not length:
-        return piece(ev, node, flat, 0, 0, 0)
-    found = builder_of(ev).emit(node, "slice", [flat.ssa], start=[0], size=[length], step=[columns + 1])
+    step = columns + 1 if length else 1
+    found = builder_of(ev).emit(node, "slice", [flat.ssa], start=[0], size=[length], step=[step])
     return x.view(found, writable=False, where="always")
 
 

@@ -61,10 +61,14 @@ def wrong_text(h: Hand, x: KnownExpression) -> str:
     return h.one(_TEXTS).format(x=x.text, y=h.one(h.pool).text, a=axis, o=beyond)
 
 
-def same_kind(code: str, raised: str) -> bool:
-    """Whether the refusal's code matches the type of CPython's error ("TypeError: ...")."""
-    name = raised.partition(":")[0]
-    return code not in _KINDS or _BASES.get(name, name) in _KINDS[code].split()
+def same_kind(code: str, raised: str, said: str = "") -> bool:
+    """Whether a refusal matches CPython's error ("TypeError: ...").
+
+    Its code matches the type, or its text, `said`, quotes CPython's: F703 says what Python raised, of whatever type.
+    """
+    name, _, text = raised.partition(": ")
+    matches = code not in _KINDS or _BASES.get(name, name) in _KINDS[code].split()
+    return matches or (code == "F703" and bool(text) and text in said)
 
 
 def _einsum(h: Hand, text: str) -> str:

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["BACKENDS", "STAGES", "Compiled", "compile_model", "engine_of", "source_stage"]
 
 STAGES: tuple[str, ...] = (
-    *("token", "ast", "ir", "mlir", "vm", "bytecode", "onnx", "riscv-asm", "accel-regs", "accel-aux", "memory-map", "hpp"),
+    *("token", "ast", "ir", "mlir", "vm", "bytecode", "onnx", "loops", "llvm", "riscv-asm"),
+    *("accel-regs", "accel-aux", "memory-map", "hpp"),
 )
 """Stages that a compiler can show, in the order of compilation."""
 
@@ -144,8 +145,9 @@ class Compiled:
             save_onnx(self.onnx(), path, external=external_data)
         elif stage == "riscv-asm" and path.suffix == ".elf":
             from fleet.targets.riscv.compile import compile_riscv
+            from fleet.targets.riscv.prepare import prepared
 
-            compile_riscv(self.program).save(path)
+            compile_riscv(prepared(self.program)).save(path)
         elif stage in ("accel-regs", "accel-aux") and path.suffix == ".stream":
             from fleet.targets.accel.container import save, stream_file
 
@@ -304,12 +306,28 @@ def _onnx(compiled: Compiled) -> str:
     return model_text(export)
 
 
+def _loops(compiled: Compiled) -> str:
+    from fleet.ir.text import print_ir
+    from fleet.targets.riscv.codegen import in_kernels
+    from fleet.targets.riscv.prepare import prepared
+
+    return print_ir(in_kernels(prepared(compiled.program), keep=False).module)
+
+
+def _llvm(compiled: Compiled) -> str:
+    from fleet.targets.riscv.codegen import generate
+    from fleet.targets.riscv.prepare import prepared
+
+    return generate(prepared(compiled.program), keep=False).llvm_ir
+
+
 def _riscv(compiled: Compiled) -> str:
     from fleet.targets.riscv.compile import compile_riscv
+    from fleet.targets.riscv.prepare import prepared
 
-    return compile_riscv(compiled.program).asm()
+    return compile_riscv(prepared(compiled.program)).asm()
 
 
 _TEXTS: Mapping[str, Callable[[Compiled], str]] = {
-    "ir": _ir, "mlir": _mlir, "vm": _vm, "bytecode": _bytecode, "onnx": _onnx, "riscv-asm": _riscv,
+    "ir": _ir, "mlir": _mlir, "vm": _vm, "bytecode": _bytecode, "onnx": _onnx, "loops": _loops, "llvm": _llvm, "riscv-asm": _riscv,
 }  # fmt: skip

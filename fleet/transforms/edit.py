@@ -84,6 +84,11 @@ class Edit:
         """The function's only block."""
         return self.function.body.block
 
+    @property
+    def inside(self) -> bool:
+        """Whether it edits the body of a decision or loop."""
+        return self._parent is not None
+
     def operations(self) -> list[FleetOp]:
         """Return a snapshot of the operations in program order."""
         return [op for op in self.block.ops if isinstance(op, FleetOp)]

@@ -72,6 +72,7 @@ _OWN: Mapping[str, str] = {
     "fuse-linear": "products.fuse_linear",
     "dce": "simplify.dce",
     "drop-weights": "simplify.drop_weights",
+    "fuse-loops": "fuse_loops",
 }
 
 

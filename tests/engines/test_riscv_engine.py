@@ -85,13 +85,14 @@ def single_steps(program: RiscvProgram, inputs: dict[str, np.ndarray]) -> Counte
 def many(m: Maker, x: Any, w: Any) -> list[Any]:
     """Over 4 KiB of code, so that instructions cross pages, with loops, branches and divisions of all kinds."""
     h = m("matmul", x, w)
+    twin = m("matmul", x, w)  # the same code as the line before
     found = [m(name, h) for name in ("exp", "tanh", "abs", "neg", "log", "sqrt")]
     total = m("concat", *found, axis=0)
     whole = m("cast", m("maximum", h, m.constant(0.0, tensor_type((), "float32"))), dtype="int64")
     rows = m("argmax", m("transpose", h, permutation=[1, 0]), axis=1)
     powers = [m("pow", found[0], h), m("pow", whole, whole), m("gather", h, rows)]
     wide = m("cast", h, dtype="float64")
-    again = m("cast", found[1], dtype="float64")  # the same code as the line before
+    again = m("cast", found[1], dtype="float64")
     doubles = [
         m("add", again, again),
         m("exp", wide),
@@ -99,7 +100,7 @@ def many(m: Maker, x: Any, w: Any) -> list[Any]:
         m("div", wide, m("tanh", wide)),
         m("matmul", x, m("cast", w, dtype="float64")),
     ]
-    return [m("var", total, axes=[0], keepdims=True), m("mean", whole, axes=[0, 1], keepdims=False), *powers, *doubles]
+    return [m("var", total, axes=[0], keepdims=True), m("mean", whole, axes=[0, 1], keepdims=False), *powers, *doubles, twin]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

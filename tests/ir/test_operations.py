@@ -89,7 +89,7 @@ def one(value):
 
 
 def test_no_operation_is_missing() -> None:
-    assert OPERATIONS.keys() - {"check", "constant", "print", "if", "while", "element", "item"} == {c.name for c in CASES}
+    assert OPERATIONS.keys() - {"check", "constant", "print", "if", "while", "fused", "element", "item"} == {c.name for c in CASES}
 
 
 @pytest.mark.parametrize("case", BOUNDED)

@@ -1,4 +1,4 @@
-"""Decisions and loops: operations with bodies.
+"""Decisions, loops and kernels: operations with bodies.
 
 A body sees its own arguments and nothing else: what it needs from outside stands among the operation's operands, so that who looks
 at operands sees every use. The result is a tuple, of which `element` gives the parts; nothing else takes one.
@@ -31,7 +31,9 @@ from fleet.ir.operations.program_ops import CheckOp, PrintOp
 from fleet.ir.shapes import InferenceError, shape_words
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 
-__all__ = ["MAX_ROUNDS", "ElementOp", "IfOp", "RegionOp", "WhileOp", "YieldOp", "all_operations", "has_effects", "run_regions"]
+__all__ = [
+    "MAX_ROUNDS", "ElementOp", "FusedOp", "IfOp", "RegionOp", "WhileOp", "YieldOp", "all_operations", "has_effects", "run_regions",
+]  # fmt: skip
 
 
 MAX_ROUNDS = 10_000_000
@@ -170,6 +172,32 @@ class WhileOp(RegionOp):
 
 
 @irdl_op_definition
+class FusedOp(RegionOp):
+    """One kernel: `body` of `inputs`, elementwise operations with results of one shape, which one nest of loops computes.
+
+    The bits are those of the operations one after another. What the body does not yield is never stored.
+    """
+
+    name = "fleet.fused"
+    inputs = var_operand_def()
+    body = region_def("single_block")
+
+    def __init__(self, inputs: Sequence[SSAValue], body: Block) -> None:
+        IRDLOperation.__init__(self, operands=[list(inputs)], result_types=[_yielded(body)], regions=[Region(body)])
+
+    def given(self) -> Sequence[tuple[Block, Sequence[Attribute], Sequence[Attribute]]]:
+        """See `RegionOp.given`."""
+        return [(self.body.block, [v.type for v in self.inputs], list(_parts(self)))]
+
+    def check(self) -> None:
+        """See `RegionOp.check`."""
+        super().check()
+        shapes = {shape_of(r.type) for op in self.body.block.ops for r in op.results}
+        if len(shapes) > 1:
+            raise InferenceError(f"the operations of one kernel give the shapes {', '.join(map(shape_words, sorted(shapes)))}")
+
+
+@irdl_op_definition
 class ElementOp(ValueOp):
     """Part `index` of a tuple."""
 
@@ -225,6 +253,8 @@ def run_regions(op: RegionOp, operands: Sequence[Any], run: Callable[[Block, Seq
     """
     if isinstance(op, IfOp):
         return tuple(run(op.then.block if operands[0] else op.otherwise.block, operands[1:]))
+    if isinstance(op, FusedOp):
+        return tuple(run(op.body.block, operands))
     assert isinstance(op, WhileOp)
     count = len(op.carried)
     carried, inputs = list(operands[:count]), operands[count:]

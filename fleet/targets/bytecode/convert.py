@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from fleet.errors import ModelError
 from fleet.ir.constants import constant_value
-from fleet.ir.dialect import ConstantOp, ElementOp, FleetOp, IfOp, WhileOp, YieldOp, op_id
+from fleet.ir.dialect import ConstantOp, ElementOp, FleetOp, FusedOp, IfOp, WhileOp, YieldOp, op_id
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, spelling
 from fleet.targets.bytecode.contents import ArgumentSlot, OutputSlot
@@ -93,7 +93,10 @@ class _Emitter:
 
     def _operations(self, block: Block) -> None:
         for op in block.ops:
-            if isinstance(op, IfOp):
+            if isinstance(op, FusedOp):
+                parts = self._parts[op.result] = [self._new_slot() for _ in op.result.type.types.data]
+                self._body(op.body.block, [*op.inputs], parts)
+            elif isinstance(op, IfOp):
                 self._if(op)
             elif isinstance(op, WhileOp):
                 self._while(op)

@@ -1,4 +1,4 @@
-"""IR -> LLVM IR: one function per operation, called in program order by `fleet_main`.
+"""IR -> LLVM IR: one function per operation, called in program order by `fleet_main`. Elementwise operations are fused before.
 
 Each operation becomes the function `op_<n>_<id>()` with external linkage. It is never inlined, so that retired instructions can be
 counted by operation. It loads the addresses of its arrays and continues in `fn_<n>_<name>(out, operands..., scratch)`, which all
@@ -23,10 +23,12 @@ from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.program import Program
 from fleet.targets.riscv.faults import FAULT_SYMBOL
 from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
+from fleet.targets.riscv.kernels.fused import fusable
 from fleet.targets.riscv.kernels.kernel import I64, POINTER, ArrayOperand, Value, contiguous, index, new_builder
 from fleet.targets.riscv.kernels.movement import emit_copy
 from fleet.targets.riscv.kernels.operations import describe, emit, work, workspace
 from fleet.targets.riscv.plan import ALIGN, Buffer, MemoryPlan, identity, make_plan, symbol_part
+from fleet.transforms.fuse_loops import fuse_loops
 from fleet.transforms.simplify.infer_shapes import check_known
 
 TRIPLE = "riscv64-unknown-elf"
@@ -73,6 +75,11 @@ class RiscvModule:
     views: tuple[str, ...]
 
 
+def in_kernels(program: Program, *, keep: bool) -> Program:
+    """Return the program with elementwise operations in kernels (`fleet.fused`), as code is made of it. keep: as in `generate`."""
+    return fuse_loops(program, keep=keep, fusable=fusable)
+
+
 def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> RiscvModule:
     """Plan memory and emit code. keep: whether all results stay readable.
 
@@ -80,6 +87,7 @@ def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> 
         DeviceError: the target lacks an operation, dtype or shape; names its id and place.
     """
     check_known(program, "riscv")
+    program = in_kernels(program, keep=keep)
     plan, buffers = make_plan(program, lambda op, used: workspace(op, arrays_of(op, used), isa), keep=keep)
     module = ir.Module(name="fleet")
     module.triple = TRIPLE
@@ -118,6 +126,7 @@ def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> st
     does.
     """
     check_known(program, "riscv")
+    program = in_kernels(program, keep=False)
     plan, buffers = make_plan(program, lambda op, used: workspace(op, arrays_of(op, used), isa), keep=False)
     module = ir.Module(name=name)
     fault: Value = ir.GlobalVariable(module, ir.ArrayType(I64, 3), FAULT_SYMBOL)

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
-from fleet.ir.dialect import RegionOp, YieldOp
+from fleet.ir.dialect import FusedOp, RegionOp, YieldOp
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.transforms.edit import Edit
@@ -17,13 +17,13 @@ __all__ = ["body_program", "everywhere"]
 
 
 def everywhere(apply: Callable[[Edit], None], edit: Edit) -> None:
-    """Apply a pass to a program, then to every body in it, the innermost last.
+    """Apply a pass to a program, then to every body of a decision or loop in it, the innermost last.
 
     A body gets no weights: if a pass would add some, the body stays unchanged.
     """
     apply(edit)
     for op in edit.operations():
-        if isinstance(op, RegionOp):
+        if isinstance(op, RegionOp) and not isinstance(op, FusedOp):
             for block in op.bodies:
                 _apply(apply, edit, block)
 

@@ -36,7 +36,7 @@ def test_shared_memory_gives_the_same_results_in_less_memory() -> None:
     assert long.meta["stdout"] == short.meta["stdout"] != ""
     assert 0 <= kept.plan.unshared_bytes - kept.plan.result_bytes < 64
     assert shared.plan.result_bytes < kept.plan.result_bytes / 3
-    assert long.counters == short.counters
+    assert short.counters["instructions"] < long.counters["instructions"], "what is not kept is not stored"
     np.testing.assert_array_equal(long.outputs["out1"], (x * x).T)
     np.testing.assert_array_equal(long.outputs["out2"], (x * x).T[4:0:-2])
     np.testing.assert_array_equal(long.tensors["part"], long.outputs["out2"])

@@ -28,7 +28,7 @@ from fleet.targets.riscv.kernels.movement import emit_copy
 from fleet.targets.riscv.plan import ALIGN, dtype_of, part_offsets, refuse
 from fleet.targets.riscv.views import view_of
 
-__all__ = ["Inner", "body_work", "body_workspace", "emit_if", "emit_while"]
+__all__ = ["Inner", "body_work", "body_workspace", "emit_if", "emit_while", "parts_of"]
 
 Emit: TypeAlias = Callable[[Builder, FleetOp, ArrayOperand, Sequence[ArrayOperand], Value], None]
 BodyWorkspace: TypeAlias = Callable[[FleetOp, Sequence[ArrayOperand], Isa], int]
@@ -145,7 +145,8 @@ def _bytes(array: ArrayOperand) -> int:
     return array.size * array.dtype.itemsize
 
 
-def _parts(type_: Attribute, pointer: Value, b: Builder) -> list[ArrayOperand]:
+def parts_of(type_: Attribute, pointer: Value, b: Builder) -> list[ArrayOperand]:
+    """Return the parts of a tuple at an address."""
     assert isinstance(type_, TupleType)
     offsets, _ = part_offsets(type_)
     return [
@@ -201,7 +202,9 @@ def emit_if(b: Builder, op: d.IfOp, out: ArrayOperand, operands: Sequence[ArrayO
     b.cbranch(holds, *ways)
     for way, layout in zip(ways, layouts, strict=True):
         b.position_at_end(way)
-        for target, source in zip(_parts(op.result.type, out.pointer, b), _run(b, layout, given, scratch, inner.emit), strict=True):
+        for target, source in zip(
+            parts_of(op.result.type, out.pointer, b), _run(b, layout, given, scratch, inner.emit), strict=True
+        ):
             _copy(b, target, source)
         b.branch(end)
     b.position_at_end(end)
@@ -213,7 +216,7 @@ def emit_while(
     """Emit code that repeats a body as long as another returns true."""
     count = len(op.carried)
     test, body = _layouts(op, operands, inner.workspace, inner.isa)
-    carried = _parts(op.result.type, out.pointer, b)
+    carried = parts_of(op.result.type, out.pointer, b)
     for target, source in zip(carried, operands, strict=False):
         _copy(b, target, replace(source, constant=None))
     arguments = [*carried, *(replace(a, constant=None) for a in operands[count:])]
@@ -230,7 +233,7 @@ def emit_while(
     b.position_at_end(round_)
     given = _run(b, body, arguments, scratch, inner.emit)
     # Copy a result that is the iteration's own argument before it is overwritten.
-    held = _parts(op.result.type, _moved(b, scratch, max(layout.size + layout.scratch for layout in (test, body))), b)
+    held = parts_of(op.result.type, _moved(b, scratch, max(layout.size + layout.scratch for layout in (test, body))), b)
     kept = [body.places[v].of is not None for v in body.given]
     for waits, source, place in zip(kept, given, held, strict=True):
         if waits:

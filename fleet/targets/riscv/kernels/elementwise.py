@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -34,7 +35,7 @@ from fleet.targets.riscv.kernels.kernel import (
     store,
     vector,
 )
-from fleet.targets.riscv.kernels.loops import fold, nest
+from fleet.targets.riscv.kernels.loops import LaneBody, fold, nest
 from fleet.targets.riscv.kernels.math import Functions
 from fleet.targets.riscv.plan import refuse
 
@@ -76,108 +77,141 @@ _ROUNDINGS: Mapping[Kind, str] = {d.FloorOp: "llvm.floor", d.CeilOp: "llvm.ceil"
 UNARY = (*(d.NegOp, d.AbsOp, d.SqrtOp, d.CastOp, d.SignOp, d.LogicalNotOp, d.IsnanOp), *_FUNCTIONS, *_ANGLES, *_ROUNDINGS)
 
 
-def emit_binary(b: Builder, op: FleetOp, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> None:
-    """Emit an operation of operands converted to the result's dtype (comparisons: to their common dtype)."""
+@dataclass(frozen=True)
+class LaneOperand:
+    """An operand of one step of a loop.
+
+    constant: its value if it is one number known at compile time. read: gives it in a dtype, in all lanes of the step.
+    """
+
+    dtype: np.dtype
+    constant: float | None
+    read: Callable[[np.dtype], Value]
+
+
+@dataclass(frozen=True)
+class StepShape:
+    """How a loop over an operation's elements steps.
+
+    size: bytes of the largest element that is computed with. heavy: the code of one element is long. serial: one element at a time.
+    """
+
+    size: int
+    heavy: bool
+    serial: bool
+
+
+def step_shape(op: FleetOp, result: np.dtype, dtypes: Sequence[np.dtype], constants: Sequence[float | None]) -> StepShape:
+    """Return how a loop over these operands steps. dtypes, constants: of the operands."""
     kind = type(op)
-    if kind is d.DivOp and not is_float(out.dtype):
-        raise refuse(op, f"division with result {out.dtype}; numpy divides into floating point")
-    dtype = out.dtype
+    power = kind is d.PowOp and not (constants[1] == 2 or (isinstance(op, d.PowOp) and op.is_root(constants[1])))
+    wide = power and is_float(result)
+    function = kind in _FUNCTIONS or kind in _ANGLES
+    serial = (power and not wide) or (kind in (d.FloorDivOp, d.ModOp) and is_float(result))
+    size = 8 if wide or function else max(result.itemsize, *(t.itemsize for t in dtypes))
+    if any(is_float(t) != is_float(result) for t in dtypes):
+        size = 8  # conversions between floating point and integers pass through float64
+    return StepShape(size, wide or function, serial)
+
+
+def lane_value(b: Builder, op: FleetOp, result: np.dtype, operands: Sequence[LaneOperand]) -> Value:
+    """Emit an operation on the elements of one step. result: its dtype, which the value has.
+
+    Operands are converted to the result's dtype, those of comparisons to their common one. Raises DeviceError if the target
+    lacks it.
+    """
+    kind = type(op)
+    if kind is d.WhereOp:  # a condition that is not boolean counts as true if it is not zero
+        chosen, x, y = (o.read(t) for o, t in zip(operands, (np.dtype(bool), result, result), strict=True))
+        return b.select(chosen, x, y)
+    if kind in UNARY:
+        dtype = operands[0].dtype if kind in (d.IsnanOp, d.LogicalNotOp) else result
+        return unary(b, op, kind, operands[0].read(dtype), dtype)
+    lhs, rhs = operands
+    dtype = result
     if kind in COMPARISONS:
         dtype, other, _ = op.compute_types([v.type for v in op.operands])
         if dtype != other:
-            _compare_signs(b, op, kind, out, lhs, rhs)
-            return
+            return _compare_signs(b, kind, lhs, rhs)
     elif kind in _LOGICAL:
         dtype = np.dtype(bool)
-    square = kind is d.PowOp and rhs.constant == 2
-    root = isinstance(op, d.PowOp) and op.is_root(rhs.constant)
-    wide = kind is d.PowOp and not square and not root and is_float(dtype)
-    serial = kind is d.PowOp and not square and not root and not wide
-    serial = serial or (kind in (d.FloorDivOp, d.ModOp) and is_float(dtype))
-
-    def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
-        x = load_spread(b, lhs, offsets[1], dtype, lanes, walk[1])
-        if square:
-            value = b.fmul(x, x) if is_float(dtype) else b.mul(x, x)
-        elif root:
-            value = unary(b, op, d.SqrtOp, x, dtype)
-        else:
-            y = load_spread(b, rhs, offsets[2], dtype, lanes, walk[2])
-            value = compute(b, op, kind, x, y, dtype)
-        store(b, out, offsets[0], value)
-
-    _walk(b, op, out, [lhs, rhs], body, size=8 if wide else dtype.itemsize, serial=serial, unroll=1 if wide or serial else 4)
+    x = lhs.read(dtype)
+    if isinstance(op, d.PowOp) and rhs.constant == 2:
+        return b.fmul(x, x) if is_float(dtype) else b.mul(x, x)
+    if isinstance(op, d.PowOp) and op.is_root(rhs.constant):
+        return unary(b, op, d.SqrtOp, x, dtype)
+    return compute(b, op, kind, x, rhs.read(dtype), dtype)
 
 
-def _compare_signs(b: Builder, op: FleetOp, kind: Kind, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> None:
+def _compare_signs(b: Builder, kind: Kind, lhs: LaneOperand, rhs: LaneOperand) -> Value:
     """Compare a signed integer with uint64: no dtype holds both, so NumPy compares them as mathematical numbers."""
     sign, left = COMPARISONS[kind], lhs.dtype.kind == "i"
     below = sign in ("<", "<=", "!=") if left else sign in (">", ">=", "!=")
-
-    def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
-        x, y = (
-            load_spread(b, a, offsets[i], np.dtype(np.int64 if a.dtype.kind == "i" else np.uint64), lanes, walk[i])
-            for i, a in ((1, lhs), (2, rhs))
-        )
-        negative = b.icmp_signed("<", x if left else y, number(np.dtype(np.int64), 0, lanes))
-        store(b, out, offsets[0], b.select(negative, spread(b, ir.Constant(I1, below), lanes), b.icmp_unsigned(sign, x, y)))
-
-    _walk(b, op, out, [lhs, rhs], body, size=8)
+    x, y = (o.read(np.dtype(np.int64 if o.dtype.kind == "i" else np.uint64)) for o in (lhs, rhs))
+    lanes = lanes_of(x)
+    negative = b.icmp_signed("<", x if left else y, number(np.dtype(np.int64), 0, lanes))
+    return b.select(negative, spread(b, ir.Constant(I1, below), lanes), b.icmp_unsigned(sign, x, y))
 
 
-def emit_where(b: Builder, op: FleetOp, out: ArrayOperand, condition: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOperand) -> None:
-    """Emit `numpy.where`; a condition that is not boolean counts as true if it is not zero."""
+def loaded(b: Builder, array: ArrayOperand, offset: Value, lanes: int, stride: int) -> LaneOperand:
+    """Return an array as an operand of one step. It is loaded when it is read, once for every dtype."""
+    found: dict[np.dtype, Value] = {}
 
-    def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
-        chosen = load_spread(b, condition, offsets[1], np.dtype(bool), lanes, walk[1])
-        x, y = (load_spread(b, a, offsets[i], out.dtype, lanes, walk[i]) for i, a in ((2, lhs), (3, rhs)))
-        store(b, out, offsets[0], b.select(chosen, x, y))
+    def read(dtype: np.dtype) -> Value:
+        if dtype not in found:
+            found[dtype] = load_spread(b, array, offset, dtype, lanes, stride)
+        return found[dtype]
 
-    _walk(b, op, out, [condition, lhs, rhs], body, size=out.dtype.itemsize)
+    return LaneOperand(array.dtype, array.constant, read)
 
 
-def emit_unary(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
-    """Emit an operation of one operand of the result's shape."""
+def check_elementwise(op: FleetOp, result: np.dtype, shape: tuple[int, ...], operands: Sequence[ArrayOperand]) -> None:
+    """Raises DeviceError if the target lacks the operation for this dtype or these shapes."""
     kind = type(op)
-    if operand.shape != out.shape:
-        raise refuse(op, f"shape {operand.shape} to {out.shape}; expected the same")
-    function = kind in _FUNCTIONS or kind in _ANGLES
-    if (function or kind is d.SqrtOp) and not is_float(out.dtype):
-        raise refuse(op, f"result {out.dtype}; expected float32 or float64")
-    dtype = operand.dtype if kind in (d.IsnanOp, d.LogicalNotOp) else out.dtype
+    if kind is d.DivOp and not is_float(result):
+        raise refuse(op, f"division with result {result}; numpy divides into floating point")
+    if kind in UNARY and operands[0].shape != shape:
+        raise refuse(op, f"shape {operands[0].shape} to {shape}; expected the same")
+    if (kind in _FUNCTIONS or kind in _ANGLES or kind is d.SqrtOp) and not is_float(result):
+        raise refuse(op, f"result {result}; expected float32 or float64")
+    for array in operands:
+        if broadcast_strides(array, shape) is None:
+            raise refuse(op, f"shape {array.shape} does not broadcast to {shape}")
+
+
+def emit_elementwise(b: Builder, op: FleetOp, out: ArrayOperand, *operands: ArrayOperand) -> None:
+    """Emit one operation, elementwise on broadcast operands."""
+    check_elementwise(op, out.dtype, out.shape, operands)
 
     def body(offsets: list[Value], walk: Sequence[int], lanes: int) -> None:
-        x = load_spread(b, operand, offsets[1], dtype, lanes, walk[1])
-        store(b, out, offsets[0], unary(b, op, kind, x, dtype))
+        given = [loaded(b, a, o, lanes, w) for a, o, w in zip(operands, offsets[1:], walk[1:], strict=True)]
+        store(b, out, offsets[0], lane_value(b, op, out.dtype, given))
 
-    _walk(b, op, out, [operand], body, size=8 if function else dtype.itemsize, unroll=1 if function else 4)
+    step = step_shape(op, out.dtype, [a.dtype for a in operands], [a.constant for a in operands])
+    walk_elements(b, out.shape, [out], operands, body, step, unroll=1 if step.heavy else 4)
 
 
-def _walk(
+def walk_elements(
     b: Builder,
-    op: FleetOp,
-    out: ArrayOperand,
+    shape: tuple[int, ...],
+    results: Sequence[ArrayOperand],
     operands: Sequence[ArrayOperand],
-    body: Callable[[list[Value], Sequence[int], int], None],
+    body: LaneBody,
+    step: StepShape,
     *,
-    size: int,
-    serial: bool = False,
-    unroll: int = 4,
+    unroll: int,
 ) -> None:
-    strides = [out.strides]
+    """Emit loops over all elements of results of one shape. `body` gets the offsets of results, then of operands."""
+    strides = [a.strides for a in results]
     for array in operands:
-        steps = broadcast_strides(array, out.shape)
-        if steps is None:
-            raise refuse(op, f"shape {array.shape} does not broadcast to {out.shape}")
-        strides.append(steps)
-    size = max(size, *(a.dtype.itemsize for a in (out, *operands)))
-    if any(is_float(a.dtype) != is_float(out.dtype) for a in operands):
-        size = 8  # conversions between floating point and integers pass through float64
+        found = broadcast_strides(array, shape)
+        assert found is not None, "shapes are checked before code is made"
+        strides.append(found)
     start = [index(0)] * len(strides)
-    if serial:  # loops inside: one element at a time
-        nest(b, out.shape, strides, start, body, size=1 << 20, unroll=1)
+    if step.serial:  # loops inside: one element at a time
+        nest(b, shape, strides, start, body, size=1 << 20, unroll=1)
     else:
-        nest(b, out.shape, strides, start, body, size=size, unroll=unroll)
+        nest(b, shape, strides, start, body, size=step.size, unroll=unroll)
 
 
 def maximum(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:

@@ -17,7 +17,8 @@ from fleet.targets.riscv.kernels import bodies, composite, movement, reductions
 from fleet.targets.riscv.kernels.attention import Attention, emit_attention
 from fleet.targets.riscv.kernels.division import FMOD_STEPS
 from fleet.targets.riscv.kernels.einsum import emit_einsum
-from fleet.targets.riscv.kernels.elementwise import BINARY, COST, UNARY, emit_binary, emit_unary, emit_where
+from fleet.targets.riscv.kernels.elementwise import BINARY, COST, UNARY, emit_elementwise
+from fleet.targets.riscv.kernels.fused import describe_fused, emit_fused, fused_work
 from fleet.targets.riscv.kernels.kernel import ArrayOperand, Builder, Value, is_float, isa_of
 from fleet.targets.riscv.kernels.matmul import collapsed, emit_matmul, product_of
 from fleet.targets.riscv.plan import refuse
@@ -29,7 +30,13 @@ RiscvKernel: TypeAlias = Callable[[Builder, FleetOp, ArrayOperand, Sequence[Arra
 def describe(op: FleetOp, arrays: Sequence[ArrayOperand]) -> str:
     """Return everything that an operation's code depends on besides addresses; equal descriptions share a function."""
     parts = [f"{a.dtype.name}{a.shape}{a.strides}{'' if a.constant is None else repr(a.constant)}" for a in arrays]
-    extra = repr(constant_value(op)) if isinstance(op, d.ConstantOp) else str(op) if isinstance(op, d.RegionOp) else ""
+    extra = ""
+    if isinstance(op, d.ConstantOp):
+        extra = repr(constant_value(op))
+    elif isinstance(op, d.FusedOp):
+        extra = describe_fused(op)
+    elif isinstance(op, d.RegionOp):
+        extra = str(op)
     types = ",".join(str(is_tensor(v.type)) for v in op.operands)  # Python numbers are weakly typed
     return f"{op.name}{sorted(attributes_of(op).items())}{extra}{types}" + ";".join(parts)
 
@@ -84,14 +91,12 @@ def _with_bodies(emit_: Callable[..., None]) -> RiscvKernel:
 
 
 KERNELS: Mapping[type[FleetOp], RiscvKernel] = {
-    **dict.fromkeys(BINARY, _of(emit_binary)),
-    **dict.fromkeys(UNARY, _of(emit_unary)),
+    **dict.fromkeys((*BINARY, *UNARY, d.WhereOp), _of(emit_elementwise)),
     **dict.fromkeys(reductions.REDUCTIONS, _of(reductions.emit_reduce)),
     d.ArgmaxOp: _of(reductions.emit_argument),
     d.ArgminOp: _of(reductions.emit_argument),
     d.CumsumOp: _of(reductions.emit_cumsum),
     d.ArgsortOp: _of(reductions.emit_argsort),
-    d.WhereOp: _of(emit_where),
     d.MatmulOp: lambda b, _op, out, x, scratch: emit_matmul(b, out, x[0], x[1], scratch),
     d.EinsumOp: lambda b, op, out, x, _scratch: emit_einsum(b, op, out, x, attributes_of(op)["subscripts"]),
     d.GatherOp: _of(movement.emit_gather),
@@ -111,6 +116,7 @@ KERNELS: Mapping[type[FleetOp], RiscvKernel] = {
     d.ItemOp: lambda b, _op, out, x, _scratch: movement.emit_item(b, out, x[0]),
     d.IfOp: _with_bodies(bodies.emit_if),
     d.WhileOp: _with_bodies(bodies.emit_while),
+    d.FusedOp: _of(emit_fused),
     d.LinearOp: _emit_linear,
     d.AttentionOp: _emit_attention,
 }
@@ -125,6 +131,8 @@ def _attention(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> Attenti
 
 def workspace(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> int:
     """Return the bytes of scratch that the operation needs."""
+    if isinstance(op, d.FusedOp):
+        return 0
     if isinstance(op, d.RegionOp):
         return bodies.body_workspace(op, arrays[1:], workspace, isa)
     if isinstance(op, d.AttentionOp):
@@ -150,6 +158,8 @@ def _broadcasts(lhs: Sequence[int], rhs: Sequence[int]) -> bool:
 def work(op: FleetOp, arrays: Sequence[ArrayOperand]) -> tuple[int, int]:
     """Return an upper estimate of retired instructions, and the multiply-adds of the operation."""
     out, *operands = arrays
+    if isinstance(op, d.FusedOp):
+        return fused_work(op), 0
     if isinstance(op, d.RegionOp):
         return bodies.body_work(op, operands, work, workspace, DEFAULT_ISA)
     size = [max(1, a.size) for a in arrays]

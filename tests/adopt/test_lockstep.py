@@ -82,6 +82,21 @@ def test_jobs_that_commit_out_of_order_agree(given: Given, tmp_path: Path) -> No
     assert found == LockstepOutcome(2, 2, 1, 18, "", ("only what leaves through ports is compared, nothing inside the design",))
 
 
+def test_events_that_no_job_names_and_words_that_no_job_gives_are_counted(given: Given, tmp_path: Path) -> None:
+    spare = replace(given.observed.commits[0], name="spare")
+    observed = replace(given.observed, commits=(*given.observed.commits, spare))
+    extra = "".join(f"C|{time // 2}|{time}|1|0\n" for time in (28, 30, 32))
+    model = observed.model
+    assert model is not None
+    path = tmp_path / "model.py"
+    path.write_text(model.read_text().replace("context.give(", "0 and context.give("))
+    found = Given(given.work, given.plan, replace(observed, model=path)).outcome(tmp_path, GOOD + extra + END)
+    assert found.divergence == ""
+    assert "commit spare: 5 events of the design not compared, no job names it" in found.scope  # three, and the two answers
+    assert "io: 2 words of the design not compared, the model gives none" in found.scope
+    assert found.uncompared == 7
+
+
 @pytest.mark.parametrize(
     ("results", "message"),
     [

@@ -2,11 +2,13 @@
 
 A byte that a job writes must have been written since the job began, and hold the job's value when it commits; where a younger job
 that has begun writes it too, it must have held it at some time. What the design wrote in the cycle of the commit counts, but a
-write with a response only once that was taken. Events of a commit that no job of the run names are not compared: the scope says so.
+write with a response only once that was taken. Events of a commit that no job of the run names, and words that the model does not
+give, are not compared: the scope counts them.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -35,6 +37,7 @@ class LockstepOutcome:
         compared: bytes and words.
         divergence: the first one, in words; "" if there is none.
         scope: what was not compared, one line each.
+        uncompared: events of commits, and words, of the design that nobody compared.
     """
 
     jobs: int
@@ -43,6 +46,7 @@ class LockstepOutcome:
     compared: int
     divergence: str
     scope: tuple[str, ...]
+    uncompared: int = 0
 
 
 def judge_lockstep(
@@ -65,6 +69,7 @@ class _Lockstep:
         self._done: dict[int, int] = {}  # job -> time
         self._left = {j.number: j.events for j in run.jobs}
         self._commits = self._points = self._compared = 0
+        self._held = Counter[str]()  # port -> words compared
         self._words: dict[tuple[str, int], ModelJob] = {}  # a word that a commit with tags gives to a job
         self._base: tuple[str, ...] = ()
         self._open = [j for j in run.jobs if j.rule is not None]  # that have not committed
@@ -81,20 +86,32 @@ class _Lockstep:
         except _Diverged as found:
             divergence = str(found)
         real = sum(j.is_job for j in self._jobs)
-        return LockstepOutcome(real, self._commits, self._points, self._compared, divergence, tuple(self._scope()))
+        left = self._unnamed().total() + self._silent(whole=not divergence).total()
+        scope = tuple(self._scope(whole=not divergence))
+        return LockstepOutcome(real, self._commits, self._points, self._compared, divergence, scope, left)
 
-    def _scope(self) -> Iterator[str]:
+    def _unnamed(self) -> Counter[str]:
+        """Commits that no job names -> their events in the run, which may be 0."""
+        named = {j.rule for j in self._jobs}
+        names = {n: c.name for n, c in enumerate(self._observed.commits) if n not in named}
+        return Counter({name: sum(e.rule == n for e in self._events.commits) for n, name in names.items()})
+
+    def _silent(self, *, whole: bool) -> Counter[str]:
+        """Ports -> words that were not compared. whole: the comparison came to its end; else of ports that the model gives none."""
+        given = {w.port for j in self._jobs for w in j.given}
+        found = Counter(w.port for w in self._events.words)
+        found.subtract({port: self._held[port] if whole or port not in given else count for port, count in found.items()})
+        return +found
+
+    def _scope(self, *, whole: bool) -> Iterator[str]:
         if not self._observed.commits:
             yield "no commit is declared: memory is compared at the end alone"
         if not self._observed.states:
             yield "only what leaves through ports is compared, nothing inside the design"
-        named = {j.rule for j in self._jobs}
-        if unnamed := [c.name for n, c in enumerate(self._observed.commits) if n not in named]:
-            yield f"no job names commit {', '.join(unnamed)}: its events are not compared"
-        given = {w.port for j in self._jobs for w in j.given}
-        silent = [p for p in dict.fromkeys(w.port for w in self._events.words) if p not in given]
-        if silent:
-            yield f"the model gives no words for {', '.join(silent)}: these are not compared"
+        for name, count in self._unnamed().items():
+            yield f"commit {name}: {_counted(count, 'event')} of the design not compared, no job names it"
+        for port, count in self._silent(whole=whole).items():
+            yield f"{port}: {_counted(count, 'word')} of the design not compared, the model gives none"
 
     def _walk(self) -> None:
         points = self._events.snapshots
@@ -241,6 +258,7 @@ class _Lockstep:
 
     def _same_word(self, word: StreamWord, expected: GivenWord, job: ModelJob) -> None:
         self._compared += 1
+        self._held[word.port] += 1
         if (word.value ^ expected.value) & expected.mask:
             write = ModelWrite(0, 0, b"", len(job.reads))
             raise _Diverged(
@@ -346,3 +364,7 @@ class _Lockstep:
 
 def _excerpt(data: bytes) -> str:
     return data[:_SHOWN_BYTES].hex(" ") + (" ..." if len(data) > _SHOWN_BYTES else "")
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"

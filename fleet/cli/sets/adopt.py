@@ -140,7 +140,9 @@ def run_replay(folder: Path, test: Path | None, *, model: bool | None, machine: 
     if outcome.wave is not None:
         click.echo(f"wave: {outcome.wave}")
     monitors = f"{outcome.monitors} monitors quiet" if not outcome.violations else f"{len(outcome.violations)} rules broken"
-    click.echo(f"verdict: {_VERDICTS[code]} ({monitors})")
+    left = outcome.lockstep.uncompared if outcome.lockstep is not None else 0
+    uncompared = f"; {left:,} event{'' if left == 1 else 's'} of the design that nobody compared" if left else ""
+    click.echo(f"verdict: {_VERDICTS[code]} ({monitors}{uncompared})")
     return code
 
 

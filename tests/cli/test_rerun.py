@@ -22,9 +22,14 @@ def test_a_run_is_made_again(fleet: Fleet, tmp_path: Path) -> None:
     assert before.identity.request is not None
     assert before.identity.request.arguments[:2] == ("cosim", f"{model}:forward")
     assert f"'{model}:forward'" in before.identity.command
-    again = fleet("report", str(tmp_path / "r"), "--rerun")
+    model.write_text(DENSE.replace("x @ w + b", "x @ w - b"))  # what a run of now computes, and no stored result holds
+    again = fleet("report", str(tmp_path / "r"), "--rerun", "--json")
     assert again.code == 0, again.err
     after = CosimResult.load(tmp_path / "r")
+    assert after.identity.program_hash != before.identity.program_hash
+    told = json.loads(again.out)
+    assert told["verdict"] == after.verdict
+    assert {name for name, engine in told["engines"].items() if engine["status"] == "ran"} == {"vm", "cpython"}
     assert after.identity.inputs_hash == before.identity.inputs_hash
     assert after.data.samples == 3
     assert after.identity.date >= before.identity.date
@@ -39,7 +44,9 @@ def test_a_result_without_a_request(fleet: Fleet, tmp_path: Path) -> None:
     table = json.loads(stored.read_text())
     del table["identity"]["request"]
     stored.write_text(json.dumps(table))
-    assert fleet("report", str(tmp_path / "r")).code == 0
+    pages = fleet("report", str(tmp_path / "r"), "--json")
+    assert pages.code == 0, pages.err
+    assert json.loads(pages.out) == {"report": str(tmp_path / "r" / "index.html")}
     again = fleet("report", str(tmp_path / "r"), "--rerun")
     assert again.code == 2
     assert "does not say how it was made" in again.line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,8 @@ Examples:
 @click.option("--report", "out", type=click.Path(path_type=Path, file_okay=False), help="Folder for the pages (default: RESULT).")
 @click.option("--since", type=click.Path(path_type=Path), help="An earlier result to say what changed since.")
 @click.option("--rerun", is_flag=True, help="Run again what made the result, from the request that it holds.")
-def command(result: Path | None, last: bool, out: Path | None, since: Path | None, rerun: bool) -> int:
+@click.option("--json", "machine", is_flag=True, help="Where the pages are, as JSON; with --rerun what the run itself prints.")
+def command(result: Path | None, last: bool, out: Path | None, since: Path | None, rerun: bool, machine: bool) -> int:
     """Make the pages again from RESULT (a report's folder, its result.json or generation.json). Runs nothing without --rerun."""
     from fleet.cosim.last_run import kept
     from fleet.report.run.page import write_report
@@ -38,15 +40,16 @@ def command(result: Path | None, last: bool, out: Path | None, since: Path | Non
         result, out = kept(), out or Path("reports/last")
     folder = out or (result if result.is_dir() else result.parent)
     if rerun:
-        return again(_request(result), ["--report", str(folder), *(["--since", str(since)] if since is not None else [])])
+        more = ["--since", str(since)] if since is not None else []
+        return again(_request(result), ["--report", str(folder), *more, *(["--json"] if machine else [])])
     generation = result / "generation.json" if result.is_dir() else result
     if generation.name == "generation.json" and generation.exists() and not (result / "result.json").exists():
         from fleet.report.run.generation import write_generation
 
-        click.echo(f"report: {write_generation(generation, folder)}")
-        return 0
-    files = write_report(result, folder, since)
-    click.echo(f"report: {files.html}")
+        page = write_generation(generation, folder)
+    else:
+        page = write_report(result, folder, since).html
+    click.echo(json.dumps({"report": str(page)}, indent=1) if machine else f"report: {page}")
     return 0
 
 

@@ -55,10 +55,7 @@ def probabilities(logits: npt.NDArray[np.floating], sampling: Sampling) -> npt.N
     Raises:
         FleetError: no logit is finite.
     """
-    scaled = logits.astype(np.float64) / sampling.temperature
-    scaled[np.isnan(scaled)] = -np.inf
-    if not np.isfinite(scaled.max()):
-        raise FleetError("no finite logit to choose from", where="sampling", hint="the model's weights overflow on this engine")
+    scaled = _known(logits) / sampling.temperature
     order = np.argsort(-scaled, kind="stable")
     if sampling.top_k:
         order = order[: sampling.top_k]
@@ -71,6 +68,14 @@ def probabilities(logits: npt.NDArray[np.floating], sampling: Sampling) -> npt.N
     return result
 
 
+def _known(logits: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """Return the logits; a NaN is never chosen. Raises FleetError if the largest is not finite."""
+    known = np.where(np.isnan(logits), -np.inf, logits.astype(np.float64))
+    if not np.isfinite(known.max()):
+        raise FleetError("no finite logit to choose from", where="sampling", hint="the model's weights overflow on this engine")
+    return known
+
+
 class Sampler:
     """Draws tokens one by one: equal logits and seeds give equal tokens."""
 
@@ -81,6 +86,6 @@ class Sampler:
     def __call__(self, logits: npt.NDArray[np.floating]) -> int:
         """Return the next token. logits: [vocabulary]. Raises FleetError if none is finite."""
         if self.sampling.greedy:
-            return int(np.argmax(logits))
+            return int(np.argmax(_known(logits)))
         chances = np.cumsum(probabilities(logits, self.sampling))
         return int(np.searchsorted(chances, self._random.random() * chances[-1], side="right"))

@@ -70,3 +70,12 @@ def test_nothing_finite_is_an_error() -> None:
 def test_numbers_out_of_range_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(FleetError, match="expected"):
         Sampling(**wrong)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_a_nan_is_never_chosen(temperature: float) -> None:
+    sampler = Sampler(Sampling(temperature, top_k=1))
+    assert sampler(np.array([1.0, math.nan, 3.0, 2.0], np.float32)) == 2
+    for broken in ([math.nan] * 3, [1.0, math.inf], [-math.inf, math.nan]):
+        with pytest.raises(FleetError, match="no finite logit"):
+            sampler(np.array(broken, np.float32))

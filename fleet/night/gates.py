@@ -9,6 +9,7 @@
 | sqnr COMPARISON | the operation that lost most | it lost more than 1 dB |
 | over COMPARISON | largest error over its bound | above 1, or doubled |
 | coverage NAME | exactly | it fell |
+| each of these but means | there was one, and the run passes without it | it is gone |
 | processor | with 1.5 times the median of the last seven nights | never: a warning |
 
 A figure that moves while the content is equal is "unexplained". An accepted figure is compared with the accepted value.
@@ -60,7 +61,8 @@ class Move:
     """A figure that moved.
 
     Attributes:
-        key: of the run or group. before, after: values; before is None without an earlier one. said: one clause about the move.
+        key: of the run or group. said: one clause about the move.
+        before, after: values; before is None without an earlier one, after is NaN where the figure is gone.
         better: True for an improvement; None if unknown. place: file:line of the accepted figure, or "".
     """
 
@@ -88,7 +90,7 @@ def judge(
     accepted: figure -> entry, of this key. day: today. processor: seconds in the last nights.
     """
     found = [*_cycles(record, before, accepted), *_accuracy(record, before), *_sqnr(record, before), *_over(record, before)]
-    found += _coverage(record, before)
+    found += [*_coverage(record, before), *_gone(record, before)]
     made = [_settled(move, record, before, accepted.get(move.figure)) for move in found]
     told = {move.figure for move in made}
     expired = {figure: entry for figure, entry in accepted.items() if entry.exemption.expired(day)}
@@ -119,13 +121,15 @@ def _settled(move: Move, record: NightRecord, before: Before | None, entry: Acce
     if before is not None and record.content and record.content == before.content and entry is None:
         said = f"{move.said}; the content is equal: what moved it is in no hash"
         return replace(move, state="unexplained", said=said)
-    if move.figure.startswith("cycles ") and record.held and entry is None and before is not None:
+    if move.figure.startswith("cycles ") and record.held and entry is None and before is not None and not math.isnan(move.after):
         return replace(move, state="accepted", said=f"by the case's norms: {record.held}")
     return move
 
 
 def _agrees(move: Move, entry: Accepted) -> bool:
     kind = move.figure.partition(" ")[0]
+    if math.isnan(move.after) or math.isnan(entry.value):
+        return math.isnan(move.after) and math.isnan(entry.value)
     if kind == "sqnr":
         return move.after > entry.value - _LOST_DB
     if kind == "over":
@@ -157,7 +161,7 @@ def _cycles(record: NightRecord, before: Before | None, accepted: Mapping[str, A
         if figure in accepted and before is not None and then == value and before.figures.get(figure) != value:
             yield Move(record.key, figure, before.figures.get(figure), value, "moved", None, "")
         elif then is not None and then != value:
-            times = f"{value / then:.3g} times as many" if then else "there were none"
+            times = f"{value / then:.3g} times as many" if then and math.isfinite(then) else "there were none"
             said = times + _most(figure, before, record)
             yield Move(record.key, figure, then, value, "moved", value < then, said)
 
@@ -240,6 +244,25 @@ def _coverage(record: NightRecord, before: Before | None) -> Iterable[Move]:
         then = before.figures.get(figure)
         if then is not None and value < then:
             yield Move(record.key, figure, then, value, "moved", False, f"{value - then:+.4g}")
+
+
+def _gone(record: NightRecord, before: Before | None) -> Iterable[Move]:
+    """Yield figures that the run had and has no longer: what is not measured cannot move."""
+    if before is None or record.failed:
+        return
+    left = _gated(before.figures, before.classes)
+    for figure in sorted(left.keys() - _gated(record.figures, record.classes).keys()):
+        yield Move(record.key, figure, left[figure], math.nan, "moved", None, "it is gone: the run no longer measures it")
+
+
+def _gated(figures: Mapping[str, float], classes: Mapping[str, Classes]) -> Mapping[str, float]:
+    """Return figure -> value, of figures with a gate; of an SQNR the lowest of its operations."""
+    found = {name: value for kind in ("cycles", "over", "coverage") for name, value in _totals(figures, kind)}
+    for name, value in figures.items():
+        if name.startswith("sqnr "):
+            figure = name.rpartition(" ")[0]
+            found[figure] = min(value, found.get(figure, math.inf))
+    return found | {f"accuracy {engine}": c.correct / c.samples for engine, c in classes.items() if c.samples}
 
 
 def judge_groups(

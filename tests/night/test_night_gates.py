@@ -105,6 +105,27 @@ def test_a_doubled_error_and_coverage_that_falls() -> None:
         assert any(m.red for m in judge(now, before(then), {}, DAY)) == red, (name, value)
 
 
+def test_a_figure_that_is_gone_is_red_until_that_is_accepted(tmp_path: Path) -> None:
+    """An engine that a case no longer runs, a coverage that nobody counts, a signal that became nothing: nothing left to move."""
+    figures = {"cycles rtl": 1000.0, "cycles rtl y": 900.0, "over iss-vs-vm": 0.5, "sqnr iss-vs-vm y": 42.0, "coverage mvm": 0.9}
+    full = run(figures=figures, classes={"rtl": Classes(100, 90)})
+    gone = {"cycles rtl", "over iss-vs-vm", "sqnr iss-vs-vm", "coverage mvm", "accuracy rtl"}
+    bare = changed(replace(full, figures={}, classes={}))
+    assert judged(tmp_path, 0, [full]).exit_code == 0
+    found = judged(tmp_path, 1, [bare])
+    assert (found.exit_code, {m.figure for m in found.red}) == (1, gone)
+    assert "unexplained" in {m.state for m in judge(replace(bare, content=full.content), before(full), {}, DAY)}
+    assert not judge(failed(bare), before(full), {}, DAY), "a run that fails says that itself"
+    assert all(m.red for m in judge(replace(bare, held="norms"), before(full), {}, DAY)), "norms hold no figure that is gone"
+    chosen = [Accepted(m.key, m.figure, m.after, m.before, night_id(1), Exemption("ada", "without rtl")) for m in found.red]
+    accept(tmp_path / "baselines.toml", chosen)
+    held = judged(tmp_path, 2, [bare])
+    assert (held.exit_code, set(states(held).values())) == (0, {"accepted"})
+    assert judged(tmp_path, 3, [bare]).exit_code == 0
+    back = judged(tmp_path, 4, [full])
+    assert (back.exit_code, {m.figure for m in back.red}) == (1, {"cycles rtl"}), "another figure than the accepted one"
+
+
 def test_accuracy_is_paired_where_the_golden_is_the_same() -> None:
     """As many are right, but of other rows; and 40 rows that all fell the same way."""
     then = run(classes={"rtl": Classes(1000, 900, lost=tuple(range(20)))})

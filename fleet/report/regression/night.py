@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -151,6 +152,8 @@ def _since(cause: FailureCause) -> str:
 def _shown(value: float | None) -> str:
     if value is None:
         return _text.ABSENT
+    if math.isnan(value):
+        return "gone"
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.5g}"
 
 

@@ -17,11 +17,6 @@ def command() -> None:
     """Instruction sets: a working template, one more instruction, checks, manual, exports, random programs, what a change means."""
 
 
-_IN = click.option(
-    "--in", "folder", type=click.Path(path_type=Path, file_okay=False), default="sets", show_default=True, help="Where it goes."
-)
-
-
 @command.command(
     name="new",
     epilog="\b\nExamples:\n  fleet isa new mine\n  fleet isa new cube --kind systolic\n  fleet isa new more --extends mine",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -428,7 +428,6 @@ TextPart: TypeAlias = "str | tuple[TracedArray | NumberValue, str, str]"
 """Text, or a value that only the run knows with its conversion and format."""
 ELLIPSIS = Marker("Ellipsis")
 NOT_IMPLEMENTED = Marker("NotImplemented")
-Caller: TypeAlias = Callable[..., "Value"]
 
 
 def dimension(value: TracedArray, axis: int) -> NumberValue:

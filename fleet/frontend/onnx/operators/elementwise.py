@@ -25,7 +25,6 @@ _UNARY = {
     "Cos": "cos", "Floor": "floor", "Ceil": "ceil", "Round": "rint", "Sign": "sign", "Not": "logical_not",
     "IsNaN": "isnan", "Sigmoid": "sigmoid",
 }  # fmt: skip
-_INTEGER = frozenset({"Floor", "Ceil", "Round", "Abs"})
 
 
 @operator(*_BINARY)

@@ -14,6 +14,7 @@ from nights_made import MEMORIES, changed, failed, judged, night_id, run, states
 from fleet.core.exemption import Exemption
 from fleet.errors import FleetError, ModelError
 from fleet.night.baselines import Accepted, accept, load_baselines
+from fleet.night.collect import collect
 from fleet.night.gates import Before, judge
 from fleet.night.phases import LOSS, compare_means
 from fleet.regress.night_records import Classes, NightRecord
@@ -52,6 +53,16 @@ def test_a_slower_fixed_memory_is_red_accepted_green_and_expired_red(tmp_path: P
     accept(tmp_path / "baselines.toml", [replace(one, exemption=Exemption("ada", "for good"))])
     assert judged(tmp_path, 11, memories(11, 3495.0)).exit_code == 0
     assert judged(tmp_path, 12, memories(12, 3600.0)).exit_code == 1, "another figure than the accepted one"
+
+
+def test_a_night_that_is_collected_again_is_not_compared_with_itself(tmp_path: Path) -> None:
+    judged(tmp_path, 0, memories(0))
+    one = Accepted("digits[small-fixed-0]", "cycles rtl", 3495.0, 1500.0, night_id(1), Exemption("ada", "answers later"))
+    accept(tmp_path / "baselines.toml", [one])
+    assert judged(tmp_path, 1, memories(1, 3495.0)).exit_code == 0
+    (tmp_path / "baselines.toml").unlink()
+    again = collect(tmp_path / "night", tmp_path / "night" / "nights" / night_id(1), tmp_path / "baselines.toml")
+    assert (again.exit_code, [m.before for m in again.red]) == (1, [1500.0]), "nobody accepts it any more"
 
 
 def test_a_gain_is_accepted_too(tmp_path: Path) -> None:

@@ -20,15 +20,16 @@ _ROWS = 50
 
 @dataclass(frozen=True)
 class NightSide:
-    """One side of a comparison. label: its name. runs: key -> run."""
+    """One side of a comparison. label: its name. runs: key -> run. whole: whether it has all figures, or rtl's cycles alone."""
 
     label: str
     runs: Mapping[str, h.RunRow]
+    whole: bool = True
 
 
 @dataclass(frozen=True)
 class FigureMove:
-    """A figure that differs. better: None if unknown. same: whether the contents are equal; None if unknown."""
+    """A figure that differs. after: NaN if it is gone. better, same (whether the contents are equal): None if unknown."""
 
     key: str
     figure: str
@@ -36,6 +37,11 @@ class FigureMove:
     after: float
     better: bool | None
     same: bool | None
+
+    @property
+    def gone(self) -> bool:
+        """Whether the run no longer measures it."""
+        return math.isnan(self.after)
 
     @property
     def ratio(self) -> float | None:
@@ -65,22 +71,24 @@ class NightComparison:
 
     @property
     def worse(self) -> bool:
-        """Whether a run newly fails, did not run, takes more cycles, or is less accurate."""
+        """Whether a run newly fails, did not run, takes more cycles, is less accurate, or no longer measures a figure."""
         return bool(self.failing or self.missing) or any(m.better is False for m in self.moves)
 
     def markdown(self) -> str:
         """Return Markdown: a headline, lists of runs, a table of figures."""
-        cycles = [m for m in self.moves if m.figure.startswith("cycles ")]
+        gone = [m for m in self.moves if m.gone]
+        cycles = [m for m in self.moves if m.figure.startswith("cycles ") and not m.gone]
         counts = (
             (len(self.failing), "fail now"), (len(self.fixed), "fixed"), (len(self.still), "fail on both sides"),
             (sum(m.better is False for m in cycles), "slower"), (sum(m.better is True for m in cycles), "faster"),
-            (len(self.moves) - len(cycles), "other figures moved"), (len(self.missing), "did not run"),
+            (len(self.moves) - len(cycles) - len(gone), "other figures moved"), (len(gone), "figures gone"),
+            (len(self.missing), "did not run"),
             (len(self.added), "new runs"),
         )  # fmt: skip
         said = ", ".join(f"{count:,} {words}" for count, words in counts if count) or "nothing differs"
         lines = [f"# {_md(self.before)} -> {_md(self.after)}: {said}", "", f"{self.both:,} runs on both sides."]
         if not cycles:
-            lines.append("Cycles: the same in all of them.")
+            lines.append("Cycles: the same in all of them." if not gone else "Cycles: the same in all that have them.")
         for title, keys in (
             ("Fail now", self.failing),
             ("Did not run", self.missing),
@@ -123,7 +131,7 @@ def find_side(text: str, folder: Path) -> NightSide:
             with h.NightHistory(found) as store:
                 night = store.find("last")
                 return NightSide(f"{text} ({night.id})", store.runs(night.number))
-    return NightSide(text, _campaign(path / "campaign.json"))
+    return NightSide(text, _campaign(path / "campaign.json"), whole=False)
 
 
 class _CampaignRow(TypedDict):
@@ -170,6 +178,9 @@ def compare(a: NightSide, b: NightSide) -> NightComparison:
             continue
         same = x.content == y.content if x.content and y.content else None
         moves += [_move(key, name, x.figures[name], y.figures[name], same) for name in _moved(x.figures, y.figures)]
+        if y.outcome == "passed":
+            lost = [name for name in _gone(x.figures, y.figures) if b.whole or name == "cycles rtl"]
+            moves += [FigureMove(key, name, x.figures[name], math.nan, False, same) for name in lost]
         for engine, now in y.classes.items():
             then = x.classes.get(engine)
             if then is not None and then.samples and now.samples and then.correct * now.samples != now.correct * then.samples:
@@ -197,6 +208,11 @@ def _moved(x: Mapping[str, float], y: Mapping[str, float]) -> Sequence[str]:
     return [n for n in names if not n.startswith("sqnr ") or not abs(x[n] - y[n]) <= 0.1]
 
 
+def _gone(x: Mapping[str, float], y: Mapping[str, float]) -> Sequence[str]:
+    """Return the figures that only the earlier run has, without those of single operations."""
+    return [n for n in x if n not in y and n.count(" ") == 1]
+
+
 def _move(key: str, figure: str, before: float, after: float, same: bool | None) -> FigureMove:
     more_is_better = figure.partition(" ")[0] in ("accuracy", "sqnr", "coverage")
     return FigureMove(key, figure, before, after, (after > before) == more_is_better, same)
@@ -215,4 +231,6 @@ def _why(error: str) -> str:
 
 
 def _shown(value: float) -> str:
+    if math.isnan(value):
+        return "gone"
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.5g}"

@@ -156,6 +156,19 @@ def test_not_run_is_no_failure_and_the_night_stays_incomplete(tmp_path: Path) ->
     assert ended.key in side.missing
 
 
+def test_figures_that_are_gone_are_worse(tmp_path: Path) -> None:
+    """And a run that failed and then did not run is not fixed."""
+    bad = run("bad")
+    judged(tmp_path, 0, [run(), failed(bad)])
+    judged(tmp_path, 1, [changed(replace(run(day=1), figures={})), replace(bad, outcome="not run", code=4, error="did not end")])
+    found = compare(find_side("last~1", tmp_path / "night"), find_side("last", tmp_path / "night"))
+    assert (found.worse, found.fixed, found.missing) == (True, (), (bad.key,))
+    assert {(m.figure, m.gone, m.better) for m in found.moves} == {("cycles rtl", True, False), ("over iss-vs-vm", True, False)}
+    assert "1 did not run" in found.markdown()
+    assert "2 figures gone" in found.markdown().splitlines()[0]
+    assert "| 1,000 | gone |  | worse |" in found.markdown()
+
+
 def test_a_moved_figure_is_red_in_junit(tmp_path: Path) -> None:
     judged(tmp_path, 0, [run()])
     files = write_night(judged(tmp_path, 1, [changed(run(day=1), cycles=2000.0)]), tmp_path / "out")
@@ -181,6 +194,7 @@ def test_comparison_of_two_nights(tmp_path: Path) -> None:
     text = found.markdown()
     assert "1 fail now, 1 slower, 1 did not run, 1 new runs" in text.splitlines()[0]
     assert "| 1,000 | 1,100 | x 1.1 | worse |" in text
+    assert found.fixed == ()
     same = compare(find_side("last", folder), find_side(night_id(1), folder))
     assert not same.worse
     assert "1 fail on both sides" in same.markdown()

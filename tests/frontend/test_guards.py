@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers_corpus import Program, by_python, by_vm
 from helpers_source import program_of
 
 from fleet.engines.base import RunOptions
@@ -78,3 +79,67 @@ def test_texts_are_bounded(tmp_path: Path, text: str) -> None:
     path.write_text(f"import numpy as np\n\nprint({text}.shape)\n")
     with pytest.raises(SourceError, match=r"F60\d|F703"):
         load(str(path), {}, {})
+
+
+_MANY = "a = np.array(['x' * 10] * 60000{})\n"
+_NESTED = "x = [1]\nfor _ in range(40):\n    x = [x, x]\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y = np.prod(np.arange(1, 60000).astype(object))",
+        "y = np.array([10], dtype=object) ** 10**9",
+        "y = 10 ** np.array([10**9], dtype=object)",
+        "a = np.array([3**500], dtype=object)\nfor _ in range(40):\n    a = a * a",
+        "a = np.array([3**500], dtype=object)\nfor _ in range(40):\n    a = np.square(a)",
+        "y = np.array(['x' * 60000] * 60000, dtype=object).sum()",
+        "y = np.cumsum(np.array(['x' * 6000] * 6000, dtype=object))",
+        "y = np.array(['a' * 1000], dtype=object) * 10**9",
+        "y = np.array([[1, 2], [3]], dtype=object) * 10**9",
+        "y = np.array(['%1000000000d'], dtype=object) % 5",
+        "y = np.array(['x' * 16000] * 65000)",
+        "y = np.array(['x' * 16000] * 65000, dtype=object).astype(str)",
+        "y = np.full(np.array([10**5, 10**5]), 'abc')",
+        "y = np.zeros(shape=10**9, dtype=object)",
+        "y = np.tile(np.array(['x']), np.array([10**9]))",
+        "y = np.repeat(np.array(['x']), np.array([10**9]))",
+        "y = np.array_split(np.array(['x']), 10**9)",
+        "y = np.diff(np.array([1, 2], dtype=object), n=10**9)",
+        _MANY.format("") + "y = np.concatenate([a] * 60000)",
+        _MANY.format("") + "y = a[:, None] == a",
+        _MANY.format("") + "i = np.arange(60000)\ny = a[i[:, None], i]",
+        _MANY.format(", dtype=object") + "y = a[:, None] + a",
+        _MANY.format(", dtype=object") + "y = np.where(True, a[:, None], a)",
+        _MANY.format(", dtype=object") + "y = np.isin(a, a)",
+        _NESTED + "y = np.array(x, dtype=object)",
+        _NESTED + "y = np.array(x)",
+        _NESTED + "print(x)",
+    ],
+)  # fmt: skip
+def test_objects_are_bounded_before_numpy_makes_them(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "objects.py"
+    path.write_text(f"import numpy as np\n\n{text}\n")
+    with pytest.raises(SourceError, match=r"F60[357]|F401 % of text"):
+        load(str(path), {}, {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "np.prod(np.arange(1, 20).astype(object))",
+        "np.array([2**90, 3], dtype=object) ** 3",
+        "np.array(['ab', 'c'], dtype=object).sum()",
+        "np.array(['ab', 'c'], dtype=object) * 2",
+        "np.cumsum(np.array([10**30, 5], dtype=object))",
+        "np.array(['x' * 60000] * 60000, dtype=object).shape",
+        "np.concatenate([np.array(['abc'] * 100)] * 100).shape",
+        "(np.array(['a', 'b'])[:, None] == np.array(['a', 'c'])).sum()",
+        "np.zeros(60000).astype(str).shape",
+    ],
+)
+def test_objects_within_the_bounds_are_read(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "objects.py"
+    path.write_text(f"import numpy as np\n\nprint({text})\n")
+    given = Program(path, None, {}, "", "")
+    assert by_vm(given)[1] == by_python(given)[1]

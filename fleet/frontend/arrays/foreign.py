@@ -10,13 +10,14 @@ import math
 import operator
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.plain import known
+from fleet.frontend.reading.plain import check_size, known
 from fleet.frontend.reading.values import (
     ELLIPSIS,
     Dict,
@@ -54,9 +55,14 @@ __all__ = [
 ]
 
 _MOST = 1 << 16
-"""Elements of one such array, and bytes of one of its elements."""
+"""Bytes of one element of a dtype that the source names."""
+_MOST_ELEMENTS = 1_000_000
 _MOST_TEXT = 1 << 22
-_GROWING = frozenset(f"{room}.{name}" for room in ("char", "strings") for name in ("join", "replace"))
+"""Characters of all texts of an array together."""
+_NUMBER_AS_TEXT = 64
+"""Characters of a number that becomes text."""
+_MOST_NUMBER = 1 << 13
+"""Bytes of a whole number of Python in an array."""
 _BOTH = "append isin intersect1d union1d setdiff1d setxor1d array_equal searchsorted"
 _ONE = """array asarray asanyarray unique sort argsort concatenate stack vstack hstack column_stack dstack atleast_1d atleast_2d
     repeat tile reshape ravel transpose flip fliplr flipud roll rot90 count_nonzero take squeeze expand_dims split array_split copy
@@ -84,8 +90,17 @@ FUNCTIONS: Mapping[str, tuple[int, ...]] = {
 }  # fmt: skip
 """Function -> its arguments that may hold text."""
 _DTYPE_SECOND = frozenset({"numpy.array", "numpy.asarray", "numpy.zeros", "numpy.empty", "numpy.ones"})
-_SIZED = frozenset({"full", "zeros", "ones", "empty", "repeat", "tile", "multiply", "center", "ljust", "rjust", "zfill"})
-"""Functions whose numbers say how much they make."""
+_SIZED: Mapping[str, str] = {
+    **dict.fromkeys(("full", "zeros", "ones", "empty"), "shape fill_value"),
+    **dict.fromkeys(("center", "ljust", "rjust", "zfill"), "a width"),
+    "tile": "A reps", "repeat": "a repeats", "split": "ary indices_or_sections", "array_split": "ary indices_or_sections",
+    "diff": "a n",
+}  # fmt: skip
+"""Function -> its first arguments, of which one says how much it makes."""
+_MET = frozenset({"where", "select", "choose", "clip", "maximum", "minimum"})
+"""Functions of arrays that meet element by element."""
+_GROWS = frozenset({"add", "sub", "mul", "pow", "mod"})
+_REDUCED = frozenset({"sum", "prod", "cumsum", "mean", "std", "var", "average", "square"})
 _PYTHON = {"builtins.str": str, "builtins.object": object, "builtins.float": float, "builtins.int": int, "builtins.bool": bool}
 _OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt, "less_equal": operator.le, "greater": operator.gt,
@@ -171,6 +186,11 @@ def converts(ev: Evaluator, node: ast.AST, name: str, args: Sequence[Value]) -> 
 
 def _plain(ev: Evaluator, node: ast.AST, value: Value) -> Any:
     """A value as NumPy takes it. SourceError F404 if only the run knows it."""
+    check_size(ev, node, value)
+    return _taken(ev, node, value)
+
+
+def _taken(ev: Evaluator, node: ast.AST, value: Value) -> Any:
     match value:
         case ForeignArray():
             return value.array
@@ -180,11 +200,11 @@ def _plain(ev: Evaluator, node: ast.AST, value: Value) -> Any:
                 ev.fail("F404", node, f"{words(value)} beside text or objects, whose elements only the run knows")
             return found[()] if value.scalar else found
         case List():
-            return [_plain(ev, node, v) for v in value.items]
+            return [_taken(ev, node, v) for v in value.items]
         case tuple():
-            return tuple(_plain(ev, node, v) for v in value)
+            return tuple(_taken(ev, node, v) for v in value)
         case Dict():
-            return {k: _plain(ev, node, v) for k, v in value.items.items()}
+            return {k: _taken(ev, node, v) for k, v in value.items.items()}
         case Slice():
             return value.plain
         case np.dtype():
@@ -230,6 +250,8 @@ def _run(ev: Evaluator, node: ast.AST, function: Callable[..., Any], *args: Any,
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             found = function(*args, **keywords)
+    except (MemoryError, RecursionError) as error:
+        return ev.fail("F603", node, f"text or objects that NumPy cannot hold: {error}")
     except (ArithmeticError, ValueError, TypeError, LookupError, AttributeError) as error:
         return ev.fail("F703", node, str(error))
     shared = isinstance(found, np.ndarray) and any(isinstance(a, np.ndarray) and np.may_share_memory(a, found) for a in args)
@@ -241,27 +263,145 @@ def call(ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywor
     name = path.removeprefix("numpy.")
     given = [_plain(ev, node, a) for a in args]
     named = {k: _plain(ev, node, v) for k, v in keywords.items()}
-    if name.rpartition(".")[2] in _SIZED:
-        _check_made(ev, node, [*given, *named.values()])
-    if name in _GROWING:
-        _check_grown(ev, node, [*given, *named.values()])
+    _check_made(ev, node, name, given, named)
     return _run(ev, node, attrgetter(name)(np), *given, **named)
 
 
-def _check_grown(ev: Evaluator, node: ast.AST, given: Sequence[Any]) -> None:
-    """Refuse a text of which each character may become another text, before NumPy makes it."""
-    longest = math.prod(max(np.asarray(text).itemsize // 4, 1) for text in given)
-    if longest > _MOST_TEXT:
-        ev.fail("F603", node, f"a text of up to {longest:,} characters", f"at most {_MOST_TEXT:,} are possible")
+@dataclass(frozen=True)
+class _Room:
+    """What a value holds. count: elements; width: of the largest, in characters or in bytes of a number without end."""
+
+    count: int
+    width: int
 
 
-def _check_made(ev: Evaluator, node: ast.AST, given: Sequence[Any]) -> None:
-    size = 1
-    for plain in given:
-        numbers = [n for n in np.ravel(np.asarray(plain, object)).tolist() if isinstance(n, int) and not isinstance(n, bool)]
-        size *= math.prod(max(n, 1) for n in numbers[:64]) if not isinstance(plain, np.ndarray) else max(plain.size, 1)
-    if size > _MOST:
-        ev.fail("F603", node, f"an array of text or objects of {size} elements", f"at most {_MOST} are possible")
+def _width(element: Any) -> int:
+    match element:
+        case str():
+            return len(element)
+        case int():
+            return element.bit_length() // 8 + 1
+        case list() | tuple():
+            return len(element) + sum(map(_width, element))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        case _:
+            return 8
+
+
+def _room(plain: Any) -> _Room:
+    match plain:
+        case np.ndarray() if plain.dtype.kind == "O":
+            return _Room(plain.size, max(map(_width, plain.ravel().tolist()), default=0))
+        case np.ndarray() | np.generic():
+            return _Room(plain.size, plain.itemsize // (4 if plain.dtype.kind == "U" else 1))
+        case list() | tuple() | dict():
+            parts = [_room(p) for p in (plain.values() if isinstance(plain, dict) else plain)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+            return _Room(sum(p.count for p in parts), max((p.width for p in parts), default=0))
+        case _:
+            return _Room(1, _width(plain))
+
+
+def _most(plain: Any) -> int:
+    """The largest whole number that a value names."""
+    numbers = np.asarray(plain, object).ravel().tolist()
+    return max((abs(int(n)) for n in numbers if isinstance(n, int | np.integer)), default=0)
+
+
+def _total(plain: Any) -> int:
+    numbers = np.asarray(plain, object).ravel().tolist()
+    return math.prod(max(int(n), 0) for n in numbers if isinstance(n, int | np.integer))
+
+
+def _met(given: Sequence[Any]) -> int:
+    """Elements of what arrays that meet element by element give."""
+    try:
+        return math.prod(np.broadcast_shapes(*(np.shape(a) for a in given if isinstance(a, np.ndarray | list))))
+    except ValueError:
+        return 0  # NumPy says so itself
+
+
+def _objects(given: Sequence[Any]) -> bool:
+    return any(isinstance(a, np.ndarray) and a.dtype.kind == "O" for a in given)
+
+
+def _check_room(ev: Evaluator, node: ast.AST, count: int, width: int, *, numbers: bool = False) -> None:
+    """Refuse what NumPy would make before it makes it. numbers: width is that of whole numbers of Python, which have no end."""
+    if count > _MOST_ELEMENTS:
+        ev.fail("F603", node, f"an array of text or objects of {count:,} elements", f"at most {_MOST_ELEMENTS:,} are possible")
+    if numbers and width > _MOST_NUMBER:
+        ev.fail("F605", node, f"a number of up to {8 * width:,} bits in an array", f"at most {8 * _MOST_NUMBER:,} are possible")
+    if count * width > _MOST_TEXT:
+        what = f"{count:,} texts or objects of up to {width:,} characters"
+        ev.fail("F603", node, what, f"at most {_MOST_TEXT:,} characters together are possible")
+
+
+def _check_made(ev: Evaluator, node: ast.AST, name: str, given: Sequence[Any], named: Mapping[str, Any]) -> None:
+    """Bound what a function of NumPy makes of its arguments."""
+    everything = [*given, *named.values()]
+    rooms = [_room(g) for g in everything]
+    count, width = sum(r.count for r in rooms), max((r.width for r in rooms), default=0)
+    room, _, last = name.rpartition(".")
+    numbers = dict(zip(_SIZED.get(last, "").split(), given, strict=False)) | dict(named)
+    if last in _REDUCED:
+        _check_reduced(ev, node, last, everything)
+        return
+    if last in ("full", "zeros", "ones", "empty"):
+        count = _total(numbers.get("shape", 1))
+    elif last == "tile":
+        count *= max(_total(numbers.get("reps", 1)), 1)
+    elif last == "repeat":
+        count *= max(_most(numbers.get("repeats", 1)), 1)
+    elif last in ("split", "array_split"):
+        count += _most(numbers.get("indices_or_sections", 1))
+    elif last == "diff":
+        count *= max(_most(numbers.get("n", 1)), 1)
+    elif last == "isin" and _objects(everything):
+        count = math.prod(r.count for r in rooms[:2])  # NumPy compares each with each
+    elif room in ("char", "strings") or last in _MET:
+        count = max(_met([a for g in everything for a in (g if isinstance(g, list | tuple) else [g])]), 1)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+        if last in ("join", "replace"):
+            width = math.prod(max(r.width, 1) for r in rooms)
+        elif last == "multiply":
+            width *= max(_most(everything[1:]), 1)
+        elif last in ("center", "ljust", "rjust", "zfill"):
+            width = max(width, _most(numbers.get("width", 1)))
+        else:
+            width = sum(r.width for r in rooms)
+    elif np.dtype(object) in [np.dtype(d) for d in everything if isinstance(d, type | np.dtype)] or _objects(everything):
+        width = 8  # what they hold is not copied
+    _check_room(ev, node, count, width)
+
+
+def _check_reduced(ev: Evaluator, node: ast.AST, name: str, given: Sequence[Any]) -> None:
+    """Bound a sum or product of objects: whole numbers have no end, and texts and lists are joined."""
+    for array in given:
+        if not isinstance(array, np.ndarray) or array.dtype.kind != "O":
+            continue
+        elements = array.ravel().tolist()
+        together = sum(map(_width, elements))
+        if all(isinstance(e, int | float | complex | None) for e in elements):
+            width = together if name == "prod" else 2 * _room(array).width + 8
+            _check_room(ev, node, array.size if name == "cumsum" else 1, width, numbers=True)
+        else:
+            _check_room(ev, node, array.size, together)  # each step copies what came before
+
+
+def _check_objects(ev: Evaluator, node: ast.AST, op: str, lhs: Any, rhs: Any) -> None:
+    """Bound an operator: what it makes is as large as both sides together allow."""
+    count, a, b = _met([lhs, rhs]), _room(lhs).width, _room(rhs).width
+    if not _objects([lhs, rhs]) or op not in _GROWS:
+        _check_room(ev, node, count, a + b if op == "add" else 1)
+        return
+    numbers = not any(isinstance(e, str | list | tuple) for side in (lhs, rhs) for e in np.asarray(side, object).ravel().tolist())
+    match op:
+        case "pow":
+            width = a * max(_most(rhs), 1)
+        case "mul" if not numbers:
+            width = max(a, b, a * _most(rhs), b * _most(lhs))
+        case "mod" if not numbers:
+            ev.fail("F401", node, "% of text in an array of objects", "make the texts with f-strings before the array")
+        case _:
+            width = a + b + 1
+    _check_room(ev, node, count, width, numbers=numbers)
 
 
 def attribute(ev: Evaluator, node: ast.Attribute, owner: ForeignArray) -> Value:
@@ -291,16 +431,22 @@ def method(
     if name in ("sort", "fill"):
         _check_change(ev, node)
     given = [_plain(ev, node, a) for a in args]
-    if name == "repeat":
-        _check_made(ev, node, [_plain(ev, node, owner), *given])
-    return _run(ev, node, getattr(_plain(ev, node, owner), name), *given, **{k: _plain(ev, node, v) for k, v in keywords.items()})
+    named = {k: _plain(ev, node, v) for k, v in keywords.items()}
+    of = _plain(ev, node, owner)
+    if name == "astype":
+        _check_room(ev, node, of.size, max(_room(of).width * (3 if of.dtype.kind == "O" else 1), _NUMBER_AS_TEXT))
+    elif name != "fill":
+        _check_made(ev, node, name, [of, *given], named)
+    return _run(ev, node, getattr(of, name), *given, **named)
 
 
 def binary(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> Value:
     """An operator or comparison of which one side is such an array."""
     if op not in _OPERATORS:
         ev.fail("F401", node, f"{op} of {words(lhs)} and {words(rhs)}")
-    return _run(ev, node, _OPERATORS[op], _plain(ev, node, lhs), _plain(ev, node, rhs))
+    sides = _plain(ev, node, lhs), _plain(ev, node, rhs)
+    _check_objects(ev, node, op, *sides)
+    return _run(ev, node, _OPERATORS[op], *sides)
 
 
 def unary(ev: Evaluator, node: ast.AST, op: ast.unaryop, owner: ForeignArray) -> Value:
@@ -321,7 +467,10 @@ def _place(ev: Evaluator, node: ast.AST, items: Sequence[Value]) -> Any:
 
 def load(ev: Evaluator, node: ast.AST, owner: ForeignArray, items: Sequence[Value]) -> Value:
     """`owner[items]`: a view where NumPy gives one."""
-    return _run(ev, node, operator.getitem, owner.array, _place(ev, node, items))
+    place = _place(ev, node, items)
+    met = _met([p for p in (place if isinstance(place, tuple) else [place]) if isinstance(p, np.ndarray) and p.dtype != bool])
+    _check_room(ev, node, met, 1)
+    return _run(ev, node, operator.getitem, owner.array, place)
 
 
 def _check_change(ev: Evaluator, node: ast.AST) -> None:

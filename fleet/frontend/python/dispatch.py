@@ -31,6 +31,7 @@ from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
+from fleet.frontend.reading.plain import check_size
 from fleet.frontend.reading.values import (
     BoundMethod,
     Class,
@@ -101,8 +102,14 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
             return ev.fail("F408", node.func, f"{words(function)} cannot be called")
 
 
+_WRITTEN_OUT = frozenset({"builtins.print", "builtins.str", "builtins.repr"})
+
+
 def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     root, _, name = path.partition(".")
+    if root == "numpy" or path in _WRITTEN_OUT:
+        for value in (*args, *keywords.values()):
+            check_size(ev, node, value)
     if path == "builtins.object.__setattr__":
         return _set_plainly(ev, node, args)
     if path in facts.FACTS:

@@ -8,11 +8,32 @@ from typing import Any
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Complex, Dict, List, NumberValue, RangeValue, Set, Value, words
 
-__all__ = ["known", "value_of"]
+__all__ = ["check_size", "known", "value_of"]
+
+
+def check_size(ev: Evaluator, node: ast.AST, value: Value) -> None:
+    """Refuse a container that holds few others many times, and so written out is larger than memory. SourceError F607."""
+    if isinstance(value, List | tuple | Dict):
+        ev.bounded(node, _written_out(value, {}), "a container, written out,")
+
+
+def _written_out(value: Value, seen: dict[int, int]) -> int:
+    """Parts of a value, counted as often as they stand in it. seen: by identity, those of the containers counted so far."""
+    if not isinstance(value, List | tuple | Dict):
+        return 1
+    if id(value) not in seen:
+        parts = value if isinstance(value, tuple) else value.items if isinstance(value, List) else value.items.values()
+        seen[id(value)] = 1 + sum(_written_out(p, seen) for p in parts)
+    return seen[id(value)]
 
 
 def known(ev: Evaluator, node: ast.AST, value: Value, what: str) -> Any:
     """A number, text, None, or a container of such. SourceError F404 for anything that only the run knows."""
+    check_size(ev, node, value)
+    return _known(ev, node, value, what)
+
+
+def _known(ev: Evaluator, node: ast.AST, value: Value, what: str) -> Any:
     match value:
         case None | str():
             return value
@@ -21,11 +42,11 @@ def known(ev: Evaluator, node: ast.AST, value: Value, what: str) -> Any:
         case RangeValue():
             return value.values
         case List():
-            return [known(ev, node, v, what) for v in value.items]
+            return [_known(ev, node, v, what) for v in value.items]
         case tuple():
-            return tuple(known(ev, node, v, what) for v in value)
+            return tuple(_known(ev, node, v, what) for v in value)
         case Dict():
-            return {k: known(ev, node, v, what) for k, v in value.items.items()}
+            return {k: _known(ev, node, v, what) for k, v in value.items.items()}
         case Set():
             return set(value.items)
         case _:

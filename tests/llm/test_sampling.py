@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -79,3 +80,11 @@ def test_a_nan_is_never_chosen(temperature: float) -> None:
     for broken in ([math.nan] * 3, [1.0, math.inf], [-math.inf, math.nan]):
         with pytest.raises(FleetError, match="no finite logit"):
             sampler(np.array(broken, np.float32))
+
+
+@pytest.mark.parametrize("drawn", [0.0, 0.5, 1 - 2**-53])
+def test_a_token_without_probability_is_never_drawn(drawn: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even by the ends of the generator's interval."""
+    sampler = Sampler(Sampling(1.0))
+    monkeypatch.setattr(sampler, "_random", SimpleNamespace(random=lambda: drawn))
+    assert sampler(np.array([-math.inf, 1.0, -math.inf, 1.0, -math.inf], np.float32)) == (1 if drawn < 0.5 else 3)

@@ -224,7 +224,17 @@ def tokenizer_from_json(path: Path, *, chat: str = "plain", system: str = "") ->
         library.no_truncation()
         library.no_padding()
         special = {token.content: i for i, token in library.get_added_tokens_decoder().items() if token.special}
-    return ByteLevelTokenizer(library, special, place=place, chat=chat, system=system)
+        before = _put_before(library)
+    if len(before) > 1:
+        raise ModelError(f"puts {len(before)} tokens before a text, expected one at most", where=place)
+    return ByteLevelTokenizer(library, special, place=place, chat=chat, system=system, bos=before[0] if before else None)
+
+
+def _put_before(library: Any) -> list[int]:
+    """Return the tokens that the file's post-processor puts before a text."""
+    plain, whole = (list(library.encode("a", add_special_tokens=added).ids) for added in (False, True))
+    starts = (i for i in range(len(whole)) if plain and whole[i : i + len(plain)] == plain)
+    return whole[: next(starts, 0)]
 
 
 class _Panics:

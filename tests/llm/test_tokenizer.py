@@ -68,6 +68,43 @@ def test_an_unfinished_character_is_held_back(tokenizer: ByteLevelTokenizer) -> 
     assert stream.finish() == "\ufffd"
 
 
+@pytest.mark.parametrize(("add", "first"), [(True, [1]), (False, []), (None, [])])
+def test_the_token_that_begins_a_text_is_the_files(add: bool | None, first: list[int]) -> None:
+    plain = tokenizer_from_gguf(fields(), place="tiny").encode("thing")
+    made = tokenizer_from_gguf(fields(add_bos_token=add, bos_token_id=1), place="tiny")
+    assert made.encode("thing") == [*first, *plain]
+    assert made.decode(made.encode("thing")) == "thing"
+
+
+def test_a_json_files_post_processor_is_heeded(tmp_path: Path) -> None:
+    """As Hugging Face's own `tokenizer(text)`: some models begin every text with a token."""
+    write_hugging_face(tmp_path, tiny_model())
+    path = tmp_path / "tokenizer.json"
+    plain, content = tokenizer_from_json(path), json.loads(path.read_text())
+    first = content["added_tokens"][0]
+    kinds = {
+        "single": [{"SpecialToken": {"id": first["content"], "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+        "pair": [],
+    }
+    tokens = {first["content"]: {"id": first["content"], "ids": [first["id"]], "tokens": [first["content"]]}}
+    content["post_processor"] = {"type": "TemplateProcessing", **kinds, "special_tokens": tokens}
+    path.write_text(json.dumps(content))
+    assert tokenizer_from_json(path).encode("the thing") == [first["id"], *plain.encode("the thing")]
+    kinds["single"].insert(0, kinds["single"][0])
+    path.write_text(json.dumps(content | {"post_processor": {"type": "TemplateProcessing", **kinds, "special_tokens": tokens}}))
+    with pytest.raises(ModelError, match="puts 2 tokens before a text, expected one at most"):
+        tokenizer_from_json(path)
+
+
+@pytest.mark.parametrize(("pre", "expected"), [("smollm", "Ġ 4 2"), ("qwen2", "Ġ 4 2"), ("gpt-2", "Ġ42"), (None, "Ġ42")])
+def test_digits_are_apart_where_the_model_reads_them_so(pre: str | None, expected: str) -> None:
+    """In a vocabulary that could join them."""
+    tokens, merges = tiny_vocabulary()
+    tokens, merges = [*tokens, "42", "Ġ42"], [*merges, "4 2", "Ġ 42"]
+    made = tokenizer_from_gguf(fields(pre=pre, tokens=tokens, merges=merges, token_type=None), place="tiny")
+    assert [tokens[i] for i in made.encode(" 42")] == expected.split()
+
+
 def test_merges_and_digits_are_applied(tokenizer: ByteLevelTokenizer) -> None:
     tokens, _ = tiny_vocabulary()
     assert [tokens[i] for i in tokenizer.encode(" the thing 42")] == ["Ġthe", "Ġ", "th", "ing", "Ġ", "4", "2"]

@@ -9,6 +9,7 @@ import credit_faults
 import evidence_faults
 import hardware_faults
 import harness_faults
+import language_faults
 import memory_faults
 import model_faults
 import pass_faults
@@ -37,6 +38,7 @@ FAULTS: tuple[Fault, ...] = (
     *verdict_faults.FAULTS,
     *process_faults.FAULTS,
     *regression_faults.FAULTS,
+    *language_faults.FAULTS,
     *bus_faults.FAULTS,
     *class_faults.FAULTS,
     *evidence_faults.FAULTS,

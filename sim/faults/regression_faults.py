@@ -6,7 +6,8 @@ from compiler_faults import tests
 from planting import Edit, Fault
 
 
-def _fault(name: str, what: str, file: str, test: str, *edits: Edit, nightly: bool = False) -> Fault:
+def by_test(name: str, what: str, file: str, test: str, *edits: Edit, nightly: bool = False) -> Fault:
+    """A fault that one test of the project finds."""
     return Fault(
         name, what, tests(file, "-k", test), f"FAILED {file}::{test}", (rf"FAILED {file}::{test}",), edits,
         at=test, kind="harness", nightly=nightly,
@@ -14,14 +15,14 @@ def _fault(name: str, what: str, file: str, test: str, *edits: Edit, nightly: bo
 
 
 FAULTS = (
-    _fault(
+    by_test(
         "hash-without-imports",
         "hash of an instruction set: what the semantics import is not in it",
         "tests/isa/test_closure.py",
         "test_the_closure_holds_what_makes_the_compiled_kernels",
         Edit("fleet/isa/closure.py", "imported = imports(member.read(), package)", "imported = ()"),
     ),
-    _fault(
+    by_test(
         "bits-of-16-bytes",
         "comparison: of two arrays only the first 16 bytes are compared",
         "tests/compare/test_compare.py",
@@ -55,7 +56,7 @@ FAULTS = (
         at="norms, cycles of rtl",
         kind="memory",
     ),
-    _fault(
+    by_test(
         "content-without-constants",
         "identity: fleet's own code is not in the content",
         "tests/cosim/test_run_identity.py",
@@ -63,21 +64,21 @@ FAULTS = (
         Edit("fleet/cosim/identity.py", "return _files_hash([*software_members(), *_beside()])", "return _files_hash(_beside())"),
         nightly=True,
     ),
-    _fault(
+    by_test(
         "waiver-of-no-comparison",
         "waivers: an exception to a comparison that nobody makes is accepted",
         "tests/regress/test_cases.py",
         "test_a_waiver_for_no_comparison_or_for_ever_is_refused",
         Edit("fleet/regress/waivers.py", "if w.comparison not in comparisons[w.case]:", "if not comparisons[w.case]:"),
     ),
-    _fault(
+    by_test(
         "waiver-for-ever",
         "waivers: an exception may hold until the year 9999",
         "tests/regress/test_cases.py",
         "test_a_waiver_for_no_comparison_or_for_ever_is_refused",
         Edit("fleet/core/exemption.py", "LONGEST = datetime.timedelta(days=366)", "LONGEST = datetime.timedelta(days=366 * 7900)"),
     ),
-    _fault(
+    by_test(
         "red-session-green-page",
         "campaign: a failing test beside the cases is not in it",
         "tests/regress/test_pytest_campaign.py",
@@ -89,7 +90,7 @@ FAULTS = (
         ),
         nightly=True,
     ),
-    _fault(
+    by_test(
         "junit-without-run",
         "JUnit: a test case does not name its run",
         "tests/regress/test_pytest_campaign.py",
@@ -99,6 +100,38 @@ FAULTS = (
             '(f"{run}: {kind}", f"{run}.{kind}") if run else (kind, kind)',
             "(kind, kind)",
         ),
+        nightly=True,
+    ),
+    by_test(
+        "gate-figure-gone",
+        "gates: a figure that a run no longer measures cannot move",
+        "tests/night/test_night_gates.py",
+        "test_a_figure_that_is_gone_is_red_until_that_is_accepted",
+        Edit("fleet/night/gates.py", "[*_coverage(record, before), *_gone(record, before)]", "_coverage(record, before)"),
+        nightly=True,
+    ),
+    by_test(
+        "gate-own-night",
+        "history: a night that is collected again is compared with itself",
+        "tests/night/test_night_gates.py",
+        "test_a_night_that_is_collected_again_is_not_compared_with_itself",
+        Edit("fleet/night/history.py", "WHERE night < ? AND outcome = ", "WHERE night <= ? AND outcome = "),
+        nightly=True,
+    ),
+    by_test(
+        "night-compare-gone",
+        "comparison of nights: only figures that both sides have are looked at",
+        "tests/night/test_night_causes.py",
+        "test_figures_that_are_gone_are_worse",
+        Edit("fleet/night/compare.py", "for n in x if n not in y and", "for n in () if n not in y and"),
+        nightly=True,
+    ),
+    by_test(
+        "lockstep-uncounted",
+        "adopted hardware: events that nobody compared are not counted",
+        "tests/adopt/test_lockstep.py",
+        "test_events_that_no_job_names_and_words_that_no_job_gives_are_counted",
+        Edit("fleet/adopt/lockstep/judge.py", "sum(e.rule == n for e in self._events.commits)", "0"),
         nightly=True,
     ),
 )

@@ -9,8 +9,8 @@ its protocol needs, or whose widths do not fit, is not mapped, and its ports say
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from fleet.adopt.names import CONTAINERS, Tokens, tokens
@@ -37,6 +37,8 @@ _FIELDS = frozenset({
 """What travels in a stream whose port is no structure and whose names have no filler."""
 
 _NUMBERED = re.compile(r"([a-z]{1,12}?)(\d+|[ab])")
+
+_DIRECTED = re.compile(r"_(i|o|ni|no)\Z")
 
 _ADDRESSES = re.compile(r"\w*(addr|address|adr)")
 
@@ -93,7 +95,7 @@ class _Classifier:
         self._leaves, self._protocols = leaves, protocols
         self._words = _words(protocols.values())
         self._patterns = tuple((p, s, re.compile(s.pattern)) for p in protocols.values() for s in p.signals if s.pattern)
-        self._tokens = tuple(map(tokens, leaves))
+        self._tokens = tuple(_one_way(leaves, [tokens(leaf) for leaf in leaves]))
         self._groups: dict[_Key, dict[_Match, None]] = {}
         for number in range(len(leaves)):
             for key, match in self._matches(number):
@@ -143,8 +145,8 @@ class _Classifier:
         for i in range(len(words)):
             for j in range(i + 1, min(len(words), i + _WORD_TOKENS) + 1):
                 word = "".join(words[i:j])
-                if len(word) == len(words) == 1:
-                    continue  # a letter alone says nothing
+                if len(word) == len(words) == 1 and not _DIRECTED.search(leaf.port):
+                    continue  # a letter alone says nothing, unless it says which way it goes
                 known = self._words.get(word, ())
                 rest: tuple[str, ...] = ()
                 if not known and (numbered := _NUMBERED.fullmatch(word)) is not None:  # addr0, dina: of port 0, of port a
@@ -273,6 +275,21 @@ class _Classifier:
             return "no protocol has a signal of that name beside its others"
         best = max(near, key=lambda c: (len(c.leaves), -c.protocol.rank))
         return f"like {best.protocol.title} ({best.role}), but {best.faults[0]}"
+
+
+def _one_way(leaves: Sequence[PortLeaf], found: Sequence[Tokens]) -> Iterator[Tokens]:
+    """Names whose first two words say who drives (`cl_sh_ddr_wdata`, `sh_cl_ddr_bid`): both ways become one.
+
+    That is so where each name with one order is an output and each with the other one an input.
+    """
+    ways: dict[tuple[str, str], set[str]] = {}
+    for leaf, t in zip(leaves, found, strict=True):
+        if len(t.words) > 2:
+            ways.setdefault((t.words[0], t.words[1]), set()).add(leaf.direction)
+    for t in found:
+        first, second = t.words[:2] if len(t.words) > 2 else ("", "")
+        swapped = first != second and ways.get((first, second)) == {"in"} and ways.get((second, first)) == {"out"}
+        yield replace(t, words=(second, first, *t.words[2:])) if swapped else t
 
 
 def _loose(words: tuple[str, ...]) -> tuple[str, ...]:

@@ -51,9 +51,9 @@ GROUPS = {
 }
 UNSEEN = {
     "alert", "avalon_st", "bluespec_method", "cfu", "csr_bus", "cvxif", "debug", "fifo_read", "fifo_write", "interrupt_ack", "jtag",
-    "mig", "native_memory", "nios_custom", "pcpi", "static",
+    "mig", "native_memory", "nios_custom", "pcpi", "static", "two_port_sram", "valid_yumi",
 }  # fmt: skip
-"""Protocols of the headers in the folder `unseen`."""
+"""Protocols of the headers in the folders `unseen`, `later` and `blind`."""
 _WIRES = ("clock", "reset", "interrupt")
 
 

@@ -6,7 +6,7 @@ from fleet.sdk.ports import Protocol, Signal
 
 __all__ = ["PROTOCOL"]
 
-_NAME = r"[a-z0-9]*(clk|clock)\d*|clk(in|out|core|sys|ref|mem)\d*|ck"
+_NAME = r"[a-z0-9]*(clk|clock)\d*x?|clk(in|out|core|sys|ref|mem)\d*|ck"
 
 PROTOCOL = Protocol(
     "clock", "clock", 1,

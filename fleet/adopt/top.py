@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from math import prod
@@ -16,12 +17,12 @@ from fleet.errors import DeviceError, SetupError
 
 try:
     import pyslang
-    from pyslang import ast
+    from pyslang import SourceManager, ast
     from pyslang.driver import Driver
 except ImportError as error:
     raise SetupError(f"reading SystemVerilog needs pyslang ({error})", hint="pip install 'fleet-cosim[adopt]'") from error
 
-__all__ = ["InsideVariable", "read_inside", "read_top"]
+__all__ = ["InsideVariable", "elaborated", "read_inside", "read_top"]
 
 _OPTIONS = (
     "--single-unit", "--compat", "all", "--ignore-unknown-modules", "--allow-toplevel-iface-ports", "--error-limit", "0",
@@ -78,6 +79,19 @@ def read_inside(
     sources: Sources, top: Top, parameters: Mapping[str, str], paths: Iterable[str]
 ) -> Mapping[str, InsideVariable | str]:
     """Path below the top -> what is there; a text says why a bench cannot read it."""
+    with _run_of(sources, top, parameters) as run:
+        return {path: run.inside(path) for path in paths}
+
+
+@contextmanager
+def elaborated(sources: Sources, top: Top, parameters: Mapping[str, str]) -> Generator[tuple[SourceManager, ast.InstanceSymbol]]:
+    """The top as slang elaborates it, and the manager of its texts; both hold within the context alone."""
+    with _run_of(sources, top, parameters) as run:
+        yield run.manager, run.instance(top.name)
+
+
+@contextmanager
+def _run_of(sources: Sources, top: Top, parameters: Mapping[str, str]) -> Generator[_Run]:
     with Scratch("adopt") as folder:
         wrapper: Path | None = None
         if any(p.is_type and p.given for p in top.parameters):
@@ -85,7 +99,7 @@ def read_inside(
             wrapper.write_text(_wrapper(top, parameters), encoding="utf-8")
         run = _Run(sources, top.name, parameters, wrapper)
         run.check(top.name)
-        return {path: run.inside(path) for path in paths}
+        yield run
 
 
 def _wrapper(top: Top, parameters: Mapping[str, str]) -> str:
@@ -129,7 +143,7 @@ class _Run:
         line = " ".join(_quoted(w) for w in words)
         if not (self._driver.parseCommandLine(line) and self._driver.processOptions() and self._driver.parseAllSources()):
             raise DeviceError("slang cannot read the sources", where=str(sources.files[0]))
-        self._manager = self._driver.sourceManager
+        self.manager = self._driver.sourceManager
         self._compilation = self._driver.createCompilation()
 
     # What is wrong.
@@ -336,21 +350,21 @@ class _Run:
     def _includes(self) -> Mapping[Path, set[Path]]:
         """File -> files that it includes itself."""
         found: dict[Path, set[Path]] = {}
-        for buffer in self._manager.getAllBuffers():
-            above = self._manager.getIncludedFrom(buffer)
+        for buffer in self.manager.getAllBuffers():
+            above = self.manager.getIncludedFrom(buffer)
             if above.buffer.id:
-                full = self._manager.getFullPath(buffer)
+                full = self.manager.getFullPath(buffer)
                 found.setdefault(self._file(above), set()).add(Path(full).absolute())
         return found
 
     def _file(self, location: pyslang.SourceLocation) -> Path:
-        return Path(self._manager.getFullPath(self._manager.getFullyExpandedLoc(location).buffer)).absolute()
+        return Path(self.manager.getFullPath(self.manager.getFullyExpandedLoc(location).buffer)).absolute()
 
     def _place(self, location: pyslang.SourceLocation) -> str:
-        at = self._manager.getFullyExpandedLoc(location)
-        if not at.buffer.id or not self._manager.isFileLoc(at):
+        at = self.manager.getFullyExpandedLoc(location)
+        if not at.buffer.id or not self.manager.isFileLoc(at):
             return str(self._sources.files[0])
-        return f"{self._manager.getFullPath(at.buffer)}:{self._manager.getLineNumber(at)}"
+        return f"{self.manager.getFullPath(at.buffer)}:{self.manager.getLineNumber(at)}"
 
 
 def _leaves(leaf: PortLeaf, type_: ast.Type) -> Iterator[PortLeaf]:

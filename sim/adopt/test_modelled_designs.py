@@ -9,76 +9,14 @@ import pytest
 
 pytest.importorskip("pyslang")
 
-from adopted import COPIER, PAIRER, RELAY, SCALER, VAULT, modelled
+from adopted import COPIER, FIR, KERNEL, MESH, PAIRER, RELAY, SCALER, VAULT, modelled
+from owner_tests import TESTS, edits
 
 from fleet.adopt.bench.replay import Outcome, replay
 from fleet.adopt.workspace import open_workspace
 from fleet.errors import ExitCode
 
 pytestmark = pytest.mark.nightly
-
-
-def _write(register: str, data: int) -> str:
-    return f'[[step]]\nwrite = "apb"\nregister = "{register}"\ndata = {data}\n'
-
-
-def _fault(name: str) -> str:
-    return f'[[step]]\nset = "{name}"\nvalue = FAULT\n'
-
-
-def _copy(source: int, destination: int, words: int) -> str:
-    wait = '[[step]]\nwait = "irq_o"\nlimit = 1500\n'
-    steps = [("source", source), ("destination", destination), ("words", words), ("control", 1)]
-    return "".join(_write(*s) for s in steps) + wait + _write("status", 0) + "[[step]]\nidle = 60\n"
-
-
-COPY = (
-    f'[[memory]]\nport = "m"\naddress = 0x1000\nwords = {list(range(1, 25))}\n{_fault("fault_i")}'
-    '[[step]]\nread = "apb"\nregister = "identity"\n'
-    f"{_copy(0x1000, 0x2000, 3)}{_copy(0x1020, 0x2100, 2)}"
-)
-SCALE = _fault("fault") + "".join(
-    f'[[step]]\nset = "cfg.scale"\nvalue = {scale}\n'
-    f'[[step]]\nsend = "in"\ndata = [10, 20, {{tdata = 30, tlast = 1}}]\n[[step]]\nreceive = "out"\ncount = {count}\nlimit = 500\n'
-    for scale, count in ((3, 3), (5, 6))
-)
-
-
-def _pair(unit: int, tag: int, source: int, to: int) -> str:
-    return f'[[step]]\nsend = "io"\ndata = [{{cmd_funct = {unit}, cmd_rd = {tag}, cmd_rs1 = {source}, cmd_rs2 = {to}}}]\n'
-
-
-PAIR = (
-    '[[memory]]\nport = "mem"\naddress = 0x100\nwords = [70001, 6, 70007, 8]\n'
-    + _fault("fault")
-    + "".join(_pair(*p) for p in ((1, 3, 0x100, 0x200), (0, 4, 0x104, 0x204), (1, 5, 0x108, 0x208), (0, 3, 0x10C, 0x20C)))
-    + '[[step]]\nreceive = "io"\ncount = 4\nlimit = 900\n[[step]]\nidle = 80\n'
-)
-
-
-def _add(a: int, b: int, to: int) -> str:
-    return "".join(_write(*w) for w in (("a", a), ("b", b), ("to", to), ("go", 1))) + "[[step]]\nidle = 20\n"
-
-
-FILL = "".join(_write("to", row) + _write("fill", 0x01020304 * (row + 1)) for row in range(16)) + "[[step]]\nidle = 20\n"
-ADD = _fault("fault_i").replace("FAULT", "0") + FILL + _fault("fault_i") + _add(2, 3, 4) + _add(7, 6, 5) + _add(4, 5, 9)
-
-
-def _relay(port: str, data: str, receive: str, count: int) -> str:
-    received = f'[[step]]\nreceive = "{receive}"\ncount = {count}\nlimit = 600\n'
-    return f'[[step]]\nsend = "{port}"\ndata = [{data}]\n' + received
-
-
-PASS_ON = (
-    _fault("fault")
-    + "".join(f'[[step]]\nwrite = "csr"\naddress = {a}\ndata = {d}\n' for a, d in ((0, 0x400), (4, 1000)))
-    + _relay("in", ", ".join(map(str, [0x11223344, *range(7, 18)])), "out", 12)
-    + _relay("fu", ", ".join(f"{{cmd_function = {n % 2}, cmd_input0 = {9 * n}, cmd_input1 = {n + 3}}}" for n in range(8)), "fu", 8)
-    + "".join(f'[[step]]\nread = "csr"\naddress = {a}\n' for a in (0, 4, 8))
-)
-TESTS = {RELAY: PASS_ON, COPIER: COPY, SCALER: SCALE, PAIRER: PAIR, VAULT: ADD}
-PAUSES = ("pause = 0", "pause = 3")
-SLOW = ("latency = 1", "latency = 3")
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +27,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Outcome]:
     def run(files: Path, fault: int = 0, *changes: tuple[str, str]) -> Outcome:
         folder = home / files.stem
         if not folder.exists():
-            modelled(folder, files, edits=[PAUSES, SLOW])
+            modelled(folder, files, edits=edits(files))
         text = (files.parent / f"{files.stem}_model.py").read_text()
         for old, new in changes:
             assert old in text
@@ -107,7 +45,16 @@ Run = Callable[..., Outcome]
 
 @pytest.mark.parametrize(
     ("files", "jobs", "points", "least"),
-    [(COPIER, 2, 2, 80), (SCALER, 2, 1, 6), (PAIRER, 4, 2, 30), (VAULT, 3, 4, 150), (RELAY, 20, 1, 72)],
+    [
+        (COPIER, 3, 2, 80),
+        (SCALER, 2, 1, 18),
+        (PAIRER, 4, 2, 30),
+        (VAULT, 5, 6, 150),
+        (RELAY, 20, 1, 72),
+        (KERNEL, 3, 3, 216),
+        (FIR, 8, 1, 13),
+        (MESH, 10, 2, 128),
+    ],
     ids=lambda v: getattr(v, "stem", ""),
 )
 def test_a_design_agrees_with_its_model(run: Run, files: Path, jobs: int, points: int, least: int) -> None:
@@ -136,12 +83,13 @@ def test_a_design_agrees_with_its_model(run: Run, files: Path, jobs: int, points
         (PAIRER, 3, ["commit 1 (answer with tag 4, cycle ", "at 0x204: the design has written nothing there yet"]),
         (PAIRER, 4, ["at 0x208: the design has written nothing there yet", "with tag 5"]),
         (PAIRER, 5, ["commit answer with tag", "which no job waits for"]),
-        (VAULT, 1, ["at rest", "rows at 0x12 (in ctrl.g_bank[0].g_lane[2].mem)", "last by job 1"]),
+        (VAULT, 1, ["commit 1 (done, cycle ", "rows at 0x12 (in ctrl.g_bank[0].g_lane[2].mem): it holds", "1 of 4 bytes differ"]),
         (VAULT, 2, ["at rest", "rows at 0x14 (in ctrl.g_bank[1].g_lane[0].mem): aa", "last by write apb fill"]),
         (VAULT, 3, ["job 1 (write apb go at ", "never committed: commit done did not come"]),
-        (VAULT, 4, ["at rest", "rows at 0x14", "last by job 2"]),
+        (VAULT, 4, ["commit 2 (done, cycle ", "rows at 0x14", "of job 2"]),
         (RELAY, 6, ["commit 1 (given, cycle ", "mem at 0x403: the design has written nothing there yet"]),
-        (VAULT, 5, ["at rest", "rows at 0x14", "last by job 2"]),
+        (VAULT, 5, ["commit 2 (done, cycle ", "rows at 0x14", "of job 2"]),
+        (VAULT, 6, ["commit 1 (done, cycle ", "rows at 0x13 (in ctrl.g_bank[0].g_lane[3].mem): it", "the model read rows 0x8"]),
     ],
     ids=lambda v: getattr(v, "stem", ""),
 )
@@ -171,7 +119,7 @@ def test_fifos_a_split_memory_and_a_function_unit_are_watched(run: Run, fault: i
 
 
 @pytest.mark.parametrize(
-    ("commit", "events"), [('"stored", tag=2, events=self.words', 2), ('"polled"', 2)], ids=["write responses", "status"]
+    ("commit", "events"), [('"stored", tag=2, events=self.words', 3), ('"polled"', 3)], ids=["write responses", "status"]
 )
 def test_a_commit_is_the_nth_response_or_a_status_that_a_test_reads(run: Run, commit: str, events: int) -> None:
     outcome = run(COPIER, 0, ('"done"', commit))

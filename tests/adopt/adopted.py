@@ -13,7 +13,7 @@ from fleet.adopt.own_protocols import known_protocols
 from fleet.adopt.registers import read_registers, shipped
 from fleet.adopt.top import read_top
 
-__all__ = ["COPIER", "DOTTER", "PAIRER", "RELAY", "SCALER", "VAULT", "modelled", "workspace"]
+__all__ = ["COPIER", "DOTTER", "FIR", "KERNEL", "MESH", "PAIRER", "RELAY", "SCALER", "VAULT", "modelled", "workspace"]
 
 _FOLDER = Path(__file__).parents[1] / "fixtures" / "adopted"
 COPIER = _FOLDER / "apb_axi" / "copier.f"
@@ -22,6 +22,9 @@ SCALER = _FOLDER / "stream_if" / "scaler.f"
 PAIRER = _FOLDER / "tagged" / "pairer.f"
 RELAY = _FOLDER / "mixed" / "relay.f"
 VAULT = _FOLDER / "hidden" / "vault.f"
+KERNEL = _FOLDER / "hls" / "krnl_vadd.f"
+FIR = _FOLDER / "wb_fir" / "fir.f"
+MESH = _FOLDER / "rocc_tilelink" / "MeshUnit.f"
 
 
 def workspace(folder: Path, files: Path, *, own: Sequence[Path] = (), edits: Sequence[tuple[str, str]] = ()) -> Path:

@@ -57,7 +57,8 @@ def test_what_counts_as_a_commit(works: dict[str, AdoptWorkspace]) -> None:
 
 def test_state_over_many_arrays_has_its_bytes_in_order(works: dict[str, AdoptWorkspace]) -> None:
     observed = observation(works["vault"])
-    [rows], [done] = observed.states, observed.commits
+    [rows, checks], [done] = observed.states, observed.commits
+    assert (checks.lsb, checks.bits, checks.keeper.size) == (8, 4, 64)
     assert isinstance(done, SignalCommit)
     assert (done.probe.path, done.probe.inside, done.probe.bits) == ("ctrl.done_q", True, 1)
     assert rows.keeper.names[:2] == ("ctrl.g_bank[0].g_lane[0].mem", "ctrl.g_bank[0].g_lane[1].mem")

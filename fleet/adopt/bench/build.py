@@ -28,7 +28,7 @@ __all__ = ["build_bench", "wave_name"]
 
 # Style and lint of foreign sources are their owner's business; errors still end the build, and build.log has the warnings.
 _VERILATOR = (
-    "--cc", "--exe", "--main", "--timing", "--prefix", "Vtop", "--top-module", TOP, "-O3", "--x-assign", "fast",
+    "--cc", "--exe", "--main", "--timing", "--prefix", "Vtop", "--top-module", TOP, "-O3", "--x-assign", "unique",
     "--x-initial", "unique", "--assert", "--timescale", "1ns/1ps", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--quiet-stats",
     "-Mdir", "obj",
 )  # fmt: skip

@@ -28,12 +28,13 @@ name = "stored"
 write_responses = "m"              # of an AXI4 port; a job states how many it takes
 tag = "bid"
 
-[[state]]                          # a memory or a register inside, compared when the design is at rest
+[[state]]                          # a memory or a register inside: at a commit what the job wrote there, at rest all of it
 name = "scratch"
 path = "bank[{bank}].u_ram{lane}.mem"
 lanes = [{name = "bank", count = 4, size = 16}, {name = "lane", count = 4, size = 1}]   # byte n: (n // size) % count
 lsb = 0                            # of each element these bits: ECC is left out
 bits = 32
+compare = "rest"                   # default "commit": what a job wrote there is compared when it commits, too
 
 [quiescent]
 signal = "busy_o"                  # at rest while (signal & mask) == value
@@ -150,7 +151,11 @@ CommitRule = SignalCommit | ReadCommit | ResponseCommit | WriteCommit
 
 @dataclass(frozen=True)
 class InsideState:
-    """Arrays or a register inside. element: bytes of one; keeper: names of the arrays and the order of their bytes."""
+    """Arrays or a register inside.
+
+    element: bytes of one; keeper: names of the arrays and the order of their bytes; at_commits: what a job wrote must be there when
+    it commits, not only at rest.
+    """
 
     name: str
     where: str
@@ -158,6 +163,7 @@ class InsideState:
     variable: InsideVariable
     lsb: int
     bits: int
+    at_commits: bool = True
 
     @property
     def element(self) -> int:
@@ -355,7 +361,7 @@ class _Reader:
         return {name: found[name] for name in used}
 
     def _state(self, t: TomlTable) -> InsideState:
-        t.only("name", "path", "lanes", "lsb", "bits")
+        t.only("name", "path", "lanes", "lsb", "bits", "compare")
         name, path, lanes = t.text("name"), t.text("path"), self._lanes(t)
         if any(p.name == name for p in self._plan.ports):
             raise t.wrong("name", f"{name} is a port; name the state otherwise")
@@ -376,7 +382,8 @@ class _Reader:
         if prod(c for c, _ in lanes.values()) != len(names):
             raise t.wrong("lanes", "the lanes do not count the arrays")
         keeper = Keeper(f"state {name}", name, 0, size, "", path, names, tuple(lanes.values()))
-        return InsideState(name, t.at(), keeper, variable, lsb, bits)
+        at_commits = t.chosen("compare", ("commit", "rest"), "commit") == "commit"
+        return InsideState(name, t.at(), keeper, variable, lsb, bits, at_commits)
 
     def _quiescent(self) -> Quiescence:
         if "quiescent" not in self._table:

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from fleet.adopt.bench.observe import InsideState, Observation, ObservedSignal, Quiescence, SignalCommit, WriteCommit
+from fleet.adopt.bench.observe import (
+    CommitRule,
+    InsideState,
+    Observation,
+    ObservedSignal,
+    Quiescence,
+    ReadCommit,
+    ResponseCommit,
+    SignalCommit,
+    WriteCommit,
+)  # fmt: skip
 from fleet.adopt.bench.plan import BenchPlan
 
 __all__ = ["observer_lines"]
@@ -15,7 +25,8 @@ def observer_lines(
 ) -> Iterator[str]:
     """SystemVerilog. value: what a probe reads; clock: the net of a clock.
 
-    `snapshot` writes state<n>.txt, an element a line, and says so; `rests` counts the cycles of rest.
+    `look` records the elements of the states inside that changed since it was called last: at rest (`snapshot`), and after each
+    commit, once what was written in its cycle is there. `rests` counts the cycles of rest.
     """
     commits = observed.commits if observed is not None else ()
     for n, rule in enumerate(commits):
@@ -39,19 +50,31 @@ def observer_lines(
             )
     yield from _rest(observed.quiescent if observed is not None else Quiescence(), value)
     yield "  int points = 0;"
-    yield "  task automatic snapshot();"
-    yield "    int file;"
-    yield "    if (observing) begin"
     states = observed.states if observed is not None else ()
-    if states:
-        yield '      file = $fopen($sformatf("state%0d.txt", points), "w");'
-        for state in states:
-            yield from _dump(state)
-        yield "      $fclose(file);"
+    yield from _looks(states)
+    yield "  task automatic snapshot();"
+    yield "    if (observing) begin"
+    yield "      look();"
     yield '      $fdisplay(results, "Q|%0d|%0d|%0d", cycle, $time, points);'
     yield "      points++;"
     yield "    end"
     yield "  endtask"
+    if commits and any(s.at_commits for s in states):
+        yield from _at_commits(commits)
+
+
+def _at_commits(commits: Sequence[CommitRule]) -> Iterator[str]:
+    """Calls of `look`. The detour over nonblocking assignments lets the design's own come first."""
+    events = ["commits"] * any(isinstance(c, SignalCommit | WriteCommit) for c in commits)
+    events += ["words"] * any(isinstance(c, ResponseCommit) for c in commits)
+    events += ["reads"] * any(isinstance(c, ReadCommit) for c in commits)
+    for name in events:
+        yield f"  int unsigned {name}_seen = 0;"
+        yield f"  always @({name}) {name}_seen <= {name};"
+    yield f"  always @({' or '.join(f'{name}_seen' for name in events)}) if (observing) begin"
+    yield "    look();"
+    yield '    $fdisplay(results, "P|%0d|%0d", cycle, $time);'
+    yield "  end"
 
 
 def _rest(quiescent: Quiescence, value: Callable[[ObservedSignal], str]) -> Iterator[str]:
@@ -68,11 +91,21 @@ def _rest(quiescent: Quiescence, value: Callable[[ObservedSignal], str]) -> Iter
         yield "  end"
 
 
-def _dump(state: InsideState) -> Iterator[str]:
-    part = f"[{state.lsb} +: {state.bits}]" if (state.lsb, state.bits) != (0, state.variable.bits) else ""
-    v = state.variable
-    for name in state.keeper.names:
-        if v.elements:
-            yield f'      for (int i = {v.first}; i < {v.first + v.elements}; i++) $fdisplay(file, "%h", dut.{name}[i]{part});'
-        else:
-            yield f'      $fdisplay(file, "%h", dut.{name}{part});'
+def _looks(states: Sequence[InsideState]) -> Iterator[str]:
+    arrays = [(state, name) for state in states for name in state.keeper.names]
+    for n, (state, _) in enumerate(arrays):
+        yield f"  logic [{state.bits - 1}:0] seen{n} [{max(1, state.variable.elements)}];"
+    yield "  task automatic look();"
+    at = 0
+    for n, (state, name) in enumerate(arrays):
+        v = state.variable
+        count = max(1, v.elements)
+        part = f"[{state.lsb} +: {state.bits}]" if (state.lsb, state.bits) != (0, v.bits) else ""
+        element = f"dut.{name}[i + {v.first}]{part}" if v.elements else f"dut.{name}{part}"
+        yield f"    for (int i = 0; i < {count}; i++)"
+        yield f"      if (points == 0 || seen{n}[i] !== {element}) begin"
+        yield f"        seen{n}[i] = {element};"
+        yield f'        $fdisplay(results, "T|%0d|%h", {at} + i, seen{n}[i]);'
+        yield "      end"
+        at += count
+    yield "  endtask"

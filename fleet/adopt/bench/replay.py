@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fleet.adopt.bench.build import build_bench, wave_name
 from fleet.adopt.bench.observe import Observation, read_observation
 from fleet.adopt.bench.plan import BenchPlan, make_plan
-from fleet.adopt.bench.script import IMAGE, ReplayScript, read_script
+from fleet.adopt.bench.script import ADDRESSED, ERROR, IMAGE, ReplayScript, read_script
 from fleet.adopt.lockstep.events import read_events
 from fleet.adopt.lockstep.jobs import run_model
 from fleet.adopt.lockstep.judge import LockstepOutcome, judge_lockstep
+from fleet.adopt.record import ReplayRecord
 from fleet.adopt.workspace import AdoptWorkspace
 from fleet.core.processes import start
 from fleet.errors import DeviceError, ExitCode, FleetError, SetupError
 
-__all__ = ["BenchError", "Outcome", "ProtocolViolation", "judge", "replay"]
+__all__ = ["BenchError", "BenchRunner", "Outcome", "ProtocolViolation", "judge", "record_of", "replay"]
 
 _SECONDS = 600.0
 
@@ -87,31 +88,52 @@ def replay(work: AdoptWorkspace, test: Path, model: bool | None = None) -> Outco
     Raises DeviceError for what is wrong with the test or the workspace, BuildError, SetupError, ModelError for a mistake of the
     model; BenchError if the bench itself failed.
     """
-    plan = make_plan(work)
-    observed = None if work.observe is None or model is False else read_observation(work.observe, work, plan)
-    if model and (observed is None or observed.model is None):
-        raise DeviceError(
-            "the workspace has no functional model", where=str(work.folder), hint='say observe = "observe.toml" in adopt.toml'
-        )
-    if observed is not None and observed.model is None:
-        observed = None
-    script = read_script(test, work, plan, observed.quiescent.cycles + observed.quiescent.limit if observed is not None else 0)
-    executable = build_bench(work, plan, observed)
-    folder = work.folder / "runs" / test.stem
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    (folder / "script.txt").write_text(script.text(), encoding="utf-8")
-    for n, image in enumerate(script.images):
-        (folder / f"image{n}.bin").write_bytes(image)
-    wave = folder / wave_name(executable)
-    command = [str(executable), f"+limit={script.limit}", f"+wave={wave.name}", *(["+observe"] if observed is not None else [])]
-    with (folder / "log.txt").open("w") as log, start(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT) as process:
-        try:
-            code = process.wait(timeout=_SECONDS)
-        except subprocess.TimeoutExpired as error:
-            raise SetupError(f"the simulation took longer than {_SECONDS:.0f} s", where=str(test)) from error
-    outcome = judge(plan, script, folder, wave, code)
-    return outcome if observed is None else _held_to_model(outcome, work, plan, script, observed)
+    return BenchRunner(work, model).run(test)
+
+
+class BenchRunner:
+    """The bench of a workspace, built once, that runs tests. Raises as `replay` does."""
+
+    def __init__(self, work: AdoptWorkspace, model: bool | None = None) -> None:
+        self.work, self.plan = work, make_plan(work)
+        observed = None if work.observe is None or model is False else read_observation(work.observe, work, self.plan)
+        if model and (observed is None or observed.model is None):
+            raise DeviceError(
+                "the workspace has no functional model", where=str(work.folder), hint='say observe = "observe.toml" in adopt.toml'
+            )
+        self.observed = observed if observed is not None and observed.model is not None else None
+        self._executable: Path | None = None
+
+    def script(self, test: Path) -> ReplayScript:
+        """A test as this bench runs it."""
+        rest = self.observed.quiescent if self.observed is not None else None
+        return read_script(test, self.work, self.plan, rest.cycles + rest.limit if rest is not None else 0)
+
+    def run(
+        self, test: Path, folder: Path | None = None, arguments: Sequence[str] = (), *, wave: bool = True, seconds: float = _SECONDS
+    ) -> Outcome:
+        """Run a test.
+
+        folder: is made anew; default: runs/TEST of the workspace. arguments: of the simulation. seconds: before it is given up.
+        """
+        script = self.script(test)
+        executable = self._executable = self._executable or build_bench(self.work, self.plan, self.observed)
+        folder = self.work.folder / "runs" / test.stem if folder is None else folder
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        (folder / "script.txt").write_text(script.text(), encoding="utf-8")
+        for n, image in enumerate(script.images):
+            (folder / f"image{n}.bin").write_bytes(image)
+        kept = folder / wave_name(executable)
+        command = [str(executable), f"+limit={script.limit}", *arguments]
+        command += ([f"+wave={kept.name}"] if wave else []) + (["+observe"] if self.observed is not None else [])
+        with (folder / "log.txt").open("w") as log, start(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT) as process:
+            try:
+                code = process.wait(timeout=seconds)
+            except subprocess.TimeoutExpired as error:
+                raise SetupError(f"the simulation took longer than {seconds:.0f} s", where=str(test)) from error
+        outcome = judge(self.plan, script, folder, kept, code)
+        return outcome if self.observed is None else _held_to_model(outcome, self.work, self.plan, script, self.observed)
 
 
 def _held_to_model(
@@ -162,11 +184,19 @@ class _Judge:
         )  # fmt: skip
 
     def _compare(self, differences: list[str]) -> int:
-        got = {int(at): int(value, 16) & ((1 << 1024) - 1) for at, _, value, *_ in self._of("R")}
+        answers = {int(at): int(value, 16) for at, _, value, *_ in self._of("R")}
+        got = {at: value & ((1 << ERROR) - 1) for at, value in answers.items()}
+        refusals = 0
+        for n, op in enumerate(self._script.ops):
+            if op.code in ADDRESSED and n in answers:
+                refused = bool(answers[n] >> ERROR & 1)
+                refusals += op.error
+                if refused != op.error:
+                    differences.append(f"{op.where}: {op.text}: the design answers {'with' if refused else 'without'} an error")
         for c in self._script.compares:
             if c.op in got and (got[c.op] & c.mask) != c.value:
                 differences.append(f"{c.where}: {c.text}: {got[c.op] & c.mask:#x}, expected {c.value:#x}")
-        return sum(c.op in got for c in self._script.compares)
+        return refusals + sum(c.op in got for c in self._script.compares)
 
     def _received(self, differences: list[str], *, whole: bool) -> int:
         got: dict[str, list[int]] = {}
@@ -207,3 +237,16 @@ class _Judge:
             first[port, rule, blame] = at, times + 1
         for (port, rule, blame), (at, times) in first.items():
             yield ProtocolViolation(at, port, rule, blame, times)
+
+
+_VERDICTS = {ExitCode.AGREED: "pass", ExitCode.DIFFERS: "fail", ExitCode.INTERNAL: "bench", ExitCode.INCOMPLETE: "incomplete"}
+
+
+def record_of(work: AdoptWorkspace, test: Path, outcome: Outcome) -> ReplayRecord:
+    """The record of an outcome."""
+    rules = [f"{v.port}: {v.rule} (by the {v.blame}, first at cycle {v.cycle}, {v.times} times)" for v in outcome.violations]
+    return ReplayRecord(
+        _VERDICTS[outcome.exit_code], f"{test.name} of {work.top.name}", f"fleet isa replay {work.folder} {test}",
+        (*outcome.differences, *rules), outcome.lockstep.account if outcome.lockstep is not None else (),
+        str(outcome.wave.absolute()) if outcome.wave is not None else "",
+    )  # fmt: skip

@@ -13,6 +13,7 @@ size = 4                                # bytes of a word, little-endian
 write = "apb"                           # a port; register = "name" or address = 0x8; data = 1
 [[step]]
 read = "apb"                            # register or address; expect = 3, mask = 0xff: compared
+error = true                            # of a write or read: the design must answer it with an error; default: without one
 [[step]]
 until = "apb"                           # register or address; read until (value & mask) == value; limit = cycles
 [[step]]
@@ -35,7 +36,7 @@ received = "out"                        # all that a port gave: data = [1, 2] or
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fleet.adopt.bench.plan import REGISTER_OP, BenchPlan, ProtocolInstance
@@ -43,12 +44,19 @@ from fleet.adopt.workspace import AdoptWorkspace
 from fleet.core.toml_file import TomlTable, read_toml
 from fleet.errors import DeviceError
 
-__all__ = ["IMAGE", "Compare", "MemoryCheck", "ReceivedCheck", "ReplayScript", "ScriptOperation", "fields_of", "read_script"]
+__all__ = [
+    "ADDRESSED", "ERROR", "IMAGE", "Compare", "MemoryCheck", "ReceivedCheck", "ReplayScript", "ScriptOperation", "fields_of",
+    "is_test", "read_script",
+]  # fmt: skip
 
 _KINDS = ("write", "read", "until", "wait", "send", "receive", "set", "idle")
 _LIMIT = 10_000
 IMAGE = 9
 """Operation that loads a file into memory."""
+ADDRESSED = (1, 2, 3)
+"""Operations that a design answers, perhaps with an error."""
+ERROR = 1024
+"""Bit of an answer that says so."""
 _BEAT = ("tlast", "tkeep", "tuser", "tdest", "tid", "tdata")
 _LAYOUTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "axi4_stream": (_BEAT, _BEAT),
@@ -62,7 +70,7 @@ _LAYOUTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class ScriptOperation:
-    """One line of the bench's script. where: file:line of the step; text: the step in words."""
+    """One line of the bench's script. where: file:line of the step; text: in words; error: whether the answer must be an error."""
 
     code: int
     number: int = 0
@@ -72,6 +80,7 @@ class ScriptOperation:
     limit: int = _LIMIT
     where: str = ""
     text: str = ""
+    error: bool = False
 
     def line(self) -> str:
         """As the bench reads it."""
@@ -137,6 +146,14 @@ def fields_of(instance: ProtocolInstance, *, sent: bool) -> tuple[tuple[str, int
     return ()
 
 
+def is_test(path: Path) -> bool:
+    """Whether a file is a test, and not another file of a workspace."""
+    try:
+        return "step" in read_toml(path, DeviceError)
+    except DeviceError:
+        return False
+
+
 def read_script(path: Path, work: AdoptWorkspace, plan: BenchPlan, rest: int = 0) -> ReplayScript:
     """A test of a file. rest: cycles within which the design must come to rest at the end; 0: it need not.
 
@@ -184,9 +201,7 @@ class _Reader:
         kind = kinds[0]
         limit = t.integer("limit", 1) if "limit" in t else _LIMIT
         for op in self._ops(kind, t):
-            self._script.ops.append(
-                ScriptOperation(op.code, op.number, op.a, op.b, op.c, limit, t.at(kind), op.text or f"{kind} {t.values[kind]}")
-            )
+            self._script.ops.append(replace(op, limit=limit, where=t.at(kind), text=op.text or f"{kind} {t.values[kind]}"))
         if kind == "read" and "expect" in t:
             mask = t.integer("mask", 0) if "mask" in t else (1 << 1024) - 1
             at = len(self._script.ops) - 1
@@ -205,8 +220,9 @@ class _Reader:
             instance = self._driver(t, "send")
             if not instance.part.is_driven or instance.port.protocol.name in REGISTER_OP:
                 raise t.wrong("send", f"{instance.port.name} takes nothing that can be sent")
-            for value in self._values(t, fields_of(instance, sent=True), ones=True):
-                yield ScriptOperation(5, instance.index, 0, value[0])
+            values = list(self._values(t, fields_of(instance, sent=True), ones=True))
+            for n, value in enumerate(values):
+                yield ScriptOperation(5, instance.index, 0, value[0], int(n + 1 < len(values)))
         elif kind == "receive":
             t.only("receive", "count", "limit")
             yield ScriptOperation(6, self._receiver(t, "receive").index, t.integer("count", 1))
@@ -218,7 +234,7 @@ class _Reader:
             yield ScriptOperation(8, 0, t.integer("idle", 1))
 
     def _register(self, kind: str, t: TomlTable) -> ScriptOperation:
-        t.only(kind, "register", "address", "data", "expect", "mask", "value", "limit")
+        t.only(kind, "register", "address", "data", "expect", "mask", "value", "limit", "error")
         instance = self._driver(t, kind)
         if instance.port.protocol.name not in REGISTER_OP:
             raise t.wrong(kind, f"{instance.port.name} has no addresses")
@@ -232,9 +248,9 @@ class _Reader:
             address, name = t.integer("address", 0), f"{t.integer('address', 0):#x}"
         text = f"{kind} {instance.port.name} {name}"
         if kind == "write":
-            return ScriptOperation(1, instance.index, address, t.integer("data", 0), text=text)
+            return ScriptOperation(1, instance.index, address, t.integer("data", 0), text=text, error=t.boolean("error", False))
         if kind == "read":
-            return ScriptOperation(2, instance.index, address, text=text)
+            return ScriptOperation(2, instance.index, address, text=text, error=t.boolean("error", False))
         value = t.integer("value", 0) if "value" in t else 1
         mask = t.integer("mask", 1) if "mask" in t else (1 << 64) - 1
         return ScriptOperation(3, instance.index, address, mask, value & mask, text=text)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 
@@ -17,19 +18,37 @@ from fleet.adopt.names import tokens
 from fleet.adopt.ports import PortLeaf, Top, TopPort
 from fleet.adopt.workspace import AdoptWorkspace
 
-__all__ = ["TOP", "bench_text"]
+__all__ = ["TOP", "Embedded", "bench_text"]
 
 TOP = "fleet_adopt_bench"
 
 
-def bench_text(work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None = None) -> str:
-    """The module. observed: what the bench records beside the ports."""
-    return "\n".join(_Writer(work, plan, observed).lines()) + "\n"
+@dataclass(frozen=True)
+class Embedded:
+    """A test that is written into the bench, in place of its files: items of `case` statements, and lines.
+
+    ops: operation -> its fields; loads: image -> puts; answers: operation -> checks; dumps: check of memory -> checks; end:
+    statements when the test is over; claim: declarations of the check of a model.
+    """
+
+    ops: tuple[str, ...]
+    loads: tuple[str, ...]
+    answers: tuple[str, ...]
+    dumps: tuple[str, ...]
+    end: tuple[str, ...]
+    claim: tuple[str, ...]
+
+
+def bench_text(
+    work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None = None, embedded: Embedded | None = None
+) -> str:  # fmt: skip
+    """The module. observed: what the bench records beside the ports; embedded: the test that it runs, None: one of files."""
+    return "\n".join(_Writer(work, plan, observed, embedded).lines()) + "\n"
 
 
 class _Writer:
-    def __init__(self, work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None) -> None:
-        self._work, self._plan, self._observed = work, plan, observed
+    def __init__(self, work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None, embedded: Embedded | None) -> None:
+        self._work, self._plan, self._observed, self._embedded = work, plan, observed, embedded
         self._leaves = list(work.top.leaves())
         self._net = {leaf.path: f"l{n}" for n, leaf in enumerate(self._leaves)}
         self._low = {p for g in work.ports.groups for name in g.low for p in g.signals.get(name, ())}
@@ -45,6 +64,7 @@ class _Writer:
         yield "  wire [DRIVEN-1:0] done, fin;"
         yield "  logic [OPW-1:0] op = '0;"
         yield "  wire [OPW-1:0] result [DRIVEN];"
+        yield "  int unsigned reads = 0;  // operations of the script that have read"
         yield from self._clocks()
         yield from self._design(top)
         yield from self._single_lines()
@@ -231,9 +251,30 @@ class _Writer:
         if not self._plan.driven:
             yield "  assign done = '0; assign fin = '0; assign result[0] = '0;"
         cases = "".join(f"        {n}: t{n} <= $bits(t{n})'(b);\n" for n in self._plan.ties.values())
-        yield _SCRIPT.replace("@TIES@", cases or "        0: ;\n").replace("@TOP@", TOP)
+        text = _SCRIPT.replace("@LOAD@", _LOAD).replace("@DUMP@", _DUMP)
+        text = text.replace("@TIES@", cases or "        0: ;\n").replace("@TOP@", TOP)
+        if self._embedded is not None:
+            text = _with_test(text, self._embedded)
+        yield text
 
 
+_READ_LINE = 'fields = $fscanf(script, "%h %h %h %h %h %h", code, k, a, b, c, limit);'
+_LOAD = """        9: begin
+          image = $fopen($sformatf("image%0d.bin", k), "rb");
+          position = a;
+          number = $fgetc(image);
+          while (number >= 0) begin put(8'(b), position[55:0], 8'(number)); position++; number = $fgetc(image); end
+          $fclose(image);
+        end
+"""
+_DUMP = """        10: begin
+          image = $fopen($sformatf("dump%0d.txt", k), "w");
+          for (position = a; position < a + 64'(c); position++)
+            if (memory.exists({8'(b), position[55:0]}) != 0) $fdisplay(image, "%02h", memory[{8'(b), position[55:0]}]);
+            else $fdisplay(image, "--");
+          $fclose(image);
+        end
+"""
 _SCRIPT = """
   int script, image, code, number, fields, at = 0, k;
   logic [63:0] a, limit, last, position;
@@ -248,6 +289,7 @@ _SCRIPT = """
   endtask
   task automatic answer(logic [OPW-1:0] value);
     $fdisplay(results, "R|%0d|%0d|%h|%0d", at, cycle, value, $time);
+    reads++;
   endtask
   // One operation of a part; it has not ended when the limit is over.
   task automatic drive(int unsigned n, logic [OPW-1:0] what);
@@ -293,7 +335,7 @@ _SCRIPT = """
           over = (watch[k] & 1024'(b)) != 1024'(c);
           answer(OPW\'(watch[k]));
         end
-        5: begin drive(k, b); answer('0); end
+        5: begin drive(k, (OPW'(c[0]) << (OPW - 1)) | b); answer('0); end
         6: begin
           last = cycle + limit;
           while (result[k][31:0] < a[31:0] && cycle < last) @(posedge reference);
@@ -306,21 +348,7 @@ _SCRIPT = """
           @(posedge reference); answer('0);
         end
         8: begin repeat (a[31:0]) @(posedge reference); answer('0); end
-        9: begin
-          image = $fopen($sformatf("image%0d.bin", k), "rb");
-          position = a;
-          number = $fgetc(image);
-          while (number >= 0) begin put(8'(b), position[55:0], 8'(number)); position++; number = $fgetc(image); end
-          $fclose(image);
-        end
-        10: begin
-          image = $fopen($sformatf("dump%0d.txt", k), "w");
-          for (position = a; position < a + 64'(c); position++)
-            if (memory.exists({8'(b), position[55:0]}) != 0) $fdisplay(image, "%02h", memory[{8'(b), position[55:0]}]);
-            else $fdisplay(image, "--");
-          $fclose(image);
-        end
-        11: begin
+@LOAD@@DUMP@        11: begin
           observing = $test$plusargs("observe") != 0;
           running = 1; @(posedge reference); while (rst) @(posedge reference); repeat (2) @(posedge reference);
           snapshot();
@@ -342,6 +370,33 @@ _SCRIPT = """
   longint unsigned most = 64'd1000000000;
   initial if (!$value$plusargs("limit=%d", most)) most = 64'd1000000000;
   always @(posedge reference) if (cycle > most && !ended) finish("limit");"""
+
+
+def _with_test(text: str, test: Embedded) -> str:
+    """The script's text with a test in it."""
+
+    def case(what: str, items: tuple[str, ...]) -> str:
+        return "\n".join([f"case ({what})", *items, "default: ;", "endcase"])
+
+    answer = "  task automatic answer(logic [OPW-1:0] value);\n"
+    ended = [
+        *test.end, 'if (what != "end") fail(what);', '$display("%s", fails == 0 ? "PASS" : "FAIL");',
+        'if (fails != 0) $fatal(1, "it fails");', "$finish;",
+    ]  # fmt: skip
+    begin = "  initial begin\n    results"
+    for old, new in (
+        ('    script = $fopen("script.txt", "r");\n', ""),
+        (_READ_LINE, f"fields = 6;\n{case('at', test.ops)}"),
+        (answer, f"{answer}{case('at', test.answers)}\n"),
+        (_LOAD, f"        9: {case('k', test.loads)}\n"),
+        (_DUMP, f"        10: {case('k', test.dumps)}\n"),
+        ('observing = $test$plusargs("observe") != 0;', "observing = 1;"),
+        ("    ended = 1;\n    $finish;\n", "\n".join(["    ended = 1;", *ended, ""])),
+        (begin, "\n".join(["  bit claimed = 0;", "  logic [2047:0] bytes_;", *test.claim, begin])),
+    ):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
 
 
 def _plain(name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from fleet.adopt.bench.observe import Observation, ReadCommit, ResponseCommit
 from fleet.adopt.bench.plan import BenchPlan, spaces_of
 from fleet.adopt.bench.script import ReplayScript
 
-__all__ = ["CommitEvent", "DoneOperation", "Events", "MemoryWrite", "RestPoint", "StreamWord", "read_events"]
+__all__ = ["CommitEvent", "DoneOperation", "Events", "MemoryWrite", "RestPoint", "StatePoint", "StreamWord", "read_events"]
 
 _READS = (2, 3)
 """Operations of a script that read an address."""
@@ -50,7 +50,11 @@ class StreamWord:
 
 @dataclass(frozen=True)
 class CommitEvent:
-    """An event of a `[[commit]]`. rule: its number; word: that it is, if it is one; level: it counts only if a job waits."""
+    """An event of a `[[commit]]`.
+
+    rule: its number; word: that it is, if it is one; level: it counts only if a job waits; number: the n-th event of its rule, of a
+    read the operation that read.
+    """
 
     time: int
     cycle: int
@@ -58,16 +62,24 @@ class CommitEvent:
     tag: int
     word: StreamWord | None = None
     level: bool = False
+    number: int = 0
 
 
 @dataclass(frozen=True)
 class RestPoint:
-    """A time at which the design was at rest. elements: of the states, in their order."""
+    """A time at which the design was at rest."""
 
     time: int
     cycle: int
     number: int
-    elements: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StatePoint:
+    """A time at which the states inside were looked at. changed: element (counted over all states) -> its value since then."""
+
+    time: int
+    changed: Mapping[int, str]
 
 
 @dataclass
@@ -79,6 +91,7 @@ class Events:
     words: list[StreamWord] = field(default_factory=list[StreamWord])
     commits: list[CommitEvent] = field(default_factory=list[CommitEvent])
     snapshots: list[RestPoint] = field(default_factory=list[RestPoint])
+    states: list[StatePoint] = field(default_factory=list[StatePoint])
 
 
 def read_events(folder: Path, script: ReplayScript, plan: BenchPlan, observed: Observation) -> Events:
@@ -86,9 +99,11 @@ def read_events(folder: Path, script: ReplayScript, plan: BenchPlan, observed: O
     found = Events()
     begun: dict[int, int] = {}
     counts: dict[str, int] = {}
+    rules: dict[int, int] = {}
     posted = {n for name in observed.posted for n in spaces_of(plan, name)}
     waiting: dict[int, list[MemoryWrite]] = {}  # bursts without a response so far
     last = 0
+    changed: dict[int, str] = {}
     for line in (folder / "results.txt").read_text(errors="replace").splitlines():
         kind, *words = line.split("|")
         if kind == "B":
@@ -109,7 +124,9 @@ def read_events(folder: Path, script: ReplayScript, plan: BenchPlan, observed: O
             found.writes += [replace(w, time=last, cycle=int(words[0])) for w in waiting.pop(int(words[2]), [])]
         elif kind == "C":
             last = int(words[1])
-            found.commits.append(CommitEvent(last, int(words[0]), int(words[2]), int(words[3], 16)))
+            rule = int(words[2])
+            found.commits.append(CommitEvent(last, int(words[0]), rule, int(words[3], 16), number=rules.get(rule, 0)))
+            rules[rule] = rules.get(rule, 0) + 1
         elif kind == "S":
             last = int(words[3]) if len(words) > 3 else last  # parts of a user's own may leave the time out
             number = counts.get(words[1], 0)
@@ -117,12 +134,15 @@ def read_events(folder: Path, script: ReplayScript, plan: BenchPlan, observed: O
             word = StreamWord(last, int(words[0]), words[1], int(words[2], 16), number)
             found.words.append(word)
             found.commits += _word_commits(word, observed)
-        elif kind == "Q":
+        elif kind == "T":
+            changed[int(words[0])] = words[1]
+        elif kind in ("P", "Q"):
             last = int(words[1])
-            path = folder / f"state{words[2]}.txt"
-            elements = tuple(path.read_text().split()) if path.is_file() else ()
-            found.snapshots.append(RestPoint(last, int(words[0]), int(words[2]), elements))
-    for events in (found.writes, found.words, found.commits, found.snapshots):
+            found.states.append(StatePoint(last, changed))
+            changed = {}
+            if kind == "Q":
+                found.snapshots.append(RestPoint(last, int(words[0]), int(words[2])))
+    for events in (found.writes, found.words, found.commits, found.snapshots, found.states):
         events.sort(key=lambda e: e.time)
     return found
 
@@ -135,7 +155,7 @@ def _read_commits(
         return ()
     port = next(name for name, n in plan.driven.items() if n == op.number)
     return [
-        CommitEvent(done.end, cycle, n, _bits(done.value, rule.tag), level=True)
+        CommitEvent(done.end, cycle, n, _bits(done.value, rule.tag), level=True, number=done.at)
         for n, rule in enumerate(observed.commits)
         if isinstance(rule, ReadCommit) and (rule.port, rule.address) == (port, op.a) and done.value & rule.mask == rule.value
     ]

@@ -48,6 +48,11 @@ class WriteHistory:
         n = bisect_right(found.times, time) if found is not None else 0
         return found.writes[n - 1] if found is not None and n else None
 
+    def last_writes(self, time: int, count: int) -> Sequence[MemoryWrite]:
+        """The last writes of any bytes up to a time."""
+        end = bisect_right(self._times, time)
+        return self._writes[max(0, end - count) : end]
+
     def between(self, key: Key, begin: int, end: int) -> Sequence[MemoryWrite]:
         """The writes of a byte in a stretch of time, both ends included."""
         found = self._bytes.get(key)

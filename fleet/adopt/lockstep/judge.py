@@ -2,8 +2,9 @@
 
 A byte that a job writes must have been written since the job began, and hold the job's value when it commits; where a younger job
 that has begun writes it too, it must have held it at some time. What the design wrote in the cycle of the commit counts, but a
-write with a response only once that was taken. Events of a commit that no job of the run names, and words that the model does not
-give, are not compared: the scope counts them.
+write with a response only once that was taken. State inside must hold the job's value when it commits, unless another job that is
+under way writes the same byte. Events of a commit that no job of the run names, and words that the model does not give, are not
+compared: the scope counts them.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ import numpy as np
 
 from fleet.adopt.bench.observe import Observation, ResponseCommit
 from fleet.adopt.bench.plan import BenchPlan
+from fleet.adopt.lockstep.account import Claim, DivergedAt, Trigger, account_of
 from fleet.adopt.lockstep.events import CommitEvent, Events, RestPoint, StreamWord
 from fleet.adopt.lockstep.history import Key, WriteHistory
+from fleet.adopt.lockstep.inside import InsideStates
 from fleet.adopt.lockstep.jobs import INSIDE, GivenWord, ModelJob, ModelRun, ModelWrite
+from fleet.adopt.record import AccountPart
 
 __all__ = ["LockstepOutcome", "judge_lockstep"]
 
@@ -36,6 +40,7 @@ class LockstepOutcome:
         points: times at rest at which all of memory was compared.
         compared: bytes and words.
         divergence: the first one, in words; "" if there is none.
+        account: what more is told of it; claim: what a bench without the model checks instead.
         scope: what was not compared, one line each.
         uncompared: events of commits, and words, of the design that nobody compared.
     """
@@ -47,6 +52,8 @@ class LockstepOutcome:
     divergence: str
     scope: tuple[str, ...]
     uncompared: int = 0
+    account: tuple[AccountPart, ...] = ()
+    claim: Claim | None = None
 
 
 def judge_lockstep(
@@ -57,7 +64,14 @@ def judge_lockstep(
 
 
 class _Diverged(Exception):
-    """The first difference, in words."""
+    """The first difference, in words. job: whose; keys: bytes that differ -> the model's value; held: the design's, inside."""
+
+    def __init__(
+        self, text: str, job: ModelJob | None = None, keys: Mapping[Key, int] | None = None, held: Mapping[Key, int] | None = None,
+        claim: Claim | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(text)
+        self.job, self.keys, self.held, self.claim = job, keys or {}, held or {}, claim
 
 
 class _Lockstep:
@@ -71,7 +85,11 @@ class _Lockstep:
         self._commits = self._points = self._compared = 0
         self._held = Counter[str]()  # port -> words compared
         self._words: dict[tuple[str, int], ModelJob] = {}  # a word that a commit with tags gives to a job
-        self._base: tuple[str, ...] = ()
+        self._inner = InsideStates(observed.states, events.states)
+        self._endless = [j for j in run.jobs if j.is_job and j.rule is None]  # nothing says when they end
+        self._trigger: tuple[Trigger, str, int] = "end", "", 0
+        self._now = 1 << 62, 0  # time and cycle of the event or point that is compared
+        self._unseen: set[int] = set()  # commits without a look at the states
         self._open = [j for j in run.jobs if j.rule is not None]  # that have not committed
         # Memory as the model has it at rest: of the first so many jobs, compared until a time.
         self._expected: dict[Key, int] = {}
@@ -80,15 +98,20 @@ class _Lockstep:
         self._applied, self._compared_until = 0, -1
 
     def outcome(self) -> LockstepOutcome:
-        divergence = ""
+        divergence, account, claim = "", (), None
         try:
             self._walk()
         except _Diverged as found:
             divergence = str(found)
+            time, cycle = self._now
+            at = DivergedAt(divergence, time, cycle, found.job, found.keys, found.held)
+            claim = found.claim or (Claim("bytes", *self._trigger, found.keys) if found.keys else Claim("never", *self._trigger))
+            open_ = [self._name(j) for j in self._open if j.begin <= time]
+            account = account_of(at, self._history, self._memory, open_)
         real = sum(j.is_job for j in self._jobs)
         left = self._unnamed().total() + self._silent(whole=not divergence).total()
         scope = tuple(self._scope(whole=not divergence))
-        return LockstepOutcome(real, self._commits, self._points, self._compared, divergence, scope, left)
+        return LockstepOutcome(real, self._commits, self._points, self._compared, divergence, scope, left, account, claim)
 
     def _unnamed(self) -> Counter[str]:
         """Commits that no job names -> their events in the run, which may be 0."""
@@ -108,6 +131,9 @@ class _Lockstep:
             yield "no commit is declared: memory is compared at the end alone"
         if not self._observed.states:
             yield "only what leaves through ports is compared, nothing inside the design"
+        if self._unseen:
+            names = ", ".join(self._observed.commits[n].name for n in sorted(self._unseen))
+            yield f"commit {names}: state inside was not looked at then, it is compared at rest alone"
         for name, count in self._unnamed().items():
             yield f"commit {name}: {_counted(count, 'event')} of the design not compared, no job names it"
         for port, count in self._silent(whole=whole).items():
@@ -116,23 +142,40 @@ class _Lockstep:
     def _walk(self) -> None:
         points = self._events.snapshots
         if points:
-            self._base = points[0].elements
+            self._inner.go_to(points[0].time)
+            self._wanted = [self._inner.all(n) for n in range(len(self._observed.states))]
         # Sorted by time; commits before snapshots. What is written at the same time counts for both.
         named = {j.rule for j in self._jobs}
         steps: list[tuple[int, int, CommitEvent | RestPoint]] = [(e.time, 0, e) for e in self._events.commits if e.rule in named]
         steps += [(p.time, 1, p) for p in points[1:]]
         for _, _, step in sorted(steps, key=lambda s: s[:2]):
+            self._now = step.time, step.cycle
+            self._trigger = self._trigger_of(step)
             if isinstance(step, CommitEvent):
                 self._event(step)
             else:
                 self._at_rest(step, last=step is points[-1])
+        self._now, self._trigger = (1 << 62, 0), ("end", "", 0)
         self._all_words()
         for job in self._open:
             if job.rule is not None:
                 missing = f"{self._left[job.number]} of {job.events} events of " if job.events > 1 else ""
                 raise _Diverged(
-                    f"{self._name(job)} never committed: {missing}commit {self._observed.commits[job.rule].name} did not come"
+                    f"{self._name(job)} never committed: {missing}commit {self._observed.commits[job.rule].name} did not come",
+                    job,
+                    claim=Claim("event", "end", *self._missing(job)),
                 )
+
+    def _trigger_of(self, step: CommitEvent | RestPoint) -> tuple[Trigger, str, int]:
+        if isinstance(step, RestPoint):
+            return "rest", "", step.number
+        if step.word is not None:
+            return "word", step.word.port, step.word.number
+        return ("operation", "", step.number) if step.level else ("commit", str(step.rule), step.number)
+
+    def _missing(self, job: ModelJob) -> tuple[str, int]:
+        """The commit that a job waits for, and the number of the event that did not come."""
+        return str(job.rule), sum(e.rule == job.rule for e in self._events.commits)
 
     # Commits.
 
@@ -171,7 +214,7 @@ class _Lockstep:
             why = f"{self._name(job)} comes after it" if other.number in job.after else why
             why = "commits come in the order of the program" if in_program_order and other.rule == job.rule else why
             if why:
-                raise _Diverged(f"{self._name(job)} committed at cycle {event.cycle} before {self._name(other)}: {why}")
+                raise _Diverged(f"{self._name(job)} committed at cycle {event.cycle} before {self._name(other)}: {why}", job)
 
     def _written(self, job: ModelJob, event: CommitEvent, what: str) -> None:
         expected = {key: v for key, v in job.bytes().items() if key[0] < INSIDE}
@@ -185,7 +228,44 @@ class _Lockstep:
                 wrong.append((key, value, write))
         self._compared += len(expected)
         if wrong:
-            raise _Diverged(self._difference(what, job, event, wrong, len(expected)))
+            text = self._difference(what, job, event, wrong, len(expected))
+            raise _Diverged(text, job, {key: value for key, value, _ in wrong})
+        self._inside_at(job, event, what)
+
+    def _inside_at(self, job: ModelJob, event: CommitEvent, what: str) -> None:
+        mine = {
+            key: v for key, v in job.bytes().items() if key[0] >= INSIDE and self._observed.states[key[0] - INSIDE].at_commits
+        }  # fmt: skip
+        if not mine:
+            return
+        if not self._inner.go_to(event.time):
+            self._unseen.add(event.rule)
+            return
+        younger = takewhile(lambda j: j.begin <= event.time, self._jobs[job.number + 1 :])
+        others = [*younger, *takewhile(lambda j: j.number < job.number, self._open), *self._endless]
+        taken = {key for j in others for key in j.bytes()}
+        wrong: list[tuple[Key, int, ModelWrite]] = []
+        for key, (value, write) in mine.items():
+            self._held_inside(key, job)
+            if key not in taken:
+                self._compared += 1
+                if self._inner.byte(key[0] - INSIDE, key[1]) != value:
+                    wrong.append((key, value, write))
+        if wrong:
+            (memory, address), value, write = min(wrong, key=lambda w: w[0])
+            where = f"{self._memory(memory)} at {address:#x} (in {self._inner.array(memory - INSIDE, address)})"
+            raise _Diverged(
+                f"{what}: {where}: it holds {self._inner.byte(memory - INSIDE, address):02x}, the model {value:02x}; "
+                f"{self._read_for(job, write)}; {len(wrong)} of {len(mine)} bytes differ",
+                job, {key: v for key, v, _ in wrong}, {key: self._inner.byte(key[0] - INSIDE, key[1]) for key, _, _ in wrong},
+            )  # fmt: skip
+
+    def _held_inside(self, key: Key, writer: ModelJob) -> None:
+        """Raise if a state has no byte of that address."""
+        state = key[0] - INSIDE
+        if key[1] >= self._inner.size(state):
+            name, size = self._observed.states[state].name, self._inner.size(state)
+            raise _Diverged(f"the model writes {name} at {key[1]:#x}, which has {size:,} bytes, for {self._name(writer)}")
 
     def _difference(
         self, what: str, job: ModelJob, event: CommitEvent, wrong: Sequence[tuple[Key, int, ModelWrite]], count: int
@@ -236,7 +316,8 @@ class _Lockstep:
                 continue
             if word.number >= len(expected):
                 raise _Diverged(
-                    f"{word.port} word {word.number} (cycle {word.cycle}): {word.value:#x}, the model gives {len(expected)} words"
+                    f"{word.port} word {word.number} (cycle {word.cycle}): {word.value:#x}, the model gives {len(expected)} words",
+                    claim=Claim("words", "end", word.port, len(expected)),
                 )
             self._same_word(word, *expected[word.number])
         counts = {w.port: w.number + 1 for w in self._events.words}
@@ -244,7 +325,8 @@ class _Lockstep:
             if counts.get(port, 0) < len(expected):
                 job = expected[counts.get(port, 0)][1]
                 raise _Diverged(
-                    f"{port} gave {counts.get(port, 0)} words, the model {len(expected)}; the next is of {self._name(job)}"
+                    f"{port} gave {counts.get(port, 0)} words, the model {len(expected)}; the next is of {self._name(job)}",
+                    claim=Claim("words", "end", port, len(expected)),
                 )
 
     def _word(self, word: StreamWord, job: ModelJob) -> None:
@@ -263,7 +345,9 @@ class _Lockstep:
             write = ModelWrite(0, 0, b"", len(job.reads))
             raise _Diverged(
                 f"{word.port} word {word.number} (cycle {word.cycle}) of {self._name(job)}: {word.value & expected.mask:#x}, "
-                f"the model {expected.value & expected.mask:#x}; {self._read_for(job, write)}"
+                f"the model {expected.value & expected.mask:#x}; {self._read_for(job, write)}",
+                job,
+                claim=Claim("word", "word", word.port, word.number, {}, expected.value & expected.mask, expected.mask),
             )
 
     # Rest.
@@ -301,7 +385,11 @@ class _Lockstep:
             if write is not None:
                 wrote = f"the design wrote {got:02x} (cycle {write.cycle}{self._during(write.time)})"
             where = f"{self._memory(key[0])} at {key[1]:#x}"
-            raise _Diverged(f"at rest (cycle {point.cycle}): {where}: {wrote}, {self._whose(key, wanted)}")
+            raise _Diverged(
+                f"at rest (cycle {point.cycle}): {where}: {wrote}, {self._whose(key, wanted)}",
+                self._writers.get(key),
+                {key: wanted},
+            )
 
     def _whose(self, key: Key, wanted: int) -> str:
         if key in self._writers:
@@ -313,41 +401,24 @@ class _Lockstep:
         return f", under way: {'; '.join(self._name(j) for j in jobs[:_SHOWN_READS])}" if jobs else ", no job under way"
 
     def _inside(self, point: RestPoint, keys: Sequence[Key]) -> None:
-        if not self._wanted:
-            self._wanted = self._states(self._base)
-        for memory, address in keys:
-            state, wanted = self._observed.states[memory - INSIDE], self._wanted[memory - INSIDE]
-            if address >= wanted.size:
-                writer = self._name(self._writers[memory, address])
-                raise _Diverged(f"the model writes {state.name} at {address:#x}, which has {wanted.size:,} bytes, for {writer}")
-            wanted[address] = self._expected[memory, address]
-        for n, (state, wanted, got) in enumerate(
-            zip(self._observed.states, self._wanted, self._states(point.elements), strict=True)
-        ):
+        self._inner.go_to(point.time)
+        for key in keys:
+            self._held_inside(key, self._writers[key])
+            self._wanted[key[0] - INSIDE][key[1]] = self._expected[key]
+        for n, (state, wanted) in enumerate(zip(self._observed.states, self._wanted, strict=True)):
+            got = self._inner.all(n)
             self._compared += wanted.size
             wrong = np.flatnonzero(wanted != got)
             if wrong.size:
-                first, order = int(wrong[0]), state.keeper.order()
-                place = first if order is None else int(np.flatnonzero(order == first)[0])
-                where = f"{state.name} at {first:#x} (in {state.keeper.names[place // state.keeper.share]})"
+                first = int(wrong[0])
+                where = f"{state.name} at {first:#x} (in {self._inner.array(n, first)})"
                 whose = self._whose((INSIDE + n, first), int(wanted[first]))
+                differ = f"{wrong.size} of {wanted.size} bytes differ"
                 raise _Diverged(
-                    f"at rest (cycle {point.cycle}): {where}: {got[first]:02x}, {whose}; {wrong.size} of {wanted.size} bytes differ"
-                )
-
-    def _states(self, elements: Sequence[str]) -> list[np.ndarray]:
-        """The bytes of every state, in the order of its addresses. elements: of all arrays, as the bench wrote them."""
-        found: list[np.ndarray] = []
-        at = 0
-        for state in self._observed.states:
-            count = len(state.keeper.names) * max(1, state.variable.elements)
-            held = b"".join(int(w, 16).to_bytes(state.element, "little") for w in elements[at : at + count])
-            at += count
-            data, order = np.frombuffer(held, np.uint8).copy(), state.keeper.order()
-            if order is not None:
-                data[order] = data.copy()
-            found.append(data)
-        return found
+                    f"at rest (cycle {point.cycle}): {where}: {got[first]:02x}, {whose}; {differ}",
+                    self._writers.get((INSIDE + n, first)), {(INSIDE + n, int(k)): int(wanted[k]) for k in wrong},
+                    {(INSIDE + n, int(k)): int(got[k]) for k in wrong},
+                )  # fmt: skip
 
     # Names.
 

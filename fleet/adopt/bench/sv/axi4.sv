@@ -2,7 +2,8 @@
 module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARADDR = 32, parameter int W_RDATA = 32,
                                 parameter int W_WSTRB = 4, parameter int W_AWLEN = 8, parameter int W_ARLEN = 8,
                                 parameter int W_AWID = 1, parameter int W_ARID = 1, parameter int SPACE = 0,
-                                parameter int LATENCY = 1, parameter int PAUSE = 0) (
+                                parameter int LATENCY = 1, parameter int PAUSE = 0, parameter string PORT = "",
+                                parameter string MANAGER = "design") (
   input logic clk, rst,
   input  logic awvalid,
   output logic awready,
@@ -41,7 +42,8 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
   beat_t beats [$];
   bit [31:0] done [$];
   int unsigned tokens [$], token = 0, answered;  // of bursts whose data are there, of this burst, of the response
-  longint unsigned now = 0;
+  longint unsigned now;
+  initial now = 64'(fleet_bench_pkg::seed_of($sformatf("%m")));
   int unsigned wbeat = 0, rbeat = 0;
 
   // Address of a beat; a wrapping burst stays in its aligned block.
@@ -54,12 +56,30 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
     return beat == 0 ? b.address : b.address / size * size + size * 64'(beat);
   endfunction
 
+  // Whether a byte of the port belongs to a beat.
+  function automatic bit carries(bit [63:0] address, bit [2:0] size, int i);
+    bit [63:0] first = address % 64'(BYTES), end_ = (address >> size << size) % 64'(BYTES) + (64'd1 << size);
+    return 64'(i) >= first && 64'(i) < end_;
+  endfunction
+
+  // Responses to reads of different IDs may pass each other: the place of the burst that is answered next.
+  function automatic int next_read;
+    if (PAUSE == 0 || !fleet_bench_pkg::drawn(2, now)) return 0;
+    for (int k = 1; k < reads.size(); k++) begin
+      bit first = now >= reads[k].due;
+      for (int j = 0; j < k; j++) if (reads[j].id == reads[k].id) first = 0;
+      if (first) return k;
+    end
+    return 0;
+  endfunction
+
   initial begin awready = 0; wready = 0; arready = 0; bvalid = 0; rvalid = 0; end
   assign bresp = 0;
   assign rresp = 0;
   wire pause = fleet_bench_pkg::refuses(PAUSE, now);
   always @(posedge clk) begin : step
-    bit [63:0] line;
+    bit [63:0] line, address;
+    bit stray;
     now <= now + 1;
     awready <= !rst && !pause && writes.size() < 8;
     wready <= !rst && !pause && beats.size() < 16;
@@ -72,11 +92,17 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
       if (arvalid && arready) reads.push_back('{64'(araddr), 9'(arlen) + 1, arsize, arburst, 32'(arid), now + 64'(LATENCY)});
       if (wvalid && wready) beats.push_back('{wdata, wstrb, wlast});
       while (writes.size() > 0 && beats.size() > 0) begin
-        line = address_of(writes[0], wbeat) / BYTES * BYTES;
+        address = address_of(writes[0], wbeat);
+        line = address / BYTES * BYTES;
         if (wbeat == 0) begin fleet_bench_pkg::tokens++; token = fleet_bench_pkg::tokens; end
         fleet_bench_pkg::token = token;
+        stray = 0;
         for (int i = 0; i < BYTES; i++)
-          if (beats[0].strobe[W_WSTRB == BYTES ? i : 0]) fleet_bench_pkg::put(8'(SPACE), line[55:0] + 56'(i), beats[0].data[i*8 +: 8]);
+          if (carries(address, writes[0].size, i) ? beats[0].strobe[W_WSTRB == BYTES ? i : 0] : W_WSTRB == BYTES && beats[0].strobe[i]) begin
+            stray |= !carries(address, writes[0].size, i);
+            fleet_bench_pkg::put(8'(SPACE), line[55:0] + 56'(i), beats[0].data[i*8 +: 8]);
+          end
+        if (stray) fleet_bench_pkg::violation(PORT, "wstrb outside of the bytes of the beat", MANAGER);
         fleet_bench_pkg::token = 0;
         wbeat = wbeat + 1;
         void'(beats.pop_front());
@@ -101,8 +127,19 @@ module fleet_axi4_subordinate #(parameter int W_AWADDR = 32, parameter int W_ARA
         rvalid <= 0;
         if (reads.size() > 0 && now >= reads[0].due) begin
           rvalid <= 1;
-          line = address_of(reads[0], rbeat) / BYTES * BYTES;
-          for (int i = 0; i < BYTES; i++) rdata[i*8 +: 8] <= fleet_bench_pkg::get(8'(SPACE), line[55:0] + 56'(i));
+          if (rbeat == 0) begin
+            burst_t chosen;
+            int k;
+            k = next_read();
+            chosen = reads[k];
+            for (int j = k; j > 0; j--) reads[j] = reads[j-1];
+            reads[0] = chosen;
+          end
+          address = address_of(reads[0], rbeat);
+          line = address / BYTES * BYTES;
+          // Bytes that a beat does not carry may be anything.
+          for (int i = 0; i < BYTES; i++)
+            rdata[i*8 +: 8] <= carries(address, reads[0].size, i) ? fleet_bench_pkg::get(8'(SPACE), line[55:0] + 56'(i)) : 8'hda;
           rid <= W_ARID'(reads[0].id);
           rbeat = rbeat + 1;
           rlast <= rbeat == 32'(reads[0].beats);
@@ -240,6 +277,7 @@ module fleet_axi4_monitor #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
         order.push_back(32'(awid));
         if (!IS_LITE) begin
           if ((32'd8 << awsize) > W_WDATA) fleet_bench_pkg::violation(PORT, "awsize is wider than the port", MANAGER);
+          if (awburst == 3) fleet_bench_pkg::violation(PORT, "awburst is reserved", MANAGER);
           crossing("aw", 64'(awaddr), (32'(awlen) + 1) << awsize, awburst, MANAGER);
         end
       end
@@ -275,6 +313,7 @@ module fleet_axi4_monitor #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
         due[32'(arid)].push_back(32'(arlen) + 1);
         if (!IS_LITE) begin
           if ((32'd8 << arsize) > W_RDATA) fleet_bench_pkg::violation(PORT, "arsize is wider than the port", MANAGER);
+          if (arburst == 3) fleet_bench_pkg::violation(PORT, "arburst is reserved", MANAGER);
           crossing("ar", 64'(araddr), (32'(arlen) + 1) << arsize, arburst, MANAGER);
         end
       end

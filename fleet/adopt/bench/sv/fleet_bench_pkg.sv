@@ -6,6 +6,7 @@ package fleet_bench_pkg;
   int results;                    // file
   int violations;
   bit observing;                  // whether writes and commits are recorded
+  int unsigned commits, words;    // events of `[[commit]]`, words that left through a port: state inside is looked at then
   int unsigned tokens, token;     // bursts of writes so far; of the burst that is written, 0 where writes have no response
 
   function automatic bit [7:0] get(bit [7:0] space, bit [55:0] address);
@@ -24,14 +25,32 @@ package fleet_bench_pkg;
     if (observing) $fdisplay(results, "A|%0d|%0d|%0d", cycle, $time, burst);
   endfunction
 
+  // A word left through a port.
+  function automatic void gave(string port, bit [2047:0] word);
+    words++;
+  endfunction
+
   // An event that a `[[commit]]` declares.
   function automatic void commit(int rule, bit [63:0] tag);
     if (observing) $fdisplay(results, "C|%0d|%0d|%0d|%h", cycle, $time, rule, tag);
+    commits++;
   endfunction
 
-  // Whether a part refuses in this cycle: of `pause` cycles one, not in step with anything; 0: never.
+  // Where the counter of a part begins by which it refuses: two parts are not in step.
+  function automatic int unsigned seed_of(string path);
+    int unsigned seed = 0;
+    for (int i = 0; i < path.len(); i++) seed = seed * 31 + 32'(path[i]);
+    return seed % 65536;
+  endfunction
+
+  function automatic bit drawn(int pause, longint unsigned step);
+    return ((step * 64'h9e3779b97f4a7c15) >> 40) % 64'(pause) == 0;
+  endfunction
+
+  // Whether a part refuses in this cycle: of `pause` cycles one, and of `pause` stretches of 16 cycles one whole, not in step with
+  // anything; 0: never. A design that takes more while what it gives is refused loses it in a long stretch only.
   function automatic bit refuses(int pause, longint unsigned step);
-    return pause != 0 && ((step * 64'h9e3779b97f4a7c15) >> 40) % 64'(pause) == 0;
+    return pause != 0 && (drawn(pause, step) || drawn(pause, (step >> 4) + 1));
   endfunction
 
   // blame: "design" or "bench".

@@ -55,7 +55,8 @@ module fleet_obi_subordinate #(parameter int W_ADDR = 32, parameter int W_RDATA 
   localparam int BYTES = (W_RDATA + 7) / 8;
   logic [W_RDATA-1:0] mask;
   logic [W_AID-1:0] ids [LATENCY];
-  int unsigned step = 0;
+  int unsigned step;
+  initial step = fleet_bench_pkg::seed_of($sformatf("%m"));
   assign err = 0;
   assign rid = ids[LATENCY-1];
   assign gnt = req && !rst && !fleet_bench_pkg::refuses(PAUSE, 64'(step));
@@ -152,6 +153,31 @@ module fleet_sram_subordinate #(parameter int W_ADDR = 10, parameter int W_RDATA
     .clk, .rst, .take(en), .write(we), .address(64'(addr) * ((W + 7) / 8)), .wdata(W'(wdata)), .wmask(mask), .valid, .rdata(found));
 endmodule
 
+// A port for reads and one for writes, on one memory.
+module fleet_two_port_sram_subordinate #(parameter int W_RADDR = 10, parameter int W_WADDR = 10, parameter int W_RDATA = 1,
+                                         parameter int W_WDATA = 1, parameter int W_BE = 1, parameter bit HAS_RE = 0,
+                                         parameter int SPACE = 0, parameter int LATENCY = 1) (
+  input logic clk, rst,
+  input  logic re,
+  input  logic [W_RADDR-1:0] raddr,
+  output logic [W_RDATA-1:0] rdata,
+  input  logic we,
+  input  logic [W_WADDR-1:0] waddr,
+  input  logic [W_BE-1:0] be,
+  input  logic [W_WDATA-1:0] wdata
+);
+  localparam int W = W_RDATA > W_WDATA ? W_RDATA : W_WDATA;
+  logic [W-1:0] found;
+  logic none;
+  assign rdata = found[W_RDATA-1:0];
+  fleet_sram_subordinate #(.W_ADDR(W_RADDR), .W_RDATA(W), .W_WDATA(W), .SPACE(SPACE), .LATENCY(LATENCY)) read (
+    .clk, .rst, .en(!HAS_RE || re), .we(1'b0), .addr(raddr), .be(1'b1), .wdata('0), .rdata(found), .rvalid(none));
+  logic [W-1:0] nothing;
+  logic never;
+  fleet_sram_subordinate #(.W_ADDR(W_WADDR), .W_RDATA(W), .W_WDATA(W), .W_BE(W_BE), .SPACE(SPACE), .LATENCY(LATENCY)) write (
+    .clk, .rst, .en(we), .we(1'b1), .addr(waddr), .be, .wdata(W'(wdata)), .rdata(nothing), .rvalid(never));
+endmodule
+
 module fleet_native_memory_subordinate #(parameter int W_ADDR = 32, parameter int W_RDATA = 32, parameter int W_WSTRB = 4,
                                          parameter int SPACE = 0, parameter int LATENCY = 1, parameter bit HAS_WRITE = 0,
                                          parameter bit HAS_WSTRB = 0) (
@@ -213,7 +239,8 @@ module fleet_split_memory_subordinate #(parameter int W_REQ_ADDR = 32, parameter
   logic busy = 0, valid, waits = 0;
   assign resp_last = 1;
   assign resp_id = id;
-  int unsigned step = 0;
+  int unsigned step;
+  initial step = fleet_bench_pkg::seed_of($sformatf("%m"));
   assign req_ready = !rst && !busy && !fleet_bench_pkg::refuses(PAUSE, 64'(step));
   assign resp_valid = valid || waits;
   assign resp_data = valid ? found : kept;

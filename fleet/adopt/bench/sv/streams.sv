@@ -22,7 +22,8 @@ module fleet_handshake_monitor #(parameter int W = 1, parameter string PORT = ""
   end
 endmodule
 
-// op: the payload. Takes one at a time.
+// op: {more, 0, payload}. Words of one step of a script (more: others follow) wait for each other and go without a gap; the last one is
+// done when all were taken.
 module fleet_source #(parameter int W = 1, parameter int OPW = 1280) (
   input  logic clk, rst, go,
   input  logic [OPW-1:0] op,
@@ -31,12 +32,29 @@ module fleet_source #(parameter int W = 1, parameter int OPW = 1280) (
   input  logic ready,
   output logic [W-1:0] payload
 );
+  localparam int DEPTH = 64;
+  bit [W-1:0] queue [$];
+  logic last = 0, leaves = 0;  // the last word of a step is there; words leave
   initial begin valid = 0; done = 0; payload = '0; end
   always @(posedge clk) begin
     done <= 0;
-    if (rst) valid <= 0;
-    else if (valid && ready) begin valid <= 0; done <= 1; end
-    else if (!valid && go && !done) begin valid <= 1; payload <= op[W-1:0]; end
+    if (rst) begin valid <= 0; queue.delete(); last = 0; leaves = 0; end
+    else begin
+      if (go && !done && !last && queue.size() < DEPTH) begin
+        queue.push_back(op[W-1:0]);
+        if (op[OPW-1]) done <= 1;
+        else last = 1;
+      end
+      if (valid && ready && queue.size() == 0) begin
+        leaves = 0;
+        if (last) begin last = 0; done <= 1; end
+      end
+      if (last || queue.size() == DEPTH) leaves = 1;
+      if (!valid || ready) begin
+        valid <= leaves && queue.size() > 0;
+        if (leaves && queue.size() > 0) payload <= queue.pop_front();
+      end
+    end
   end
 endmodule
 
@@ -47,8 +65,8 @@ module fleet_sink #(parameter int W = 1, parameter string PORT = "", parameter i
   input  logic [W-1:0] payload,
   output logic [OPW-1:0] result
 );
-  int unsigned step = 0, taken = 0;
-  initial ready = 0;
+  int unsigned step, taken = 0;
+  initial begin ready = 0; step = fleet_bench_pkg::seed_of($sformatf("%m")); end
   assign result = OPW'(taken);
   always @(posedge clk) begin
     step <= step + 1;
@@ -56,6 +74,7 @@ module fleet_sink #(parameter int W = 1, parameter string PORT = "", parameter i
     if (!rst && valid && ready) begin
       taken <= taken + 1;
       $fdisplay(fleet_bench_pkg::results, "S|%0d|%s|%h|%0d", fleet_bench_pkg::cycle, PORT, payload, $time);
+      fleet_bench_pkg::gave(PORT, 2048'(payload));
     end
   end
 endmodule
@@ -88,6 +107,40 @@ module fleet_stream_monitor #(parameter int W_PAYLOAD = 1, parameter string PORT
   input logic [W_PAYLOAD-1:0] payload
 );
   fleet_handshake_monitor #(.W(W_PAYLOAD), .PORT(PORT), .SENDER(MANAGER), .STABLE(STABLE)) monitor (.*);
+endmodule
+
+module fleet_valid_yumi_manager #(parameter int W_PAYLOAD = 1, parameter int OPW = 1280) (
+  input logic clk, rst, go, input logic [OPW-1:0] op, output logic done,
+  output logic valid,
+  input  logic yumi,
+  output logic [W_PAYLOAD-1:0] payload
+);
+  fleet_source #(.W(W_PAYLOAD), .OPW(OPW)) source (.clk, .rst, .go, .op, .done, .valid, .ready(yumi), .payload);
+endmodule
+
+module fleet_valid_yumi_subordinate #(parameter int W_PAYLOAD = 1, parameter string PORT = "", parameter int PAUSE = 0,
+                                      parameter int OPW = 1280) (
+  input logic clk, rst,
+  output logic [OPW-1:0] result,
+  input  logic valid,
+  output logic yumi,
+  input  logic [W_PAYLOAD-1:0] payload
+);
+  logic ready;
+  assign yumi = valid && ready;
+  fleet_sink #(.W(W_PAYLOAD), .PORT(PORT), .PAUSE(PAUSE), .OPW(OPW)) sink (.clk, .rst, .valid, .ready, .payload, .result);
+endmodule
+
+module fleet_valid_yumi_monitor #(parameter int W_PAYLOAD = 1, parameter string PORT = "", parameter string MANAGER = "design",
+                                  parameter string SUBORDINATE = "bench", parameter bit STABLE = 1) (
+  input logic clk, rst,
+  input logic valid,
+  input logic yumi,
+  input logic [W_PAYLOAD-1:0] payload
+);
+  fleet_handshake_monitor #(.W(W_PAYLOAD), .PORT(PORT), .SENDER(MANAGER), .STABLE(STABLE)) monitor (
+    .clk, .rst, .valid, .ready(yumi), .payload);
+  always @(posedge clk) if (!rst && yumi && !valid) fleet_bench_pkg::violation(PORT, "yumi without a valid word", SUBORDINATE);
 endmodule
 
 // op: {last, keep, user, dest, id, data}, widths as the port has them.

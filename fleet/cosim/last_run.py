@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fleet.core.cache import cache_root
+from fleet.core.files import write_atomically
 from fleet.errors import FleetError, ModelError
 
 if TYPE_CHECKING:
     from fleet.cosim.generation import GenerationResult
     from fleet.cosim.result import CosimResult
 
-__all__ = ["keep", "kept", "kept_folder"]
+__all__ = ["keep", "keep_file", "kept", "kept_folder"]
 
 _DAYS = 30
-_NAMES = ("result.json", "generation.json")
+_NAMES = ("result.json", "generation.json", "replay.json")
 
 
 def kept_folder() -> Path:
@@ -41,6 +42,16 @@ def keep(result: CosimResult | GenerationResult) -> None:
         for other in folder.parent.iterdir():
             if time.time() - other.stat().st_mtime > _DAYS * 86400:
                 shutil.rmtree(other, ignore_errors=True)
+
+
+def keep_file(written: Path) -> None:
+    """Copy a stored result in place of the previous one; if the cache cannot be written, it is lost and the run does not fail."""
+    with contextlib.suppress(OSError, RuntimeError):
+        folder = kept_folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in _NAMES:
+            (folder / name).unlink(missing_ok=True)
+        write_atomically(folder / written.name, written.read_bytes())
 
 
 def kept() -> Path:

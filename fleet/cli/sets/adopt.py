@@ -30,6 +30,7 @@ _VERDICTS = {
     ExitCode.INTERNAL: "the bench broke a protocol: a fault of fleet",
     ExitCode.INCOMPLETE: "NOTHING COMPARED",
 }
+_SHRINK_S = 120.0
 _WIRES = ("clock", "reset", "interrupt")
 
 
@@ -105,21 +106,39 @@ def _workspace(
     )  # fmt: skip
 
 
-def run_replay(folder: Path, test: Path | None, *, model: bool | None, machine: bool) -> int:
+def run_replay(
+    folder: Path, test: Path | None, *, model: bool | None, seeds: int, shrink: bool, exported: Path | None, machine: bool
+) -> int:  # fmt: skip
     """Run a test of a workspace (default: its smoke test) and print the verdict.
 
-    model: whether to hold the design to its functional model; None: where it has one.
+    model: whether to hold the design to its functional model; None: where it has one. seeds: of initial values to try.
+    shrink: whether to make a failing test small. exported: where a failing test goes as a bench of its own.
     """
     # Loads pyslang, or reports how to install it.
-    from fleet.adopt.bench.replay import replay
+    from fleet.adopt.bench.export import export_case
+    from fleet.adopt.bench.replay import BenchRunner, record_of
     from fleet.adopt.workspace import open_workspace
+    from fleet.cosim.last_run import keep_file
+    from fleet.verify.adopted.initial import from_other_values
+    from fleet.verify.adopted.shrink import shrink_test
 
     work = open_workspace(folder)
     path = folder / "smoke.toml" if test is None else test
-    outcome = replay(work, path, model)
+    runner = BenchRunner(work, model)
+    outcome = runner.run(path)
+    if seeds:
+        found = from_other_values(runner, path, seeds)
+        outcome = replace(
+            outcome, compared=outcome.compared + found.seeds, differences=(*outcome.differences, *filter(None, [found.difference]))
+        )
+        if not machine:
+            click.echo(f"initial values: {found.seeds} of {seeds} seeds agree")
     code = outcome.exit_code
+    keep_file(record_of(work, path, outcome).save(outcome.folder))
     if machine:
         found = asdict(outcome) | {"folder": str(outcome.folder), "wave": str(outcome.wave or ""), "verdict": code.name}
+        if outcome.lockstep is not None:
+            found["lockstep"].pop("claim")
         click.echo(json.dumps(found, indent=1))
         return code
     click.echo(f"{path.name} of {work.top.name}: {outcome.cycles} cycles, {outcome.compared} values compared")
@@ -143,6 +162,16 @@ def run_replay(folder: Path, test: Path | None, *, model: bool | None, machine: 
     left = outcome.lockstep.uncompared if outcome.lockstep is not None else 0
     uncompared = f"; {left:,} event{'' if left == 1 else 's'} of the design that nobody compared" if left else ""
     click.echo(f"verdict: {_VERDICTS[code]} ({monitors}{uncompared})")
+    if shrink and code is ExitCode.DIFFERS:
+        small = shrink_test(runner, path, _SHRINK_S)
+        click.echo(f"wrote {small.path}: {small.after} of {small.before} tables are left after {small.runs} runs")
+        click.echo(f"it fails by: {small.reason}")
+        path = small.path
+        outcome = runner.run(path) if exported is not None else outcome
+    if exported is not None and code is ExitCode.DIFFERS:
+        claim = outcome.lockstep.claim if outcome.lockstep is not None else None
+        for written in export_case(work, runner.plan, runner.observed, runner.script(path), claim, exported):
+            click.echo(f"wrote {written}")
     return code
 
 

@@ -229,7 +229,7 @@ def fuzz(
     epilog="\b\nExamples:\n  fleet isa mutants mine_tiny --count 40 --over rtl --seed 7\n"
     "  fleet isa mutants mine_tiny --only d3c168a0d2 --effort all",
 )
-@click.argument("device", metavar="SET|DEVICE")
+@click.argument("device", metavar="SET|DEVICE|WORKSPACE")
 @click.option("--count", default=60, show_default=True, type=click.IntRange(1), help="Mutants, shared equally among the places.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Of the draw.")
 @click.option("--over", default="rtl,semantics,passes", show_default=True, help="Places, comma-separated.")
@@ -255,10 +255,18 @@ def mutants(
 ) -> int:  # fmt: skip
     """Change hardware, functional model and compiler of DEVICE in small ways, one at a time, and see that each change is found.
 
+    In its place a folder of adopted hardware: its hardware is changed, and its tests, monitors and functional model look for the
+    change; its list of survivors is survivors.toml in that folder.
+
     Exit code 1 where a mutant survives that the list of survivors does not explain.
     """
     from fleet.cli.sets.mutants import Wanted, run_mutants
     from fleet.cli.sets.target import find_target
+
+    if (Path(device) / "adopt.toml").is_file():
+        from fleet.cli.sets.adopt_mutants import run_adopted_mutants
+
+        return run_adopted_mutants(Path(device), count, seed, only)
 
     return run_mutants(Wanted(find_target(device)[1].name, count, seed, over, jobs, resume, effort, work, survivors, report, only))
 
@@ -391,8 +399,19 @@ def adopt(
 @click.option(
     "--model/--no-model", default=None, help="Hold the design to the functional model of the workspace (default: where it has one)."
 )
+@click.option(
+    "--seeds", default=0, type=click.IntRange(0, 1000),
+    help="Run again from so many sets of initial values: what nobody gave a value must not be seen.",
+)  # fmt: skip
+@click.option("--shrink", is_flag=True, help="Where it fails, write TEST.small.toml: what the failure needs, and no more.")
+@click.option(
+    "--export", "exported", type=click.Path(path_type=Path, file_okay=False),
+    help="Where it fails, write it into this folder as a bench of plain SystemVerilog that needs no fleet.",
+)  # fmt: skip
 @click.option("--json", "machine", is_flag=True, help="Everything as JSON.")
-def replay(folder: Path, test: Path | None, model: bool | None, machine: bool) -> int:
+def replay(
+    folder: Path, test: Path | None, model: bool | None, seeds: int, shrink: bool, exported: Path | None, machine: bool
+) -> int:  # fmt: skip
     """Run a test on hardware that was adopted, in a bench made from its port map. TEST: a script (TOML); default: the smoke test.
 
     Exit code 1 where a value, memory or stream differs from the test or the functional model, a step does not end, or the design
@@ -400,4 +419,4 @@ def replay(folder: Path, test: Path | None, model: bool | None, machine: bool) -
     """
     from fleet.cli.sets.adopt import run_replay
 
-    return run_replay(folder, test, model=model, machine=machine)
+    return run_replay(folder, test, model=model, seeds=seeds, shrink=shrink, exported=exported, machine=machine)

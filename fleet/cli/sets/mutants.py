@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fleet.verify.mutation.probes import Effort
     from fleet.verify.mutation.store import MutantRecord
 
-__all__ = ["Wanted", "run_mutants"]
+__all__ = ["Wanted", "run_mutants", "shown_mutant", "told"]
 
 _PLACES = ("rtl", "semantics", "passes")
 
@@ -77,7 +77,7 @@ def run_mutants(w: Wanted) -> int:
             click.echo(f"left out: {what}")
         began = time.monotonic()
         with ProgressLine(f"mutants of {place}") as progress:
-            results = target.look(wanted, progress, _told)
+            results = target.look(wanted, progress, told)
         records = judged(w.device, list(results.values()), known, w.seed)
         everything += records
         click.echo(_summary(place, len(target.mutants), records, time.monotonic() - began))
@@ -110,7 +110,8 @@ def _places(text: str) -> list[Over]:
     return cast("list[Over]", found)
 
 
-def _told(result: MutantResult) -> None:
+def told(result: MutantResult) -> None:
+    """Print the line of a result."""
     m = result.mutant
     what = f"by {result.test}: {result.how}" if result.verdict == "found" else f"{result.tests} tests"
     click.echo(f"  {result.verdict:<8} {m.id} {result.seconds:6.1f} s  {m.describe()} {what}"[:260])
@@ -133,13 +134,13 @@ def _one(name: str, targets: Sequence[MutationTarget]) -> int:
     if target is None:
         raise ModelError(f"there is no mutant '{name}'", hint="fleet isa mutants prints ids; they change with the text around them")
     mutant = target.find(name)
-    click.echo(_shown(mutant))
+    click.echo(shown_mutant(mutant))
     with ProgressLine("mutant") as progress:
-        (result,) = target.look([mutant], progress, _told).values()
+        (result,) = target.look([mutant], progress, told).values()
     return 0 if result.verdict == "found" else 1
 
 
-def _shown(m: Mutant) -> str:
+def shown_mutant(m: Mutant) -> str:
     """Show the change as a diff of its own lines."""
     lines = difflib.unified_diff(m.before.splitlines(), m.after.splitlines(), m.place, m.operator, lineterm="", n=0)
     return "\n".join([m.describe(), f"in: {m.context}", *list(lines)[2:]])

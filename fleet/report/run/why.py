@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from fleet.adopt.record import RECORD, ReplayRecord
 from fleet.compare.account import DivergenceAccount
 from fleet.compare.diverged import Divergence
 from fleet.cosim.generation import FILE as GENERATION
@@ -38,7 +39,7 @@ class StoredFailure:
     """A failed comparison as it is stored.
 
     title: what ran and in which setting. when: ISO 8601 or empty. command: runs it again. request: the same as data; None of a
-    stream and of an older result.
+    stream and of an older result. parts: of the page, of hardware that was adopted; wave: its file.
     """
 
     path: Path
@@ -48,6 +49,8 @@ class StoredFailure:
     reasons: tuple[str, ...]
     divergence: Divergence | None
     request: RunRequest | None = None
+    parts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    wave: str = ""
 
 
 def find_failure(name: str | None, root: Path, *others: Path) -> StoredFailure:
@@ -93,7 +96,7 @@ def last_agreed(*roots: Path) -> str | None:
     runs = [*_stored(*roots), *(p for root in roots if root.is_dir() for p in root.rglob("*-[0-9]*.json"))]
     for path in sorted(runs, key=lambda p: p.stat().st_mtime, reverse=True):
         try:
-            what = _fuzzed(path) if path.name not in (RESULT, STREAM, GENERATION) else _passed(path)
+            what = _fuzzed(path) if path.name not in (RESULT, STREAM, GENERATION, RECORD) else _passed(path)
         except (FleetError, OSError, ValueError):
             continue
         if what:
@@ -121,7 +124,7 @@ def _fuzzed(path: Path) -> str:
 def _stored(*folders: Path) -> Iterator[Path]:
     """Return results and streams below some folders, the newest first."""
     found = (f for f in folders if f.is_dir())
-    files = [p for folder in found for pattern in (RESULT, STREAM, GENERATION) for p in folder.rglob(pattern)]
+    files = [p for folder in found for pattern in (RESULT, STREAM, GENERATION, RECORD) for p in folder.rglob(pattern)]
     return iter(sorted(files, key=lambda p: p.stat().st_mtime, reverse=True))
 
 
@@ -139,6 +142,8 @@ def _load(path: Path) -> tuple[StoredFailure | None, set[str]]:
         return (failure if verdict == "fail" else None), {bundle.name, folder}
     if path.name == GENERATION:
         return _of_generation(path)
+    if path.name == RECORD:
+        return _of_replay(path)
     result = CosimResult.load(path)
     i = result.identity
     title = f"{i.case or i.model}" + (f" on {i.device.name}, memory {i.memory}, seed {i.seed}" if i.device else "")
@@ -155,6 +160,12 @@ def _of_generation(path: Path) -> tuple[StoredFailure | None, set[str]]:
     return (failure if result.verdict != "pass" else None), {result.model.name, path.parent.name}
 
 
+def _of_replay(path: Path) -> tuple[StoredFailure | None, set[str]]:
+    found = ReplayRecord.load(path)
+    failure = StoredFailure(path, found.title, "", found.command, found.reasons, None, None, found.parts, found.wave)
+    return (failure if found.verdict != "pass" else None), {found.title.partition(" of ")[2], found.title, path.parent.name}
+
+
 def page(failure: StoredFailure) -> str:
     """Return the page."""
     d = failure.divergence
@@ -163,9 +174,18 @@ def page(failure: StoredFailure) -> str:
         f"stored in {failure.path} {failure.when}".rstrip(),
         "",
     ]
+    if failure.parts:
+        for title, part in failure.parts:
+            lines += _section(title, [line for text in part for line in _wrapped(text)])
+        others = [r for r in failure.reasons if r not in failure.parts[0][1]]
+        lines += _section("also", [line for text in others[:_REASONS] for line in _wrapped(text)])
+        lines += _section("wave", [failure.wave] if failure.wave else [])
+        return "\n".join([*lines, *_again(failure)]) + "\n"
     if d is None:
         lines += [f"  {reason}" for reason in failure.reasons[:_REASONS]] or ["  no reason is stored"]
-        lines += ["", "No instruction or operation is named: see the reasons above.", *_again(failure)]
+        named = "No instruction or operation is named: see the reasons above."
+        lines += [f"  wave: {failure.wave}"] if failure.wave else []
+        lines += ["", *([] if failure.path.name == RECORD else [named]), *_again(failure)]
         return "\n".join(lines) + "\n"
     for title, part in sections(failure):
         lines += _section(title, part)

@@ -34,7 +34,7 @@ WORD = re.compile(r"[A-Za-z_]\w*")
 _SIZED = re.compile(r"(\d+)\s*'([sS]?)([bBdDhHoO])([0-9a-fA-F_]+)\Z")
 _PLAIN = re.compile(r"\d[\d_]*\Z")
 _BASES = {"b": 2, "o": 8, "d": 10, "h": 16}
-_RESET = re.compile(r"!\s*rst_\w+\Z|!\s*\w*rst_n\w*\Z")
+_RESET = re.compile(r"[!~]?\s*\w*(?:rst|reset)\w*\Z", re.I)
 
 _BINARY = {
     "Add": ("arithmetic", ("-",)),
@@ -106,7 +106,7 @@ def leaves(e: Any) -> Iterator[Any]:
 
 
 def is_reset(text: str) -> bool:
-    """Whether a condition tests for reset (`!rst_ni`)."""
+    """Whether a condition tests for reset alone (`!rst_ni`, `reset`)."""
     return _RESET.match(text.strip()) is not None
 
 

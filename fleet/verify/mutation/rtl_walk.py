@@ -16,7 +16,7 @@ import pyslang
 from fleet.errors import DeviceError
 from fleet.verify.mutation import rtl_operators as operators
 
-__all__ = ["RtlSite", "sites"]
+__all__ = ["RtlSite", "sites", "sites_of"]
 
 ast = pyslang.ast
 _LANGUAGE = {".sv", ".v"}  # waiver files are in the same list
@@ -51,8 +51,13 @@ def sites(
     d.reportCompilation(compilation, True)
     if compilation.hasFatalErrors:
         raise DeviceError("slang cannot elaborate the hardware", where=top)
-    walker = _Walker(d.sourceManager, {p.resolve() for p in mutable})
-    for instance in compilation.getRoot().topInstances:
+    return sites_of(d.sourceManager, compilation.getRoot().topInstances, mutable)
+
+
+def sites_of(manager: Any, instances: Sequence[Any], mutable: set[Path]) -> list[RtlSite]:
+    """Return all sites of elaborated instances in the files `mutable`, by file and place."""
+    walker = _Walker(manager, {p.resolve() for p in mutable})
+    for instance in instances:
         walker.body(instance.body)
     return walker.finished()
 

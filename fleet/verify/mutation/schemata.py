@@ -21,7 +21,7 @@ from fleet.verify.mutation.mutant import Mutant, Over, identified
 if TYPE_CHECKING:
     from fleet.verify.mutation.rtl_walk import RtlSite
 
-__all__ = ["Schemata", "plusarg", "rtl_mutants"]
+__all__ = ["Schemata", "described", "instrument", "plusarg", "rtl_mutants"]
 
 _PACKAGE = """// Generated: which mutant the design is, 0 for none. Read when time begins, and by functions (a function that is not
 // inlined cannot see a variable of a package) at each call.
@@ -64,29 +64,42 @@ class Schemata:
 
     def write(self, folder: Path) -> Design:
         """Write the instrumented design's sources below `folder`; files without sites stay where they are."""
-        numbers = iter(m.number for m in self.mutants)
-        by_file: dict[Path, list[_Choice]] = {}
-        for site in self.sites:
-            choices = [(next(numbers), text) for _, text in site.alternatives]
-            known = by_file.setdefault(site.file, [])
-            if site.function and not any(c.start == site.function and not c.texts for c in known):
-                known.append(_Choice(site.function, site.function, ()))
-            known.append(_Choice(site.start, site.end, choices, "fleet_mutant" if site.function else "fleet_mutant_pkg::active"))
-        folder.mkdir(parents=True, exist_ok=True)
-        package, choice = folder / "fleet_mutant_pkg.sv", folder / "fleet_mutant.cpp"
-        write_atomically(package, _PACKAGE.encode())
-        write_atomically(choice, _CHOICE.encode())
-        sources = [package]
-        for path in self.design.sources:
-            choices = by_file.get(path.resolve())
-            if choices is None:
-                sources.append(path)
-                continue
-            text = path.read_bytes()
-            written = _rendered(text, 0, len(text), sorted(choices, key=lambda c: (c.start, -c.end)))
-            write_atomically(folder / path.name, written)
-            sources.append(folder / path.name)
-        return replace(self.design, sources=tuple(sources), cpp=(*self.design.cpp, choice))
+        sources, choice = instrument(folder, self.design.sources, self.sites, self.mutants)
+        return replace(self.design, sources=sources, cpp=(*self.design.cpp, choice))
+
+
+def instrument(
+    folder: Path, sources: Sequence[Path], sites: Sequence[RtlSite], mutants: Sequence[Mutant]
+) -> tuple[tuple[Path, ...], Path]:
+    """Write sources with all mutants below `folder`. Returns the sources, a package first, and a file of C++.
+
+    Files without sites stay where they are. mutants: of the sites, in their order.
+    """
+    numbers = iter(m.number for m in mutants)
+    by_file: dict[Path, list[_Choice]] = {}
+    for site in sites:
+        choices = [(next(numbers), text) for _, text in site.alternatives]
+        known = by_file.setdefault(site.file, [])
+        if site.function and not any(c.start == site.function and not c.texts for c in known):
+            known.append(_Choice(site.function, site.function, ()))
+        known.append(_Choice(site.start, site.end, choices, "fleet_mutant" if site.function else "fleet_mutant_pkg::active"))
+    folder.mkdir(parents=True, exist_ok=True)
+    package, choice = folder / "fleet_mutant_pkg.sv", folder / "fleet_mutant.cpp"
+    write_atomically(package, _PACKAGE.encode())
+    write_atomically(choice, _CHOICE.encode())
+    written = [package]
+    taken = {package.name}
+    for n, path in enumerate(sources):
+        found = by_file.get(path.resolve())
+        if found is None:
+            written.append(path)
+            continue
+        text = path.read_bytes()
+        name = path.name if path.name not in taken else f"{path.stem}_{n}{path.suffix}"
+        taken.add(name)
+        write_atomically(folder / name, _rendered(text, 0, len(text), sorted(found, key=lambda c: (c.start, -c.end))))
+        written.append(folder / name)
+    return tuple(written), choice
 
 
 @dataclass(frozen=True)
@@ -108,8 +121,12 @@ def rtl_mutants(design: Design, relative_to: Path) -> Schemata:
     except ImportError as error:
         raise SetupError(f"mutants of hardware need pyslang ({error})", hint="pip install 'fleet-cosim[dev]'") from error
     found = sites(design.sources, design.include_dirs, dut.top, dut.parameters, written)
-    mutants = identified(_described(found, relative_to))
-    return Schemata(design, tuple(found), tuple(mutants))
+    return Schemata(design, tuple(found), tuple(described(found, relative_to)))
+
+
+def described(found: Sequence[RtlSite], relative_to: Path) -> list[Mutant]:
+    """Return the mutants of all sites, in their order."""
+    return identified(_described(found, relative_to))
 
 
 def _described(found: Sequence[RtlSite], relative_to: Path) -> Iterator[tuple[Over, str, int, str, str, str, str, str]]:

@@ -1,0 +1,247 @@
+"""A failing test as a bench of plain SystemVerilog in one file, which shows the failure without fleet.
+
+The bench is the one that the test ran on, with the script, the images and what is expected written into it; of a difference from
+the functional model the first one, as a check at the same event. It prints PASS or FAIL and needs the design's own files alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from fleet.adopt.bench.library import part_files
+from fleet.adopt.bench.observe import Observation, ResponseCommit
+from fleet.adopt.bench.plan import BenchPlan
+from fleet.adopt.bench.script import ADDRESSED, ERROR, IMAGE, ReplayScript
+from fleet.adopt.bench.text import TOP, Embedded, bench_text
+from fleet.adopt.lockstep.account import Claim
+from fleet.adopt.lockstep.jobs import INSIDE
+from fleet.adopt.workspace import AdoptWorkspace
+from fleet.core.files import write_atomically
+
+__all__ = ["export_case"]
+
+_MODULE = re.compile(r"^module\s+(\w+).*?^endmodule\n", re.S | re.M)
+_CHUNK = 256
+_WORD = 2048
+
+
+def export_case(
+    work: AdoptWorkspace, plan: BenchPlan, observed: Observation | None, script: ReplayScript, claim: Claim | None, folder: Path
+) -> Sequence[Path]:
+    """Write bench.sv and design.f into a folder. claim: of the functional model, None if nothing differs from it."""
+    text = bench_text(work, plan, observed, _embedded(plan, observed, script, claim))
+    names = set(re.findall(r"\bfleet_\w+", text))
+    library = "\n".join(path.read_text(encoding="utf-8") for path in part_files(work.protocols.values())[1:])
+    modules = {m[1]: m[0] for m in _MODULE.finditer(library)}
+    used: set[str] = set()
+    while new := {n for n in names if n in modules} - used:
+        used |= new
+        names |= {word for n in new for word in re.findall(r"\bfleet_\w+", modules[n])}
+    command = f"verilator --binary --timing -Wno-fatal -Wno-lint -Wno-style --top-module {TOP} -f design.f bench.sv"
+    head = [
+        f"// {script.name} of {work.top.name}: PASS, or FAIL and why. The design's files are in design.f. With Verilator:",
+        f"//   $ {command}",
+        f"//   $ obj_dir/V{TOP}",
+    ]
+    package = _package(part_files(work.protocols.values())[0], observed, script)
+    whole = "\n".join([*head, package, *(modules[n] for n in modules if n in used), text])
+    sources = work.sources
+    listed = [f"+incdir+{p}" for p in sources.include_dirs]
+    listed += [f"+define+{n}={v}" if v else f"+define+{n}" for n, v in sources.defines]
+    listed += [f"-y {p}" for p in sources.library_dirs] + [f"-v {p}" for p in sources.library_files]
+    listed += [str(p) for p in (*sources.waivers, *work.top.files, *sources.cpp)]
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / "bench.sv", whole.encode())
+    write_atomically(folder / "design.f", "".join(f"{line}\n" for line in listed).encode())
+    return folder / "bench.sv", folder / "design.f"
+
+
+def _package(path: Path, observed: Observation | None, script: ReplayScript) -> str:
+    """The package, with what the checks of this file look at: events of each commit, words of each port, which writes count."""
+    text = path.read_text(encoding="utf-8")
+    write = "    memory[{space, address}] = value;\n"
+    response = "automatic void answered(int unsigned burst);\n"
+    finding = '    fails++;\n    $display("FAIL: %s: %s (by the %s)", port, rule, blame);\n'
+    for old, new in (
+        ("endpackage", _CHECKS + "endpackage"),
+        (write, write + "    burst_of[{space, address}] = token;\n"),
+        (response, response + "    taken[burst] = 1;\n"),
+        ("    commits++;\n", "    commits++;\n    if (rule >= 0 && rule < 64) commits_of[rule]++;\n"),
+        ("    violations++;\n", "    violations++;\n" + finding),
+        ("  int violations;\n", "  int violations;\n" + _STATE),
+        ("    words++;\n", "".join(f"    {line}\n" for line in _gave(observed, script))),
+    ):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    return text
+
+
+def _gave(observed: Observation | None, script: ReplayScript) -> Iterator[str]:
+    """What happens with a word: it is counted, held to what a test expects, and may be the event of a commit."""
+    yield "int unsigned number = words_of.exists(port) != 0 ? words_of[port] : 0;"
+    for check in script.received:
+        for n, (value, mask) in enumerate(check.expected):
+            text = _text(f"{check.where}: {check.port} word {n}")
+            got, wanted = f"(word & {_hex(mask, _WORD)})", _hex(value & mask, _WORD)
+            yield f"if (port == {_text(check.port)} && number == {n} && {got} !== {wanted})"
+            yield f'  fail($sformatf("%s: %0h, expected {value & mask:x}", {text}, word & {_hex(mask, _WORD)}));'
+    for n, rule in enumerate(observed.commits if observed is not None else ()):
+        if isinstance(rule, ResponseCommit):
+            held = [f"word[{lsb} +: {bits}] == {bits}'h{value:x}" for lsb, bits, value in rule.when]
+            yield f"if ({' && '.join([f'port == {_text(rule.port)}', *held])}) commits_of[{n}]++;"
+    yield "words_of[port] = number + 1;"
+    yield "word_of[port] = word;"
+    yield "words++;"
+
+
+_STATE = """  int fails;
+  int unsigned words_of [string];
+  bit [2047:0] word_of [string];
+  int unsigned commits_of [64];
+  int unsigned burst_of [bit [63:0]];  // of the last write of a byte, 0: it counts at once
+  bit taken [int unsigned];            // bursts whose response was taken
+"""
+_CHECKS = """
+  function automatic void fail(string what);
+    fails++;
+    $display("FAIL: %s", what);
+  endfunction
+
+  // Whether a byte was written, the write counts, and it holds a value.
+  function automatic bit holds(bit [63:0] key, bit [7:0] value);
+    if (memory.exists(key) == 0 || memory[key] != value) return 0;
+    if (burst_of.exists(key) == 0 || burst_of[key] == 0) return 1;
+    return taken.exists(burst_of[key]) != 0;
+  endfunction
+"""
+
+
+def _embedded(plan: BenchPlan, observed: Observation | None, script: ReplayScript, claim: Claim | None) -> Embedded:
+    ops = [
+        f"{n}: begin code = {op.code}; k = {op.number}; a = 64'h{op.a:x}; b = {_hex(op.b, plan.op_bits)}; "
+        f"c = {_hex(op.c, plan.op_bits)}; limit = 64'd{op.limit}; end"
+        for n, op in enumerate(script.ops)
+    ]
+    return Embedded(
+        tuple(ops), tuple(_loads(script)), tuple(_answers(script)), tuple(_dumps(script)),
+        tuple(_end(script, claim)), tuple(_claim(plan, observed, claim)) if claim is not None else (),
+    )  # fmt: skip
+
+
+def _hex(value: int, bits: int) -> str:
+    return f"{bits}'h{value & (1 << bits) - 1:x}"
+
+
+def _text(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', "'").replace("%", "%%") + '"'
+
+
+def _loads(script: ReplayScript) -> Iterator[str]:
+    for op in script.ops:
+        if op.code != IMAGE:
+            continue
+        data = script.images[op.number]
+        yield f"{op.number}: begin"
+        for at in range(0, len(data), _CHUNK):
+            part = data[at : at + _CHUNK]
+            bits = 8 * len(part)
+            yield f"  bytes_ = {8 * _CHUNK}'({_hex(int.from_bytes(part, 'little'), bits)});"
+            yield f"  for (int i = 0; i < {len(part)}; i++) put(8'(b), a[55:0] + 56'({at} + i), bytes_[i*8 +: 8]);"
+        yield "end"
+
+
+def _answers(script: ReplayScript) -> Iterator[str]:
+    """Checks of what an operation answered (`value`)."""
+    compares = {c.op: c for c in script.compares}
+    for n, op in enumerate(script.ops):
+        if op.code not in ADDRESSED:
+            continue
+        text = _text(f"{op.where}: {op.text}")
+        checks = [f"if (value[{ERROR}] !== 1'b{int(op.error)}) fail({{{text}, {_text(': an error, or none, in the answer')}}});"]
+        if (c := compares.get(n)) is not None:
+            mask = _hex(c.mask, ERROR)
+            checks.append(
+                f"if ((value[{ERROR - 1}:0] & {mask}) !== {_hex(c.value, ERROR)}) "
+                f'fail($sformatf("%s: %0h, expected {c.value:x}", {text}, value[{ERROR - 1}:0] & {mask}));'
+            )
+        yield f"{n}: begin {' '.join(checks)} end"
+
+
+def _dumps(script: ReplayScript) -> Iterator[str]:
+    for check in script.memory:
+        yield f"{check.dump}: begin"
+        for n, byte in enumerate(check.expected):
+            key = f"{{8'(b), a[55:0] + 56'd{n}}}"
+            yield (
+                f"  if (memory.exists({key}) == 0 || memory[{key}] !== 8'h{byte:02x}) "
+                f"fail({_text(f'{check.where}: {check.text} at {check.address + n:#x}: expected {byte:#04x}')});"
+            )
+        yield "end"
+
+
+def _count(port: str) -> str:
+    return f"(words_of.exists({_text(port)}) != 0 ? words_of[{_text(port)}] : 0)"
+
+
+def _end(script: ReplayScript, claim: Claim | None) -> Iterator[str]:
+    """What is checked when the test is over."""
+    for check in script.received:
+        count = len(check.expected)
+        yield f"if ({_count(check.port)} != {count}) fail({_text(f'{check.where}: {check.port} gives {count} words')});"
+    if claim is not None and claim.trigger == "end":
+        yield "claim_();"
+    elif claim is not None and claim.kind != "never":
+        yield f"if (!claimed) fail({_text('the event at which the model is compared did not come')});"
+
+
+def _claim(plan: BenchPlan, observed: Observation | None, claim: Claim) -> Iterator[str]:
+    """The lines of a task `claim_`, and when it runs."""
+    assert observed is not None
+    yield "task automatic claim_();"
+    yield "  claimed = 1;"
+    if claim.kind == "bytes":
+        for (memory, address), value in sorted(claim.bytes.items()):
+            if memory < INSIDE:
+                name = next(p.name for p in plan.memories() if p.space == memory)
+                key = f"{{8'd{memory}, 56'h{address:x}}}"
+                test = f"!holds({key}, 8'h{value:02x})"
+                if claim.trigger == "rest":  # it may be what it was before the run
+                    test = f"(memory.exists({key}) != 0 ? memory[{key}] : 8'h00) !== 8'h{value:02x}"
+            else:
+                state = observed.states[memory - INSIDE]
+                name, order = state.name, state.keeper.order()
+                place = address if order is None else int((order == address).nonzero()[0][0])
+                array, at = divmod(place, state.keeper.share)
+                element, byte = divmod(at, state.element)
+                index = f"[{element + state.variable.first}]" if state.variable.elements else ""
+                part = f"dut.{state.keeper.names[array]}{index}"
+                test = f"8'({part} >> {state.lsb + 8 * byte}) !== 8'h{value:02x}"
+                if state.bits - 8 * byte < 8:
+                    mask = (1 << (state.bits - 8 * byte)) - 1
+                    test = f"(8'({part} >> {state.lsb + 8 * byte}) & 8'h{mask:02x}) !== 8'h{value:02x}"
+            yield f"  if ({test}) fail({_text(f'{name} at {address:#x}: the model has {value:#04x}')});"
+    elif claim.kind == "word":
+        yield (
+            f"  if ((word_of[{_text(claim.name)}] & {_hex(claim.mask, _WORD)}) !== {_hex(claim.value, _WORD)}) "
+            f"fail({_text(f'{claim.name} word {claim.number}: the model gives {claim.value:#x}')});"
+        )
+    elif claim.kind == "words":
+        yield f"  if ({_count(claim.name)} != {claim.number}) fail({_text(f'{claim.name}: the model gives {claim.number} words')});"
+    elif claim.kind == "never":
+        yield f"  fail({_text('an event that the model does not have')});"
+    else:
+        yield f"  if (commits_of[{int(claim.name)}] <= {claim.number}) fail({_text('a commit that the model has does not come')});"
+    yield "endtask"
+    when = {
+        "commit": ("commits", f"commits_of[{claim.name or 0}] > {claim.number}"),
+        "word": ("words", f"{_count(claim.name)} > {claim.number}"),
+        "operation": ("reads", f"at == {claim.number}"),
+        "rest": ("points", f"points > {claim.number}"),
+        "end": ("", ""),
+    }[claim.trigger]
+    if when[0]:
+        yield f"int unsigned {when[0]}_claim = 0;"
+        yield f"always @({when[0]}) {when[0]}_claim <= {when[0]};"
+        yield f"always @({when[0]}_claim) if (!claimed && observing && {when[1]}) claim_();"

@@ -1,0 +1,1 @@
+"""Adopted hardware under test: changed in small ways, run with other initial values, its failing tests made small."""

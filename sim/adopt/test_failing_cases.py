@@ -1,0 +1,75 @@
+"""A failing case of adopted hardware: made small, tried from other initial values, exported as a bench that needs no fleet."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyslang")
+
+from adopted import PAIRER, modelled
+from owner_tests import TESTS, edits
+
+from fleet.adopt.bench.export import export_case
+from fleet.adopt.bench.replay import BenchRunner
+from fleet.adopt.bench.text import TOP
+from fleet.adopt.workspace import open_workspace
+from fleet.engines.rtl_sim.tools import find_toolchain
+from fleet.errors import ExitCode
+from fleet.verify.adopted.initial import from_other_values
+from fleet.verify.adopted.shrink import shrink_test
+
+pytestmark = pytest.mark.nightly
+
+LATE = 3  # unit 0 answers long before its write
+
+
+@pytest.fixture(scope="module")
+def runner(tmp_path_factory: pytest.TempPathFactory) -> BenchRunner:
+    folder = modelled(tmp_path_factory.mktemp("failing") / "w", PAIRER, edits=edits(PAIRER))
+    for name, fault in (("good", 0), ("late", LATE)):
+        (folder / f"{name}.toml").write_text(TESTS[PAIRER].replace("FAULT", str(fault)))
+    return BenchRunner(open_workspace(folder))
+
+
+def test_initial_values_do_not_show(runner: BenchRunner) -> None:
+    found = from_other_values(runner, runner.work.folder / "good.toml", 8)
+    assert (found.seeds, found.difference) == (8, "")
+
+
+def test_a_small_test_fails_in_the_same_way(runner: BenchRunner) -> None:
+    test = runner.work.folder / "late.toml"
+    small = shrink_test(runner, test, 100)
+    assert small.after < small.before
+    assert "the design has written nothing there yet" in small.reason
+    text = small.path.read_text()
+    assert text.count("[[step]]") == 2  # the fault, and one command
+    assert runner.run(small.path).exit_code is ExitCode.DIFFERS
+
+
+def test_an_exported_bench_shows_the_failure_and_passes_where_the_fault_is_mended(runner: BenchRunner, tmp_path: Path) -> None:
+    test = runner.work.folder / "late.toml"
+    outcome = runner.run(test)
+    assert outcome.lockstep is not None
+    export_case(runner.work, runner.plan, runner.observed, runner.script(test), outcome.lockstep.claim, tmp_path)
+    code, said = _run(tmp_path)
+    assert code != 0
+    assert re.search(r"FAIL: mem\[0\] at 0x20[48]: the model has 0x", said)
+    bench = tmp_path / "bench.sv"
+    text, count = re.subn(rf"(code = 7; k = \d+; a = 64'h0; b = \d+'h){LATE};", r"\g<1>0;", bench.read_text())
+    assert count == 1
+    bench.write_text(text)
+    assert _run(tmp_path) == (0, "PASS")
+
+
+def _run(folder: Path) -> tuple[int, str]:
+    """Exit code, and the lines that say pass or fail."""
+    words = ["--binary", "--timing", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--top-module", TOP, "-CFLAGS", "-O0"]
+    subprocess.run(
+        [str(find_toolchain().verilator), *words, "-f", "design.f", "bench.sv"], cwd=folder, check=True, capture_output=True
+    )
+    done = subprocess.run([f"./obj_dir/V{TOP}"], cwd=folder, capture_output=True, text=True, check=False)
+    return done.returncode, "\n".join(line for line in done.stdout.splitlines() if line.startswith(("PASS", "FAIL")))

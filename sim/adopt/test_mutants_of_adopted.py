@@ -1,0 +1,37 @@
+"""Mutants drawn in the small foreign designs: their tests, monitors and functional models find them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyslang")
+
+from adopted import COPIER, FIR, KERNEL, MESH, PAIRER, RELAY, SCALER, VAULT, modelled
+from owner_tests import TESTS, edits
+
+from fleet.adopt.workspace import open_workspace
+from fleet.verify.adopted.mutants import AdoptedMutants, tests_of
+
+pytestmark = pytest.mark.nightly
+
+COUNT, SEED, SHARE = 20, 0, 0.9
+PLANTED = re.compile(
+    r"fault|former|packets|wave_of_doubt|more_q|last_b|\bover\b|again|stale|twice|LATE|last_to|\bused\b|moved|unasked|hbad|begun"
+)
+"""Lines of the planted faults, which nothing uses while none is chosen."""
+
+
+@pytest.mark.parametrize("files", [COPIER, SCALER, VAULT, PAIRER, RELAY, KERNEL, FIR, MESH], ids=lambda p: p.stem)
+def test_nine_of_ten_mutants_drawn_are_found(tmp_path: Path, files: Path) -> None:
+    folder = modelled(tmp_path / files.stem, files, edits=edits(files))
+    (folder / "owner.toml").write_text(TESTS[files].replace("FAULT", "0"))
+    work = open_workspace(folder)
+    mutants = AdoptedMutants(work, tests_of(work))
+    drawn = mutants.draw(COUNT, SEED, lambda m: not PLANTED.search(m.context + m.before))
+    results = list(mutants.look(drawn, tmp_path / "mutants"))
+    assert len(results) == COUNT
+    survived = [r.mutant.describe() for r in results if r.verdict == "survived"]
+    assert len(survived) <= (1 - SHARE) * COUNT, survived

@@ -23,7 +23,7 @@ from fleet.frontend.onnx.problems import NeedsInputs, refuse
 from fleet.ir.arguments import append_argument, erase_arguments
 from fleet.ir.build import make
 from fleet.ir.constants import constant
-from fleet.ir.dialect import OPERATIONS, BinaryOp, ConstantOp, FleetOp, MatmulOp, kind_of
+from fleet.ir.dialect import OPERATIONS, BinaryOp, ConstantOp, FleetOp, MatmulOp, has_effects, kind_of
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
 from fleet.ir.shapes import InferenceError
@@ -65,6 +65,7 @@ class Build:
         self._taken = Taken()
         self._named = Taken()
         self._fresh: list[FleetOp] = []
+        self._held: dict[SSAValue, Any] = {}
         self._count = 0
 
     # ---- arguments
@@ -204,26 +205,44 @@ class Build:
         """
         if condition.known is not None:
             return bool(condition.known.reshape(-1)[0])
-        value = self.value(condition)
-        names = self._roots(value)
+        names = self._roots(self.value(condition))
         if names is not None:
             raise NeedsInputs(names)
-        values = {v: self.given.get(a.name, self.weights.get(a.name)) for v, a in zip(self.block.args, self.arguments, strict=True)}
-        chain = OnnxChain(
-            value, {v: a.name for v, a in zip(self.block.args, self.arguments, strict=True) if a.kind == "input"}, values
-        )
-        try:
-            found = bool(np.asarray(chain.compute()).reshape(-1)[0])
-        except (NotImplementedError, KeyError, ArithmeticError, ValueError, LookupError, TypeError):
-            self.refuse(
-                f"its branches have no one shape, and its condition is computed of data: {chain.words()}",
-                "leave it out with --from and --to, or say the inputs that decide it with --known",
-            )
-        where = self._place.where if self._place is not None else self.where
+        what = "its branches have no one shape, and its condition is computed of data"
+        values, words = self.computed(condition, what)
+        found = bool(values.reshape(-1)[0])
         branch = "then" if found else "else"
-        said = f"{where}: its {branch} branch is taken, as the given inputs decide ({chain.words()}); others may need the other"
-        self.said.append(said)
+        self.say(f"its {branch} branch is taken, as the given inputs decide ({words}); others may need the other")
         return found
+
+    def computed(self, array: OnnxArray, what: str) -> tuple[np.ndarray, str]:
+        """What an array holds for the inputs that are given, and the words for what leads to it.
+
+        what: what is wrong if that cannot be computed while the model is read, which is a ModelError.
+        """
+        if array.known is not None:
+            return array.known, "known"
+        value = self.value(array)
+        arguments = list(zip(self.block.args, self.arguments, strict=True))
+        values = {v: self.given.get(a.name, self.weights.get(a.name)) for v, a in arguments}
+        chain = OnnxChain(value, {v: a.name for v, a in arguments if a.kind == "input"}, {**values, **self._held})
+        try:
+            found = np.asarray(chain.compute(self._held))
+        except (NotImplementedError, KeyError, ArithmeticError, ValueError, LookupError, TypeError):
+            hint = "leave it out with --from and --to, or say the inputs that decide it with --known"
+            self.refuse(f"{what}: {chain.words()}", hint)
+        return found, chain.words()
+
+    def say(self, words: str) -> None:
+        """Notes a line about the present node for the user."""
+        where = self._place.where if self._place is not None else self.where
+        self.said.append(f"{where}: {words}")
+
+    def holds(self, condition: OnnxArray, message: str) -> None:
+        """Ends a run in which the condition (one truth value) does not hold, with this message about the present node."""
+        where = self._place.where if self._place is not None else self.where
+        if condition.known is None:
+            self.emit("check", [condition.reshape()], message=f"{where}: {message}")
 
     def _roots(self, value: SSAValue) -> frozenset[str] | None:
         """The inputs that alone decide a value; None if one of them is too large to be a shape."""
@@ -294,7 +313,7 @@ def _drop_dead(block: Block) -> None:
     op: Operation | None = block.last_op
     while op is not None:
         before = op.prev_op
-        if not isinstance(op, ReturnOp) and not any(r.uses for r in op.results):
+        if not isinstance(op, ReturnOp) and not has_effects(op) and not any(r.uses for r in op.results):
             op.detach()
             op.erase()
         op = before

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import ConstantOp, FleetOp, op_id
+from fleet.ir.expand import expand
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.transforms.simplify.numbers import compute
 
@@ -51,13 +52,38 @@ class OnnxChain:
         shown = names if len(names) <= _SHOWN else [names[0], "...", *names[1 - _SHOWN :]]
         return " -> ".join([", ".join(self._inputs) or "no input", *shown])
 
-    def compute(self) -> Any:
-        """The value. Raises what NumPy raises, NotImplementedError for an operation that NumPy has no call for."""
-        held: dict[Any, Any] = dict(self._arguments)
+    def compute(self, held: dict[Any, Any]) -> Any:
+        """The value. held: values that were computed before; gets those of this chain.
+
+        Raises what NumPy raises, NotImplementedError for an operation that cannot be computed while the model is read.
+        """
         for op in self._operations:
-            type_ = op.results[0].type
-            found = constant_value(op) if isinstance(op, ConstantOp) else compute(op, [held[o] for o in op.operands])
+            result = op.results[0]
+            if result in held:
+                continue
+            type_ = result.type
+            values = [held[o] if o in held else self._arguments[o] for o in op.operands]
+            found = constant_value(op) if isinstance(op, ConstantOp) else _computed(op, values)
             if is_tensor(type_):
                 found = np.broadcast_to(np.asarray(found, numpy_dtype(type_)), shape_of(type_))
-            held[op.results[0]] = found
-        return held[self._value]
+            held[result] = found
+        return held[self._value] if self._value in held else self._arguments[self._value]
+
+
+def _computed(op: FleetOp, operands: Sequence[Any]) -> Any:
+    """One operation; one that NumPy has no call for by the operations that it is made of."""
+    try:
+        return compute(op, operands)
+    except NotImplementedError:
+        parts = expand(op)
+        if not parts:
+            raise
+    try:
+        held: dict[Any, Any] = dict(zip(op.operands, operands, strict=True))
+        for part in parts:
+            values = [held[o] for o in part.operands]
+            held[part.results[0]] = constant_value(part) if isinstance(part, ConstantOp) else compute(part, values)
+        return held[parts[-1].results[0]]
+    finally:
+        for part in reversed(parts):
+            part.drop_all_references()  # else the program's values would seem to be used

@@ -10,7 +10,7 @@ import numpy as np
 from fleet.frontend.onnx.array import OnnxArray, binary, concat, where
 from fleet.frontend.onnx.call import NodeCall, NodeValue
 from fleet.frontend.onnx.limits import MAX_UNROLLED
-from fleet.frontend.onnx.operators.classical import integers, label_of, rows_of, transformed, two_scores
+from fleet.frontend.onnx.operators.learning.classical import integers, label_of, rows_of, transformed, two_scores
 from fleet.frontend.onnx.registry import LEARNING, operator
 
 _TEXTS: list[str] = []

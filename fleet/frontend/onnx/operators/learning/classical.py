@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fleet.frontend.onnx.array import OnnxArray, binary, concat, maximum, unary, where
+from fleet.frontend.onnx.array import OnnxArray, binary, concat, unary, where
 from fleet.frontend.onnx.call import NodeCall, NodeValue
 from fleet.frontend.onnx.operators.normalisation import softmax
 from fleet.frontend.onnx.registry import LEARNING, operator
@@ -16,7 +16,6 @@ _FLOATS: list[float] = []
 _INTEGERS: list[int] = []
 _TEXTS: list[str] = []
 _TRANSFORMS = ("NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO")
-_KERNELS = ("LINEAR", "POLY", "RBF", "SIGMOID")
 
 
 def floats(n: NodeCall, name: str) -> np.ndarray:
@@ -200,38 +199,3 @@ def _entries(n: NodeCall, side: str) -> np.ndarray | None:
         if n.has(f"{side}_{kind}"):
             return np.asarray(n.attribute(f"{side}_{kind}", _FLOATS), dtype)
     return None
-
-
-@operator("SVMRegressor", domain=LEARNING)
-def _svm_regressor(n: NodeCall) -> OnnxArray:
-    if n.attribute("one_class", 0):
-        n.refuse("a machine of one class (one_class=1) is not supported")
-    x = rows_of(n).astype(np.float32)
-    factors, count = floats(n, "coefficients"), n.attribute("n_supports", 0)
-    kernel = n.attribute("kernel_type", "LINEAR")
-    vectors = floats(n, "support_vectors").reshape(count, -1) if count else factors.reshape(1, -1)
-    if vectors.shape[1] != x.shape[1]:
-        n.refuse(f"vectors of {vectors.shape[1]} features, the input has {x.shape[1]}")
-    found = _kernel(n, x, vectors, kernel if count else "LINEAR")
-    if count:
-        found = found @ n.constant(np.ascontiguousarray(factors.reshape(-1, count).T))
-    return transformed(n, found + n.constant(floats(n, "rho")), n.attribute("post_transform", "NONE"))
-
-
-def _kernel(n: NodeCall, x: OnnxArray, vectors: np.ndarray, kind: str) -> OnnxArray:
-    """A kernel of every row with every vector, [rows, vectors]."""
-    if kind not in _KERNELS:
-        n.refuse(f"its kernel {kind} is not supported", f"supported are {', '.join(_KERNELS)}")
-    gamma, shift, degree = (*floats(n, "kernel_params").tolist(), 0.0, 0.0, 0.0)[:3]
-    product = x @ n.constant(np.ascontiguousarray(vectors.T))
-    match kind:
-        case "POLY":
-            return (product * gamma + shift) ** product.like(degree)
-        case "SIGMOID":
-            return unary("tanh", product * gamma + shift)
-        case "RBF":
-            sizes = n.constant((vectors * vectors).sum(1))
-            apart = (x * x).sum([1], keepdims=True) - product * 2 + sizes
-            return unary("exp", maximum(apart, 0) * -gamma)
-        case _:
-            return product

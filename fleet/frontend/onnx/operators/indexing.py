@@ -136,14 +136,6 @@ def _one_hot(n: NodeCall) -> OnnxArray:
     return where(hot, values.part(0, 1, 1).reshape(), values.part(0, 0, 1).reshape())
 
 
-@operator("Compress")
-def _compress(n: NodeCall) -> OnnxArray:
-    chosen = np.nonzero(n.known(1, "what it keeps"))[0].astype(np.int64)
-    if not n.has("axis"):
-        return n.x.reshape(n.x.size).take(n.constant(chosen))
-    return n.x.take(n.constant(chosen), n.axis(n.attribute("axis", 0), n.x.rank))
-
-
 @operator("ArrayFeatureExtractor", domain=LEARNING)
 def _array_feature_extractor(n: NodeCall) -> OnnxArray:
     found = n.x.take(n.array(1).reshape(n.array(1).size).astype(np.int64), n.x.rank - 1)

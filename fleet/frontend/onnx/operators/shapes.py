@@ -74,8 +74,3 @@ def _eye_like(n: NodeCall) -> OnnxArray:
     n.bounded(*n.x.shape)
     dtype = dtype_of(n.attribute("dtype", 1), n.node.where) if n.has("dtype") else n.x.dtype
     return n.build.known(np.eye(*n.x.shape, k=n.attribute("k", 0)).astype(dtype))
-
-
-@operator("NonZero")
-def _non_zero(n: NodeCall) -> OnnxArray:
-    return n.constant(np.array(np.nonzero(n.known(0, "what NonZero looks at")), np.int64).reshape(n.x.rank, -1))

@@ -1,10 +1,8 @@
-"""TopK, Unique and others that put elements in order."""
+"""TopK."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
 
 from fleet.frontend.onnx.array import OnnxArray
 from fleet.frontend.onnx.call import NodeCall
@@ -27,16 +25,3 @@ def _top_k(n: NodeCall) -> Sequence[OnnxArray]:
     else:
         order = x.build.emit("argsort", [x], axis=axis).part(axis, 0, k)
     return [take_along(n, x, order, axis), order]
-
-
-@operator("Unique")
-def _unique(n: NodeCall) -> Sequence[OnnxArray]:
-    x = n.known(0, "what Unique looks at")
-    axis = n.axis(n.attribute("axis", 0), x.ndim) if n.has("axis") else None
-    found, first, inverse, counts = np.unique(x, True, True, True, axis=axis)
-    inverse = inverse.reshape(-1)
-    if not n.attribute("sorted", 1):
-        order = np.argsort(first)
-        found = np.take(found, order, axis=axis or 0)
-        inverse, first, counts = np.argsort(order)[inverse], first[order], counts[order]
-    return [n.build.known(found), *(n.constant(v, np.int64) for v in (first, inverse, counts))]

@@ -203,6 +203,26 @@ def test_multi_head_attention(kind: str) -> None:
     agree(both("MultiHeadAttention", inputs, outputs, num_heads=2, **extra), 1e-4, 1e-5)
 
 
+@pytest.mark.parametrize("rotated", [None, 0, 1])
+@pytest.mark.parametrize(("past", "packed", "extra"), [
+    (5, False, {}), (0, False, {}), (4, True, {}), (6, False, {"local_window_size": 3}), (3, False, {"softcap": 5.0, "scale": 0.4}),
+])  # fmt: skip
+def test_group_query_attention(rotated: int | None, past: int, packed: bool, extra: dict[str, Any]) -> None:
+    batch, queries, heads, groups, each = 1 if past else 2, 3, 4, 2, 16
+    parts = {"q": floats(batch, queries, heads * each), "k": floats(batch, queries, groups * each)}
+    parts["v"] = floats(batch, queries, groups * each)
+    inputs: INPUTS = {"q": np.concatenate(list(parts.values()), 2), "k": None, "v": None} if packed else dict(parts)
+    state = (batch, groups, past, each)
+    inputs |= {"past_k": floats(*state) if past else None, "past_v": floats(*state) if past else None}
+    inputs |= {"last": np.full(batch, past + queries - 1, np.int32), "total": number(np.int32, past + queries)}
+    how: dict[str, Any] = {"num_heads": heads, "kv_num_heads": groups, **extra}
+    if rotated is not None:
+        angles = np.outer(np.arange(20), 0.3 ** np.arange(each // 2)).astype(np.float32)
+        inputs |= {"cos": np.cos(angles), "sin": np.sin(angles)}
+        how |= {"do_rotary": 1, "rotary_interleaved": rotated}
+    agree(both("GroupQueryAttention", inputs, 3, ("last", "total", "cos", "sin"), **how))
+
+
 def test_packed_heads() -> None:
     """onnxruntime has these on GPUs alone: what it computes of the parts is what they are held against."""
     packed = floats(2, 3, 2, 3, 4)

@@ -141,15 +141,73 @@ def _rotary_embedding(n: NodeCall) -> OnnxArray:
     turned = turned or width
     if positions.size == 1:
         positions = wrapped(positions.reshape(1, 1), cos.shape[0]) + n.constant(np.arange(length).reshape(1, length))
-    rows = wrapped(positions, cos.shape[0])
+    found = _turned(x, wrapped(positions, cos.shape[0]), cos, sin, turned, bool(n.attribute("interleaved", 0)))
+    return _joined(found) if flat else found
+
+
+def _turned(x: OnnxArray, rows: OnnxArray, cos: OnnxArray, sin: OnnxArray, turned: int, interleaved: bool) -> OnnxArray:
+    """x [B, N, S, d] with its first `turned` channels rotated by the angles of the tables' rows [B or 1, S]."""
+    length, width = x.shape[2:]
     c, s = (v.take(rows).reshape(rows.shape[0], 1, length, turned // 2) for v in (cos, sin))
     first, rest = x.part(3, 0, turned), x.part(3, turned, width - turned)
-    if n.attribute("interleaved", 0):
+    if interleaved:
         pairs = first.reshape(*first.shape[:3], turned // 2, 2)
         a, b = pairs.part(4, 0, 1).squeeze(4), pairs.part(4, 1, 1).squeeze(4)
         found = concat([(a * c - b * s).unsqueeze(4), (b * c + a * s).unsqueeze(4)], 4).reshape(*first.shape)
     else:
         a, b = first.part(3, 0, turned // 2), first.part(3, turned // 2, turned // 2)
         found = concat([a * c - b * s, b * c + a * s], 3)
-    found = concat([found, rest], 3) if width > turned else found
-    return _joined(found) if flat else found
+    return concat([found, rest], 3) if width > turned else found
+
+
+@operator("GroupQueryAttention", domain=MICROSOFT)
+def _group_query_attention(n: NodeCall) -> Sequence[OnnxArray]:
+    """A decoder's attention: groups of query heads share keys and values, which are joined to those of the past."""
+    for name in ("smooth_softmax", "qk_output"):
+        if n.attribute(name, 0):
+            n.refuse(f"its attribute {name} is not supported", "write the model without it")
+    if n.optional(11) is not None:
+        n.refuse("its input head_sink is not supported", "write the model without it")
+    heads, groups = n.attribute("num_heads", 0), n.attribute("kv_num_heads", 0)
+    if groups < 1 or heads % groups:
+        n.refuse(f"{heads} heads of queries for {groups} of keys and values")
+    q, k, v = n.array(0), n.optional(1), n.optional(2)
+    if k is None or v is None:
+        each = q.shape[2] // (heads + 2 * groups)
+        starts = (0, heads * each, (heads + groups) * each)
+        q, k, v = (q.part(2, at, count * each) for at, count in zip(starts, (heads, groups, groups), strict=True))
+    q, k, v = _heads(q, heads), _heads(k, groups), _heads(v, groups)
+    batch, _, queries, width = q.shape
+    past_k, past_v = n.optional(3), n.optional(4)
+    before = 0 if past_k is None else past_k.shape[2]
+    lengths = {last + 1 for last in n.integers(5, "how many keys there are")}
+    if lengths != {before + queries}:
+        said = (
+            f"{sorted(lengths)} keys of {before} before and {queries} new ones: sequences of one length, without a buffer, are read"
+        )
+        n.refuse(said, "give a past of the length that has been seen, and no padding")
+    if n.attribute("do_rotary", 0):
+        cos, sin = n.array(7), n.array(8)
+        rows = n.optional(9)
+        if rows is None:
+            rows = n.constant(np.arange(before, before + queries).reshape(1, queries), np.int64)
+        interleaved = bool(n.attribute("rotary_interleaved", 0))
+        q, k = (_turned(x, wrapped(rows, cos.shape[0]), cos, sin, 2 * cos.shape[1], interleaved) for x in (q, k))
+    if past_k is not None and past_v is not None:
+        k, v = concat([past_k, k], 2), concat([past_v, v], 2)
+    keys = before + queries
+    scale = n.attribute("scale", 0.0) or 1 / math.sqrt(width)
+    shared = heads // groups
+    scores = (q.reshape(batch, groups, shared * queries, width) @ k.swapped()) * scale
+    scores = scores.reshape(batch, heads, queries, keys)
+    if cap := n.attribute("softcap", 0.0):
+        scores = unary("tanh", scores / cap) * cap
+    if (bias := n.optional(10)) is not None:
+        scores = scores + bias
+    n.bounded(queries, keys)
+    seen, window = np.tri(queries, keys, before, dtype=bool), n.attribute("local_window_size", -1)
+    if window >= 0:
+        seen &= ~np.tri(queries, keys, before - window, dtype=bool)
+    scores = where(n.constant(seen), scores, scores.like(float(np.finfo(scores.dtype).min)))
+    out = unary("softmax", scores, axis=3).reshape(batch, groups, shared * queries, keys) @ v
+    return [_joined(out.reshape(batch, heads, queries, width)), k, v]

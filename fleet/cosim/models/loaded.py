@@ -103,6 +103,7 @@ def load_model(
     dynamic: dimensions that stay unknown in the program, whatever the arrays.
     Raises FleetError if anything does not fit, naming the files.
     """
+    from fleet.frontend.onnx.entry import numbered
     from fleet.frontend.source import is_onnx, load, sample_inputs, signature
 
     if Path(spec).name == MODEL_BUNDLE:
@@ -117,6 +118,8 @@ def load_model(
     bound = load_arrays(weights, what="weights") if weights else {}
     inputs = load_arrays(input_path, what="input") if input_path else {}
     if is_onnx(spec):
+        if any(array.dtype.kind in "US" for array in inputs.values()):
+            inputs = numbered(spec, inputs)
         inputs, drawn = _led_to(spec, arguments, inputs, seed, batch)
     known = {a.name for a in arguments}
     for path, arrays in ((weights, bound), (input_path, inputs)):

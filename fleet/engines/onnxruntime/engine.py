@@ -59,6 +59,8 @@ class OnnxRuntimeEngine:
         `meta["model"]` says which of them ran: "file" or "export". Raises DeviceError if the program cannot be exported, or if
         onnxruntime refuses the model or fails.
         """
+        from fleet.frontend.onnx.texts import decoded
+
         path = file_of(program)
         absolute = dict(FUNCTION_ABSOLUTE)
         if path is None:
@@ -71,7 +73,9 @@ class OnnxRuntimeEngine:
                 raise ModelError(f"no input {missing[0]!r}", where=str(path), hint=f"given are {', '.join(given) or 'none'}")
             names = list(dict.fromkeys([*program.outputs, *model.exposed.values()]))
             start = time.perf_counter()
-            found = session.run(names, {name: given[name] for name in session.inputs})
+            texts = session.texts
+            fed = {name: decoded(model.words, given[name]) if name in texts else given[name] for name in session.inputs}
+            found = session.run(names, fed)
             elapsed = time.perf_counter() - start
             trace = Trace(self.name, program.hash, {n: found[n] for n in program.outputs}, elapsed_s=elapsed)
             if options.keep_tensors:

@@ -29,7 +29,7 @@ class FileModel:
     Attributes:
         data: the serialised model. folder: of external data. exposed: operation id -> name of the value.
         norms: operation id -> the normalisation that it is, where onnxruntime computes it in a way of its own.
-        weights: the file's initializers.
+        weights: the file's initializers. words: numbers of the texts that it names.
     """
 
     data: bytes
@@ -37,6 +37,7 @@ class FileModel:
     exposed: Mapping[str, str]
     norms: Mapping[str, FoldedNorm]
     weights: Mapping[str, np.ndarray]
+    words: Mapping[str, int]
 
 
 def file_of(program: Program) -> Path | None:
@@ -53,10 +54,13 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
     import onnx
 
     from fleet.frontend.onnx.reader import read_file
+    from fleet.frontend.onnx.texts import text_values
     from fleet.targets.onnx.export import IR_VERSION
 
-    graph = read_file(path).graph
-    made = {(node.where, name) for node in graph.nodes for name in node.outputs if name}
+    read = read_file(path)
+    graph = read.graph
+    texts = text_values(graph)
+    made = {(node.where, name) for node in graph.nodes for name in node.outputs if name and name not in texts}
     exposed: dict[str, str] = {}
     for op in program.operations() if keep else ():
         at, var = (str(getattr(op.properties.get(key), "data", "")) for key in ("at", "var"))
@@ -77,7 +81,7 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
     model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in dict.fromkeys(exposed.values()) if n not in there)
     found = {node.outputs[0]: norm for node in graph.nodes if (norm := norm_of(node)) is not None}
     norms = {identity: found[name] for identity, name in exposed.items() if name in found}
-    return FileModel(model.SerializeToString(), path.parent, exposed, norms, graph.weights)
+    return FileModel(model.SerializeToString(), path.parent, exposed, norms, graph.weights, read.words)
 
 
 def fused(program: Program, exposed: Mapping[str, str]) -> dict[str, str]:

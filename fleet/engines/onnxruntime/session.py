@@ -68,6 +68,11 @@ class OnnxRuntimeSession:
         """Names of the inputs."""
         return [str(i.name) for i in self._session.get_inputs()]
 
+    @property
+    def texts(self) -> frozenset[str]:
+        """Names of the inputs that are text."""
+        return frozenset(str(i.name) for i in self._session.get_inputs() if i.type == "tensor(string)")
+
     def run(self, names: Sequence[str], inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """The outputs of these names. Raises ComparisonFailure where a node fails on these values."""
         try:

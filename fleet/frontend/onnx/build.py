@@ -46,14 +46,22 @@ class Build:
         where: the file, for messages. bound: values of inputs that decide shapes, by name.
         given: values of all inputs, which decide branches alone; None if the program is made for all sizes
             (`fleet.frontend.onnx.dynamic`).
+        words: numbers of texts (`fleet.frontend.onnx.texts`).
         choices: what was chosen by values or sizes that are known: (node, choice).
         said: lines for the user, once the program is made.
     """
 
-    def __init__(self, where: str, bound: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray] | None) -> None:
+    def __init__(
+        self,
+        where: str,
+        bound: Mapping[str, np.ndarray],
+        given: Mapping[str, np.ndarray] | None,
+        words: Mapping[str, int] | None = None,
+    ) -> None:
         self.where = where
         self.bound = bound
         self.given = given or {}
+        self.words = words or {}
         self.general = given is None
         self.choices: list[tuple[str, object]] = []
         self.said: list[str] = []

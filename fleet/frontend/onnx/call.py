@@ -94,6 +94,11 @@ class NodeCall:
                 self.refuse(f"its attribute {name} must be {type(default).__name__}, found {type(found).__name__}")
         return cast("_T", found)
 
+    def words(self, name: str) -> np.ndarray:
+        """Numbers of the texts that an attribute lists, int64; empty where the node has none."""
+        texts: list[str] = []
+        return np.array([self.build.words[text] for text in self.attribute(name, texts)], np.int64)
+
     def has(self, name: str) -> bool:
         """Whether the node has an attribute."""
         return name in self.node.attributes

@@ -11,7 +11,7 @@ from fleet.errors import SetupError
 from fleet.ir.program import Program
 from fleet.symbols.dims import Declared
 
-__all__ = ["load", "sample_inputs", "signature"]
+__all__ = ["load", "numbered", "sample_inputs", "signature"]
 
 
 def _check() -> None:
@@ -35,6 +35,14 @@ def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.n
     from fleet.frontend.onnx.load import sample_inputs as found
 
     return found(spec, batch=batch, seed=seed)
+
+
+def numbered(spec: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Inputs with numbers in place of text (`load.numbered`). Raises SetupError without the package onnx."""
+    _check()
+    from fleet.frontend.onnx.load import numbered as found
+
+    return found(spec, inputs)
 
 
 def load(

@@ -69,9 +69,10 @@ class OnnxFunction:
 
 @dataclass(frozen=True, eq=False)
 class OnnxModel:
-    """A file. functions: by domain and name."""
+    """A file. functions: by domain and name. words: numbers of the texts that it names (`fleet.frontend.onnx.texts`)."""
 
     name: str
     graph: Graph
     opsets: Mapping[str, int]
     functions: Mapping[tuple[str, str], OnnxFunction] = field(default_factory=dict)
+    words: Mapping[str, int] = field(default_factory=dict)

@@ -22,6 +22,7 @@ from fleet.frontend.onnx.problems import refuse, unsupported
 from fleet.frontend.onnx.reader import read_function
 from fleet.frontend.onnx.registry import translation
 from fleet.frontend.onnx.tensors import DTYPES
+from fleet.frontend.onnx.texts import check_texts
 from fleet.ir.program import Argument, Program
 
 __all__ = ["import_model", "unsupported_operators"]
@@ -128,7 +129,8 @@ def import_model(
     """
     if found := unsupported_operators(model):
         raise unsupported(model.name, found, _remedy(model))
-    build = Build(model.name, bound, inputs)
+    check_texts(model)
+    build = Build(model.name, bound, inputs, model.words)
     walk = _Walk(model, build)
     scope: dict[str, NodeValue] = {n: build.known(a, n) for n, a in model.graph.weights.items()}
     codes = {p.name: p.code for p in model.graph.inputs}

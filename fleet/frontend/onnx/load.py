@@ -25,10 +25,11 @@ from fleet.frontend.onnx.narrow import BY_CODE
 from fleet.frontend.onnx.problems import NeedsInputs, refuse
 from fleet.frontend.onnx.reader import read_file
 from fleet.frontend.onnx.tensors import dtype_of
+from fleet.frontend.onnx.texts import TEXT, encoded
 from fleet.ir.program import Argument, Program
 from fleet.symbols.dims import DeclarationError, Declared, bind, names_of
 
-__all__ = ["general_program", "load", "open_model", "program_of", "sample_inputs", "signature"]
+__all__ = ["general_program", "load", "numbered", "open_model", "program_of", "sample_inputs", "signature"]
 
 
 def open_model(choice: ModelChoice) -> OnnxModel:
@@ -49,9 +50,14 @@ def signature(spec: str) -> list[Declared]:
 
 
 def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.ndarray]:
-    """Seeded random arrays for every input: standard normal floats, integers 0 or 1; unknown dimensions get `batch`."""
+    """Seeded random arrays for every input; unknown dimensions get `batch`.
+
+    Floats are standard normal, integers 0 or 1, texts those that the model names, and one that it does not.
+    """
     rng = np.random.default_rng(seed)
     found: dict[str, np.ndarray] = {}
+    model = open_model(ModelChoice.of(spec))
+    texts, words = {p.name for p in model.graph.inputs if p.code == TEXT}, model.words
     for a in signature(spec):
         if a.dims is None or a.dtype is None:
             refuse(ModelChoice.of(spec).path, f"does not say which shape the input {a.name!r} has", "give it with --input")
@@ -61,7 +67,10 @@ def sample_inputs(spec: str, *, batch: int = 8, seed: int = 0) -> dict[str, np.n
             f"a drawn {a.name}, {a.dtype}{list(shape)},",
             where=str(ModelChoice.of(spec).path),
         )
-        found[a.name] = (rng.standard_normal(shape) if a.dtype.kind == "f" else rng.integers(0, 2, shape)).astype(a.dtype)
+        if a.name in texts:  # a text that the model names, or none of them
+            found[a.name] = rng.integers(-1, len(words), shape)
+        else:
+            found[a.name] = (rng.standard_normal(shape) if a.dtype.kind == "f" else rng.integers(0, 2, shape)).astype(a.dtype)
     return found
 
 
@@ -83,7 +92,13 @@ def load(
         refuse(spec, "has its weights in it", "leave --weights out; inputs are given with --input")
     choice = ModelChoice.of(spec)
     model = open_model(choice)
+    inputs = encoded(model, inputs)
     return general_program(model, inputs, choice, dynamic) if dynamic else program_of(model, inputs, choice)
+
+
+def numbered(spec: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Inputs with numbers in place of text, as the program takes them. Raises ModelError."""
+    return encoded(open_model(ModelChoice.of(spec)), inputs)
 
 
 def program_of(model: OnnxModel, inputs: Mapping[str, np.ndarray], choice: ModelChoice | None = None) -> Program:
@@ -213,7 +228,10 @@ def _declared(choice: ModelChoice, port: OnnxPort) -> Declared:
         kind = "a sequence or an optional" if port.sequence else "of no known type"
         refuse(where, f"the input {port.name!r} is {kind}", "inputs are tensors")
     narrow = BY_CODE.get(port.code)
-    dtype = dtype_of(port.code, f"{where}:input {port.name}") if narrow is None else narrow.carried
+    if port.code == TEXT:
+        dtype = np.dtype(np.int64)
+    else:
+        dtype = dtype_of(port.code, f"{where}:input {port.name}") if narrow is None else narrow.carried
     dims = None if port.dims is None else tuple(d if d != "" else f"{port.name}.{i}" for i, d in enumerate(port.dims))
     return Declared(port.name, dtype, dims)
 

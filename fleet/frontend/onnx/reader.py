@@ -28,6 +28,9 @@ DOMAINS: Mapping[str, int] = {"": OLDEST_OPSET, "ai.onnx.ml": 1}
 
 _A = onnx.AttributeProto
 
+_WORDS = frozenset({"cats_strings", "keys_strings", "pool_strings", "values_strings"})
+"""Attributes whose texts are compared with text of the run."""
+
 
 def read_file(path: Path) -> OnnxModel:
     """Reads a model. Raises ModelError for anything that is no model, or asks for more than the limits allow."""
@@ -65,7 +68,8 @@ def read_model(data: bytes, name: str, folder: Path | None = None) -> OnnxModel:
     for f in proto.functions:
         own = {**opsets, **_opsets(f.opset_import, name)}
         functions[_domain(f.domain), f.name] = read_function(f, f"{name}:function {f.name}", own, reading)
-    return OnnxModel(name, reading.graph(proto.graph, name, frozenset(), 0), opsets, functions)
+    graph = reading.graph(proto.graph, name, frozenset(), 0)
+    return OnnxModel(name, graph, opsets, functions, reading.words)
 
 
 def read_function(
@@ -105,6 +109,7 @@ class _Reading:
 
     def __init__(self, name: str, folder: Path | None) -> None:
         self.name, self.folder, self.count, self.bytes = name, folder, 0, 0
+        self.words: dict[str, int] = {}
 
     def graph(self, proto: onnx.GraphProto, where: str, outer: frozenset[str], depth: int) -> Graph:
         """A graph with all its subgraphs; `outer` are the names that it may use from around it."""
@@ -193,7 +198,10 @@ class _Reading:
             case _A.FLOATS:
                 return [float(v) for v in proto.floats]
             case _A.STRINGS:
-                return [v.decode(errors="replace") for v in proto.strings]
+                texts = [v.decode(errors="replace") for v in proto.strings]
+                for text in texts if proto.name in _WORDS else ():
+                    self.words.setdefault(text, len(self.words))
+                return texts
             case _A.TENSOR:
                 return read_tensor(proto.t, f"{where}: attribute {proto.name}", self.folder)
             case _A.GRAPH:

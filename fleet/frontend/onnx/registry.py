@@ -24,7 +24,7 @@ _TABLE: dict[tuple[str, str], dict[int, Translation]] = {}
 _FAMILIES = (
     *("control", "convolution", "elementwise", "indexing", "movement", "normalisation", "pooling", "products"),
     *("quantisation", "recurrent", "reductions", "resizing", "sampling", "sequences", "shapes", "sorting", "spectra"),
-    *("counted", "learning.classical", "learning.trees", "learning.vectors"),
+    *("counted", "learning.classical", "learning.trees", "learning.vectors", "learning.words"),
     *("onnxruntime.microsoft", "onnxruntime.attention", "onnxruntime.quantised"),
 )
 

@@ -297,9 +297,9 @@ def test_columns_joined_to_features() -> None:
             {"coefficients": [1.0] * 12, "intercepts": [1.0] * 3, "classlabels_ints": [1]},
             "1 labels for 3 classes",
         ),
-        ("OneHotEncoder", {"cats_strings": ["a"]}, "encodes text"),
+        ("OneHotEncoder", {"cats_strings": ["a"]}, "compares float32 with text"),
         ("OneHotEncoder", {"cats_int64s": [1], "zeros": 0}, "fails for a class that it does not know"),
-        ("LabelEncoder", {"keys_strings": ["a"], "values_int64s": [1]}, "encodes text"),
+        ("LabelEncoder", {"keys_strings": ["a"], "values_int64s": [1]}, "compares float32 with text"),
         ("Normalizer", {"norm": "L3"}, "norm L3 is not supported"),
     ],
 )

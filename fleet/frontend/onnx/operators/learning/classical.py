@@ -28,6 +28,14 @@ def integers(n: NodeCall, name: str) -> np.ndarray:
     return np.asarray(n.attribute(name, _INTEGERS), np.int64)
 
 
+def listed(n: NodeCall, name: str, x: OnnxArray) -> np.ndarray:
+    """Numbers of the texts that an attribute lists and x is compared with. Raises ModelError where x is not text."""
+    found = n.words(name)
+    if found.size and x.dtype != np.int64:
+        n.refuse(f"compares {x.dtype} with text")
+    return found
+
+
 def rows_of(n: NodeCall) -> OnnxArray:
     """The first input as rows of features; one of rank 1 is one row. Raises ModelError for other ranks."""
     x = n.x
@@ -160,9 +168,7 @@ def _feature_vectorizer(n: NodeCall) -> OnnxArray:
 
 @operator("OneHotEncoder", domain=LEARNING)
 def _one_hot_encoder(n: NodeCall) -> OnnxArray:
-    classes = integers(n, "cats_int64s")
-    if not classes.size:
-        n.refuse("encodes text, which no tensor of a program carries", "begin behind it with --from")
+    classes = np.concatenate([integers(n, "cats_int64s"), listed(n, "cats_strings", n.x)])
     if not n.attribute("zeros", 1):
         n.refuse("fails for a class that it does not know (zeros=0), as no program can", "export it with handle_unknown='ignore'")
     found = n.x.astype(np.int64)
@@ -174,7 +180,9 @@ def _label_encoder(n: NodeCall) -> OnnxArray:
     """Keys to values; the first key that fits decides. NaN is a key from version 4 of the operator."""
     keys, values = _entries(n, "keys"), _entries(n, "values")
     if keys is None or values is None or keys.dtype.kind not in "fi" or values.dtype.kind not in "fi":
-        n.refuse("encodes text, which no tensor of a program carries", "begin behind it with --from")
+        n.refuse("encodes text that is not listed, which is not supported", "begin behind it with --from")
+    if n.has("keys_strings"):
+        listed(n, "keys_strings", n.x)
     if keys.size != values.size:
         n.refuse(f"{keys.size} keys and {values.size} values")
     default = n.attribute("default_tensor", np.zeros(0))
@@ -192,9 +200,11 @@ def _label_encoder(n: NodeCall) -> OnnxArray:
 
 
 def _entries(n: NodeCall, side: str) -> np.ndarray | None:
-    """The node's keys or values; None where they are text."""
+    """The node's keys or values, of text its numbers; None where they are a tensor of something else."""
     if n.has(f"{side}_tensor"):
         return n.attribute(f"{side}_tensor", np.zeros(0))
+    if n.has(f"{side}_strings"):
+        return n.words(f"{side}_strings")
     for kind, dtype in (("int64s", np.int64), ("floats", np.float32)):
         if n.has(f"{side}_{kind}"):
             return np.asarray(n.attribute(f"{side}_{kind}", _FLOATS), dtype)

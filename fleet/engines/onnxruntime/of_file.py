@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 
 from fleet.engines.onnxruntime.norms import FoldedNorm, norm_of
 from fleet.engines.onnxruntime.part import cut
+from fleet.engines.onnxruntime.transforms import FourierTransform, transform_of
 from fleet.errors import ModelError
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
@@ -28,14 +29,14 @@ class FileModel:
 
     Attributes:
         data: the serialised model. folder: of external data. exposed: operation id -> name of the value.
-        norms: operation id -> the normalisation that it is, where onnxruntime computes it in a way of its own.
+        norms: operation id -> the normalisation or transform that it is, where onnxruntime computes it in a way of its own.
         weights: the file's initializers. words: numbers of the texts that it names.
     """
 
     data: bytes
     folder: Path
     exposed: Mapping[str, str]
-    norms: Mapping[str, FoldedNorm]
+    norms: Mapping[str, FoldedNorm | FourierTransform]
     weights: Mapping[str, np.ndarray]
     words: Mapping[str, int]
 
@@ -79,7 +80,7 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
         cut(model, program.inputs, program.outputs)
     there = {o.name for o in model.graph.output}
     model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in dict.fromkeys(exposed.values()) if n not in there)
-    found = {node.outputs[0]: norm for node in graph.nodes if (norm := norm_of(node)) is not None}
+    found = {node.outputs[0]: way for node in graph.nodes if (way := norm_of(node) or transform_of(node)) is not None}
     norms = {identity: found[name] for identity, name in exposed.items() if name in found}
     return FileModel(model.SerializeToString(), path.parent, exposed, norms, graph.weights, read.words)
 

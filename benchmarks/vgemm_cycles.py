@@ -18,7 +18,7 @@ from fleet.cli.main import main
 from fleet.cosim.models.loaded import load_model
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel
-from fleet.targets.accel.program import DeviceSegment
+from fleet.targets.accel.stream import DeviceSegment
 
 DIGITS = Path(__file__).parents[1] / "examples" / "digits"
 MODELS = {

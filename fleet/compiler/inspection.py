@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.core.json_values import Json
+from fleet.core.codec import Json
 from fleet.engines.accel_counters import matmul_macs, static_counters
 from fleet.errors import FleetError
 from fleet.ir.dialect import ConstantOp, op_id

@@ -109,10 +109,9 @@ class Compiled:
         if stage == "hpp":
             return self._host_source("model", device, lowering).header
         if stage in ("accel-regs", "accel-aux", "memory-map"):
-            from fleet.targets.accel.listing import aux_listing, memory_map, regs_listing
+            from fleet.targets.accel.emit import stream_text
 
-            listing = {"accel-regs": regs_listing, "accel-aux": aux_listing, "memory-map": memory_map}[stage]
-            return listing(self._accel(stage, device, lowering))
+            return stream_text(stage, self._accel(stage, device, lowering).stream)
         return _TEXTS[stage](self)
 
     def write(
@@ -148,19 +147,14 @@ class Compiled:
             from fleet.targets.riscv.prepare import prepared
 
             compile_riscv(prepared(self.program)).save(path)
-        elif stage in ("accel-regs", "accel-aux") and path.suffix == ".stream":
-            from fleet.targets.accel.container import save, stream_file
+        elif stage in ("accel-regs", "accel-aux"):
+            from fleet.targets.accel.emit import write_stream
 
-            save(stream_file(self._accel(stage, device, lowering)), path)
-        elif stage == "accel-aux" and path.suffix == ".bin":
-            from fleet.targets.accel.container import stream_file
-
-            write_atomically(path, stream_file(self._accel(stage, device, lowering)).binary)
+            write_stream(stage, path, self._accel(stage, device, lowering).stream)
         elif stage == "memory-map" and path.suffix == ".svg":
-            from fleet.report.run.address_map import AddressMap, picture_file
+            from fleet.report.run.address_map import picture_file
 
-            picture = AddressMap.of(self._accel(stage, device, lowering).memory_picture())
-            write_atomically(path, picture_file(picture, "ddr").encode())
+            write_atomically(path, picture_file(self._accel(stage, device, lowering).address_map, "ddr").encode())
         elif stage == "hpp":
             source = self._host_source(path.stem, device, lowering)
             for file, data in source.files(path).items():

@@ -12,11 +12,14 @@ import typing
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from fleet.errors import ModelError
 
-__all__ = ["decode", "encode"]
+__all__ = ["Json", "decode", "encode"]
+
+Json: TypeAlias = bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"] | None
+"""A JSON value."""
 
 T = TypeVar("T")
 _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}

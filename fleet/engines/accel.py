@@ -35,7 +35,8 @@ from fleet.isa.memory import MappedMemory
 from fleet.isa.reading.cache import load as load_description
 from fleet.isa.registry import description_hash, find_device
 from fleet.targets.accel.compile import compile_accel
-from fleet.targets.accel.program import AccelProgram, CallGroup, DeviceSegment, HostStep, value_key
+from fleet.targets.accel.program import AccelProgram, HostStep, value_key
+from fleet.targets.accel.stream import CallGroup, DeviceSegment
 from fleet.targets.bytecode.evaluate import apply
 from fleet.targets.printed import show
 

@@ -10,7 +10,8 @@ from xdsl.ir import Operation
 from fleet.ir.dialect import MatmulOp
 from fleet.ir.operations.composite import AttentionOp, LinearOp
 from fleet.ir.types import shape_of
-from fleet.targets.accel.program import AccelProgram, CallGroup, HostStep
+from fleet.targets.accel.program import AccelProgram, HostStep
+from fleet.targets.accel.stream import CallGroup
 
 __all__ = ["matmul_macs", "static_counters"]
 

@@ -341,7 +341,7 @@ def _result(
         costs = figures.kind_costs(isa, device, calls, step.ran.commits)
         path = figures.timeline(isa, step.ran.commits)
         moved = figures.traffic(isa, device, calls, step, weights.config, group, choice.host)
-        plan = compiled.module.storage.picture()
+        plan = compiled.module.storage.address_map().to_json()
         engines = tuple(_estimated(e, compiled.module, request.memory) if e.name == clocked else e for e in engines)
     tensors = {name: step.ran.tensors for name, step in outcome.first.items()}
     layers = figures.layer_errors(tensors.get("iss", {}), tensors.get("vm-rounded", {}), tensors.get("vm", {}))

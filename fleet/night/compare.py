@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict, cast
 
-from fleet.core.json_values import Json
+from fleet.core.codec import Json
 from fleet.errors import ModelError
 from fleet.night import history as h
 

@@ -29,8 +29,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
-from fleet.core.codec import decode, encode
-from fleet.core.json_values import Json
+from fleet.core.codec import Json, decode, encode
 from fleet.errors import FleetError, ModelError
 
 __all__ = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Generic, NamedTuple, TypeVar
 
-__all__ = ["FOREVER", "Life", "Lives", "live_bytes"]
+__all__ = ["FOREVER", "Life", "Lives"]
 
 FOREVER = 1 << 60
 """The last step of what stays."""
@@ -54,13 +54,3 @@ class Lives(Generic[ValueT]):
             if root in self.of:
                 first, last = self.of[root]
                 self.of[root] = first, max(last, step)
-
-
-def live_bytes(lives: Iterable[Life]) -> int:
-    """The most bytes that are needed at one step: no plan takes less."""
-    changes = sorted(change for size, first, last in lives for change in ((first, size), (last + 1, -size)))
-    most = now = 0
-    for _, change in changes:
-        now += change
-        most = max(most, now)
-    return most

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from fleet.core.address_map import AddressMap
 from fleet.errors import ModelError
-from fleet.report.run.address_map import AddressMap, draw
+from fleet.report.run.address_map import draw
 from fleet.sdk.tasks import Space
 from fleet.targets.graph.settings import DEFAULT_BLOCKS, BuildConfig
 from fleet.targets.graph.storage import Planner
@@ -25,7 +26,7 @@ def stored() -> dict[str, Any]:
     p.place("c <&>", "runtime", "ddr", 512, 2, FOREVER)
     p.settle()
     p.take("w", "weight", "ddr", 4096)
-    return json.loads(json.dumps(p.finish(3).picture()))
+    return json.loads(json.dumps(p.finish(3).address_map().to_json()))
 
 
 def test_stored_form_is_read() -> None:

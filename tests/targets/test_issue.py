@@ -28,7 +28,8 @@ from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.container import load as load_stream
 from fleet.targets.accel.container import save, stream_file
 from fleet.targets.accel.listing import aux_listing
-from fleet.targets.accel.program import AccelProgram, DeviceSegment
+from fleet.targets.accel.program import AccelProgram
+from fleet.targets.accel.stream import DeviceSegment
 
 MODEL = """
 import numpy as np
@@ -104,7 +105,7 @@ def test_the_binary_in_memory_is_what_runs(
     good = [c.digest for c in run_compiled(stream, inputs, RunOptions(workdir=tmp_path / "x"), IssBackend()).commits]
     out = stream.plan.buffers[segment.groups[0].results[-1]].offset
     place = 64 + 4 * 11  # the output address of the first task
-    assert decode_binary(target[0], stream_file(stream).binary)[0].fields["mvm_out_addr"] == out
+    assert decode_binary(target[0], stream_file(stream.stream).binary)[0].fields["mvm_out_addr"] == out
     moved = run(place + 2, (out >> 16 & 0xFF) ^ 0x10)
     assert moved[0] != good[0]
     with pytest.raises(CodecError, match="cfg_id 0x09 is no instruction"):
@@ -141,7 +142,7 @@ def test_calls_without_a_binary_form_are_cut_out(program: Program, target: tuple
     calls = segment_of(stream).calls
     ports = target[1].parameters["HbmPorts"]
     assert list(runs(load_description(target[0].description), calls)) == [(0, 2 * ports, False), (2 * ports, 2, True)]
-    text = aux_listing(stream)
+    text = aux_listing(stream.stream)
     assert text.count("  by registers: ") == 2 * ports
     assert text.count("(2 beats): ") == 2
     assert "2 tasks, 1 blocks, 65 beats" in text
@@ -150,7 +151,7 @@ def test_calls_without_a_binary_form_are_cut_out(program: Program, target: tuple
 def test_a_stream_file_holds_everything(program: Program, target: tuple[InstructionSet, Device], tmp_path: Path) -> None:
     for options in ({}, {"issue": "aux"}, {"issue": "aux", "load": "device"}, {"load": "device"}):
         stream = compiled(program, target, **options)
-        made = stream_file(stream)
+        made = stream_file(stream.stream)
         save(made, tmp_path / "a.stream")
         assert load_stream(tmp_path / "a.stream", stream.description_hash) == made
         spaces = {i.space for i in made.images}
@@ -167,7 +168,7 @@ def test_a_stream_file_holds_everything(program: Program, target: tuple[Instruct
 
 
 def test_bad_stream_files_are_refused(program: Program, target: tuple[InstructionSet, Device], tmp_path: Path) -> None:
-    stream = stream_file(compiled(program, target, issue="aux"))
+    stream = stream_file(compiled(program, target, issue="aux").stream)
     good = tmp_path / "good.stream"
     save(stream, good)
     raw = good.read_bytes()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fleet.cli.model import data_options
-from fleet.core.json_values import Json
+from fleet.core.codec import Json
 from fleet.errors import ExitCode, FleetError, ModelError, heaviest
 
 if TYPE_CHECKING:

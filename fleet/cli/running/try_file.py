@@ -13,7 +13,7 @@ import click
 from fleet.cli.looking.inspecting.command import CommandOutput, on_a_file
 from fleet.cli.looking.inspecting.kinds import inspect
 from fleet.cli.looking.inspecting.page import InspectRequest, Page
-from fleet.core.json_values import Json
+from fleet.core.codec import Json
 from fleet.errors import ExitCode, FleetError
 
 _EPILOG = """\b

@@ -13,8 +13,8 @@ from typing import Any
 
 from markupsafe import Markup
 
+from fleet.core.codec import Json
 from fleet.core.files import write_together
-from fleet.core.json_values import Json
 from fleet.night.causes import FailureCause
 from fleet.night.collect import JudgedNight
 from fleet.night.gates import Move

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fleet.core.address_map import AddressMap
 from fleet.core.files import write_together
 from fleet.cosim.generation import EngineFigures, GenerationResult, KindCost, StepFigures
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
-from fleet.report.run.address_map import AddressMap, draw
+from fleet.report.run.address_map import draw
 
 __all__ = ["engine_row", "store_generation", "summary", "write_generation"]
 
@@ -233,10 +234,10 @@ def _pictures(result: GenerationResult) -> dict[str, Any]:
         found["path"] = Markup(_path(result))
     stored = AddressMap.of({"steps": 0, "tenants": [], **result.memory_plan})
     for block in ("runtime", "onchip"):
-        pieces = tuple(p for p in stored.pieces if p.block == block)
-        if pieces:
+        mine = stored.within(block=block)
+        if mine.pieces:
             found["maps"] = found["maps"] or []
-            found["maps"].append((block, Markup(draw(AddressMap(stored.steps, pieces), pieces[0].space, f"map-{block}"))))
+            found["maps"].append((block, Markup(draw(mine, mine.pieces[0].space, f"map-{block}"))))
     return found
 
 

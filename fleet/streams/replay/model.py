@@ -29,7 +29,7 @@ from fleet.streams.replay.fetch import fetch_at_end
 from fleet.streams.replay.history import MemoryHistory
 from fleet.streams.replay.waves import replay_with_waves
 from fleet.streams.replay.window import copy_memory, replay
-from fleet.targets.accel.program import DeviceSegment
+from fleet.targets.accel.stream import DeviceSegment
 
 __all__ = ["explain_model", "explain_on_model", "host_names", "leave_model_waves"]
 

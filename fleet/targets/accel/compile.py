@@ -31,8 +31,9 @@ from fleet.sdk.layout import Layout
 from fleet.sdk.lowering import Match
 from fleet.targets.accel.lives import lifetimes
 from fleet.targets.accel.plan import AccelMemoryPlan, DdrTenant
-from fleet.targets.accel.program import AccelProgram, CallGroup, DeviceSegment, HostStep, value_key
+from fleet.targets.accel.program import AccelProgram, HostStep, value_key
 from fleet.targets.accel.raising import raised
+from fleet.targets.accel.stream import CallGroup, DeviceSegment
 from fleet.targets.liveness import Life
 from fleet.targets.quantised import quantiser
 from fleet.transforms.place import Node, place

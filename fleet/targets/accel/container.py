@@ -20,7 +20,7 @@ import json
 import os
 import struct
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, cast
@@ -29,11 +29,11 @@ from fleet.errors import DeviceError, ModelError
 from fleet.isa.codec import register_writes
 from fleet.isa.codec_binary import encode_binary
 from fleet.isa.description import Description
-from fleet.isa.issue import runs
 from fleet.isa.reading.cache import load as load_description
-from fleet.targets.accel.program import AccelProgram, DeviceSegment
+from fleet.sdk import Call
+from fleet.targets.accel.stream import DeviceSegment, DeviceStream, MemoryImage
 
-__all__ = ["MAGIC", "VERSION", "MemoryImage", "SegmentPart", "StreamFile", "load", "save", "stream_file"]
+__all__ = ["MAGIC", "VERSION", "SegmentPart", "StreamFile", "load", "save", "stream_file"]
 
 MAGIC = b"FLEETST\0"
 VERSION = 1
@@ -61,16 +61,6 @@ class SegmentPart:
 
 
 @dataclass(frozen=True)
-class MemoryImage:
-    """Bytes that stand in memory before the first instruction."""
-
-    space: str
-    bank: int
-    offset: int
-    data: bytes
-
-
-@dataclass(frozen=True)
 class StreamFile:
     """What a file holds.
 
@@ -92,32 +82,29 @@ class StreamFile:
         return b"".join(part.data for parts in self.segments for part in parts if part.kind == "binary")
 
 
-def stream_file(compiled: AccelProgram) -> StreamFile:
-    """A compiled stream as a file holds it: as binaries where it is issued so (option "issue"), else as register writes."""
-    d = load_description(compiled.instruction_set.description)
-    segments = tuple(_parts(d, step) for step in compiled.steps if isinstance(step, DeviceSegment))
-    images = tuple(
-        MemoryImage(c.space, bank, c.offset, data.tobytes())
-        for c in compiled.plan.constants.values()
-        if not (compiled.device_loads and c.space == "hbm")
-        for bank, data in enumerate(c.data)
-    )
+def stream_file(stream: DeviceStream) -> StreamFile:
+    """A stream as a file holds it: what is issued by binaries as those, the rest as register writes."""
+    d = load_description(stream.instruction_set.description)
     return StreamFile(
-        compiled.instruction_set.name, compiled.device.name, compiled.description_hash, compiled.stream_hash,
-        dict(compiled.parameters), segments, images,
+        stream.instruction_set.name, stream.device.name, stream.description_hash, stream.stream_hash, dict(stream.parameters),
+        tuple(tuple(_parts(d, segment)) for segment in stream.segments), tuple(stream.images()),
     )  # fmt: skip
 
 
-def _parts(d: Description, segment: DeviceSegment) -> tuple[SegmentPart, ...]:
-    parts: list[SegmentPart] = []
-    for first, count, has_form in runs(d, segment.calls) if segment.binaries else [(0, len(segment.calls), False)]:
-        calls = segment.calls[first : first + count]
-        if has_form:
-            parts.append(SegmentPart("binary", count, encode_binary(d, calls)))
-        else:
-            pairs = [pair for call in calls for pair in register_writes(d, call)]
-            parts.append(SegmentPart("writes", count, b"".join(_PAIR.pack(*pair) for pair in pairs)))
-    return tuple(parts)
+def _parts(d: Description, segment: DeviceSegment) -> Iterator[SegmentPart]:
+    calls, at = segment.calls, 0
+    for binary in segment.binaries:
+        if at < binary.first:
+            yield _writes(d, calls[at : binary.first])
+        at = binary.first + binary.count
+        if binary.count:
+            yield SegmentPart("binary", binary.count, encode_binary(d, calls[binary.first : at]))
+    if at < len(calls) or not calls:
+        yield _writes(d, calls[at:])
+
+
+def _writes(d: Description, calls: Sequence[Call]) -> SegmentPart:
+    return SegmentPart("writes", len(calls), b"".join(_PAIR.pack(*pair) for call in calls for pair in register_writes(d, call)))
 
 
 def save(stream: StreamFile, path: Path) -> None:

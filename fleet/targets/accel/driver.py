@@ -23,7 +23,8 @@ from fleet.ir.types import numpy_dtype, shape_of
 from fleet.isa.description import Description
 from fleet.isa.reading.cache import load
 from fleet.isa.resolved import reset_state, resolved, state_after
-from fleet.targets.accel.program import AccelProgram, DeviceSegment, HostStep, value_key
+from fleet.targets.accel.program import AccelProgram, HostStep, value_key
+from fleet.targets.accel.stream import DeviceSegment
 from fleet.targets.bytecode.evaluate import apply
 from fleet.targets.driver import DDR_BASE, HBM_BANK_STEP, HBM_BASE
 from fleet.targets.driver import statements as st

@@ -5,33 +5,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fleet.ir.dialect import op_id
 from fleet.isa import codec
 from fleet.isa.codec_binary import TASKS
 from fleet.isa.reading.cache import load
-from fleet.targets.accel.plan import ActivationBuffer
-from fleet.targets.accel.program import AccelProgram, HostStep
+from fleet.targets.accel.stream import DeviceStream
 
 __all__ = ["aux_listing", "memory_map", "regs_listing"]
 
 
-def regs_listing(compiled: AccelProgram) -> str:
+def regs_listing(stream: DeviceStream) -> str:
     """Lines closed by newlines; numbers are hexadecimal, addresses bytes."""
-    return "\n".join(_lines(compiled)) + "\n"
+    return "\n".join(_lines(stream)) + "\n"
 
 
-def aux_listing(compiled: AccelProgram) -> str:
-    """The same of a stream that was compiled with issue "aux": per binary its cfg_ids, then every task and its words."""
-    return "\n".join(_aux_lines(compiled)) + "\n"
+def aux_listing(stream: DeviceStream) -> str:
+    """The same of a stream that is issued by binaries: per binary its cfg_ids, then every task and its words."""
+    return "\n".join(_aux_lines(stream)) + "\n"
 
 
-def _aux_lines(compiled: AccelProgram) -> Iterator[str]:
-    yield from _head(compiled)
-    d = load(compiled.instruction_set.description)
+def memory_map(stream: DeviceStream) -> str:
+    """Lines closed by newlines: what stands where, and from when to when (`--emit memory-map`)."""
+    return "\n".join([f"{stream.title} on {stream.device.name}", *stream.memory]) + "\n"
+
+
+def _head(stream: DeviceStream) -> Iterator[str]:
+    yield f"# {stream.title} for {stream.device.name} ({stream.instruction_set.name})"
+    yield f"# description {stream.description_hash}"
+    yield f"# stream      {stream.stream_hash}"
+    yield from (f"# {line}" for line in stream.memory)
+    for name, value in stream.parameters.items():
+        yield f"# register {name} = {value:#010x}"
+
+
+def _aux_lines(stream: DeviceStream) -> Iterator[str]:
+    yield from _head(stream)
+    d = load(stream.instruction_set.description)
     seq = 0
-    for step in compiled.steps:
-        if isinstance(step, HostStep):
-            yield f"host {op_id(step.op)}  # {step.op.name}: {compiled.missed[op_id(step.op)]}"
+    for step in stream.steps:
+        if isinstance(step, str):
+            yield f"host {step}"
             continue
         binaries = {b.first: b for b in step.binaries}
         inside = 0
@@ -48,54 +60,12 @@ def _aux_lines(compiled: AccelProgram) -> Iterator[str]:
             inside, seq = max(0, inside - 1), seq + 1
 
 
-def _head(compiled: AccelProgram) -> Iterator[str]:
-    s = compiled.instruction_set
-    yield f"# {compiled.program.source_name} for {compiled.device.name} ({s.name})"
-    yield f"# description {compiled.description_hash}"
-    yield f"# stream      {compiled.stream_hash}"
-    yield from (f"# {line}" for line in _memory(compiled))
-    for name, value in compiled.parameters.items():
-        yield f"# register {name} = {value:#010x}"
-
-
-def memory_map(compiled: AccelProgram) -> str:
-    """Lines closed by newlines: what stands where, and from when to when (`--emit memory-map`)."""
-    return "\n".join([f"{compiled.program.source_name} on {compiled.device.name}", *_memory(compiled)]) + "\n"
-
-
-def _memory(compiled: AccelProgram) -> Iterator[str]:
-    plan, moments = compiled.plan, compiled.moments
-    for space, used in plan.used.items():
-        yield f"{space}: {used:,} of {plan.device.memory[space]:,} bytes{' a port' if space == 'hbm' else ''}"
-    if plan.lives:
-        apart = sum(life.size for life in plan.lives.values())
-        yield f"tensors share {plan.shared:,} bytes: {plan.live:,} are needed at once, {apart:,} if each had its own"
-    yield "memory: space offset bytes what"
-
-    def when(key: str) -> str:
-        life = plan.lives.get(key)
-        if life is None:
-            return ""
-        first = moments[life.first] if life.first < len(moments) else "the end"
-        return f", {first} to {moments[life.last] if life.last < len(moments) else 'the end'}"
-
-    places = [("ddr", b.offset, b.size, _words(b) + when(b.key)) for b in plan.buffers.values()]
-    places += [(c.space, c.offset, c.size, f"constant {c.key}") for c in plan.constants.values()]
-    places += [(a.space, a.offset, a.size, f"area {a.key}") for a in plan.areas.values()]
-    for space, offset, size, what in sorted(places):
-        yield f"  {space:4} {offset:#010x} {size:>10} {what}"
-
-
-def _words(buffer: ActivationBuffer) -> str:
-    return buffer.key if buffer.key.startswith("scratch of ") else f"tensor {buffer.key} {list(buffer.shape)}"
-
-
-def _lines(compiled: AccelProgram) -> Iterator[str]:
-    yield from _head(compiled)
-    s, seq = compiled.instruction_set, 0
-    for step in compiled.steps:
-        if isinstance(step, HostStep):
-            yield f"host {op_id(step.op)}  # {step.op.name}: {compiled.missed[op_id(step.op)]}"
+def _lines(stream: DeviceStream) -> Iterator[str]:
+    yield from _head(stream)
+    s, seq = stream.instruction_set, 0
+    for step in stream.steps:
+        if isinstance(step, str):
+            yield f"host {step}"
             continue
         for call in step.calls:
             rows = "" if call.token_range is None else f", tokens {call.token_range[0]} to {call.token_range[1] - 1}"

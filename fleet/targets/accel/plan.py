@@ -6,15 +6,17 @@ read when its group commits, not from memory as a run leaves it. Constants and a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from fleet.core.address_map import AddressMap, live_bytes, place_lines, when
 from fleet.errors import DeviceError
 from fleet.sdk import Device
-from fleet.targets.liveness import Life, live_bytes
-from fleet.targets.planner import round_up, share
+from fleet.targets.liveness import FOREVER, Life
+from fleet.targets.memory_block import LOADING, MemoryBlock
+from fleet.targets.planner import round_up
 
 __all__ = ["AccelMemoryPlan", "ActivationBuffer", "Area", "ConstantBytes", "DdrTenant"]
 
@@ -75,25 +77,34 @@ class AccelMemoryPlan:
     """Grows while the compiler emits; read-only afterwards.
 
     Attributes:
+        blocks: space -> how it is laid out, in every bank.
         lives: key -> when it is needed, of everything that shares memory.
         buffers: key -> activation tensor or scratch. constants: key -> constant bytes. areas: key -> room without content.
-        used: space -> bytes taken so far (in every bank).
-        shared: bytes of DDR that what has a life shares; live: the most of it that is needed at once.
+        live: the most bytes of what shares memory that are needed at once.
     """
 
     device: Device
+    blocks: dict[str, MemoryBlock] = field(default_factory=dict[str, MemoryBlock])
     lives: dict[str, Life] = field(default_factory=dict[str, Life])
-    shared: int = 0
     live: int = 0
     buffers: dict[str, ActivationBuffer] = field(default_factory=dict)
     constants: dict[str, ConstantBytes] = field(default_factory=dict)
     areas: dict[str, Area] = field(default_factory=dict)
-    used: dict[str, int] = field(default_factory=dict)
 
-    def _take(self, space: str, size: int, align: int, what: str) -> int:
+    @property
+    def used(self) -> dict[str, int]:
+        """Space -> bytes taken so far (in every bank)."""
+        return {space: block.end for space, block in self.blocks.items()}
+
+    @property
+    def shared(self) -> int:
+        """Bytes of DDR that what has a life shares."""
+        return self.blocks["ddr"].shared if "ddr" in self.blocks else 0
+
+    def _check(self, space: str, offset: int, size: int, what: str) -> None:
+        """Raises DeviceError when there is no such memory, or no room in it."""
         if space not in self.device.memory:
             raise DeviceError(f"no memory '{space}' for {what}", where=self.device.name)
-        offset = round_up(self.used.get(space, 0), align)
         room = self.device.memory[space]
         if offset + size > room:
             bank = " a port" if space == "hbm" else ""
@@ -103,20 +114,27 @@ class AccelMemoryPlan:
                 where=self.device.name,
                 hint="use a device with more memory" + ("" if space == "hbm" else " or a smaller batch"),
             )
-        self.used[space] = offset + size
-        return offset
+
+    def _take(self, space: str, size: int, align: int, what: str) -> int:
+        block = self.blocks.get(space) or MemoryBlock(space, _ALIGN)
+        self._check(space, round_up(block.end, align), size, what)
+        self.blocks[space] = block
+        return block.take(what, size, align)
 
     def share(self, tenants: Sequence[DdrTenant]) -> None:
         """Gives every tenant its place; comes first. Raises DeviceError when DDR is too small for them."""
         self.lives = {t.key: t.life for t in tenants}
-        found = share(self.lives, _ALIGN)
+        self.live = live_bytes(self.lives.values())
+        block = MemoryBlock("ddr", _ALIGN)
+        block.expect(self.lives)
+        block.settle()
         for t in tenants:
-            self.buffers[t.key] = ActivationBuffer(t.key, found.offsets[t.key], t.life.size, t.shape, t.dtype)
-        self.live, self.shared = live_bytes(self.lives.values()), found.size
-        if self.shared:
+            self.buffers[t.key] = ActivationBuffer(t.key, block.offset(t.key), t.life.size, t.shape, t.dtype)
+        if block.shared:
             largest = max(self.buffers.values(), key=lambda b: b.size)
             what = f"{len(tenants)} tensors, the largest '{largest.key.removeprefix('%')}' {list(largest.shape)},"
-            self._take("ddr", self.shared, _ALIGN, what)
+            self._check("ddr", 0, block.shared, what)
+            self.blocks["ddr"] = block
 
     def buffer(self, key: str) -> ActivationBuffer:
         """The tensor's place. Raises DeviceError for one that no group names among its activations and results."""
@@ -160,3 +178,31 @@ class AccelMemoryPlan:
         offset = self._take(space, sizes.pop(), align, f"constant '{key}'")
         self.constants[key] = made = ConstantBytes(key, space, offset, data)
         return made
+
+    def address_map(self, steps: int) -> AddressMap:
+        """What stands where and when. steps: of the schedule in which the lives count."""
+        lasting = [("constants", c.key, c.space, c.offset, c.size) for c in self.constants.values()]
+        lasting += [("areas", a.key, a.space, a.offset, a.size) for a in self.areas.values()]
+        placed = [(key, block, space, at, Life(size, LOADING, FOREVER)) for block, key, space, at, size in lasting]
+        return AddressMap.planned(
+            steps, placed + [(key, "tensors", "ddr", self.buffers[key].offset, life) for key, life in self.lives.items()]
+        )
+
+    def lines(self, moments: Sequence[str]) -> Iterator[str]:
+        """What stands where, and from when to when. moments: what runs at every step in which the lives count."""
+        for space, used in self.used.items():
+            yield f"{space}: {used:,} of {self.device.memory[space]:,} bytes{' a port' if space == 'hbm' else ''}"
+        if self.lives:
+            apart = sum(life.size for life in self.lives.values())
+            yield f"tensors share {self.shared:,} bytes: {self.live:,} are needed at once, {apart:,} if each had its own"
+        places = [
+            ("ddr", b.offset, b.size, _words(b) + (when(self.lives[b.key], moments) if b.key in self.lives else ""))
+            for b in self.buffers.values()
+        ]
+        places += [(c.space, c.offset, c.size, f"constant {c.key}") for c in self.constants.values()]
+        places += [(a.space, a.offset, a.size, f"area {a.key}") for a in self.areas.values()]
+        yield from place_lines(places)
+
+
+def _words(buffer: ActivationBuffer) -> str:
+    return buffer.key if buffer.key.startswith("scratch of ") else f"tensor {buffer.key} {list(buffer.shape)}"

@@ -11,13 +11,14 @@ from typing import Any
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
+from fleet.core.address_map import AddressMap
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
-from fleet.isa.issue import Binary
 from fleet.sdk import Call, Device, InstructionSet
 from fleet.targets.accel.plan import AccelMemoryPlan
+from fleet.targets.accel.stream import CallGroup, DeviceSegment, DeviceStream, MemoryImage, segment_bytes
 
-__all__ = ["AccelProgram", "CallGroup", "DeviceSegment", "HostStep", "value_key"]
+__all__ = ["AccelProgram", "HostStep", "value_key"]
 
 
 def value_key(program: Program, value: SSAValue) -> str:
@@ -26,41 +27,6 @@ def value_key(program: Program, value: SSAValue) -> str:
         return "%" + program.arguments[value.index].name
     assert isinstance(value.owner, Operation)
     return op_id(value.owner)
-
-
-@dataclass(frozen=True)
-class CallGroup:
-    """Operations that one pattern turned into calls.
-
-    Attributes:
-        ops: their ids in program order, the last one is what the group computes.
-        calls: the instructions, in order.
-        activations, results: keys of the tensors read and left in device memory (`value_key`).
-    """
-
-    ops: tuple[str, ...]
-    calls: tuple[Call, ...]
-    activations: tuple[str, ...]
-    results: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class DeviceSegment:
-    """Groups that run without the host in between.
-
-    uploads: keys of the tensors that the host has and puts into device memory before the first instruction.
-    binaries: where the binary form of the calls stands in device memory, in order; calls in none are written to the
-        registers. Empty for a stream that is issued by register writes.
-    """
-
-    groups: tuple[CallGroup, ...]
-    uploads: tuple[str, ...] = ()
-    binaries: tuple[Binary, ...] = ()
-
-    @property
-    def calls(self) -> tuple[Call, ...]:
-        """All calls in order."""
-        return tuple(call for group in self.groups for call in group.calls)
 
 
 @dataclass(frozen=True)
@@ -125,21 +91,27 @@ class AccelProgram:
             for name in ([op_id(step.op)] if isinstance(step, HostStep) else [group.ops[-1] for group in step.groups])
         )
 
-    def memory_picture(self) -> dict[str, object]:
-        """What stands where and when, as plain data for `fleet.report.run.address_map`: JSON values."""
-        plan, steps = self.plan, len(self.moments)
-        lasting = [("constants", c.key, c.space, c.offset, c.size) for c in plan.constants.values()]
-        lasting += [("areas", a.key, a.space, a.offset, a.size) for a in plan.areas.values()]
-        shared = [("tensors", key, plan.buffers[key], life) for key, life in plan.lives.items()]
-        return {
-            "steps": steps,
-            "tenants": [
-                *({"key": k, "block": block, "space": space, "address": at, "size": size, "first": -1, "last": steps}
-                  for block, k, space, at, size in lasting),
-                *({"key": k, "block": block, "space": "ddr", "address": b.offset, "size": b.size, "first": life.first,
-                   "last": min(life.last, steps)} for block, k, b, life in shared),
-            ],
-        }  # fmt: skip
+    @property
+    def address_map(self) -> AddressMap:
+        """What stands where and when."""
+        return self.plan.address_map(len(self.moments))
+
+    @property
+    def stream(self) -> DeviceStream:
+        """The instructions, as listings and files have them."""
+        steps = tuple(
+            f"{op_id(s.op)}  # {s.op.name}: {self.missed[op_id(s.op)]}" if isinstance(s, HostStep) else s for s in self.steps
+        )
+        return DeviceStream(
+            self.program.source_name, self.instruction_set, self.device, self.description_hash, self.stream_hash, steps,
+            self.parameters, tuple(self.plan.lines(self.moments)), self._images,
+        )  # fmt: skip
+
+    def _images(self) -> Iterator[MemoryImage]:
+        for constant in self.plan.constants.values():
+            if not (self.device_loads and constant.space == "hbm"):
+                for bank, data in enumerate(constant.data):
+                    yield MemoryImage(constant.space, bank, constant.offset, data.tobytes())
 
     @cached_property
     def stream_hash(self) -> str:
@@ -149,11 +121,7 @@ class AccelProgram:
             if isinstance(step, HostStep):
                 h.update(f"host {op_id(step.op)}\n".encode())
                 continue
-            for call in step.calls:
-                record = [call.instruction, sorted(call.fields.items()), call.ops, call.token_range]
-                h.update(json.dumps(record).encode())
-            for binary in step.binaries:
-                h.update(f"{binary}\n".encode())
+            h.update(segment_bytes(step))
         h.update(json.dumps(sorted(self.parameters.items())).encode())
         for buffer in self.plan.buffers.values():
             h.update(f"{buffer.key} {buffer.offset} {buffer.size} {buffer.shape} {buffer.dtype}\n".encode())

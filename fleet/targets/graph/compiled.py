@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from fleet.isa.issue import Binary
 from fleet.sdk import Call, Device, InstructionSet, Memory
 from fleet.sdk.tasks import GraphTasks, TaskOperand
 from fleet.symbols.expr import Number
+from fleet.targets.accel.stream import CallGroup, DeviceSegment, DeviceStream, MemoryImage, segment_bytes
 from fleet.targets.driver.cpp import DriverLanguage
 from fleet.targets.graph.binary import AuxBinary
 from fleet.targets.graph.constants import GraphConstants
@@ -203,6 +206,27 @@ class CompiledGraph:
             first += count
         return tuple(made)
 
+    def stream(self, **dims: int) -> DeviceStream:
+        """A step's instructions with the memory that they run on, as listings and files have them.
+
+        Raises ModelError for a step that was not planned; its images raise as `images`.
+        """
+        bound = self.bind(dims)
+        calls = self.calls(**dims)
+        groups = tuple(CallGroup((n.name,), calls[n.first : n.first + n.count], (), ()) for n in self.nodes(**dims))
+        segment = DeviceSegment(groups, (), () if self.binary is None else self.binaries(**dims))
+        step = ", ".join(f"{name}={value}" for name, value in bound.items())
+        images = partial(self._images, bound)
+        h = sha256(self.description_hash.encode() + segment_bytes(segment) + json.dumps(sorted(self.parameters.items())).encode())
+        for image in images():
+            h.update(f"{image.space} {image.bank} {image.offset} {len(image.data)}\n".encode())
+            h.update(image.data)
+        memory = self.storage.lines([node.name for node in self.emission.nodes])
+        return DeviceStream(
+            f"{self.name}{f' ({step})' if step else ''}", self.instruction_set, self.device, self.description_hash, h.hexdigest(),
+            (segment,), self.parameters, tuple(memory), images,
+        )  # fmt: skip
+
     # ---- inputs and outputs
 
     def shape_of(self, name: str, **dims: int) -> tuple[int, ...]:
@@ -227,10 +251,11 @@ class CompiledGraph:
 
     # ---- images
 
-    def images(self) -> Iterator[tuple[str, int, int, np.ndarray]]:
+    def images(self, **dims: int) -> Iterator[tuple[str, int, int, np.ndarray]]:
         """(space, bank, offset, bytes) of what memory holds before the first step; constants are made one at a time.
 
-        Constants without data are left out. Raises ModelError for data that does not fit.
+        Constants without data are left out. dims: of the step whose words the binary has; none: `first_step`. Raises ModelError for
+        data that does not fit.
         """
         for place in self.constants.places:
             if self.constants.has_data(place):
@@ -239,7 +264,10 @@ class CompiledGraph:
                     yield place.space, bank, at.address, data
         if self.binary is not None:
             at = self.storage.storages[self.insts]
-            yield at.space, 0, at.address, np.frombuffer(self.get_insts_bin(), np.uint8)
+            yield at.space, 0, at.address, np.frombuffer(self.get_insts_bin(**dims), np.uint8)
+
+    def _images(self, dims: Mapping[str, int]) -> Iterator[MemoryImage]:
+        return (MemoryImage(space, bank, offset, data.tobytes()) for space, bank, offset, data in self.images(**dims))
 
     def loads(self) -> Iterator[tuple[int, np.ndarray, Sequence[Call]]]:
         """(DDR offset, bytes, copies): how the weights get into HBM through the device (setting wt2hbm), piece by piece.
@@ -262,10 +290,10 @@ class CompiledGraph:
         source, target = self.storage.storages[self.staging].address, self.storage.storages[place.storage].address
         return loader(self.device, source, bank, target, place.packing.room.size)
 
-    def get_insts_bin(self) -> bytes:
-        """The binary with the words of `first_step`. Raises DeviceError without Aux mode."""
+    def get_insts_bin(self, **dims: int) -> bytes:
+        """The binary with the words of a step; of `first_step` where none is named. Raises DeviceError without Aux mode."""
         binary = self._aux()
-        return binary.words(list(self.steps.rounds(self.first_step))).tobytes()
+        return binary.words(list(self.steps.rounds(self.bind(dims or self.first_step)))).tobytes()
 
     def write_params(self, folder: str | Path) -> list[Path]:
         """Writes the files that the driver's load function reads: constants bank by bank, and the binary.

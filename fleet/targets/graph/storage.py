@@ -8,16 +8,18 @@ blocks are (`Planner.finish`), as a block may follow another one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from fleet.core.address_map import AddressMap, live_bytes, place_lines, when
 from fleet.errors import DeviceError, ModelError
 from fleet.sdk.tasks import Space
 from fleet.targets.graph.settings import NEEDED_BLOCKS, Blocks, BuildConfig
-from fleet.targets.liveness import FOREVER, Life, live_bytes
-from fleet.targets.planner import SharedRoom, round_up, share
+from fleet.targets.liveness import FOREVER, Life
+from fleet.targets.memory_block import LOADING, MemoryBlock
+from fleet.targets.planner import round_up
 
 __all__ = ["GraphStorage", "Planner", "StoragePlan", "Tenant"]
 
@@ -83,59 +85,39 @@ class StoragePlan:
             lines.append(f"{block:<12} {space:<7} {first:#12x} {size:>15,} {count:>8} {peak:>15,} {lost:>6.1%}")
         return lines
 
-    def picture(self) -> dict[str, object]:
-        """Plain data for `fleet.report.run.address_map`: JSON values."""
-        return {
-            "steps": self.steps,
-            "blocks": [{"name": b, "space": s, "first": f, "end": e} for b, (s, f, e) in self.bases.items()],
-            "tenants": [
-                {
-                    "key": t.key,
-                    "storage": t.storage,
-                    "block": self.storages[t.storage].block,
-                    "space": self.storages[t.storage].space,
-                    "address": self.storages[t.storage].address,
-                    "size": t.life.size,
-                    "first": max(t.life.first, -1),
-                    "last": min(t.life.last, self.steps),
-                }
-                for t in self.tenants
-            ],
-        }
+    def address_map(self) -> AddressMap:
+        """What stands where and when."""
+        return AddressMap.planned(self.steps, ((t.key, *self._place(t.storage), t.life) for t in self.tenants))
 
+    def lines(self, moments: Sequence[str]) -> Iterator[str]:
+        """The blocks, and what stands where from when to when. moments: what runs at every step."""
+        yield from self.report()
+        places: list[tuple[str, int, int, str]] = []
+        for t in self.tenants:
+            block, space, address = self._place(t.storage)
+            stays = t.life.first <= LOADING and t.life.last >= FOREVER
+            places.append((space, address, t.life.size, f"{block} {t.key}{'' if stays else when(t.life, moments)}"))
+        yield from place_lines(places)
 
-LOADING = -2
-"""The step in which constants come into memory, before inputs do (-1)."""
-
-
-@dataclass
-class _Storage:
-    name: str
-    size: int
+    def _place(self, name: str) -> tuple[str, str, int]:
+        storage = self.storages[name]
+        return storage.block, storage.space, storage.address
 
 
 @dataclass
 class _Block:
-    """What stands in a block: lives and places (part, offset in it) by key; storages by place.
-
-    rooms: one a part, of several. shared: bytes up to the end of what was placed; end: behind all that stands there.
-    """
+    """A block of a plan, and the storages in it by their place (part, offset in it): name and size."""
 
     name: str
-    space: str
-    lives: dict[str, Life] = field(default_factory=dict[str, Life])
-    places: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    storages: dict[tuple[int, int], _Storage] = field(default_factory=dict[tuple[int, int], _Storage])
-    rooms: list[SharedRoom] = field(default_factory=list[SharedRoom])
-    shared: int = 0
-    end: int = 0
+    room: MemoryBlock
+    storages: dict[tuple[int, int], tuple[str, int]] = field(default_factory=dict[tuple[int, int], tuple[str, int]])
 
-    def stand(self, key: str, life: Life, place: tuple[int, int]) -> str:
-        """Gives something its storage: its name."""
-        storage = self.storages.setdefault(place, _Storage(f"{self.name}{len(self.storages)}", 0))
-        storage.size, self.end = max(storage.size, life.size), max(self.end, place[1] + life.size)
-        self.lives[key], self.places[key] = life, place
-        return storage.name
+    def store(self, key: str) -> str:
+        """Gives something that has its place a storage: its name."""
+        place = self.room.places[key]
+        name, size = self.storages.get(place, (f"{self.name}{len(self.storages)}", 0))
+        self.storages[place] = name, max(size, self.room.lives[key].size)
+        return name
 
 
 class Planner:
@@ -171,56 +153,51 @@ class Planner:
             ModelError: the block has no base, or other tensors of it stand in another memory.
             DeviceError: what the parts of the space hold does not fit.
         """
-        found, unit = self._block(block, space, key), self._unit(space)
-        size = round_up(max(size, 1), unit)
+        found = self._block(block, space, key)
+        size = round_up(max(size, 1), found.room.align)
         life = Life(size, first, last) if self.config.ping_pong(block) else Life(size, LOADING, FOREVER)
-        parts = self.spaces[space].parts
-        if parts > 1:
+        if found.room.parts == 1:
+            found.room.expect({key: life})
+        else:
             # What is computed later depends on whether and where this fits.
-            found.rooms = found.rooms or [SharedRoom(unit) for _ in range(parts)]
-            allowed = sorted((p for p in range(parts) if p not in avoid), key=lambda p: p != prefer)
-            free = {p: found.rooms[p].free(life) for p in allowed}
-            part = next((p for p, at in free.items() if at + size <= self.spaces[space].size // parts), None)
-            if part is None:
+            allowed = sorted((p for p in range(found.room.parts) if p not in avoid), key=lambda p: p != prefer)
+            if not found.room.place(key, life, allowed):
                 raise DeviceError(self._full(found, life, avoid), where=f"{WHERE}, block '{block}', '{key}'")
-            found.rooms[part].take(life, free[part])
-            found.places[key] = part, free[part]
-        found.lives[key], self._of[key] = life, found
+        self._of[key] = found
 
     def part(self, key: str) -> int:
         """The part in which something stands, of a space with several."""
-        return self._of[key].places[key][0]
+        return self._of[key].room.places[key][0]
 
     def settle(self) -> None:
         """All that was placed gets its storage."""
         for block in self._blocks.values():
-            if not block.rooms:
-                block.places = {k: (0, at) for k, at in share(block.lives, self._unit(block.space)).offsets.items()}
-            for key in sorted(block.places, key=lambda key: block.places[key]):
-                block.stand(key, block.lives[key], block.places[key])
-            block.shared = block.end
+            block.room.settle()
+            for key in sorted(block.room.places, key=lambda key: block.room.places[key]):
+                block.store(key)
 
     def storage(self, key: str) -> str:
         """The name of the storage in which something stands, when all is settled."""
         block = self._of[key]
-        return block.storages[block.places[key]].name
+        return block.storages[block.room.places[key]][0]
 
     def take(self, key: str, block: str, space: str, size: int) -> str:
         """Room that nothing shares, for a constant, behind all that is there: the name of its storage. Raises as `place`."""
         found = self._block(block, space, key)
-        life = Life(round_up(max(size, 1), self._unit(space)), LOADING, FOREVER)
-        return found.stand(key, life, (0, found.end))
+        found.room.take(key, round_up(max(size, 1), found.room.align))
+        return found.store(key)
 
     def stage(self, block: str, space: str, size: int) -> str:
         """Room that is used only while constants come into memory, when nothing else of the block is: the name of its storage."""
         found = self._block(block, space, "staging")
-        life = Life(round_up(size, self._unit(space)), LOADING, LOADING)
-        behind = life.size > found.shared < found.end
-        return found.stand("staging", life, (0, found.end if behind else 0))
+        life = Life(round_up(size, found.room.align), LOADING, LOADING)
+        behind = life.size > found.room.shared < found.room.end
+        found.room.stand("staging", life, found.room.end if behind else 0)
+        return found.store("staging")
 
     def names(self) -> list[str]:
         """The storages so far."""
-        return [storage.name for block in self._blocks.values() for storage in block.storages.values()]
+        return [name for block in self._blocks.values() for name, _ in block.storages.values()]
 
     def finish(self, steps: int) -> StoragePlan:
         """The plan, with addresses.
@@ -235,13 +212,12 @@ class Planner:
             self._place(name, storages, bases)
         used = {b: bases[b] for b in self._bases if b in self._blocks}
         self._check_apart(used)
-        tenants = [Tenant(k, b.storages[at].name, b.lives[k]) for b in self._blocks.values() for k, at in b.places.items()]
+        tenants = [
+            Tenant(key, b.storages[at][0], b.room.lives[key]) for b in self._blocks.values() for key, at in b.room.places.items()
+        ]
         return StoragePlan(storages, tuple(sorted(tenants, key=lambda t: t.life.first)), used, steps)
 
     # ---- blocks
-
-    def _unit(self, space: str) -> int:
-        return max(self.config.align, self.spaces[space].align)
 
     def _block(self, name: str, space: str, key: str) -> _Block:
         if name not in self._bases:
@@ -252,19 +228,21 @@ class Planner:
             )
         if space not in self.spaces:
             raise DeviceError(f"no memory '{space}' for '{key}'", where=self.device)
-        block = self._blocks.setdefault(name, _Block(name, space))
-        if block.space != space:
-            what = f"block '{name}' stands in {block.space}, '{key}' wants {space}"
+        memory = self.spaces[space]
+        align, part_bytes = max(self.config.align, memory.align), memory.size // memory.parts
+        block = self._blocks.setdefault(name, _Block(name, MemoryBlock(space, align, memory.parts, part_bytes)))
+        if block.room.space != space:
+            what = f"block '{name}' stands in {block.room.space}, '{key}' wants {space}"
             raise ModelError(what, where=WHERE, hint="give it a block of its own")
         return block
 
     def _full(self, block: _Block, life: Life, avoid: Collection[int]) -> str:
-        space = self.spaces[block.space]
-        if len(set(avoid)) >= space.parts:
-            return f"its operands stand in all {space.parts} parts of {block.space}, a result needs another one than they have"
-        part = f"a part has {space.size // space.parts:,}, beside what lives meanwhile"
+        room = block.room
+        if len(set(avoid)) >= room.parts:
+            return f"its operands stand in all {room.parts} parts of {room.space}, a result needs another one than they have"
+        part = f"a part has {room.part_bytes:,}, beside what lives meanwhile"
         operands = f"; part {' and '.join(map(str, avoid))} has its operands" if avoid else ""
-        return f"{life.size:,} bytes of {block.space} do not fit: {part}{operands}"
+        return f"{life.size:,} bytes of {room.space} do not fit: {part}{operands}"
 
     # ---- addresses
 
@@ -288,29 +266,28 @@ class Planner:
         if block is None:
             bases[name] = (before, first, first)
             return
-        if before and before != block.space:
-            what = f"block '{name}' follows '{base}', which stands in {before}, and stands in {block.space}"
+        room = block.room
+        if before and before != room.space:
+            what = f"block '{name}' follows '{base}', which stands in {before}, and stands in {room.space}"
             raise ModelError(what, where=WHERE, hint="give it an address of its own")
-        space = self.spaces[block.space]
-        if space.parts > 1 and (first != 0 or any(b.space == block.space for b in self._blocks.values() if b is not block)):
-            what = f"block '{name}' does not have all of {block.space} from address 0 on, which stands in {space.parts} parts"
+        if room.parts > 1 and (first != 0 or any(b.room.space == room.space for b in self._blocks.values() if b is not block)):
+            what = f"block '{name}' does not have all of {room.space} from address 0 on, which stands in {room.parts} parts"
             raise ModelError(what, where=WHERE, hint="use one block for it, and give it the address 0")
-        first = end = round_up(first, self._unit(block.space))
-        part_bytes = space.size // space.parts
-        for (part, at), room in sorted(block.storages.items(), key=lambda item: item[0]):
-            storage = GraphStorage(room.name, name, block.space, first + part * part_bytes + at, room.size, part)
-            storages[room.name], end = storage, max(end, storage.end)
-        if end > space.size:
+        first = end = round_up(first, room.align)
+        for (part, at), (called, size) in sorted(block.storages.items()):
+            storages[called] = made = GraphStorage(called, name, room.space, first + part * room.part_bytes + at, size, part)
+            end = max(end, made.end)
+        if end > self.spaces[room.space].size:
             raise DeviceError(
-                self._too_large(block, storages, first, end), where=f"{WHERE}, block '{name}'", hint=_HINT.get(block.space)
+                self._too_large(block, storages, first, end), where=f"{WHERE}, block '{name}'", hint=_HINT.get(room.space)
             )
-        bases[name] = (block.space, first, end)
+        bases[name] = (room.space, first, end)
 
     def _too_large(self, block: _Block, storages: Mapping[str, GraphStorage], first: int, end: int) -> str:
-        bank = " a bank" if block.space == "hbm" else ""
-        size = self.spaces[block.space].size
-        over = next(storages[s.name] for s in block.storages.values() if storages[s.name].end > size)
-        has = f"{self.device} has {size:#x} of {block.space}{bank}"
+        space = block.room.space
+        bank, size = " a bank" if space == "hbm" else "", self.spaces[space].size
+        over = next(storages[name] for name, _ in block.storages.values() if storages[name].end > size)
+        has = f"{self.device} has {size:#x} of {space}{bank}"
         whole = f"the block begins at {first:#x} and takes {end - first:,} bytes{bank}"
         return f"storage '{over.name}' of {over.size:,} bytes{bank} ends at {over.end:#x}, {has}; {whole}"
 

@@ -20,7 +20,8 @@ from fleet.ir.dialect import ElementOp, FleetOp, PrintOp, RegionOp, name_of, op_
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.liveness import FOREVER, Life, Lives
-from fleet.targets.planner import round_up, share
+from fleet.targets.memory_block import MemoryBlock
+from fleet.targets.planner import round_up
 from fleet.targets.riscv.views import view_of
 
 CODE_BASE = 0x8000_0000
@@ -166,23 +167,20 @@ def dtype_of(type_: Attribute) -> np.dtype | None:
     return dtype if dtype.name in DTYPES else None
 
 
-class _Cursor:
-    """Allocates addresses in ascending order."""
+class _Regions:
+    """Regions in ascending order, with an unmapped page between. block: of the one that is being filled, from `start`."""
 
     def __init__(self, address: int) -> None:
-        self.address = address
-        self.start = address
-        self.regions: list[Region] = []
+        self.start, self.block = address, MemoryBlock("ram", ALIGN)
+        self.closed: list[Region] = []
 
-    def take(self, size: int) -> int:
-        address = round_up(self.address, ALIGN)
-        self.address = address + size
-        return address
+    def take(self, key: str, size: int) -> int:
+        return self.start + self.block.take(key, size)
 
     def close(self, name: str, *, writable: bool) -> None:
-        end = round_up(self.address, PAGE)
-        self.regions.append(Region(name, self.start, end - self.start, writable))
-        self.address = self.start = end + PAGE
+        end = round_up(self.start + self.block.end, PAGE)
+        self.closed.append(Region(name, self.start, end - self.start, writable))
+        self.start, self.block = end + PAGE, MemoryBlock("ram", ALIGN)
 
 
 Workspace = Callable[[FleetOp, Sequence[Buffer]], int]
@@ -204,7 +202,7 @@ def make_plan(program: Program, workspace: Workspace, *, keep: bool = True) -> t
         DeviceError: the target lacks a dtype or shape, two operations have one id, or the program needs more than 2 GiB.
     """
     of: dict[SSAValue, Buffer] = {}
-    cursor = _Cursor(CODE_BASE + CODE_SPACE)
+    memory = _Regions(CODE_BASE + CODE_SPACE)
     groups: dict[str, dict[str, Buffer]] = {"weight": {}, "input": {}}
     block = program.function.body.block
     for kind, region in (("weight", "weights"), ("input", "inputs")):
@@ -219,28 +217,27 @@ def make_plan(program: Program, workspace: Workspace, *, keep: bool = True) -> t
                     where=program.source_name,
                     hint="cast it in the model",
                 )
-            buffer = replace(buffer, address=cursor.take(buffer.nbytes))
+            buffer = replace(buffer, address=memory.take(argument.name, buffer.nbytes))
             of[value] = groups[kind][argument.name] = buffer
-        cursor.close(region, writable=False)
-    arena = _Arena(program, of, cursor.address, keep=keep)
+        memory.close(region, writable=False)
+    arena = _Arena(program, of, memory, keep=keep)
     results = arena.place()
-    cursor.take(arena.size)
-    cursor.close("results", writable=True)
+    memory.close("results", writable=True)
     scratch_bytes = max((workspace(op, arena.used(op)) for op in arena.code), default=0)
-    scratch = (cursor.take(scratch_bytes), scratch_bytes)
-    cursor.close("scratch", writable=True)
-    low = cursor.take(STACK_BYTES)
+    scratch = (memory.take("scratch", scratch_bytes), scratch_bytes)
+    memory.close("scratch", writable=True)
+    low = memory.take("stack", STACK_BYTES)
     stack = (low, low + STACK_BYTES)
-    cursor.close("stack", writable=True)
-    if cursor.address - CODE_BASE > LIMIT:
-        have = (cursor.address - CODE_BASE) >> 20
+    memory.close("stack", writable=True)
+    if memory.start - CODE_BASE > LIMIT:
+        have = (memory.start - CODE_BASE) >> 20
         raise DeviceError(
             f"the model needs {have} MiB; the RISC-V program reaches {LIMIT >> 20} MiB",
             where=program.source_name,
             hint="use a smaller batch",
         )
     outputs = tuple((name, of[value]) for name, value in zip(program.outputs, program.returned(), strict=True))
-    regions = tuple(region for region in cursor.regions if region.size)
+    regions = tuple(region for region in memory.closed if region.size)
     plan = MemoryPlan(
         groups["weight"], groups["input"], results, scratch, stack, regions, outputs, kept=keep, lives=arena.lives,
         tuples=frozenset(op_id(op) for op in arena.code if isinstance(op, RegionOp)),
@@ -251,9 +248,8 @@ def make_plan(program: Program, workspace: Workspace, *, keep: bool = True) -> t
 class _Arena:
     """The results of a program: which are views, how long each lives, and its place."""
 
-    def __init__(self, program: Program, of: dict[SSAValue, Buffer], base: int, *, keep: bool) -> None:
-        self.program, self.of, self.base = program, of, base
-        self.size = 0
+    def __init__(self, program: Program, of: dict[SSAValue, Buffer], memory: _Regions, *, keep: bool) -> None:
+        self.program, self.of, self._memory = program, of, memory
         self.code: list[FleetOp] = []
         self.lives: tuple[tuple[str, int, int, int, int], ...] = ()
         self._views: dict[SSAValue, tuple[SSAValue, int]] = {}
@@ -284,12 +280,11 @@ class _Arena:
             self._define(op, buffer, n)
             if self._keep or result in self._forever:
                 self._lives.use(result, FOREVER)
-        lives = self._lives.of
-        found = share({v: Life(self.of[v].nbytes, *ends) for v, ends in lives.items()}, ALIGN)
-        self.size = found.size
-        base = round_up(self.base, ALIGN)
-        for value, at in found.offsets.items():
-            self.of[value] = replace(self.of[value], address=base + at)
+        lives, block = self._lives.of, self._memory.block
+        block.expect({self.of[v].name: Life(self.of[v].nbytes, *ends) for v, ends in lives.items()})
+        block.settle()
+        for value in lives:
+            self.of[value] = replace(self.of[value], address=self._memory.start + block.offset(self.of[value].name))
         self.lives = tuple((self.of[v].name, self.of[v].address, self.of[v].nbytes, *ends) for v, ends in lives.items())
         for value, (source, offset) in self._views.items():
             self.of[value] = replace(self.of[value], address=self.of[source].address + offset)

@@ -144,7 +144,7 @@ def test_an_attention_that_the_device_has_not(changes: dict[str, object], reason
     given = {"heads": 2, **changes}
     program = attention(**changes) if given["heads"] == 2 else narrow_heads()
     assert missed(program)["y"].startswith(reason)
-    assert f"host y  # fleet.attention: {reason}" in regs_listing(compiled(program))
+    assert f"host y  # fleet.attention: {reason}" in regs_listing(compiled(program).stream)
 
 
 def narrow_heads() -> Program:

@@ -81,7 +81,7 @@ def test_hash_and_cache(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_listing_shows_every_instruction_and_write() -> None:
     compiled = compile_accel(digits(), SET, SMALL)
-    text = regs_listing(compiled)
+    text = regs_listing(compiled.stream)
     assert compiled.description_hash in text
     assert compiled.stream_hash in text
     assert text.count("<-") == 3 * 32

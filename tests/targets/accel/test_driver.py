@@ -25,7 +25,7 @@ from fleet.isa.resolved import resolved
 from fleet.sdk import Device, Layout, StateRegister
 from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.driver import host_source
-from fleet.targets.accel.program import DeviceSegment
+from fleet.targets.accel.stream import DeviceSegment
 from fleet.targets.driver import include_dir
 from fleet.targets.riscv.faults import RuntimeFault
 

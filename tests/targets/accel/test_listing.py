@@ -17,7 +17,7 @@ SET, SMALL = find_device("hbm_small")
 @pytest.mark.parametrize("issue", ["regs", "aux"])
 def test_instructions_are_numbered_in_the_order_of_the_stream(issue: str) -> None:
     compiled = compile_accel(digits(), SET, SMALL, {"issue": issue})
-    text = aux_listing(compiled) if issue == "aux" else regs_listing(compiled)
+    text = aux_listing(compiled.stream) if issue == "aux" else regs_listing(compiled.stream)
     numbered = re.findall(r"^(\d+): (\w+)", text, re.MULTILINE)
     assert numbered == [(str(i), c.instruction) for i, c in enumerate(compiled.calls)]
     assert len(numbered) == 3
@@ -25,7 +25,7 @@ def test_instructions_are_numbered_in_the_order_of_the_stream(issue: str) -> Non
 
 def test_the_memory_map_names_every_place_and_its_time() -> None:
     compiled = compile_accel(digits(), SET, SMALL)
-    lines = memory_map(compiled).splitlines()
+    lines = memory_map(compiled.stream).splitlines()
     apart = sum(life.size for life in compiled.plan.lives.values())
     shared, live = compiled.plan.shared, compiled.plan.live
     assert f"tensors share {shared:,} bytes: {live:,} are needed at once, {apart:,} if each had its own" in lines
@@ -38,10 +38,9 @@ def test_the_memory_map_names_every_place_and_its_time() -> None:
 
 def test_the_picture_holds_what_the_list_holds() -> None:
     compiled = compile_accel(digits(), SET, SMALL)
-    steps, tenants = compiled.memory_picture()["steps"], compiled.memory_picture()["tenants"]
-    assert steps == len(compiled.moments) == 3
-    assert isinstance(tenants, list)
-    drawn = {(t["block"], t["key"]): (t["address"], t["size"]) for t in tenants}
+    found = compiled.address_map
+    assert found.steps == len(compiled.moments) == 3
+    drawn = {(p.block, p.key): (p.address, p.size) for p in found.pieces}
     assert drawn == {
         **{("tensors", k): (compiled.plan.buffers[k].offset, life.size) for k, life in compiled.plan.lives.items()},
         **{("constants", c.key): (c.offset, c.size) for c in compiled.plan.constants.values()},

@@ -19,7 +19,8 @@ from fleet.targets.accel import compile as module
 from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.lives import lifetimes
 from fleet.targets.accel.plan import AccelMemoryPlan, DdrTenant
-from fleet.targets.accel.program import AccelProgram, DeviceSegment, HostStep, value_key
+from fleet.targets.accel.program import AccelProgram, HostStep, value_key
+from fleet.targets.accel.stream import DeviceSegment
 from fleet.targets.liveness import Life
 from fleet.transforms.place import Node
 

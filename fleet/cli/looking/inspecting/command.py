@@ -13,7 +13,7 @@ import click
 from fleet.cli.looking.inspecting.kinds import refusal
 from fleet.cli.looking.inspecting.page import InspectRequest, Page
 from fleet.cli.model import data_options, onnx_options
-from fleet.core.json_values import Json
+from fleet.core.codec import Json
 from fleet.errors import FleetError
 
 __all__ = ["CommandOutput", "on_a_file"]

@@ -19,8 +19,8 @@ from fleet.cli.looking.inspecting.page import InspectedFile, InspectRequest, Pag
 from fleet.cli.looking.inspecting.programs import compile_into, onnx_model, python_model
 from fleet.cli.looking.inspecting.rows import listed
 from fleet.cli.looking.inspecting.sets import description_file, installed_set
+from fleet.core.codec import Json
 from fleet.core.file_kinds import kind_of, refuse_foreign, remedy
-from fleet.core.json_values import Json
 from fleet.errors import FleetError, ModelError
 
 __all__ = ["inspect", "refusal"]

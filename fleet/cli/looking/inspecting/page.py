@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fleet.core.json_values import Json
+from fleet.core.codec import Json
 from fleet.errors import FleetError
 
 if TYPE_CHECKING:

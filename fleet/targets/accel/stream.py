@@ -1,0 +1,92 @@
+"""Instructions in order with the memory that they run on, whatever they were compiled from: what is listed, stored and run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from fleet.isa.issue import Binary
+from fleet.sdk import Call, Device, InstructionSet
+
+__all__ = ["CallGroup", "DeviceSegment", "DeviceStream", "MemoryImage", "segment_bytes"]
+
+
+@dataclass(frozen=True)
+class CallGroup:
+    """Operations that one pattern turned into calls.
+
+    Attributes:
+        ops: their ids in program order, the last one is what the group computes.
+        calls: the instructions, in order.
+        activations, results: keys of the tensors read and left in device memory (`value_key`).
+    """
+
+    ops: tuple[str, ...]
+    calls: tuple[Call, ...]
+    activations: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DeviceSegment:
+    """Groups that run without the host in between.
+
+    uploads: keys of the tensors that the host has and puts into device memory before the first instruction.
+    binaries: where the binary form of the calls stands in device memory, in order; calls in none are written to the
+        registers. Empty for a stream that is issued by register writes.
+    """
+
+    groups: tuple[CallGroup, ...]
+    uploads: tuple[str, ...] = ()
+    binaries: tuple[Binary, ...] = ()
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """All calls in order."""
+        return tuple(call for group in self.groups for call in group.calls)
+
+
+@dataclass(frozen=True)
+class MemoryImage:
+    """Bytes that stand in memory before the first instruction."""
+
+    space: str
+    bank: int
+    offset: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class DeviceStream:
+    """A whole program, or one step of a graph.
+
+    Attributes:
+        title: the model, and the step.
+        description_hash: of description, semantics and device. stream_hash: of everything that a run depends on.
+        steps: in order; a text says what the host does between two segments.
+        parameters: parameter register -> value, for the whole run.
+        memory: lines that say what stands where.
+        images: makes what memory holds before the first instruction.
+    """
+
+    title: str
+    instruction_set: InstructionSet
+    device: Device
+    description_hash: str
+    stream_hash: str
+    steps: tuple[DeviceSegment | str, ...]
+    parameters: Mapping[str, int]
+    memory: tuple[str, ...]
+    images: Callable[[], Iterator[MemoryImage]]
+
+    @property
+    def segments(self) -> tuple[DeviceSegment, ...]:
+        """What the device runs, in order."""
+        return tuple(step for step in self.steps if isinstance(step, DeviceSegment))
+
+
+def segment_bytes(segment: DeviceSegment) -> bytes:
+    """The instructions of a segment, and where their binaries stand, for a hash."""
+    calls = (json.dumps([c.instruction, sorted(c.fields.items()), c.ops, c.token_range]).encode() for c in segment.calls)
+    return b"".join(calls) + b"".join(f"{binary}\n".encode() for binary in segment.binaries)

@@ -141,9 +141,9 @@ class CompiledContestant:
 
 def compile_model(
     loaded: LoadedLanguageModel, plan: ModelOptions, device: Device, choice: Quantisation, *, aux: bool, name: str = "model",
-    progress: Callable[[float, str], None] | None = None,
+    wt2hbm: bool = False, progress: Callable[[float, str], None] | None = None,
 ) -> CompiledContestant:  # fmt: skip
-    """Quantise, compile and pack a model.
+    """Quantise, compile and pack a model. aux, wt2hbm: as for `fleet.targets.graph.build.build`.
 
     Raises:
         DeviceError: the device cannot run or hold it.
@@ -162,9 +162,8 @@ def compile_model(
     program = build_model(weights.config, weights, plan)
     model = build_model(weights.config, weights, replace(plan, host_head=True)) if choice.host else program
     typed = infer_type(model.root, device, attrs={"last_token": model.last_token})
-    module = build(
-        typed, name=name, aux=aux, build_config={"align": _PAGE, "spill": True}, options=quantised.options, device=device
-    )
+    config = {"align": _PAGE, "spill": True, "wt2hbm": wt2hbm}
+    module = build(typed, name=name, aux=aux, build_config=config, options=quantised.options, device=device)
     rounded = GraphWeights(_in_half, f"{weights.digest} in FP16")
     head = weights["head"] if choice.host else None
     return CompiledContestant(model, module, tuple(load_images(module)), program, rounded, head)

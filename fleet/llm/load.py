@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from fleet.core.file_kinds import refuse_foreign
+from fleet.core.file_kinds import kind_of, refuse_foreign
 from fleet.errors import ModelError
 from fleet.llm.config import ARCHITECTURES
 from fleet.llm.files.cache import model_file
@@ -16,7 +16,7 @@ from fleet.llm.files.fetch import LANGUAGE_MODELS
 from fleet.llm.tiny import FIRST_BYTE, VOCABULARY, tiny_model
 from fleet.llm.weights import ModelWeights
 
-__all__ = ["LoadedLanguageModel", "TextModel", "TinyTokenizer", "load_model", "model_file"]
+__all__ = ["LoadedLanguageModel", "TextModel", "TinyTokenizer", "is_language_model", "load_model", "model_file"]
 
 
 _OWN = ("gguf", "language-model", "folder", "python", "text", "json", "empty", "unknown", "special")
@@ -82,6 +82,14 @@ class TinyTokenizer:
     def decode(self, tokens: Iterable[int]) -> str:
         """Return the text of tokens."""
         return b"".join(self.token_bytes(int(t)) for t in tokens).decode("utf-8", "replace")
+
+
+def is_language_model(spec: str) -> bool:
+    """Whether `load_model` is for it: a name of one, a GGUF file, or a folder with a language model."""
+    path = Path(spec)
+    if not path.exists():
+        return spec in LANGUAGE_MODELS or spec.partition("-")[0] == "tiny"
+    return kind_of(path).name in ("gguf", "language-model")
 
 
 def load_model(spec: str) -> LoadedLanguageModel:

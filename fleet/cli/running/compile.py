@@ -20,6 +20,7 @@ Examples:
   fleet compile --validation examples/add_sample.py
   fleet compile --emit accel-regs examples/digits/model.py:forward --weights examples/digits/weights.npz --device hbm_small
   fleet compile --emit memory-map examples/digits/model.py:forward --weights examples/digits/weights.npz --device hbm_small
+  fleet compile --emit hpp tiny --device hbm_small -o tiny.h
   fleet compile --emit bytecode examples/add_sample.py -o add.fbc && fleet run add.fbc
   fleet compile --emit bytecode --dynamic N examples/digits/model.py:forward --weights examples/digits/weights.npz -o digits.fbc
   fleet compile --emit onnx examples/digits/model.py:forward --weights examples/digits/weights.npz -o digits.onnx
@@ -84,7 +85,10 @@ def command(
     issue: str,
     load: str,
 ) -> int:
-    """Compile MODEL (path.py:function, or path.py for a script); print a stage, run it, check it."""
+    """Compile MODEL (path.py:function, path.py for a script, an ONNX file); print a stage, run it, check it.
+
+    Of a language model (as for `fleet generate`) the accelerator's stages are shown, for a step of --batch tokens.
+    """
     if only_compile and (vm or validation):
         raise FleetError("nothing runs", where="--only-compile", hint="leave out --vm and --validation, or --only-compile")
     run = not only_compile and (vm or backend is not None or runner is not None)
@@ -94,12 +98,17 @@ def command(
         raise FleetError("only an ONNX file has external data", where="--external-data", hint="write one: --emit onnx -o NAME.onnx")
     if out is not None and stage is None:
         raise FleetError("no stage is named to be written", where="-o", hint="name one with --emit")
-    return execute(
-        CompileRequest(
-            model=model, stage=stage, weights=weights, input_path=input_path, seed=seed, batch=batch, device=device,
-            dynamic="all" in dynamic or dynamic,
-            lowering=lowering(group, issue, load), pipeline=pipeline or ("vm" if opt else None), verify_each=verify_each,
-            backend=backend or "python", runner=runner or "vm", run=run, validation=validation, out=out, dumps=dumps,
-            before=before, after=after, external_data=external_data,
-        )
+    request = CompileRequest(
+        model=model, stage=stage, weights=weights, input_path=input_path, seed=seed, batch=batch, device=device,
+        dynamic="all" in dynamic or dynamic,
+        lowering=lowering(group, issue, load), pipeline=pipeline or ("vm" if opt else None), verify_each=verify_each,
+        backend=backend or "python", runner=runner or "vm", run=run, validation=validation, out=out, dumps=dumps,
+        before=before, after=after, external_data=external_data,
     )  # fmt: skip
+    from fleet.llm.load import is_language_model
+
+    if is_language_model(model):
+        from fleet.cli.running.compile_language_model import execute_language_model
+
+        return execute_language_model(request)
+    return execute(request)

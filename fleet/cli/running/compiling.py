@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fleet.transforms.passes import Pass
     from fleet.transforms.pipeline import PassHooks
 
-__all__ = ["CompileRequest", "execute"]
+__all__ = ["CompileRequest", "execute", "show"]
 
 _DUMPED: Mapping[str, str] = {"token": "token.txt", "ast": "ast.txt", "ir": "ir.mlir"}
 _DUMPED_LATER: Mapping[str, str] = {"mlir": "mlir.mlir", "vm": "vm.txt", "bytecode": "bytecode.txt"}
@@ -30,7 +30,7 @@ class CompileRequest:
     """A request of the command line.
 
     Attributes:
-        model: "path.py:function" or "path.py".
+        model: "path.py:function", "path.py", or a file.
         stage: printed, or written to `out`; None for nothing.
         module_only: print only the bytecode module, without the listing, as the seeds' command line does.
         weights, input_path, seed, batch, dynamic: as `load_model`.
@@ -74,7 +74,7 @@ def execute(request: CompileRequest) -> int:
     """Carry out the request. Returns the exit code: 1 if a validation failed, else 0. Raises FleetError."""
     engine = _engine(request)
     if request.stage in ("token", "ast") and request.dumps is None and not request.run and not request.validation:
-        _show(source_stage(request.stage, request.model), request.out)
+        show(source_stage(request.stage, request.model), request.out)
         return 0
     if request.runner == "interpreter" and request.run and request.stage is None and request.model.endswith(".py"):
         return _interpret(request.model, {}, ())  # the compiler might refuse what the interpreter accepts
@@ -156,10 +156,11 @@ def _stage(request: CompileRequest, stage: str, compiled: Compiled) -> None:
         text = f"{compiled.bytecode()}\n"
     else:
         text = compiled.text(stage, device=request.device, lowering=request.lowering)
-    _show(text, request.out)
+    show(text, request.out)
 
 
-def _show(text: str, out: Path | None) -> None:
+def show(text: str, out: Path | None) -> None:
+    """Print text, or write it to a file."""
     if out is None:
         click.echo(text, nl=False)
         return

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 
-from fleet.engines.accel import load_constants
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssBackend
 from fleet.engines.rtl import RtlBackend
@@ -45,8 +44,7 @@ def race(name: str, tokens: int, chout: int, rounds: int) -> tuple[float, float,
         model.write_text(MODEL)
         compiled = compile_accel(load(f"{model}:forward", weights, inputs), instruction_set, device, {})
         calls = list(compiled.calls)
-        memory = MappedMemory(device, Path(folder) / "memory")
-        load_constants(compiled, memory)
+        memory = MappedMemory.fresh(device, Path(folder) / "memory", compiled.images(), compiled.registers)
         packed = instruction_set.layout.pack(inputs["a"])
         memory.view("ddr", compiled.plan.buffers["%a"].offset, packed.size)[:] = packed
         functional, backend = IssBackend(), RtlBackend()

@@ -8,7 +8,6 @@ the host has, and unpacked when the host (or the trace) needs what the device ha
 from __future__ import annotations
 
 import io
-import shutil
 import time
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -27,12 +26,10 @@ from fleet.engines.backend import Backend, Snapshot
 from fleet.engines.base import RunOptions
 from fleet.engines.execute import execute_calls
 from fleet.engines.trace import Commit, Trace
-from fleet.errors import ComparisonFailure, DeviceError, FleetError
+from fleet.errors import ComparisonFailure, DeviceError
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, RegionOp, op_id
 from fleet.ir.program import Program
-from fleet.isa.description import parameter_values
 from fleet.isa.memory import MappedMemory
-from fleet.isa.reading.cache import load as load_description
 from fleet.isa.registry import description_hash, find_device
 from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.program import AccelProgram, HostStep, value_key
@@ -43,7 +40,6 @@ from fleet.targets.printed import show
 __all__ = [
     "check_description",
     "check_work",
-    "load_constants",
     "run_accel",
     "run_compiled",
     "run_group_locally",
@@ -129,38 +125,6 @@ def _workdir(given: Path | None) -> Generator[Path]:
         yield folder
 
 
-def _fresh_memory(compiled: AccelProgram, folder: Path, *, hbm: bool = True) -> MappedMemory:
-    """Zeroed images with the constants (hbm: also those in HBM).
-
-    Checks the room on the disk first: a mapped file that cannot grow kills the process.
-    """
-    images = folder / "memory"
-    try:
-        if images.exists():
-            shutil.rmtree(images)
-        images.mkdir(parents=True)
-        ports = compiled.device.parameters.get("HbmPorts", 1)
-        needed = sum(size * (ports if space == "hbm" else 1) for space, size in compiled.plan.used.items())
-        free = shutil.disk_usage(images).free
-        if free < needed + (1 << 20):
-            raise FleetError(f"{needed:,} bytes needed for memory images, {free:,} free", where=str(images), hint="make room")
-        memory = MappedMemory(compiled.device, images)
-    except OSError as error:
-        raise FleetError(f"cannot make the memory images ({error.strerror})", where=str(images)) from error
-    load_constants(compiled, memory, hbm=hbm)
-    return memory
-
-
-def load_constants(compiled: AccelProgram, memory: MappedMemory, *, hbm: bool = True) -> None:
-    """Writes all constants of the plan and the parameter registers; without `hbm` those of HBM are left to the stream."""
-    memory.set_registers(parameter_values(load_description(compiled.instruction_set.description), compiled.parameters))
-    for constant in compiled.plan.constants.values():
-        if constant.space == "hbm" and not hbm:
-            continue
-        for bank, data in enumerate(constant.data):
-            memory.view(constant.space, constant.offset, data.size, bank)[:] = data
-
-
 def _store(compiled: AccelProgram, memory: MappedMemory, key: str, array: np.ndarray) -> None:
     buffer = compiled.plan.buffers[key]
     memory.view("ddr", buffer.offset, buffer.size)[:] = compiled.instruction_set.layout.pack(np.asarray(array))
@@ -219,7 +183,7 @@ class _Run:
             if options.progress is not None:
                 options.progress(min((position + fraction) / total, 1.0), words)
 
-        self.memory = _fresh_memory(c, self.folder, hbm=not c.device_loads)
+        self.memory = MappedMemory.fresh(c.device, self.folder / "memory", c.images(), c.registers)
         try:
             self.backend.open(c.instruction_set, c.device, self.memory, replace(options, progress=progress, workdir=self.folder))
             start = time.perf_counter()
@@ -352,7 +316,7 @@ def run_group_locally(
         group: one of `compiled.groups`.
         values: operation id -> array and "%input" -> array, as the golden has them; the group's activations are taken
             from it (rounded to FP16 as the device stores them).
-        memory: holds the constants (`load_constants`); the group's buffers are overwritten.
+        memory: holds the constants (`AccelProgram.images`); the group's buffers are overwritten.
 
     Returns:
         Operation id -> array (float16; indices in the model's dtype) for every result of the group.
@@ -385,7 +349,8 @@ def run_groups_locally(
     values |= {op_id(op): apply(op, []) for op in constants}
     found: dict[str, np.ndarray] = {}
     with _workdir(None) as folder:
-        memory = _fresh_memory(compiled, folder)
+        images = compiled.images(hbm=True)
+        memory = MappedMemory.fresh(compiled.device, folder / "memory", images, compiled.registers)
         try:
             for group in compiled.groups:
                 if all(key in values for key in group.activations):

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from fleet.errors import DeviceError
+from fleet.errors import DeviceError, FleetError
 from fleet.sdk import Device, Memory
 from fleet.sdk.hardware.state import REGISTERS
 
-__all__ = ["REGISTER_BYTES", "MappedMemory"]
+__all__ = ["REGISTER_BYTES", "MappedMemory", "MemoryImage"]
 
 REGISTER_BYTES = 1 << 16
 """Registers lie below 64 KiB."""
@@ -21,6 +23,25 @@ REGISTER_BYTES = 1 << 16
 @lru_cache(maxsize=64)
 def _garbage(name: str, size: int, seed: int) -> np.ndarray:
     return np.random.default_rng([seed, *name.encode()]).integers(0, 256, size, dtype=np.uint8)
+
+
+class MemoryImage(NamedTuple):
+    """Bytes that stand in memory before the first instruction. data: uint8."""
+
+    space: str
+    bank: int
+    offset: int
+    data: np.ndarray
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MemoryImage) and self[:3] == other[:3] and np.array_equal(self.data, other.data)
+
+    def __hash__(self) -> int:
+        return hash(self[:3])
+
+
+_SPARE = 1 << 20
+"""Bytes of the disk that images leave free."""
 
 
 class MappedMemory(Memory):
@@ -54,6 +75,27 @@ class MappedMemory(Memory):
         """Of an image of the hardware's memory: (space, offset, size) of what stands here as it stands inside the hardware."""
         self.fill_undefined()
         self.reset_state()
+
+    @classmethod
+    def fresh(cls, device: Device, folder: Path, images: Iterable[MemoryImage], registers: Mapping[int, int]) -> MappedMemory:
+        """Zeroed files with images and parameter registers in them; what stood in the folder is gone.
+
+        Raises FleetError when the disk has no room: a mapped file that cannot grow kills the process.
+        """
+        try:
+            if folder.exists():
+                shutil.rmtree(folder)
+            memory = cls(device, folder)
+            memory.set_registers(registers)
+            free = shutil.disk_usage(folder).free
+            for space, bank, offset, data in images:
+                free -= data.size
+                if free < _SPARE:
+                    raise FleetError("no room for memory images", where=str(folder), hint="make room")
+                memory.view(space, offset, data.size, bank)[:] = data
+        except OSError as error:
+            raise FleetError(f"cannot make the memory images ({error.strerror})", where=str(folder)) from error
+        return memory
 
     def view(self, space: str, offset: int, size: int, bank: int = 0) -> np.ndarray:
         """Writable view; DeviceError when the range leaves the space."""

@@ -19,6 +19,7 @@ from fleet.cosim.what_ran import DeviceFigures
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError
 from fleet.ir.accel.nodes import ConstantNode
+from fleet.isa.memory import MemoryImage
 from fleet.isa.registry import find_device
 from fleet.llm import figures
 from fleet.llm.generate import Contest, ContestOutcome, GenerationWatch
@@ -28,7 +29,7 @@ from fleet.llm.models import ModelGraph, ModelOptions, build_model
 from fleet.llm.perplexity import bundled_text, score_logits
 from fleet.llm.quantisation import Quantisation, quantise_model
 from fleet.llm.sampling import Sampling
-from fleet.llm.sessions.device_session import DeviceSession, Image, load_images
+from fleet.llm.sessions.device_session import DeviceSession, load_images
 from fleet.llm.sessions.program_session import RiscvSession, VmSession
 from fleet.llm.sessions.run_module import device_backend
 from fleet.llm.sessions.session import Embedding, GenerationSession
@@ -133,7 +134,7 @@ class CompiledContestant:
 
     model: ModelGraph
     module: Module
-    images: tuple[Image, ...]
+    images: tuple[MemoryImage, ...]
     program: ModelGraph
     rounded: GraphWeights
     head: np.ndarray | None

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.engines.accel import load_constants, run_compiled
+from fleet.engines.accel import run_compiled
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import IssBackend
 from fleet.engines.rtl_sim.segment import Segment
@@ -95,8 +95,7 @@ def test_the_binary_in_memory_is_what_runs(
     (binary,) = segment.binaries
 
     def run(offset: int, value: int) -> list[int]:
-        memory = MappedMemory(target[1], tmp_path / f"m{offset}")
-        load_constants(stream, memory)
+        memory = MappedMemory.fresh(target[1], tmp_path / f"m{offset}", stream.images(), stream.registers)
         memory.view(binary.space, binary.offset, binary.size)[offset] = value
         backend = IssBackend()
         backend.open(*target, memory, RunOptions())

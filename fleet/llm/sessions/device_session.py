@@ -6,7 +6,6 @@ words that depend on the step, runs the instructions and reads logits and argmax
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -22,23 +21,18 @@ from fleet.engines.backend import Backend
 from fleet.engines.base import RunOptions
 from fleet.engines.rtl import RtlBackend
 from fleet.engines.trace import Commit, Trace
-from fleet.errors import ComparisonFailure, DeviceError, FleetError
-from fleet.isa.description import parameter_values
-from fleet.isa.issue import Binary
-from fleet.isa.memory import MappedMemory
+from fleet.errors import ComparisonFailure, DeviceError
+from fleet.isa.memory import MappedMemory, MemoryImage
 from fleet.llm.models import ModelGraph
 from fleet.llm.sessions.divergent_step import explain_step
 from fleet.llm.sessions.session import F32, Embedding, GenerationSession, RanStep, TokenStep
 from fleet.sdk import Call
 from fleet.targets.graph.module import Module
 
-__all__ = ["DeviceSession", "Image", "device_memory", "load_images"]
-
-Image = tuple[str, int, int, np.ndarray]
-"""(space, bank, offset, bytes)."""
+__all__ = ["DeviceSession", "load_images"]
 
 
-def load_images(module: Module) -> list[Image]:
+def load_images(module: Module) -> list[MemoryImage]:
     """Return all images of a module; sessions on several engines share them. Quantises: takes seconds on a large model."""
     return list(module.images())
 
@@ -63,7 +57,7 @@ class DeviceSession(GenerationSession):
 
     def __init__(
         self, model: ModelGraph, embedding: Embedding, module: Module, backend: Backend, folder: Path, options: RunOptions,
-        images: Iterable[Image] | None = None, *, inside: bool = True,
+        images: Iterable[MemoryImage] | None = None, *, inside: bool = True,
         head: np.ndarray | None = None,
     ) -> None:  # fmt: skip
         """Args:
@@ -87,7 +81,7 @@ class DeviceSession(GenerationSession):
         self._open, self._inside, self._head = False, inside, head
         self._expected: Sequence[Commit] = ()
         loaded = load_images(module) if images is None else images
-        self.memory = device_memory(module, folder / "memory", loaded)
+        self.memory = MappedMemory.fresh(module.device, folder / "memory", loaded, module.registers)
         run = replace(options, device=module.device.name, workdir=folder, progress=self._tell)
         try:
             backend.open(module.instruction_set, module.device, self.memory, run)
@@ -112,12 +106,7 @@ class DeviceSession(GenerationSession):
         n, module, memory = len(x), self.module, self.memory
         dims = {"token": n, "last_token": self.position}
         module.write_input(memory, "x", x[None], **dims)
-        calls = module.calls(**dims)
-        binaries: tuple[Binary, ...] = ()
-        if module.aux:
-            for offset, words in module.patches(**dims):
-                memory.view("ddr", offset, words.nbytes)[:] = np.ascontiguousarray(words).view(np.uint8)
-            binaries = module.binaries(**dims)
+        calls, binaries = module.prepare(memory, **dims)
         before = dict(self.backend.counters())
         start = time.perf_counter()
         if tensors and self._inside:
@@ -198,22 +187,3 @@ class DeviceSession(GenerationSession):
             self._open = False
             self.backend.close()
             self.memory.close()
-
-
-def device_memory(module: Module, folder: Path, images: Iterable[Image]) -> MappedMemory:
-    """Create zeroed memory images, and write the constants and the parameter registers."""
-    try:
-        if folder.exists():
-            shutil.rmtree(folder)
-        folder.mkdir(parents=True)
-        memory = MappedMemory(module.device, folder)
-        memory.set_registers(parameter_values(module.description, module.parameters))
-        free = shutil.disk_usage(folder).free
-        for space, bank, offset, data in images:
-            free -= data.size
-            if free < 1 << 20:
-                raise FleetError("no room for memory images", where=str(folder), hint="make room")
-            memory.view(space, offset, data.size, bank)[:] = data
-    except OSError as error:
-        raise FleetError(f"cannot make the memory images ({error.strerror})", where=str(folder)) from error
-    return memory

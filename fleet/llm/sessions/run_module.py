@@ -8,7 +8,7 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, cast
 
@@ -20,8 +20,7 @@ from fleet.engines.base import RunOptions
 from fleet.engines.trace import Commit
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.accel.nodes import Node
-from fleet.isa.issue import Binary
-from fleet.llm.sessions.device_session import device_memory
+from fleet.isa.memory import MappedMemory
 from fleet.targets.graph.build import build as build_module
 from fleet.targets.graph.module import Module
 
@@ -60,7 +59,7 @@ class ModuleRunner:
         self.module, self.commits = module, tuple[Commit, ...]()
         self._backend = device_backend(engine)
         self._folder = Scratch("run")
-        self._memory = device_memory(module, self._folder.path / "memory", module.images())
+        self._memory = MappedMemory.fresh(module.device, self._folder.path / "memory", module.images(), module.registers)
         self._seq = 0
         options = RunOptions(device=module.device.name, memory=memory, seed=seed, workdir=self._folder.path)
         self._backend.open(module.instruction_set, module.device, self._memory, options)
@@ -91,12 +90,7 @@ class ModuleRunner:
             if tuple(array.shape) != shape:
                 raise ModelError(f"input '{name}' is {list(array.shape)}, expected {list(shape)}", where=f"model '{module.name}'")
             module.write_input(memory, name, array, **dims)
-        calls = module.calls(**dims)
-        binaries: Sequence[Binary] = ()
-        if module.aux:
-            for offset, words in module.patches(**dims):
-                memory.view("ddr", offset, words.nbytes)[:] = np.ascontiguousarray(words).view(np.uint8)
-            binaries = module.binaries(**dims)
+        calls, binaries = module.prepare(memory, **dims)
         self.commits = tuple(self._backend.execute(calls, self._seq, binaries))
         self._seq += len(calls)
         return {name: module.read_output(memory, name, **dims) for name in module.outputs}

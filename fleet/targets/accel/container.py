@@ -25,13 +25,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
+import numpy as np
+
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.codec import register_writes
 from fleet.isa.codec_binary import encode_binary
 from fleet.isa.description import Description
+from fleet.isa.memory import MemoryImage
 from fleet.isa.reading.cache import load as load_description
 from fleet.sdk import Call
-from fleet.targets.accel.stream import DeviceSegment, DeviceStream, MemoryImage
+from fleet.targets.accel.stream import DeviceSegment, DeviceStream
 
 __all__ = ["MAGIC", "VERSION", "SegmentPart", "StreamFile", "load", "save", "stream_file"]
 
@@ -117,10 +120,12 @@ def save(stream: StreamFile, path: Path) -> None:
         "stream_hash": stream.stream_hash,
         "parameters": dict(stream.parameters),
         "segments": [[[p.kind, p.tasks, len(p.data)] for p in segment] for segment in stream.segments],
-        "images": [[i.space, i.bank, i.offset, len(i.data)] for i in stream.images],
+        "images": [[i.space, i.bank, i.offset, i.data.size] for i in stream.images],
     }
     text = json.dumps(header, separators=(",", ":"), sort_keys=True).encode()
-    payload = struct.pack("<Q", len(text)) + text + b"".join(p.data for p in parts) + b"".join(i.data for i in stream.images)
+    payload = (
+        struct.pack("<Q", len(text)) + text + b"".join(p.data for p in parts) + b"".join(i.data.tobytes() for i in stream.images)
+    )
     temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -198,7 +203,10 @@ def _read(payload: bytes) -> StreamFile:
                 raise ValueError(f"part {kind}")
             parts.append(SegmentPart(kind, tasks, block(size)))
         segments.append(tuple(parts))
-    images = tuple(MemoryImage(str(space), int(bank), int(offset), block(size)) for space, bank, offset, size in header["images"])
+    images = tuple(
+        MemoryImage(str(space), int(bank), int(offset), np.frombuffer(block(size), np.uint8))
+        for space, bank, offset, size in header["images"]
+    )
     if position != len(payload):
         raise ValueError(f"{len(payload) - position} bytes too many")
     parameters = {str(name): int(value) for name, value in header["parameters"].items()}

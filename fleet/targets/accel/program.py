@@ -14,9 +14,12 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from fleet.core.address_map import AddressMap
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
+from fleet.isa.description import parameter_values
+from fleet.isa.memory import MemoryImage
+from fleet.isa.reading.cache import load
 from fleet.sdk import Call, Device, InstructionSet
 from fleet.targets.accel.plan import AccelMemoryPlan
-from fleet.targets.accel.stream import CallGroup, DeviceSegment, DeviceStream, MemoryImage, segment_bytes
+from fleet.targets.accel.stream import CallGroup, DeviceSegment, DeviceStream, segment_bytes
 
 __all__ = ["AccelProgram", "HostStep", "value_key"]
 
@@ -104,14 +107,20 @@ class AccelProgram:
         )
         return DeviceStream(
             self.program.source_name, self.instruction_set, self.device, self.description_hash, self.stream_hash, steps,
-            self.parameters, tuple(self.plan.lines(self.moments)), self._images,
+            self.parameters, tuple(self.plan.lines(self.moments)), self.images,
         )  # fmt: skip
 
-    def _images(self) -> Iterator[MemoryImage]:
+    @property
+    def registers(self) -> Mapping[int, int]:
+        """The parameter registers by byte address."""
+        return parameter_values(load(self.instruction_set.description), self.parameters)
+
+    def images(self, *, hbm: bool | None = None) -> Iterator[MemoryImage]:
+        """What memory holds before the first instruction. hbm: with what stands in HBM; None: unless the stream fills it."""
         for constant in self.plan.constants.values():
-            if not (self.device_loads and constant.space == "hbm"):
+            if constant.space != "hbm" or (hbm if hbm is not None else not self.device_loads):
                 for bank, data in enumerate(constant.data):
-                    yield MemoryImage(constant.space, bank, constant.offset, data.tobytes())
+                    yield MemoryImage(constant.space, bank, constant.offset, data)
 
     @cached_property
     def stream_hash(self) -> str:

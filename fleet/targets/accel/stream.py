@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fleet.isa.issue import Binary
+from fleet.isa.memory import MemoryImage
 from fleet.sdk import Call, Device, InstructionSet
 
-__all__ = ["CallGroup", "DeviceSegment", "DeviceStream", "MemoryImage", "segment_bytes"]
+__all__ = ["CallGroup", "DeviceSegment", "DeviceStream", "segment_bytes"]
 
 
 @dataclass(frozen=True)
@@ -45,16 +46,6 @@ class DeviceSegment:
     def calls(self) -> tuple[Call, ...]:
         """All calls in order."""
         return tuple(call for group in self.groups for call in group.calls)
-
-
-@dataclass(frozen=True)
-class MemoryImage:
-    """Bytes that stand in memory before the first instruction."""
-
-    space: str
-    bank: int
-    offset: int
-    data: bytes
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import DeviceError, ModelError
-from fleet.isa.description import Description
+from fleet.isa.description import Description, parameter_values
 from fleet.isa.issue import Binary
+from fleet.isa.memory import MemoryImage
 from fleet.sdk import Call, Device, InstructionSet, Memory
 from fleet.sdk.tasks import GraphTasks, TaskOperand
 from fleet.symbols.expr import Number
-from fleet.targets.accel.stream import CallGroup, DeviceSegment, DeviceStream, MemoryImage, segment_bytes
+from fleet.targets.accel.stream import CallGroup, DeviceSegment, DeviceStream, segment_bytes
 from fleet.targets.driver.cpp import DriverLanguage
 from fleet.targets.graph.binary import AuxBinary
 from fleet.targets.graph.constants import GraphConstants
@@ -109,6 +110,11 @@ class CompiledGraph:
         return self.emission.parameters
 
     @property
+    def registers(self) -> Mapping[int, int]:
+        """The parameter registers by byte address."""
+        return parameter_values(self.description, self.parameters)
+
+    @property
     def dims(self) -> dict[str, int]:
         """Dynamic dimension -> its largest value."""
         return {n: v.max_data or 0 for n, v in self.emission.dims.items()}
@@ -177,6 +183,14 @@ class CompiledGraph:
         base = self.storage.storages[self.insts].address
         return [(base + offset, words) for offset, words in binary.patches(self._rounds(dims))]
 
+    def prepare(self, memory: Memory, **dims: int) -> tuple[tuple[Call, ...], tuple[Binary, ...]]:
+        """Makes memory ready for a step, but for its inputs: patches the binary. Returns what a backend executes."""
+        if self.binary is None:
+            return self.calls(**dims), ()
+        for offset, words in self.patches(**dims):
+            memory.view("ddr", offset, words.nbytes)[:] = np.ascontiguousarray(words).view(np.uint8)
+        return self.calls(**dims), self.binaries(**dims)
+
     def binaries(self, **dims: int) -> tuple[Binary, ...]:
         """Where a step's calls stand in memory. Raises DeviceError without Aux mode."""
         place = self.storage.storages[self.insts]
@@ -216,11 +230,11 @@ class CompiledGraph:
         groups = tuple(CallGroup((n.name,), calls[n.first : n.first + n.count], (), ()) for n in self.nodes(**dims))
         segment = DeviceSegment(groups, (), () if self.binary is None else self.binaries(**dims))
         step = ", ".join(f"{name}={value}" for name, value in bound.items())
-        images = partial(self._images, bound)
+        images = partial(self.images, **bound)
         h = sha256(self.description_hash.encode() + segment_bytes(segment) + json.dumps(sorted(self.parameters.items())).encode())
         for image in images():
             h.update(f"{image.space} {image.bank} {image.offset} {len(image.data)}\n".encode())
-            h.update(image.data)
+            h.update(image.data.tobytes())
         memory = self.storage.lines([node.name for node in self.emission.nodes])
         return DeviceStream(
             f"{self.name}{f' ({step})' if step else ''}", self.instruction_set, self.device, self.description_hash, h.hexdigest(),
@@ -251,8 +265,8 @@ class CompiledGraph:
 
     # ---- images
 
-    def images(self, **dims: int) -> Iterator[tuple[str, int, int, np.ndarray]]:
-        """(space, bank, offset, bytes) of what memory holds before the first step; constants are made one at a time.
+    def images(self, **dims: int) -> Iterator[MemoryImage]:
+        """What memory holds before the first step; constants are made one at a time.
 
         Constants without data are left out. dims: of the step whose words the binary has; none: `first_step`. Raises ModelError for
         data that does not fit.
@@ -261,13 +275,10 @@ class CompiledGraph:
             if self.constants.has_data(place):
                 at = self.storage.storages[place.storage]
                 for bank, data in enumerate(self.constants.load(place)):
-                    yield place.space, bank, at.address, data
+                    yield MemoryImage(place.space, bank, at.address, data)
         if self.binary is not None:
             at = self.storage.storages[self.insts]
-            yield at.space, 0, at.address, np.frombuffer(self.get_insts_bin(**dims), np.uint8)
-
-    def _images(self, dims: Mapping[str, int]) -> Iterator[MemoryImage]:
-        return (MemoryImage(space, bank, offset, data.tobytes()) for space, bank, offset, data in self.images(**dims))
+            yield MemoryImage(at.space, 0, at.address, np.frombuffer(self.get_insts_bin(**dims), np.uint8))
 
     def loads(self) -> Iterator[tuple[int, np.ndarray, Sequence[Call]]]:
         """(DDR offset, bytes, copies): how the weights get into HBM through the device (setting wt2hbm), piece by piece.

@@ -10,7 +10,6 @@ import numpy as np
 from fleet.dlavm import adr, ne, transform
 from fleet.engines.execute import execute_calls
 from fleet.ir.accel.nodes import ConstantNode, Node
-from fleet.isa.description import parameter_values
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call
 from fleet.targets.graph.module import Module
@@ -89,11 +88,7 @@ class Machine:
 
     def __init__(self, module: Module, folder: Path, *, images: bool = True) -> None:
         self.module = module
-        self.memory = MappedMemory(module.device, folder)
-        self.memory.set_registers(parameter_values(module.description, module.parameters))
-        if images:
-            for space, bank, offset, data in module.images():
-                self.memory.view(space, offset, data.size, bank)[:] = data
+        self.memory = MappedMemory.fresh(module.device, folder, module.images() if images else (), module.registers)
 
     def execute(self, calls: tuple[Call, ...]) -> list[object]:
         m = self.module

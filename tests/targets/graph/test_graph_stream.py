@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 from small import Machine, decoder, steps
 
 from fleet.errors import ModelError
 from fleet.isa.codec import register_writes
 from fleet.isa.codec_binary import decode_binary
+from fleet.isa.memory import MappedMemory
 from fleet.targets.accel.container import load, save, stream_file
 from fleet.targets.accel.listing import aux_listing, memory_map, regs_listing
 from fleet.targets.graph.build import build
@@ -57,12 +57,11 @@ def test_a_file_holds_all_that_a_step_needs(aux: bool, tmp_path: Path) -> None:
         (part,) = parts
         assert [dict(c.fields) for c in decode_binary(module.description, part.data)] == [dict(c.fields) for c in calls]
         place = module.storage.storages[module.insts]
-        assert [i.data for i in file.images if (i.space, i.offset) == (place.space, place.address)] == [part.data]
+        assert [i.data.tobytes() for i in file.images if (i.space, i.offset) == (place.space, place.address)] == [part.data]
     else:
         assert [w for p in parts for w in p.writes] == [w for c in calls for w in register_writes(module.description, c)]
     machine, whole = Machine(module, tmp_path / "a", images=False), Machine(module, tmp_path / "b")
-    for image in file.images:
-        machine.memory.view(image.space, image.offset, len(image.data), image.bank)[:] = np.frombuffer(image.data, np.uint8)
+    machine.memory = MappedMemory.fresh(module.device, tmp_path / "a", file.images, module.registers)
     ((x, dims),) = steps((5,))
     for name, found in machine.step({"x": x}, **dims).items():
         assert found.tobytes() == whole.step({"x": x}, **dims)[name].tobytes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from fleet.cosim.models.loaded import load_model
@@ -16,7 +17,7 @@ from fleet.targets.graph.from_program import from_program
 __all__ = ["from_numpy", "from_onnx", "load", "sample_inputs", "signature"]
 
 
-def from_onnx(model: str | Path, device: Accel | str | None = None, token: Var | None = None) -> Node:
+def from_onnx(model: str | Path, device: Accel | str | None = None, token: Var | None = None, dims: Sequence[Var] = ()) -> Node:
     """Return the graph of an ONNX model, without types: `transform.infer_type` and `transform.fuse` come next.
 
     Args:
@@ -24,21 +25,25 @@ def from_onnx(model: str | Path, device: Accel | str | None = None, token: Var |
         device: determines which groups of operations become one (norms, softmax, activations). None: the first installed set that
             supports graphs.
         token: the dimension of the rows; None: as many as the model's shapes state.
+        dims: free dimensions of the model that stay free, by their names: `ne.Var("batch", max_data=64)`.
 
     Raises ModelError, with the operation and its place, if no graph operator computes it.
     """
-    return _graph(str(model), device, token)
+    return _graph(str(model), device, token, dims)
 
 
-def from_numpy(model: str, device: Accel | str | None = None, token: Var | None = None, weights: str | Path | None = None) -> Node:
-    """Return the graph of "path.py:function". weights: an .npz file."""
-    return _graph(model, device, token, None if weights is None else Path(weights))
+def from_numpy(
+    model: str, device: Accel | str | None = None, token: Var | None = None, weights: str | Path | None = None,
+    dims: Sequence[Var] = (),
+) -> Node:  # fmt: skip
+    """Return the graph of "path.py:function". weights: an .npz file; the others as `from_onnx`."""
+    return _graph(model, device, token, dims, None if weights is None else Path(weights))
 
 
-def _graph(model: str, device: Accel | str | None, token: Var | None, weights: Path | None = None) -> Node:
+def _graph(model: str, device: Accel | str | None, token: Var | None, dims: Sequence[Var], weights: Path | None = None) -> Node:
     if device is None:
         instruction_set = next(s for s in instruction_sets().values() if s.tasks is not None)
     else:
         instruction_set, _ = find_device(device.device.name if isinstance(device, Accel) else device)
-    program = load_model(model, weights, None, 0, None).program
-    return from_program(lowered_program(program, instruction_set), token)
+    program = load_model(model, weights, None, 0, None, [v.name for v in dims]).program
+    return from_program(lowered_program(program, instruction_set), token, dims)

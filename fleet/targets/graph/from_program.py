@@ -6,7 +6,7 @@ residuals, ReLU and argmax into products afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from math import prod
 
 import numpy as np
@@ -18,34 +18,37 @@ from fleet.ir.accel import attention, pointwise, products
 from fleet.ir.accel.nodes import ConstantNode, Node, TupleNode
 from fleet.ir.constants import constant_value
 from fleet.ir.operations.operation import FleetOp, attributes_of, kind_of, op_id
-from fleet.ir.program import Program
+from fleet.ir.program import Argument, Program
+from fleet.ir.shapes import UNKNOWN
 from fleet.ir.types import is_tensor, shape_of
 from fleet.symbols.expr import Number, Var
 
 __all__ = ["from_program"]
 
 
-def from_program(program: Program, tokens: Var | None = None) -> Node:
+def from_program(program: Program, tokens: Var | None = None, dims: Collection[Var] = ()) -> Node:
     """The graph of a program, without types.
 
     Args:
         program: as `lowered_program` gives it for a set, so that norms, softmax and activations are one operation each.
         tokens: rows of every feature, if a step decides them; None: as many as the program's shapes say.
+        dims: the program's unknown dimensions, by their names: sizes of the graph are expressions of them.
 
     Raises:
-        ModelError: an operation, or a use of it, that no operator of a graph computes, with its id and place in the source.
+        ModelError: an operation, or a use of it, that no operator of a graph computes, with its id and place in the source; an
+            unknown dimension that `dims` does not have.
     """
-    return _Graph(program, tokens).root()
+    return _Graph(program, tokens, {v.name: v for v in dims}).root()
 
 
 class _Graph:
-    def __init__(self, program: Program, tokens: Var | None) -> None:
-        self.program, self.tokens = program, tokens
+    def __init__(self, program: Program, tokens: Var | None, dims: Mapping[str, Var]) -> None:
+        self.program, self.tokens, self.dims = program, tokens, dims
         self.nodes: dict[SSAValue, Node] = {}
         self.constants: dict[tuple[str, str], ConstantNode] = {}
         for argument, value in zip(program.arguments, program.function.body.block.args, strict=True):
             if argument.kind == "input":
-                self.nodes[value] = products.var_ddr(argument.name, self.feature(argument.shape))
+                self.nodes[value] = products.var_ddr(argument.name, self.feature(argument))
 
     def root(self) -> Node:
         for op in self.program.operations():
@@ -60,9 +63,20 @@ class _Graph:
 
     # ---- values
 
-    def feature(self, shape: Sequence[int]) -> tuple[Number, ...]:
-        rows = prod(shape[:-1])
-        return (1, rows if self.tokens is None else self.tokens, shape[-1] if shape else 1)
+    def feature(self, argument: Argument) -> tuple[Number, ...]:
+        """The shape of an input: its rows, and its channels."""
+        *sizes, channels = argument.shape or (1,)
+        if channels == UNKNOWN:
+            raise ModelError(f"input '{argument.name}' has unknown channels, a graph's are known", where=self.program.source_name)
+        if self.tokens is not None:
+            return 1, self.tokens, channels
+        rows: Number = 1
+        for size, name in zip(sizes, argument.dims or ("",) * len(sizes), strict=False):
+            if size == UNKNOWN and name not in self.dims:
+                what = f"dimension '{name}' of input '{argument.name}' is unknown"
+                raise ModelError(what, where=self.program.source_name, hint=f'name it in dims: ne.Var("{name}", max_data=...)')
+            rows = rows * (self.dims[name] if size == UNKNOWN else size)
+        return 1, rows, channels
 
     def node(self, value: SSAValue, op: FleetOp | None) -> Node:
         if value not in self.nodes:

@@ -14,6 +14,7 @@ from fleet.engines.iss import ENGINE
 from fleet.engines.vm import ENGINE as GOLDEN
 from fleet.errors import ModelError
 from fleet.isa.registry import find_device
+from fleet.targets.graph.from_program import from_program
 from fleet.transforms.graph.to_program import to_program
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -83,6 +84,35 @@ def test_onnx_and_a_dimension_that_a_step_decides(tmp_path: Path) -> None:
         x = np.linspace(-1, 1, tokens * 32, dtype=np.float16).reshape(1, tokens, 32)
         (found,) = module.run({"x": x}, token=tokens).values()
         assert np.allclose(found, np.maximum(x, 0), atol=1e-2)
+
+
+def test_free_dimensions_of_onnx_are_sizes_of_the_graph(tmp_path: Path) -> None:
+    """Batch times length rows: one plan for the largest, and every step as its own program computes it."""
+    onnx = pytest.importorskip("onnx")
+    rng = np.random.default_rng(3)
+    arrays = {n: rng.standard_normal(s).astype(np.float32) / 8 for n, s in {"w1": (32, 64), "b1": (64,), "w2": (64, 32)}.items()}
+    calls = (("MatMul", "x w1", "a"), ("Add", "a b1", "h"), ("Relu", "h", "r"), ("MatMul", "r w2", "p"), ("Add", "p x", "y"))
+    nodes = [onnx.helper.make_node(kind, taken.split(), [made]) for kind, taken, made in calls]
+    info = [onnx.helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, ["batch", "length", 32]) for n in ("x", "y")]
+    weights = [onnx.numpy_helper.from_array(a, n) for n, a in arrays.items()]
+    made = onnx.helper.make_graph(nodes, "g", info[:1], info[1:], weights)
+    onnx.save(onnx.helper.make_model(made, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=9), tmp_path / "m.onnx")
+    batch, length = ne.Var("batch", max_data=4), ne.Var("length", max_data=10)
+    graph = transform.infer_type(frontend.from_onnx(tmp_path / "m.onnx", CHIP, dims=[batch, length]), CHIP)
+    module = backend.build(transform.FusedOps().visit(graph), BLOCKS, "mlp", device=find_device(CHIP)[1])
+    assert module.dims == {"batch": 4, "length": 10}
+    assert "int batch, int length" in module.get_source()
+    for rows, columns in ((1, 1), (2, 3), (4, 10)):
+        x = rng.standard_normal((rows, columns, 32)).astype(np.float32)
+        (found,) = module.run({"x": x.reshape(1, -1, 32)}, batch=rows, length=columns).values()
+        np.savez(tmp_path / "x.npz", x=x)
+        model = load_model(str(tmp_path / "m.onnx"), None, tmp_path / "x.npz", 0, None)
+        (expected,) = ENGINE.run(model.program, model.inputs, RunOptions(device=CHIP)).outputs.values()
+        assert np.array_equal(found.reshape(expected.shape), expected.astype(np.float16))
+    module.reset()
+    program = load_model(str(tmp_path / "m.onnx"), None, None, 0, None, ["batch", "length"]).program
+    with pytest.raises(ModelError, match="dimension 'length' of input 'x' is unknown; name it in dims"):
+        from_program(program, dims=[batch])
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 As long as all passes so far preserve results, every bit must stay. After the first pass that may change results, a result may be
 off by `ALWAYS` roundings of the tensor's largest value, because a fused operation may round at other points than its parts. A
-larger error must stay within the bound that `fleet.compare.bounds.tolerance` derives for the operation, and below `MOST` roundings:
-after some layers the derived bound is so wide that wrong results pass it too.
+larger error must stay within the bound that `fleet.compare.bounds.tolerance` derives for the operation, and below `MOST` roundings
+of the coarsest dtype that the value was computed in: after some layers the derived bound is so wide that wrong results pass it too.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from fleet.compare.bounds.golden_values import Values
@@ -22,13 +23,14 @@ from fleet.engines.interp import interpret
 from fleet.errors import ComparisonFailure, FleetError
 from fleet.ir.dialect import ConstantOp, PrintOp, op_id
 from fleet.ir.program import Program
+from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.transforms.edit import Edit, text_of
 from fleet.transforms.pipeline import Pipeline
 
 __all__ = ["ALWAYS", "MOST", "Bisection", "FaultyPass", "Stage", "bisect_pass"]
 
 ALWAYS, MOST = 64.0, 4096.0
-"""Allowed error in roundings of the tensor's own dtype, relative to its largest magnitude: always allowed, and upper limit."""
+"""Allowed error in roundings, relative to the tensor's largest magnitude: always allowed (of its own dtype), and upper limit."""
 
 
 @dataclass(frozen=True)
@@ -98,19 +100,31 @@ def _quiet(*_values: object, **_how: object) -> None:
 
 def _limits(program: Program, inputs: Mapping[str, np.ndarray], golden: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     bounds = cumulative_bounds(Values(program, inputs, golden), FloatArithmetic())
-    found: dict[str, np.ndarray] = {}
+    coarsest, found = _coarsest(program), dict[str, np.ndarray]()
     for name, value in golden.items():
         if value.dtype.kind != "f":
             found[name] = np.zeros(value.shape)
             continue
-        finite = np.abs(value[np.isfinite(value)]).astype(np.float64)
-        rounding = float(np.finfo(value.dtype).eps) * float(finite.max(initial=0.0))
-        found[name] = np.clip(bounds[name].array, ALWAYS * rounding, MOST * rounding)
+        largest = float(np.abs(value[np.isfinite(value)]).astype(np.float64).max(initial=0.0))
+        own = float(np.finfo(value.dtype).eps)
+        least, most = (count * eps * largest for count, eps in ((ALWAYS, own), (MOST, max(own, coarsest.get(name, own)))))
+        found[name] = np.clip(bounds[name].array, least, most)
     for name, value in zip(program.outputs, program.returned(), strict=True):
         owner = value.owner
         if hasattr(owner, "properties") and "id" in owner.properties and op_id(owner) in found:  # pyright: ignore
             found[f"output {name}"] = found[op_id(owner)]  # pyright: ignore
     return found
+
+
+def _coarsest(program: Program) -> dict[str, float]:
+    """Operation -> the largest rounding unit among the operations that lead to it: a float64 may hold what float32 computed."""
+    units: dict[SSAValue, float] = {}
+    for op in program.operations():
+        for result in op.results:
+            dtype = numpy_dtype(result.type) if is_tensor(result.type) else None
+            own = float(np.finfo(dtype).eps) if dtype is not None and dtype.kind == "f" else 0.0
+            units[result] = max([own, *(units.get(value, 0.0) for value in op.operands)])
+    return {op_id(op): units[op.results[0]] for op in program.operations() if op.results}
 
 
 def _look(

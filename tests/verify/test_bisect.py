@@ -119,3 +119,11 @@ def test_the_program_given_is_left_alone(program: Program) -> None:
     before = str(program.module)
     bisect_pass(program, X, pipeline("riscv"))
     assert str(program.module) == before
+
+
+def test_a_wide_value_that_narrow_operations_made(tmp_path: Path) -> None:
+    """NumPy's square root is a float64: the cube before it was rounded to float32, the GELU that is raised does not round there."""
+    body = "return 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))"
+    (tmp_path / "gelu.py").write_text(f'import numpy as np\ndef forward(x: "f32[4, 6]"):\n    {body}\n')
+    found = load(f"{tmp_path / 'gelu.py'}:forward", {}, X)
+    assert bisect_pass(found, X, pipeline("raise")).fault is None

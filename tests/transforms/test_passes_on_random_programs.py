@@ -1,0 +1,107 @@
+"""Every pass on small random programs: exact passes keep every bit, the others stay within the bound; a failure names the pass.
+
+Programs are drawn from spellings that passes look for, so that each pass finds something to do.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fleet.frontend.source import load
+from fleet.ir.program import Program
+from fleet.transforms.passes import find_pass, pass_names
+from fleet.transforms.pipeline import PIPELINES, Pipeline, pipeline
+from fleet.verify.bisect import bisect_pass
+
+SOFTMAX = "e = np.exp(x - x.max(-1, keepdims=True))\n    x = e / e.sum(-1, keepdims=True)"
+STATEMENTS = (
+    "x = x @ w0 + b0",
+    "x = np.maximum(x @ w1 + b0, 0)",
+    "x = x @ w0 + first",
+    "x = (w1.T @ x.T).T",
+    "x = x @ (w0 * 2)",
+    "x = x @ w1.T + b0[::-1]",
+    SOFTMAX,
+    "x = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-5) * b0 + b1",
+    "x = x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * b1",
+    "x = 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))",
+    "x = x / (1 + np.exp(-x))",
+    "x = 1 / (1 + np.exp(-x))",
+    "x = np.concatenate([x[:, :4] * c - x[:, 4:] * s, x[:, 4:] * c + x[:, :4] * s], 1)",
+    "q, k, v = np.hsplit(x @ wq, 3)\n    x = q @ k.T / np.sqrt(8)\n    " + SOFTMAX + "\n    x = x @ v",
+    "x = np.clip(x, -3, 3)",
+    "x = np.where(x > 0, x, 0.1 * x)",
+    "x = x * 1",
+    "x = x.reshape(-1).reshape(4, 8)",
+    "x = x.T.T[:, ::-1][:, ::-1]",
+    "x = np.tanh(x) + np.tanh(x)",
+    "x = x * (3 - 2.5)",
+    "unused = np.exp(x @ w0)",
+    "x = np.stack([x, first]).sum(0)",
+)
+WEIGHTS = {"w0": (8, 8), "w1": (8, 8), "wq": (8, 24), "b0": (8,), "b1": (8,), "c": (4, 4), "s": (4, 4)}
+SEEDS = range(24)
+IDLE = {"inline", "infer-shapes", "split-groups", "integer-products"}
+"""Passes for what no such program has: calls of functions, unknown sizes, groups of channels, quantised tensors."""
+
+
+def arrays() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    found = {name: (rng.standard_normal(shape) / 3).astype(np.float32) for name, shape in WEIGHTS.items()}
+    angles = rng.uniform(0, 6, (4, 4))
+    return {**found, "c": np.cos(angles).astype(np.float32), "s": np.sin(angles).astype(np.float32)}
+
+
+X = {"x": np.random.default_rng(1).standard_normal((4, 8)).astype(np.float32)}
+
+
+def source(seed: int) -> str:
+    draw = random.Random(seed)
+    chosen = [draw.choice(STATEMENTS) for _ in range(draw.randint(2, 6))]
+    chosen[0] = STATEMENTS[seed % len(STATEMENTS)]  # each at least once
+    declared = ", ".join(f'{name}: "float32{list(shape)}"' for name, shape in {"x": (4, 8), **WEIGHTS}.items())
+    body = "\n    ".join(["first = x", *chosen, "return x"])
+    return f"import numpy as np\n\n\ndef forward({declared}):\n    {body}\n"
+
+
+@cache
+def program(seed: int, folder: Path) -> Program:
+    path = folder / f"random_{seed}.py"
+    path.write_text(source(seed))
+    return load(f"{path}:forward", arrays(), X)
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> list[Program]:
+    folder = tmp_path_factory.mktemp("programs")
+    return [program(seed, folder) for seed in SEEDS]
+
+
+def told(seed: int, name: str, fault: object) -> str:
+    return f"seed {seed}, {name}: {fault}\n{source(seed)}"
+
+
+@pytest.mark.parametrize("name", pass_names())
+def test_a_pass_keeps_what_programs_compute(name: str, programs: list[Program]) -> None:
+    """Behind the passes that go before it, as what it looks for may be what they leave."""
+    one, changed = find_pass(name), 0
+    accel = PIPELINES["accel"]
+    first = Pipeline("first", tuple(find_pass(n) for n in accel[: accel.index(name)])) if name in accel else None
+    for seed, drawn in zip(SEEDS, programs, strict=True):
+        given = first.run(drawn)[0] if first is not None else drawn
+        found = bisect_pass(given, X, Pipeline("one", (one,)))
+        assert found.fault is None, told(seed, name, found.fault)
+        changed += str(one.run(given).module) != str(given.module)
+    assert name in IDLE or changed > 0
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_pipelines_keep_it_too(name: str, programs: list[Program]) -> None:
+    for seed, drawn in zip(SEEDS, programs, strict=True):
+        found = bisect_pass(drawn, X, pipeline(name))
+        assert found.fault is None, told(seed, name, found.fault)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from fleet.errors import DeviceError
-from fleet.isa.codec import register_writes
+from fleet.isa.codec import words_of
 from fleet.isa.description import Description
+from fleet.isa.issue import Binary
 from fleet.sdk import Call
 from fleet.symbols.expr import Number
 from fleet.targets.driver import statements as st
 
-__all__ = ["DEVICE", "FOLDER", "MEMORY", "fetch_binary", "issue_call", "parameter_writes", "status_of", "wait_for"]
+__all__ = ["DEVICE", "FOLDER", "MEMORY", "fetch_binary", "issue", "issue_calls", "parameter_writes", "status_of"]
 
 DEVICE, MEMORY, FOLDER = st.Parameter("device", "device"), st.Parameter("h2cx", "memory"), st.Parameter("prefix", "folder")
 """What the functions of every driver take: the device, its transfers, the folder of the parameters."""
@@ -25,21 +26,47 @@ def status_of(description: Description, unit: str) -> int:
     return status.number
 
 
-def wait_for(description: Description, instruction: str) -> st.WaitFor:
-    """Wait until the unit of an instruction is done. Raises DeviceError as `status_of` does."""
-    return st.WaitFor(status_of(description, description.instructions[instruction].unit), 1)
+def issue(
+    description: Description, instruction: str, fields: Mapping[str, Number], written: dict[int, Number] | None = None
+) -> Iterator[st.Node]:
+    """Writes an instruction's registers, the last of which starts it, and waits until it is done.
 
-
-def issue_call(description: Description, call: Call, written: dict[int, int]) -> Iterator[st.Node]:
-    """Writes a call's registers but for those that hold the value already, starts it, and waits until it is done.
-
-    written: register's address -> what it holds, for the calls before it and after it. Raises DeviceError as `status_of`.
+    written: register's number -> what it holds, before and behind it: what holds its value already is not written again. None:
+        everything is written. Raises DeviceError as `status_of`.
     """
-    *operands, (start, value) = register_writes(description, call)
-    yield from (st.CsbWrite(a // 4, v) for a, v in operands if written.get(a) != v)
-    written |= dict(operands)
-    yield st.CsbWrite(start // 4, value)
-    yield wait_for(description, call.instruction)
+    *operands, start = description.words(instruction)
+    held = {} if written is None else written
+    for register in operands:
+        value = fields[register.name]
+        if written is None or register.number not in held or held[register.number] != value:
+            yield st.CsbWrite(register.number, value)
+        held[register.number] = value
+    yield st.CsbWrite(start.number, fields[start.name])
+    yield st.WaitFor(status_of(description, description.instructions[instruction].unit), 1)
+
+
+def issue_calls(
+    description: Description, calls: Sequence[Call], binaries: Sequence[Binary] = (), written: dict[int, Number] | None = None,
+    *, annotate: bool = False,
+) -> Iterator[st.Node]:  # fmt: skip
+    """Issues calls as a stream says: those of a binary by one fetch, the others one by one.
+
+    written: as for `issue`; None: nothing is known before. annotate: a comment says what each is for. Raises CodecError for a call
+    that no register takes, DeviceError as `status_of`.
+    """
+    held, starts, at = {} if written is None else written, {binary.first: binary for binary in binaries}, 0
+    while at < len(calls):
+        if binary := starts.get(at):
+            yield from fetch_binary(description, binary.offset, binary.beats, binary.count)
+            at += binary.count
+            held.clear()
+            continue
+        call = calls[at]
+        words_of(description, call)
+        if annotate:
+            yield st.Annotation(f"{call.instruction}: {', '.join(call.ops)}")
+        yield from issue(description, call.instruction, call.fields, held)
+        at += 1
 
 
 def parameter_writes(description: Description, values: Mapping[str, int]) -> Iterator[st.CsbWrite]:

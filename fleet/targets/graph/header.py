@@ -9,7 +9,7 @@ from fleet.sdk.tasks import TaskOperand
 from fleet.symbols.expr import Expr, If, Number, Var, as_expr, differ, dim
 from fleet.targets.driver import statements as st
 from fleet.targets.driver.names import Names, identifier
-from fleet.targets.driver.pieces import DEVICE, FOLDER, MEMORY, fetch_binary, issue_call, parameter_writes, wait_for
+from fleet.targets.driver.pieces import DEVICE, FOLDER, MEMORY, fetch_binary, issue, issue_calls, parameter_writes
 from fleet.targets.graph.binary import AuxRun, Slot
 from fleet.targets.graph.compiled import CompiledGraph
 from fleet.targets.graph.emission import ConstantPlace, Instr, Loop, NodeInfo, address_of
@@ -136,7 +136,7 @@ class _Driver:
     def _load(self, place: ConstantPlace) -> st.Block:
         m, block = self.m, st.Block()
         size, storage = place.packing.room.size, address_of(place.storage)
-        written: dict[int, int] = {}
+        written: dict[int, Number] = {}
         for bank, file in enumerate(m.constants.files(place)):
             if place.space != "hbm":
                 block.add(st.CopyFile("ddr", file, dim(storage + m.config.ddr_base), size))
@@ -144,8 +144,7 @@ class _Driver:
                 block.add(st.CopyFile("hbm", file, dim(storage + (m.config.hbm_base + (bank << m.bank_step))), size))
             else:
                 block.add(st.CopyFile("ddr", file, dim(address_of(m.staging) + m.config.ddr_base), size))
-                for call in m.copies(place, bank):
-                    block.add(*issue_call(m.description, call, written))
+                block.add(*issue_calls(m.description, m.copies(place, bank), written=written))
         return block
 
     # ---- registers
@@ -185,11 +184,9 @@ class _Driver:
         return st.DriverFunction(name, [DEVICE, *dims], body), dims
 
     def _writes(self, made: Instr, block: st.Block, values: list[Number]) -> None:
-        for register in self.m.description.words(made.instruction):
-            value = self.number(made.fields[register.name])
-            values.append(value)
-            block.add(st.CsbWrite(register.number, value))
-        block.add(wait_for(self.m.description, made.instruction))
+        fields = {r.name: self.number(made.fields[r.name]) for r in self.m.description.words(made.instruction)}
+        values += fields.values()
+        block.add(*issue(self.m.description, made.instruction, fields))
 
     # ---- binary
 

@@ -20,6 +20,7 @@ from fleet.targets.graph.module import Module
 from fleet.targets.graph.settings import DEFAULT_BLOCKS, Blocks, BuildConfig, mapping
 from fleet.targets.graph.steps import Steps
 from fleet.targets.graph.storage import Planner
+from fleet.transforms.graph.neighbours import turn_neighbours
 from fleet.transforms.quantise import QuantiseOptions
 
 __all__ = ["build"]
@@ -70,7 +71,7 @@ def build(
     quantise = QuantiseOptions.of(chosen)
     blocks = DEFAULT_BLOCKS if init_addr is None else mapping("init_addr", init_addr)
     planner = Planner(blocks, config, tasks.spaces(found), found.name)
-    emission = lower(graph, tasks, found, planner, config, chosen)
+    emission = lower(turn_neighbours(graph).graph, tasks, found, planner, config, chosen)
     staging = ""
     if config.wt2hbm and (sizes := [p.packing.room.size for p in emission.constants if p.space == "hbm"]):
         staging = planner.stage("runtime", "ddr", max(sizes))

@@ -7,25 +7,19 @@ fused chain rounds once instead of after every operator.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from xdsl.pattern_rewriter import (
-    GreedyRewritePatternApplier,
-    PatternRewriter,
-    PatternRewriteWalker,
-    RewritePattern,
-    op_type_rewrite_pattern,
-)
+from xdsl.ir import Operation
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, arguments, describe, labels
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode
 from fleet.ir.accel.pointwise import ActivateCall, ArgmaxCall, MulCall, SubCall, TwoFeaturesCall
 from fleet.ir.accel.products import MvmBnCall, MvmBnResCall, MvmCall, ProductCall
 from fleet.ir.accel.types import AccelTensor, DataType
-from fleet.ir.accel.walk import caches, function
+from fleet.transforms.graph.rewriting import GraphCopy
 
 __all__ = ["Fused", "Fusion", "MissedFusion", "fuse"]
 
@@ -53,11 +47,17 @@ class MissedFusion:
 
 @dataclass(frozen=True)
 class Fused:
-    """The new graph, and what was done."""
+    """The new graph, and what was done.
+
+    fates: what became of every node that is gone, by its name where the graph before is printed. names: the same name of every node
+        of the new graph that stands for one of those; new constants have none.
+    """
 
     graph: Node
     made: tuple[Fusion, ...]
     missed: tuple[MissedFusion, ...]
+    fates: Mapping[str, str]
+    names: Mapping[Operation, str]
 
     def __str__(self) -> str:
         lines = [f"fused {f.what}: {f.node} into {f.product}" for f in self.made]
@@ -77,49 +77,27 @@ def fuse(graph: Node) -> Fused:
     Returns:
         A new graph with its types, of the same inputs, results and caches, and what was fused and what was not.
     """
-    if graph.checked_type is None:
-        raise GraphError("the graph's types are not known", hint="call infer_type first")
     fusing = _Fusing(graph)
-    PatternRewriteWalker(GreedyRewritePatternApplier([_Follower(fusing), _Argmax(fusing)]), apply_recursively=False).rewrite_region(
-        fusing.region
-    )
-    (root,) = fusing.returned.operands
-    assert isinstance(root.owner, Node)
-    return Fused(root.owner, tuple(fusing.made), tuple(fusing.missed))
+    root = fusing.rewrite(_Follower(fusing), _Argmax(fusing))
+    return Fused(root, tuple(fusing.made), tuple(fusing.missed), fusing.fates.fates, fusing.names)
 
 
-class _Fusing:
-    """The copy of a graph that is rewritten, and what is said of it."""
+class _Fusing(GraphCopy):
+    """The copy of a graph, and what is said of it."""
 
     def __init__(self, graph: Node) -> None:
-        named = labels(graph)
-        cached: dict[Node, str] = {node: name for name, node in caches(graph).items()}
-        copies: dict[Node, Node] = {}
-        for node in named:
-            copies[node] = copy = node.with_arguments([copies[a] for a in arguments(node)])
-            copy.label = cached.get(node, node.label)  # the order of calls may change, their state must not
-        root = function(copies.values(), copies[graph])
-        assert root.parent is not None
-        assert root.parent.parent is not None
-        assert root.parent.last_op is not None
-        self.region, self.returned = root.parent.parent, root.parent.last_op
-        self.labels = {copy: named[node] for node, copy in copies.items()}
-        self.described = {copy: describe(node, named) for node, copy in copies.items() if isinstance(node, OperatorCall)}
-        self.names = {node.label for node in named if node.label}
+        super().__init__(graph)
         self.made: list[Fusion] = []
         self.missed: list[MissedFusion] = []
 
-    def replace(self, node: Node, product: Node, what: str, new: Sequence[Node], rewriter: PatternRewriter) -> None:
+    def fused(self, node: Node, product: Node, what: str, new: Sequence[Node], rewriter: PatternRewriter) -> None:
         """Puts new nodes, of which the last has the result, in the place of one that went into a product."""
-        self.made.append(Fusion(self.described[node], self.labels[product], what))
-        self.labels[new[-1]] = self.labels[node]
-        args = arguments(node)
-        rewriter.replace(node, new)
-        _sweep(args, rewriter)
+        self.made.append(Fusion(self.described[node], self.fates.names[product], what))
+        self.replace(node, new, node, rewriter)
 
     def miss(self, node: Node, product: Node, reason: str) -> None:
         """Says why a node stays."""
-        self.missed.append(MissedFusion(self.described[node], self.labels[product], reason))
+        self.missed.append(MissedFusion(self.described[node], self.fates.names[product], reason))
 
     def bn(self, product: ProductCall, change: Pair | None, known: bool = True) -> ConstantNode | None:
         """A new bn for the product, its own changed; None where it stays. known: there are numbers, not only shapes."""
@@ -142,10 +120,7 @@ class _Fusing:
             weights, biases = old().reshape(2, -1)
             return np.stack((weights, biases) if change is None else change(weights, biases))
 
-        name = f"{product.args[1].label or 'product'}_bn"
-        while name in self.names:
-            name += "_"
-        self.names.add(name)
+        name = self.label(f"{product.args[1].label or 'product'}_bn")
         checked = AccelTensor((2 * chout,), DataType("float16", "ddr"), weight.device)
         return ConstantNode(
             name, data if known and old is not None else None, (2 * chout,), checked.dtype, weight.device, checked_type=checked
@@ -169,7 +144,7 @@ class _Follower(RewritePattern):
                 except _Miss as miss:
                     why = why or (product, str(miss))
                 else:
-                    self.fusing.replace(op, product, what, new, rewriter)
+                    self.fusing.fused(op, product, what, new, rewriter)
                     return
         if why is not None:
             self.fusing.miss(op, *why)
@@ -243,7 +218,7 @@ class _Argmax(RewritePattern):
                 self.fusing.miss(op, logits, str(miss))
                 return
         if isinstance(logits, TupleItemNode) and isinstance(logits.source, OperatorCall) and logits.source.attrs.get("arg_max"):
-            self.fusing.replace(op, logits, "argmax", [TupleItemNode(logits.source, 1, op.checked_type)], rewriter)
+            self.fusing.fused(op, logits, "argmax", [TupleItemNode(logits.source, 1, op.checked_type)], rewriter)
         else:
             self.fusing.miss(op, logits, "its argument is no product")
 
@@ -256,7 +231,6 @@ class _Argmax(RewritePattern):
         assert isinstance(logits, AccelTensor)
         new.checked_type = logits, AccelTensor(logits.shape[:2], DataType("int32", "ddr"), logits.device)
         item = TupleItemNode(new, 0, logits)
-        self.fusing.labels[item] = self.fusing.labels[product]
         rewriter.replace(product, [new, item] if bn is None else [bn, new, item])
         return item
 
@@ -264,19 +238,6 @@ class _Argmax(RewritePattern):
 def _chosen(product: ProductCall) -> bool:
     """Whether an argmax takes its result, which stays what it is then."""
     return any(isinstance(use.operation, ArgmaxCall) for use in product.results[0].uses)
-
-
-def _sweep(nodes: Sequence[Node], rewriter: PatternRewriter) -> None:
-    """Takes out products, their results and constants that nothing uses any more."""
-    for node in nodes:
-        if (
-            isinstance(node, ProductCall | TupleItemNode | ConstantNode)
-            and node.results[0].first_use is None
-            and node.parent is not None
-        ):
-            args = arguments(node)
-            rewriter.erase(node)
-            _sweep(args, rewriter)
 
 
 def _identity(chout: int) -> np.ndarray:

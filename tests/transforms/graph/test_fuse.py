@@ -12,9 +12,9 @@ from xdsl.dialects.func import FuncOp
 from fleet.dlavm import adr, ne
 from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.evaluate import evaluate
-from fleet.ir.accel.nodes import Node, OperatorCall, post_order, print_graph
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, labels, post_order, print_graph
 from fleet.ir.accel.walk import constants
-from fleet.transforms.graph.fuse import fuse
+from fleet.transforms.graph.fuse import Fused, fuse
 from fleet.transforms.graph.infer import infer_type
 
 T, LAST = ne.Var("token", max_data=64), ne.Var("last_token", max_data=64)
@@ -28,6 +28,17 @@ def infer(graph: Node) -> Node:
 
 def ops(graph: Node) -> list[str]:
     return [n.op.removeprefix("accel.hbm.") for n in post_order(graph) if isinstance(n, OperatorCall)]
+
+
+def every_node_is_accounted_for(before: Node, fused: Fused) -> None:
+    """What was there has its name in the new graph, or a fate that names a node of the graph before."""
+    named, kept = set(labels(before).values()), list(fused.names.values())
+    assert len(set(kept)) == len(kept)
+    assert set(kept) | fused.fates.keys() == named
+    assert not set(kept) & fused.fates.keys()
+    assert {fate.removeprefix("fused into ") for fate in fused.fates.values()} <= named
+    assert set(fused.names) <= set(post_order(fused.graph))
+    assert all(isinstance(n, ConstantNode | OperatorCall) for n in set(post_order(fused.graph)) - fused.names.keys())
 
 
 def same_values(before: Node, after: Node, x: np.ndarray, last: int = 0) -> None:
@@ -71,6 +82,7 @@ def check(graph: Node, expected: list[str], made: list[str], missed: list[str] =
     assert len(fused.missed) == len(missed)
     for found, reason in zip(fused.missed, missed, strict=True):
         assert reason in found.reason
+    every_node_is_accounted_for(before, fused)
     same_values(before, fused.graph, RNG.standard_normal((1, 3, 64)))
     assert str(before) == text
     assert str(infer(fused.graph)) == str(fused.graph)  # its types are those that infer_type finds
@@ -154,6 +166,8 @@ def test_a_block_keeps_its_values_and_caches() -> None:
     assert len(ops(before)) - len(ops(fused.graph)) == 4
     assert [f.what for f in fused.made] == ["residual", "factor from another node", "residual", "argmax"]
     assert ["no activation but ReLU" in m.reason for m in fused.missed] == [True]
+    every_node_is_accounted_for(before, fused)
+    assert fused.fates["%15"] == "fused into %16"
     same_values(before, fused.graph, RNG.standard_normal((1, 5, C)))
     assert "fused residual: %16 = accel.hbm.add(%15, x) into %15" in str(fused)
     assert "not fused: %19 = accel.hbm.activate(%18, silu_weight) behind %18" in str(fused)
@@ -165,7 +179,9 @@ def test_caches_keep_their_names_when_the_order_of_calls_changes() -> None:
     first, second = hbm.attention(v, v, v), hbm.attention(hbm.add(v, v), hbm.add(v, v), v)
     join = [adr.reshape(a, (1, T, 64)) for a in (first, second)]
     before = infer(hbm.add(join[0], hbm.mvm(join[1], w1)))  # fused, the product's argument comes first
-    after = fuse(before).graph
+    fused = fuse(before)
+    every_node_is_accounted_for(before, fused)
+    after = fused.graph
     assert print_graph(after).index("dat_hbm") < print_graph(after).index("mvm_bn_res")
     data = RNG.standard_normal((1, 4, 64))
     same_values(before, after, data)
@@ -206,6 +222,7 @@ def test_random_graphs_keep_their_values(seed: int) -> None:
     before = infer(adr.tuple(results[: int(rng.integers(1, 4))]))
     fused = fuse(before)
     assert len(ops(fused.graph)) == len(ops(before)) - len(fused.made)
+    every_node_is_accounted_for(before, fused)
     same_values(before, fused.graph, rng.standard_normal((1, 2, 64)))
 
 

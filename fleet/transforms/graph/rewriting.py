@@ -1,0 +1,133 @@
+"""Rewriting a graph by xDSL's patterns: on a copy, with a listener that records what becomes of every node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import (
+    GreedyRewritePatternApplier,
+    PatternRewriter,
+    PatternRewriterListener,
+    PatternRewriteWalker,
+    RewritePattern,
+)
+
+from fleet.ir.accel.errors import GraphError
+from fleet.ir.accel.nodes import Node, OperatorCall, VarNode, arguments, describe, labels
+from fleet.ir.accel.walk import caches, function
+
+__all__ = ["GraphCopy", "NodeFates", "sweep"]
+
+
+class NodeFates:
+    """Attributes:
+    names: operation -> what it is called. A replacement takes the name of what it replaces, if it has none of its own.
+    listener: to be given to the walker.
+    """
+
+    def __init__(self, names: Mapping[Operation, str]) -> None:
+        self.names = dict(names)
+        self._gone: dict[str, str] = {}
+        self._into: dict[Operation, str] = {}
+        self._replacement: dict[Operation, str] = {}
+        self.listener = PatternRewriterListener(
+            operation_replacement_handler=[self._replaced], operation_removal_handler=[self._removed]
+        )
+
+    def goes_into(self, op: Operation, name: str) -> None:
+        """Says beforehand what an operation's work becomes part of, if it is removed, and with it that of its operands."""
+        self._into[op] = name
+
+    @property
+    def fates(self) -> Mapping[str, str]:
+        """Name -> what became of it, of every operation that is gone and whose name no other one has taken."""
+        return dict(self._gone)
+
+    def _replaced(self, op: Operation, results: Sequence[SSAValue | None]) -> None:
+        owners = [value.owner for value in results if value is not None and isinstance(value.owner, Operation)]
+        if op in self.names and owners:
+            self._replacement[op] = self.names.setdefault(owners[-1], self.names[op])
+
+    def _removed(self, op: Operation) -> None:
+        name = self.names.get(op)
+        if name is None:
+            return
+        if op in self._replacement:
+            if self._replacement[op] != name:
+                self._gone[name] = f"the same as {self._replacement[op]}"
+        elif op in self._into:
+            self._gone[name] = f"fused into {self._into[op]}"
+            for value in op.operands:
+                if isinstance(value.owner, Operation):
+                    self._into.setdefault(value.owner, self._into[op])
+        else:
+            self._gone[name] = "not needed"
+
+
+class GraphCopy:
+    """A copy of a typed graph, in a function of its own.
+
+    Attributes:
+        fates: what becomes of its nodes, by their names where the graph is printed.
+        described: call -> its line where the graph is printed.
+        taken: labels of nodes.
+    """
+
+    def __init__(self, graph: Node) -> None:
+        """Raises GraphError if the graph's types are not known."""
+        if graph.checked_type is None:
+            raise GraphError("the graph's types are not known", hint="call infer_type first")
+        named = labels(graph)
+        cached: dict[Node, str] = {node: name for name, node in caches(graph).items()}
+        copies: dict[Node, Node] = {}
+        for node in named:
+            copies[node] = copy = node.with_arguments([copies[a] for a in arguments(node)])
+            copy.label = cached.get(node, node.label)  # the order of calls may change, their state must not
+        root = function(copies.values(), copies[graph])
+        assert root.parent is not None
+        assert root.parent.parent is not None
+        assert root.parent.last_op is not None
+        self._region, self._returned = root.parent.parent, root.parent.last_op
+        self.fates = NodeFates({copy: named[node] for node, copy in copies.items()})
+        self.described = {copy: describe(node, named) for node, copy in copies.items() if isinstance(node, OperatorCall)}
+        self.taken = {node.label for node in named if node.label}
+
+    def rewrite(self, *patterns: RewritePattern) -> Node:
+        """Applies patterns once to every node. Returns the graph."""
+        walker = PatternRewriteWalker(
+            GreedyRewritePatternApplier(list(patterns)), apply_recursively=False, listener=self.fates.listener
+        )  # fmt: skip
+        walker.rewrite_region(self._region)
+        (root,) = self._returned.operands
+        assert isinstance(root.owner, Node)
+        return root.owner
+
+    @property
+    def names(self) -> Mapping[Operation, str]:
+        """Node -> the name of what it stands for in the graph before; new constants have none."""
+        return {op: name for op, name in self.fates.names.items() if op.parent is not None}
+
+    def label(self, wanted: str) -> str:
+        """A label for a new constant."""
+        while wanted in self.taken:
+            wanted += "_"
+        self.taken.add(wanted)
+        return wanted
+
+    def replace(self, node: Node, new: Sequence[Node], into: Node, rewriter: PatternRewriter) -> None:
+        """Puts new nodes, the last of which has the result, in the place of one; what only that one needed goes into `into`."""
+        name, args = self.fates.names[into], arguments(node)
+        for argument in args:
+            self.fates.goes_into(argument, name)
+        rewriter.replace(node, new)
+        sweep(args, rewriter)
+
+
+def sweep(nodes: Sequence[Node], rewriter: PatternRewriter) -> None:
+    """Takes out calls, their results and constants that nothing uses any more; inputs stay."""
+    for node in nodes:
+        if not isinstance(node, VarNode) and node.results[0].first_use is None and node.parent is not None:
+            args = arguments(node)
+            rewriter.erase(node)
+            sweep(args, rewriter)

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from fleet.errors import DeviceError
 from fleet.isa.codec_binary import BEAT
 from fleet.isa.description import Description
-from fleet.sdk import Call
+from fleet.sdk import Call, InstructionSet
 
-__all__ = ["ISSUES", "Binary", "runs"]
+__all__ = ["ISSUES", "Binary", "check_ways", "runs"]
 
 ISSUES: tuple[str, ...] = ("regs", "aux")
 """Names of the ways: "regs" writes the registers of every instruction, "aux" the address of a binary (docs/instruction-sets.md)."""
@@ -30,6 +31,17 @@ class Binary:
     def beats(self) -> int:
         """64-byte beats."""
         return self.size // BEAT
+
+
+def check_ways(instruction_set: InstructionSet, description: Description, *, aux: bool, load: bool, hints: tuple[str, str]) -> None:
+    """Raises DeviceError, with one of the hints, for a set whose hardware cannot fetch a binary or fill its own HBM.
+
+    aux, load: whether it shall.
+    """
+    if aux and description.fetch is None:
+        raise DeviceError("its hardware cannot fetch a binary", where=instruction_set.name, hint=hints[0])
+    if load and instruction_set.loader is None:
+        raise DeviceError("its instructions cannot fill the HBM", where=instruction_set.name, hint=hints[1])
 
 
 def runs(description: Description, calls: Sequence[Call]) -> Iterator[tuple[int, int, bool]]:

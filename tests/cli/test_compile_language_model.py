@@ -62,6 +62,8 @@ def test_a_program_around_the_header_answers(issue: str, tmp_path: Path, capsys:
     [
         (["--emit", "ir"], "it is a language model, of which only a stage is shown; --emit accel-regs, accel-aux, memory-map, hpp"),
         (["--vm"], "it is a language model, of which only a stage is shown"),
+        (["--emit", "accel-regs", "--dynamic", "all"], "a language model has weights and dimensions of its own"),
+        (["--emit", "hpp", "--batch", "600"], "600 tokens a step and 512 positions"),
     ],
 )
 def test_what_a_graph_has_not(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -31,6 +31,9 @@ def execute_language_model(request: CompileRequest) -> int:
     if stage not in (*STREAM_STAGES, "hpp") or request.run or request.validation or request.pipeline or request.dumps:
         known = ", ".join((*STREAM_STAGES, "hpp"))
         raise FleetError("it is a language model, of which only a stage is shown", where=request.model, hint=f"--emit {known}")
+    if request.weights or request.input_path or request.dynamic:
+        hint = "leave --weights, --input and --dynamic out"
+        raise FleetError("a language model has weights and dimensions of its own", where=request.model, hint=hint)
     if request.device is None:
         raise FleetError(f"--emit {stage} needs a device", hint="name one with --device, for instance hbm_small")
     name = identifier(request.out.stem) if request.out is not None and stage == "hpp" else "model"

@@ -21,7 +21,7 @@ from fleet.ir.weights import Weights
 from fleet.isa.codec import words_of
 from fleet.isa.codec_binary import BEAT, encode_binary
 from fleet.isa.description import Description, parameter_values
-from fleet.isa.issue import ISSUES, Binary, runs
+from fleet.isa.issue import ISSUES, Binary, check_ways, runs
 from fleet.isa.pattern_calls import emitted
 from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash
@@ -297,10 +297,8 @@ def _ways(options: Mapping[str, Any], instruction_set: InstructionSet, descripti
     where = instruction_set.name
     if issue not in ISSUES:
         raise DeviceError(f"no way in called {issue!r}", where=where, hint=f"choose among {', '.join(ISSUES)}")
-    if issue == "aux" and description.fetch is None:
-        raise DeviceError("its hardware cannot fetch a binary", where=where, hint="use --issue regs")
     if loader not in LOADERS:
         raise DeviceError(f"nobody called {loader!r} fills the HBM", where=where, hint=f"choose among {', '.join(LOADERS)}")
-    if loader == "device" and instruction_set.loader is None:
-        raise DeviceError("its instructions cannot fill the HBM", where=where, hint="use --load host")
+    hints = "use --issue regs", "use --load host"
+    check_ways(instruction_set, description, aux=issue == "aux", load=loader == "device", hints=hints)
     return issue, loader

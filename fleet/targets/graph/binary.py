@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fleet.errors import DeviceError
-from fleet.isa.codec import words_of
-from fleet.isa.codec_binary import BEAT, BLOCK, TASKS, WORDS
+from fleet.isa.codec_binary import BEAT, BLOCK, TASKS, WORDS, encode
 from fleet.isa.description import Description
 from fleet.isa.issue import Binary
+from fleet.sdk import Call
 from fleet.targets.graph.steps import BoundInstr, BoundLoop, Round, Steps
 
 __all__ = ["AuxBinary", "AuxRun", "Slot"]
@@ -23,13 +23,10 @@ __all__ = ["AuxBinary", "AuxRun", "Slot"]
 
 @dataclass(frozen=True)
 class Slot:
-    """The room of a task. word: of its first value, counted in words from the beginning of the binary; body: place in a loop."""
+    """The room of a task. word: of its first value, counted in words from the beginning of the binary."""
 
     word: int
-    id_byte: int
     made: BoundInstr
-    body: int = 0
-    round: int = 0
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,8 @@ class AuxBinary:
         self.size = 0
         for first, end in self._cut(steps):
             self._add(steps, first, end)
-        self._index: dict[tuple[int, int], _Room] = {}
+        self._dynamic_words: dict[int, list[tuple[int, str]]] = {}
+        """Item outside of loops -> (word, register) of what depends on the step."""
         self._dynamic = np.zeros(self.size // 4, bool)
         for run in self.runs:
             for n, slot in enumerate(run.slots):
@@ -80,27 +78,25 @@ class AuxBinary:
     def _add(self, steps: Steps, first: int, end: int) -> None:
         item = steps.items[first]
         loop = item if isinstance(item, BoundLoop) else None
-        made: list[tuple[BoundInstr, int, int]] = []
+        made: list[BoundInstr]
         if loop is not None:
             if len(loop.body) != 1:
                 what = f"a loop over {len(loop.body)} instructions has no binary form"
                 raise DeviceError(what, where=loop.body[0].ops[-1], hint="build with aux=False or with setting 'lite'")
-            made = [(body, place, r) for r in range(loop.most) for place, body in enumerate(loop.body)]
+            made = [body for _ in range(loop.most) for body in loop.body]
         else:
-            made = [(i, 0, 0) for i in steps.items[first:end] if isinstance(i, BoundInstr)]
+            made = [i for i in steps.items[first:end] if isinstance(i, BoundInstr)]
         slots: list[Slot] = []
         word = 0
-        for n, (body, place, round_) in enumerate(made):
-            block, task = divmod(n, TASKS)
-            start = self.size + block * BLOCK
-            if task == 0:
-                word = (start + BEAT) // 4
+        for n, body in enumerate(made):
+            if n % TASKS == 0:
+                word = (self.size + n // TASKS * BLOCK + BEAT) // 4
             beats = self.description.instructions[body.instruction].beats
             if not beats:
                 raise DeviceError(
                     "it has no binary form", where=f"{body.ops[-1]} ({body.instruction})", hint="build with aux=False"
                 )
-            slots.append(Slot(word, start + task, body, place, round_))
+            slots.append(Slot(word, body))
             word += beats * WORDS
         size = -(-len(made) // TASKS) * BLOCK
         self.runs.append(AuxRun(self.size, size, (first, end), tuple(slots), loop))
@@ -109,42 +105,37 @@ class AuxBinary:
     # ---- words
 
     def _enter(self, run: AuxRun, n: int, slot: Slot) -> None:
-        """Notes which step's instruction fills a slot, and which of its words depend on the step."""
+        """Notes which words depend on the step."""
         names = [r.name for r in self.description.words(slot.made.instruction)]
-        if run.loop is None:
-            dynamic = tuple((slot.word + k, name) for k, name in enumerate(names) if name in slot.made.dynamic)
-            self._index[run.items[0] + n, 0] = _Room(slot, dynamic)
-            self._dynamic[[word for word, _ in dynamic]] = True
+        if run.loop is not None:  # a round that is not there leaves nothing behind
+            self._dynamic[(run.offset + n // TASKS * BLOCK + n % TASKS) // 4] = True
+            self._dynamic[slot.word : slot.word + len(names)] = True
             return
-        # A round that is not there leaves nothing behind.
-        self._index[run.items[0], slot.round * len(run.loop.body) + slot.body] = _Room(slot, None)
-        self._dynamic[slot.id_byte // 4] = True
-        self._dynamic[slot.word : slot.word + len(names)] = True
+        words = [(slot.word + k, name) for k, name in enumerate(names) if name in slot.made.dynamic]
+        self._dynamic_words[run.items[0] + n] = words
+        self._dynamic[[word for word, _ in words]] = True
 
     def words(self, rounds: Sequence[Round]) -> np.ndarray:
         """All words with which a step runs, uint32."""
-        data = np.zeros(self.size // 4, "<u4")
-        ids = data.view(np.uint8)
-        for r in rounds:
-            self._put(self._index[r.item, r.slot].slot, r, data, ids)
-        return data
+        return self._encoded(self.runs, rounds)
 
-    def _put(self, slot: Slot, r: Round, data: np.ndarray, ids: np.ndarray) -> None:
-        ids[slot.id_byte] = self.description.instructions[r.call.instruction].opcode
-        values = words_of(self.description, r.call)
-        data[slot.word : slot.word + len(values)] = values
+    def _encoded(self, runs: Sequence[AuxRun], rounds: Sequence[Round]) -> np.ndarray:
+        """The words of some runs in a step; zeros where the others are."""
+        calls: dict[int, list[Call]] = {}
+        for r in rounds:
+            calls.setdefault(r.item, []).append(r.call)
+        data = np.zeros(self.size // 4, "<u4")
+        for run in runs:
+            made = encode(self.description, [call for item in range(*run.items) for call in calls.get(item, ())])
+            data[run.offset // 4 :][: len(made) // 4] = np.frombuffer(made, "<u4")
+        return data
 
     def patches(self, rounds: Sequence[Round]) -> list[tuple[int, np.ndarray]]:
         """(byte offset in the binary, words) of all that depends on the step, in contiguous pieces."""
-        data = np.zeros(self.size // 4, "<u4")
-        ids = data.view(np.uint8)
+        data = self._encoded([run for run in self.runs if run.loop is not None], rounds)
         for r in rounds:
-            room = self._index[r.item, r.slot]
-            if room.dynamic is None:
-                self._put(room.slot, r, data, ids)
-            else:
-                for word, name in room.dynamic:
-                    data[word] = r.call.fields[name]
+            for word, name in self._dynamic_words.get(r.item, ()):
+                data[word] = r.call.fields[name]
         edges = np.flatnonzero(np.diff(self._dynamic, prepend=False, append=False))
         return [(4 * int(a), data[a:b]) for a, b in zip(edges[::2], edges[1::2], strict=True)]
 
@@ -160,11 +151,3 @@ class AuxBinary:
             made.append(Binary(first, count, space, base + run.offset, -(-count // TASKS) * BLOCK))
             first += count
         return tuple(made)
-
-
-@dataclass(frozen=True)
-class _Room:
-    """A slot, and (word, register) of what depends on the step; None: all of it."""
-
-    slot: Slot
-    dynamic: tuple[tuple[int, str], ...] | None

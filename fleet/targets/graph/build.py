@@ -8,6 +8,7 @@ from typing import Any
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.accel.nodes import Node, post_order
 from fleet.ir.accel.types import AccelTensor
+from fleet.isa.issue import check_ways
 from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash, find_device, instruction_sets
 from fleet.sdk import Device, InstructionSet
@@ -61,10 +62,7 @@ def build(
     if tasks is None:
         raise DeviceError("it has no tasks for graphs", where=instruction_set.name)
     description = load(instruction_set.description)
-    if aux and description.fetch is None:
-        raise DeviceError("its hardware cannot fetch a binary", where=instruction_set.name, hint="build with aux=False")
-    if config.wt2hbm and instruction_set.loader is None:
-        raise DeviceError("its instructions cannot fill the HBM", where=instruction_set.name, hint="build without wt2hbm")
+    check_ways(instruction_set, description, aux=aux, load=config.wt2hbm, hints=("build with aux=False", "build without wt2hbm"))
     for option in chosen:
         if option not in _OPTIONS:
             raise ModelError(f"no option '{option}'", where="build", hint=f"options are {', '.join(_OPTIONS)}")

@@ -6,18 +6,16 @@ order, so their products are what they were; the cache holds keys in that order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from fleet.ir.accel.attention import DatHbmCall, PosEmbCall, RopeCall, TransposeCall, TrpMvmCall
-from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, post_order
-from fleet.ir.accel.products import MvmBnCall, MvmCall
-from fleet.ir.accel.types import AccelTensor
-from fleet.ir.accel.views import ReshapeCall
-from fleet.transforms.graph.rewriting import GraphCopy
+from fleet.ir.accel.nodes import Node, OperatorCall, post_order, single
+from fleet.ir.accel.products import MvmBnCall
+from fleet.transforms.graph.rewriting import GraphCopy, projected, rebuilt, users
 
 __all__ = ["Neighbours", "turn_neighbours"]
 
@@ -57,7 +55,7 @@ class _Scores(RewritePattern):
         keys = op.args[1]
         if not isinstance(keys, DatHbmCall | TransposeCall):
             return
-        scores = _users(keys)
+        scores = users(keys)
         turned = [keys.args[0], *(s.args[0] for s in scores if isinstance(s, TrpMvmCall) and s.args[1] is keys)]
         if len(turned) != len(scores) + 1 or not all(_movable(t, [keys, *scores]) for t in turned):
             return
@@ -68,68 +66,31 @@ class _Scores(RewritePattern):
 
     def _turned(self, rope: RopeCall) -> Sequence[Node]:
         """The product with its columns in the other order, its view, and the embedding of neighbours."""
-        view, product = _source(rope)
+        view, product = projected(rope.args[0])
         assert product is not None
-        data = rope.args[0].checked_type
-        assert isinstance(data, AccelTensor)
-        heads, _, channels = data.shape
+        heads, _, channels = single(rope.args[0]).shape
         assert isinstance(heads, int)
         assert isinstance(channels, int)
         order = np.arange(heads * channels).reshape(heads, 2, channels // 2).swapaxes(1, 2).reshape(-1)
-        weight = self._constant(product.args[1], lambda array: array[:, order])
-        made: list[Node] = [weight]
-        args = [product.args[0], weight]
+        constants = [self.copy.changed(product.args[1], "neighbours", lambda array: array[:, order])]
         if isinstance(product, MvmBnCall):
-            made.append(bn := self._constant(product.args[2], lambda array: array.reshape(2, -1)[:, order]))
-            args.append(bn)
-        made.append(_like(product, args))
+            constants.append(self.copy.changed(product.args[2], "neighbours", lambda array: array.reshape(2, -1)[:, order]))
+        made: list[Node] = [*constants, rebuilt(product, [product.args[0], *constants], product.checked_type)]
         if view is not None:
-            made.append(_like(view, [made[-1]]))
+            made.append(rebuilt(view, [made[-1]], view.checked_type))
         attrs = {name: value for name, value in rope.attrs.items() if name != "mode"}
         turned = OperatorCall(PosEmbCall.name, (made[-1], rope.args[1]), attrs, rope.prefix, rope.checked_type)
         turned.label = rope.label
         return [*made, turned]
-
-    def _constant(self, node: Node, change: Callable[[np.ndarray], np.ndarray]) -> ConstantNode:
-        assert isinstance(node, ConstantNode)
-        data = node.data
-        changed = None if data is None else lambda: change(np.asarray(data() if callable(data) else data))
-        label = self.copy.label(f"{node.label}_neighbours")
-        return ConstantNode(label, changed, node.shape, node.dtype, node.device, node.prefix, checked_type=node.checked_type)
 
 
 def _halves(node: Node) -> bool:
     return isinstance(node, RopeCall) and node.attrs.get("mode") == "qwen"
 
 
-def _users(node: Node) -> list[Node]:
-    return [use.operation for use in node.results[0].uses if isinstance(use.operation, Node)]
-
-
-def _source(rope: Node) -> tuple[ReshapeCall | None, MvmCall | MvmBnCall | None]:
-    """The view and the product that an embedding turns."""
-    (data, *_) = rope.args if isinstance(rope, OperatorCall) else (rope,)
-    view = data if isinstance(data, ReshapeCall) else None
-    product = view.args[0] if view is not None else data
-    return view, product if isinstance(product, MvmCall | MvmBnCall) else None
-
-
 def _movable(rope: Node, readers: Sequence[Node]) -> bool:
     """Whether nothing but the readers sees the order of an embedding's channels, and its product's constants may change."""
-    if not isinstance(rope, RopeCall) or not _halves(rope) or not set(_users(rope)) <= set(readers):
+    if not isinstance(rope, RopeCall) or not _halves(rope) or not set(users(rope)) <= set(readers):
         return False
-    view, product = _source(rope)
-    data = rope.args[0].checked_type
-    if product is None or product.attrs.get("arg_max") or not isinstance(data, AccelTensor):
-        return False
-    if not all(isinstance(size, int) for size in (data.shape[0], data.shape[2])):
-        return False
-    if any(len(list(node.results[0].uses)) != 1 for node in (view, product) if node is not None):
-        return False
-    return all(isinstance(c, ConstantNode) and not isinstance(c.data, str) for c in product.args[1:])
-
-
-def _like(node: OperatorCall, args: Sequence[Node]) -> OperatorCall:
-    new = OperatorCall(node.op, args, dict(node.attrs), node.prefix, node.checked_type)
-    new.label = node.label
-    return new
+    heads, _, channels = single(rope.args[0]).shape
+    return isinstance(heads, int) and isinstance(channels, int) and projected(rope.args[0])[1] is not None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
@@ -14,10 +15,13 @@ from xdsl.pattern_rewriter import (
 )
 
 from fleet.ir.accel.errors import GraphError
-from fleet.ir.accel.nodes import Node, OperatorCall, VarNode, arguments, describe, labels
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, VarNode, arguments, describe, labels
+from fleet.ir.accel.products import MvmBnCall, MvmCall
+from fleet.ir.accel.types import Dim, Type
+from fleet.ir.accel.views import ReshapeCall
 from fleet.ir.accel.walk import caches, function
 
-__all__ = ["GraphCopy", "NodeFates", "sweep"]
+__all__ = ["GraphCopy", "NodeFates", "projected", "rebuilt", "sweep", "users"]
 
 
 class NodeFates:
@@ -115,6 +119,17 @@ class GraphCopy:
         self.taken.add(wanted)
         return wanted
 
+    def changed(
+        self, node: Node, kind: str, change: Callable[[np.ndarray], np.ndarray], shape: Sequence[Dim] | None = None
+    ) -> ConstantNode:
+        """A new constant for one with other numbers; its type is not known where its shape changes. kind: behind its label."""
+        assert isinstance(node, ConstantNode)
+        data = node.data
+        made = None if data is None else lambda: change(np.asarray(data() if callable(data) else data))
+        known = node.checked_type if shape is None else None
+        label = self.label(f"{node.label}_{kind}")
+        return ConstantNode(label, made, shape or node.shape, node.dtype, node.device, node.prefix, checked_type=known)
+
     def replace(self, node: Node, new: Sequence[Node], into: Node, rewriter: PatternRewriter) -> None:
         """Puts new nodes, the last of which has the result, in the place of one; what only that one needed goes into `into`."""
         name, args = self.fates.names[into], arguments(node)
@@ -131,3 +146,26 @@ def sweep(nodes: Sequence[Node], rewriter: PatternRewriter) -> None:
             args = arguments(node)
             rewriter.erase(node)
             sweep(args, rewriter)
+
+
+def users(node: Node) -> list[Node]:
+    """The nodes that a node is an argument of, once for every time."""
+    return [use.operation for use in node.results[0].uses if isinstance(use.operation, Node)]
+
+
+def projected(data: Node) -> tuple[ReshapeCall | None, MvmCall | MvmBnCall | None]:
+    """The view and the product that make heads, if nothing else uses them and the product's constants may change."""
+    view = data if isinstance(data, ReshapeCall) else None
+    product = view.args[0] if view is not None else data
+    if not isinstance(product, MvmCall | MvmBnCall) or product.attrs.get("arg_max"):
+        return view, None
+    alone = all(len(users(node)) == 1 for node in (view, product) if node is not None)
+    held = all(isinstance(c, ConstantNode) and not isinstance(c.data, str) for c in product.args[1:])
+    return view, product if alone and held else None
+
+
+def rebuilt(node: OperatorCall, args: Sequence[Node], checked_type: Type | None = None, **attrs: object) -> OperatorCall:
+    """A call like another one, of other arguments. attrs: those that differ."""
+    new = OperatorCall(node.op, args, {**node.attrs, **attrs}, node.prefix, checked_type)
+    new.label = node.label
+    return new

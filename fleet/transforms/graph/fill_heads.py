@@ -1,0 +1,155 @@
+"""Heads of an attention filled with zeros to a size that the device takes: the graph's side of `products.widen_heads`.
+
+Zeros behind the channels of queries and keys add nothing to the scores; those behind the values meet rows of zeros in the product
+that follows. They are columns and rows of weights: nothing moves when a step runs, but a cache takes the room of the wider heads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from fleet.ir.accel.attention import (
+    DatHbmCall,
+    F2wMvmCall,
+    Feature2WeightCall,
+    PosEmbCall,
+    RopeCall,
+    SoftmaxCall,
+    TransposeCall,
+    TrpMvmCall,
+)
+from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, post_order, single
+from fleet.ir.accel.products import MvmBnCall, ProductCall
+from fleet.ir.accel.types import Dim
+from fleet.ir.accel.views import ReshapeCall
+from fleet.sdk import Device
+from fleet.transforms.graph.infer import infer_type
+from fleet.transforms.graph.rewriting import GraphCopy, projected, rebuilt, users
+
+__all__ = ["FilledHeads", "fill_heads"]
+
+
+@dataclass(frozen=True)
+class FilledHeads:
+    """The new graph, with its types. made: names of the products behind the attentions; fates: as in `fuse.Fused`."""
+
+    graph: Node
+    made: tuple[str, ...]
+    fates: Mapping[str, str]
+
+
+def fill_heads(graph: Node, device: Device, widths: Sequence[int]) -> FilledHeads:
+    """Fills heads to the next of some sizes, where queries, keys, values and what follows are products with weights of their own.
+
+    The very same graph where all heads have one of these sizes. Raises GraphError for a graph without types.
+    """
+    if not any(isinstance(node, F2wMvmCall) and _width(node, widths) for node in post_order(graph)):
+        return FilledHeads(graph, (), {})
+    copy = GraphCopy(graph)
+    pattern = _Attention(copy, widths)
+    root = copy.rewrite(pattern)
+    return FilledHeads(infer_type(root, device), tuple(pattern.made), copy.fates.fates)
+
+
+class _Attention(RewritePattern):
+    """The product behind an attention, with all that leads to it."""
+
+    def __init__(self, copy: GraphCopy, widths: Sequence[int]) -> None:
+        self.copy, self.widths = copy, widths
+        self.made: list[str] = []
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ProductCall, rewriter: PatternRewriter) -> None:
+        """Rewrites one whose features are the joined heads of an attention."""
+        joined, weight = op.args[0], op.args[1]
+        if not isinstance(joined, ReshapeCall) or not isinstance(weight, ConstantNode) or isinstance(weight.data, str):
+            return
+        mixed = joined.args[0]
+        width = _width(mixed, self.widths)
+        if width is None or not isinstance(mixed, F2wMvmCall):
+            return
+        scores, values = mixed.args
+        turned = scores.args[0] if isinstance(scores, SoftmaxCall) else None
+        if not isinstance(turned, TrpMvmCall) or not isinstance(values, DatHbmCall | Feature2WeightCall):
+            return
+        query, keys = turned.args
+        if not isinstance(keys, DatHbmCall | TransposeCall):
+            return
+        alone = (joined, mixed, scores, values, turned, query, keys, keys.args[0], values.args[0])
+        if any(len(users(node)) != 1 for node in alone):
+            return
+        if not all(_fillable(node) for node in (query, keys.args[0], values.args[0])):
+            return
+        assert isinstance(scores, SoftmaxCall)
+        heads, _, channels = single(mixed).shape
+        assert isinstance(heads, int)
+        assert isinstance(channels, int)
+        made: list[Node] = []
+        q, k, v = (self._filled(node, width, made) for node in (query, keys.args[0], values.args[0]))
+        new_keys, new_values = rebuilt(keys, [k]), rebuilt(values, [v])
+        new_turned = rebuilt(turned, [q, new_keys], scale=turned.attrs.get("scale") or 1 / sqrt(channels))
+        new_scores = rebuilt(scores, [new_turned])
+        new_mixed = rebuilt(mixed, [new_scores, new_values])
+        new_joined = rebuilt(joined, [new_mixed], new_shape=(1, -1, heads * width))
+        shape = heads * width, *single(weight).shape[1:]
+        rows = self.copy.changed(weight, "filled", lambda array: _zeros(array, 0, heads, width), shape)
+        product = rebuilt(op, [new_joined, rows, *op.args[2:]], op.checked_type)
+        made += [new_keys, new_values, new_turned, new_scores, new_mixed, new_joined, rows, product]
+        self.made.append(self.copy.fates.names[op])
+        self.copy.replace(op, made, op, rewriter)
+
+    def _filled(self, node: Node, width: int, made: list[Node]) -> Node:
+        """Queries, keys or values with zeros behind the channels of every head."""
+        rope = node if isinstance(node, PosEmbCall | RopeCall) else None
+        view, product = projected(rope.args[0] if rope is not None else node)
+        assert product is not None
+        heads = single(node).shape[0]
+        assert isinstance(heads, int)
+        columns = heads * width
+
+        def filled(node: Node, rows: int, shape: Sequence[Dim]) -> ConstantNode:
+            return self.copy.changed(node, "filled", lambda array: _zeros(array.reshape(rows, -1), 1, heads, width), shape)
+
+        chin = single(product.args[1]).shape[0]
+        assert isinstance(chin, int)
+        constants = [filled(product.args[1], chin, (chin, columns))]
+        if isinstance(product, MvmBnCall):
+            constants.append(filled(product.args[2], 2, (2 * columns,)))
+        made += [*constants, rebuilt(product, [product.args[0], *constants])]
+        if view is not None:
+            made.append(rebuilt(view, [made[-1]], new_shape=(heads, -1, width)))
+        if rope is not None:  # the zeros behind are not turned
+            attrs = {**rope.attrs, "mode": "glm"}
+            made.append(turned := OperatorCall(RopeCall.name, (made[-1], rope.args[1]), attrs, rope.prefix))
+            turned.label = rope.label
+        return made[-1]
+
+
+def _width(node: Node, widths: Sequence[int]) -> int | None:
+    """What the heads of an attention's result are filled to; None where they stay."""
+    channels = single(node).shape[-1] if isinstance(node, F2wMvmCall) else None
+    if not isinstance(channels, int) or channels in widths:
+        return None
+    return min((width for width in widths if width > channels), default=None)
+
+
+def _fillable(node: Node) -> bool:
+    """Whether zeros can stand behind the channels of heads: by the weights of a product, perhaps with neighbours turned."""
+    if isinstance(node, RopeCall) and node.attrs.get("mode") != "glm":
+        return False
+    data = node.args[0] if isinstance(node, PosEmbCall | RopeCall) else node
+    return isinstance(single(data).shape[0], int) and projected(data)[1] is not None
+
+
+def _zeros(array: np.ndarray, axis: int, heads: int, width: int) -> np.ndarray:
+    """An array with zeros behind the channels of every head along an axis."""
+    moved = np.moveaxis(array, axis, 0)
+    split = moved.reshape(heads, -1, *moved.shape[1:])
+    filled = np.zeros((heads, width, *moved.shape[1:]), array.dtype)
+    filled[:, : split.shape[1]] = split
+    return np.moveaxis(filled.reshape(heads * width, *moved.shape[1:]), 0, axis)

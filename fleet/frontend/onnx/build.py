@@ -15,11 +15,11 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from fleet.core.unique import Taken
 from fleet.frontend.onnx.array import OnnxArray
 from fleet.frontend.onnx.chain import OnnxChain
-from fleet.frontend.onnx.folding import folded
 from fleet.frontend.onnx.graph import OnnxNode
-from fleet.frontend.onnx.limits import MAX_OPERATIONS
+from fleet.frontend.onnx.limits import MAX_FOLDED, MAX_OPERATIONS
 from fleet.frontend.onnx.narrow import carried, narrow_of
 from fleet.frontend.onnx.problems import NeedsInputs, refuse
+from fleet.ir import dialect as d
 from fleet.ir.arguments import append_argument, erase_arguments
 from fleet.ir.build import make
 from fleet.ir.constants import constant
@@ -27,8 +27,9 @@ from fleet.ir.dialect import OPERATIONS, BinaryOp, ConstantOp, FleetOp, MatmulOp
 from fleet.ir.program import Argument, Program
 from fleet.ir.room import check_results
 from fleet.ir.shapes import InferenceError
-from fleet.ir.types import element_type, tensor_type
+from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
 from fleet.transforms.simplify.canonicalise import canonicalise
+from fleet.transforms.simplify.numbers import COMPUTED
 
 __all__ = ["Build"]
 
@@ -37,6 +38,8 @@ _MAX_BOUND = 1 << 12
 """Elements of an input of integers or truth values that may decide shapes; more are data."""
 _MAX_FLOATS = 32
 """The same of floats: factors and regions of a Resize."""
+_FOLDED = (COMPUTED - {d.VarOp}) | {d.CumsumOp, d.ArgmaxOp, d.ArgminOp, d.GatherOp, d.PadOp}
+"""Operations on known arrays that are computed while the model is read: shapes, indices and other small arrays."""
 
 
 class Build:
@@ -129,7 +132,7 @@ class Build:
     def emit(self, name: str, operands: Sequence[OnnxArray], **attributes: Any) -> OnnxArray:
         """One operation; computed now where all of its operands are known and small. Raises ModelError at the node."""
         if all(a.known is not None for a in operands) and not (self.general and _of_a_table(name, operands)):
-            found = folded(name, [a.known for a in operands if a.known is not None], attributes)
+            found = _folded(name, [a.known for a in operands if a.known is not None], attributes)
             if found is not None:
                 return self.known(found)
         try:
@@ -325,3 +328,21 @@ def _drop_dead(block: Block) -> None:
             op.detach()
             op.erase()
         op = before
+
+
+def _folded(name: str, arrays: Sequence[np.ndarray], attributes: Mapping[str, Any]) -> np.ndarray | None:
+    """What the VM would compute; None if it is too large, not a matter of NumPy, or does not fit (the operation then says why)."""
+    record = OPERATIONS.get(name)
+    if record is None or record not in _FOLDED or sum(a.size for a in arrays) > 4 * MAX_FOLDED:
+        return None
+    try:
+        type_ = record.infer([tensor_type(a.shape, a.dtype) for a in arrays], attributes)
+    except InferenceError:
+        return None
+    if math.prod(shape_of(type_)) > MAX_FOLDED:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(record.compute(arrays, attributes), numpy_dtype(type_))
+    except (ArithmeticError, ValueError, LookupError):
+        return None

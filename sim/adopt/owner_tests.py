@@ -67,8 +67,8 @@ def _add(a: int, b: int, to: int) -> str:
 
 
 FILL = "".join(_write("to", row) + _write("fill", 0x01020304 * (row + 1)) for row in range(16)) + "[[step]]\nidle = 20\n"
-ADD = _fault("fault_i").replace("FAULT", "0") + FILL + _fault("fault_i") + _add(2, 3, 4) + _add(7, 6, 5) + _add(4, 5, 9)
-ADD += _add(12, 15, 13) + _add(13, 10, 14) + _reads("a", "b", "to")
+SUMS = ((2, 3, 4), (7, 6, 5), (4, 5, 9), (12, 15, 13), (13, 10, 14))
+ADD = _fault("fault_i").replace("FAULT", "0") + FILL + _fault("fault_i") + "".join(_add(*s) for s in SUMS) + _reads("a", "b", "to")
 
 
 def _relay(port: str, data: str, receive: str, count: int) -> str:

@@ -130,9 +130,9 @@ def test_a_commit_is_the_nth_response_or_a_status_that_a_test_reads(run: Run, co
         assert outcome.differences == ()
         assert outcome.lockstep is not None
         assert outcome.lockstep.commits == events
-        assert "commit done: 2 events of the design not compared, no job names it" in outcome.lockstep.scope
+        assert "commit done: 3 events of the design not compared, no job names it" in outcome.lockstep.scope
         assert "commit polled: 0 events of the design not compared, no job names it" in outcome.lockstep.scope
-        assert outcome.lockstep.uncompared == 2
+        assert outcome.lockstep.uncompared == 3
 
 
 @pytest.mark.parametrize(

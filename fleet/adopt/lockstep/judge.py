@@ -155,7 +155,8 @@ class _Lockstep:
                 self._event(step)
             else:
                 self._at_rest(step, last=step is points[-1])
-        self._now, self._trigger = (1 << 62, 0), ("end", "", 0)
+        self._now = 1 << 62, 0
+        self._trigger = "end", "", 0
         self._all_words()
         for job in self._open:
             if job.rule is not None:

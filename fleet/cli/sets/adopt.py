@@ -136,9 +136,9 @@ def run_replay(
     code = outcome.exit_code
     keep_file(record_of(work, path, outcome).save(outcome.folder))
     if machine:
-        found = asdict(outcome) | {"folder": str(outcome.folder), "wave": str(outcome.wave or ""), "verdict": code.name}
-        if outcome.lockstep is not None:
-            found["lockstep"].pop("claim")
+        lockstep = None if outcome.lockstep is None else replace(outcome.lockstep, claim=None)
+        texts = {"folder": str(outcome.folder), "wave": str(outcome.wave or ""), "verdict": code.name}
+        found = asdict(replace(outcome, lockstep=lockstep)) | texts
         click.echo(json.dumps(found, indent=1))
         return code
     click.echo(f"{path.name} of {work.top.name}: {outcome.cycles} cycles, {outcome.compared} values compared")

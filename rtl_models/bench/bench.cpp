@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "memory.h"
+#include "overlay.h"
 #include "svdpi.h"
 
 namespace fleet {
@@ -70,13 +71,14 @@ Bench& Bench::instance() {
 std::string Bench::load(const std::string& job_file) {
     std::string error = job_.read(job_file);
     if (!error.empty()) return error;
-    error = Memory::instance().load(job_.ddr, job_.hbm, job_.memory, job_.timing);
+    error = Memory::instance().load(job_.ddr, job_.hbm, job_.memory, job_.timing, !job_.overlay.empty());
+    if (error.empty() && !job_.overlay.empty()) error = lay_overlay(Memory::instance(), job_.overlay);
     if (!error.empty()) return error;
     error = script_.open(job_.script);
     if (!error.empty()) return error;
     results_ = ::open(job_.results.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (results_ < 0) return job_.results + ": cannot create the file: " + std::strerror(errno);
-    if (!job_.expected.empty()) error = expected_.open(job_.expected, false);
+    if (!job_.expected.empty()) error = expected_.open(job_.expected, MappedFile::Access::Read);
     if (error.empty() && !job_.writes.empty()) error = Memory::instance().log().open(job_.writes);
     if (error.empty() && !job_.arrays.empty()) error = arrays_.open(job_.arrays);
     if (error.empty() && !job_.snapshots.empty()) error = snapshots_.open(job_.snapshots, job_.snapshots_to);
@@ -91,7 +93,7 @@ void Bench::start(const std::string& job_file) {
     hold_random_ = 0;
     current_ = ScriptRecord{};
     starts_.clear();
-    writes_ = marked_ = false;
+    writes_ = marked_ = warm_ = false;
     message_.clear();
     state_ = State::Running;
     const std::string error = load(job_file);
@@ -133,6 +135,13 @@ void Bench::finish(double seconds) {
             message_ = error;
         }
     }
+    if (!failed() && !job_.overlay_to.empty()) {
+        const std::string error = keep_overlay(Memory::instance(), job_.overlay_to);
+        if (!error.empty()) {
+            state_ = State::Error;
+            message_ = error;
+        }
+    }
     seconds -= script_.waited();
     script_.close();
     if (results_ >= 0) ::close(results_);
@@ -165,7 +174,7 @@ void Bench::finish(double seconds) {
                              port.write_beats);
                 print_waits(f, key, port.waits);
                 RowCounters rows;
-                if (!port.timing().counters(rows)) continue;
+                if (!port.rows(rows)) continue;
                 std::fprintf(f, "%s.row_hits=%" PRIu64 "\n%s.row_closed=%" PRIu64 "\n%s.row_misses=%" PRIu64 "\n%s.refresh_cycles=%" PRIu64 "\n",
                              key.c_str(), rows.hits, key.c_str(), rows.closed, key.c_str(), rows.misses, key.c_str(),
                              rows.refresh_cycles);
@@ -307,6 +316,8 @@ void Bench::commit(uint64_t cycle, uint32_t opcode, uint32_t error, bool result_
     if (!failed.empty()) fail(failed);
     ++commits_;
     hold(commits_ - 1, record.error, record.digest, record.bytes_written, record.result);
+    warm_ = commits_ == job_.warm_commits;
+    if (commits_ == job_.last_commit) end(State::Done, "");
 }
 
 void Bench::hold(uint64_t number, uint16_t error, uint64_t digest, uint32_t bytes, uint32_t result) {
@@ -325,8 +336,9 @@ using fleet::Bench;
 
 extern "C" {
 
-void fleet_bench_limits(unsigned long long* max_cycles, unsigned long long* quiet_cycles) {
-    *max_cycles = Bench::instance().job().max_cycles;
+void fleet_bench_limits(unsigned long long* start_cycle, unsigned long long* max_cycles, unsigned long long* quiet_cycles) {
+    *start_cycle = Bench::instance().job().start_cycle;
+    *max_cycles = *start_cycle + Bench::instance().job().max_cycles;
     *quiet_cycles = Bench::instance().job().quiet_cycles;
 }
 

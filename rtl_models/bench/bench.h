@@ -9,6 +9,7 @@
 #include "arrays.h"
 #include "job.h"
 #include "mapped_file.h"
+#include "memory.h"
 #include "script.h"
 #include "sha256.h"
 #include "snapshots.h"
@@ -45,6 +46,12 @@ class Bench {
     void hang(uint64_t cycle, bool quiet);
     void commit(uint64_t cycle, uint32_t opcode, uint32_t error, bool result_valid, uint32_t result, const uint32_t* cycles);
     void at(uint64_t cycle) { cycle_ = cycle; }
+    /// Called behind every cycle: what the job counts begins behind the cycle of its last warm commit.
+    void behind_cycle() {
+        if (!warm_) return;
+        warm_ = false;
+        Memory::instance().count_from_here();
+    }
 
   private:
     enum class State { Idle, Running, Done, Diverged, Hang, Error };
@@ -70,6 +77,7 @@ class Bench {
     uint64_t commits_ = 0, cycle_ = 0;
     bool writes_ = false;       // the script has come to a write
     bool marked_ = false;       // the job has marked a start write
+    bool warm_ = false;         // the last warm commit was in this cycle
     uint64_t fetched_ = 0;      // cycle after which the last binary was started
     uint64_t hold_random_ = 0;  // state of what `hold_back` draws; 0: it does not
     Sha256 records_;            // of all commit records

@@ -17,7 +17,8 @@ module fleet_bench
 
   output logic        irq_o
 );
-  import "DPI-C" function void fleet_bench_limits(output longint unsigned max_cycles, output longint unsigned quiet_cycles);
+  import "DPI-C" function void fleet_bench_limits(
+    output longint unsigned start_cycle, output longint unsigned max_cycles, output longint unsigned quiet_cycles);
   import "DPI-C" function void fleet_bench_hang(input longint unsigned cycle, input int unsigned quiet);
   import "DPI-C" function void fleet_bench_commit(
     input longint unsigned cycle, input int unsigned opcode, input int unsigned error, input int unsigned result_valid,
@@ -39,17 +40,17 @@ module fleet_bench
     end
   end
 
-  // Cycles since reset, and the watchdog: a design that neither moves data nor lets the script advance hangs.
+  // Cycles since reset, from the job's start cycle on, and the watchdog: a design that neither moves data nor lets the script advance hangs.
   logic [63:0] cycle_q, quiet_q, max_cycles_q, quiet_cycles_q;
   logic        memory_progress, hung_q, commit_valid, irq;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      automatic longint unsigned max_cycles, quiet_cycles;
-      fleet_bench_limits(max_cycles, quiet_cycles);
+      automatic longint unsigned start_cycle, max_cycles, quiet_cycles;
+      fleet_bench_limits(start_cycle, max_cycles, quiet_cycles);
       max_cycles_q   <= max_cycles;
       quiet_cycles_q <= quiet_cycles;
-      cycle_q        <= '0;
+      cycle_q        <= start_cycle;
       quiet_q        <= '0;
       hung_q         <= 1'b0;
     end else begin

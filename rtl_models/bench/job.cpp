@@ -24,9 +24,11 @@ std::string Job::read(const std::string& path) {
                                                        {"status", &status}, {"waves", &waves},   {"memory", &memory},
                                                        {"wave_scopes", &wave_scopes}, {"expected", &expected}, {"writes", &writes},
                                                        {"nonce", &nonce}, {"arrays", &arrays}, {"arrays_from", &arrays_from}, {"arrays_to", &arrays_to},
-                                                       {"snapshots", &snapshots}, {"snapshots_to", &snapshots_to}};
+                                                       {"snapshots", &snapshots}, {"snapshots_to", &snapshots_to},
+                                                       {"overlay", &overlay}, {"overlay_to", &overlay_to}};
     const std::map<std::string, uint64_t*> numbers = {
-        {"max_cycles", &max_cycles}, {"quiet_cycles", &quiet_cycles}, {"waves_from", &waves_from}, {"waves_to", &waves_to}};
+        {"max_cycles", &max_cycles}, {"quiet_cycles", &quiet_cycles}, {"waves_from", &waves_from}, {"waves_to", &waves_to},
+        {"start_cycle", &start_cycle}, {"warm_commits", &warm_commits}, {"last_commit", &last_commit}};
     std::set<std::string> seen;
     std::string line;
     for (int n = 1; std::getline(file, line); ++n) {
@@ -52,6 +54,7 @@ std::string Job::read(const std::string& path) {
     for (const char* const key : {"ddr", "script", "results", "trace", "status"}) {
         if (seen.count(key) == 0) return path + ": the key '" + key + "' is missing";
     }
+    if (seen.count("overlay") != seen.count("overlay_to")) return path + ": the keys 'overlay' and 'overlay_to' come together";
     return "";
 }
 

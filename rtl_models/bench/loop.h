@@ -66,6 +66,7 @@ class Loop {
         for (; cycles != 0 && bench.running(); --cycles) {
             memory.now = job_cycle_;
             cycle();
+            bench.behind_cycle();
             if ((++job_cycle_ & 0xFFFF) == 0) check();
         }
         if (context_.gotFinish() && bench.running()) bench.fail("the design called $finish in cycle " + std::to_string(job_cycle_));

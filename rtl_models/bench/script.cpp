@@ -20,7 +20,7 @@ std::string Script::open(const std::string& path) {
         pipe_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
         return pipe_ < 0 ? path + ": cannot open the pipe: " + std::strerror(errno) : "";
     }
-    const std::string error = file_.open(path, false);
+    const std::string error = file_.open(path, MappedFile::Access::Read);
     if (!error.empty()) return error;
     end_ = file_.size();
     if (end_ == 0 || end_ % sizeof(ScriptRecord) != 0) {

@@ -22,7 +22,7 @@ class Snapshots {
     std::string open(const std::string& list, const std::string& to) {
         close();
         next_ = 0;
-        const std::string error = list_.open(list, false);
+        const std::string error = list_.open(list, MappedFile::Access::Read);
         if (!error.empty()) return error;
         file_ = std::fopen(to.c_str(), "wb");
         return file_ != nullptr ? "" : to + ": cannot create the file: " + std::strerror(errno);

@@ -12,23 +12,26 @@ namespace fleet {
 
 std::string MappedFile::error(const char* what) const { return path_ + ": " + what + ": " + std::strerror(errno); }
 
-std::string MappedFile::map(bool writable) {
+std::string MappedFile::map(Access access) {
     if (size_ == 0) return "";  // mmap refuses length 0; an empty file has no bytes to offer
-    void* const p = mmap(nullptr, size_, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd_, 0);
+    const int protection = access == Access::Read ? PROT_READ : PROT_READ | PROT_WRITE;
+    // Room for the copies is taken page by page: an image of gigabytes of which a few pages are written needs no more than these.
+    const int flags = access == Access::Private ? MAP_PRIVATE | MAP_NORESERVE : MAP_SHARED;
+    void* const p = mmap(nullptr, size_, protection, flags, fd_, 0);
     if (p == MAP_FAILED) return error("cannot map the file");
     data_ = static_cast<uint8_t*>(p);
     return "";
 }
 
-std::string MappedFile::open(const std::string& path, bool writable) {
+std::string MappedFile::open(const std::string& path, Access access) {
     close();
     path_ = path;
-    fd_ = ::open(path.c_str(), (writable ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+    fd_ = ::open(path.c_str(), (access == Access::Shared ? O_RDWR : O_RDONLY) | O_CLOEXEC);
     if (fd_ < 0) return error("cannot open the file");
     struct stat info {};
     if (fstat(fd_, &info) != 0) return error("cannot read the file's size");
     size_ = static_cast<uint64_t>(info.st_size);
-    return map(writable);
+    return map(access);
 }
 
 std::string MappedFile::create(const std::string& path, uint64_t size) {
@@ -52,7 +55,7 @@ std::string MappedFile::resize(uint64_t size) {
             return error("cannot reserve room for the file");
         }
     }
-    return map(true);
+    return map(Access::Shared);
 }
 
 void MappedFile::close() {

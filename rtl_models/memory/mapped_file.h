@@ -1,4 +1,4 @@
-// A file mapped shared: what the simulation writes, other processes see, and it survives a crash.
+// A mapped file. Shared: what the simulation writes, other processes see, and it survives a crash. Private: nobody sees it.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,11 @@ class MappedFile {
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;
 
-    /// Maps an existing file. Returns an empty string, or what is wrong (with the path).
-    std::string open(const std::string& path, bool writable);
+    enum class Access { Read, Shared, Private };
+
+    /// Maps an existing file. Private: pages that are written are copies of this process, the file stays as it is and is shared
+    /// with all that map it. Returns an empty string, or what is wrong (with the path).
+    std::string open(const std::string& path, Access access);
     /// Creates an empty file of `size` zero bytes and maps it.
     std::string create(const std::string& path, uint64_t size);
     /// Grows or shrinks the file and its mapping.
@@ -26,7 +29,7 @@ class MappedFile {
     bool is_open() const { return fd_ >= 0; }
 
   private:
-    std::string map(bool writable);
+    std::string map(Access access);
     std::string error(const char* what) const;
 
     std::string path_;

@@ -33,7 +33,7 @@ void Memory::configure(uint32_t hbm_ports) {
 }
 
 std::string Memory::load(const std::string& ddr_path, const std::map<uint32_t, std::string>& hbm, const std::string& model,
-                         const std::map<std::string, std::string>& timing) {
+                         const std::map<std::string, std::string>& timing, bool own) {
     TimingModel models;
     const TimingModel ideal;
     const auto key = timing.lower_bound("hbm.");
@@ -49,7 +49,7 @@ std::string Memory::load(const std::string& ddr_path, const std::map<uint32_t, s
         // A device without HBM has the ports, and says nothing of what is behind them.
         const bool nothing = !is_ddr && found == hbm.end() && !states_hbm;
         ports_[p]->set_timing((nothing ? ideal : models).port(p, is_ddr ? "ddr" : "hbm", geometry.beat_bytes, error));
-        if (error.empty()) error = ports_[p]->load(is_ddr ? ddr_path : found == hbm.end() ? "" : found->second);
+        if (error.empty()) error = ports_[p]->load(is_ddr ? ddr_path : found == hbm.end() ? "" : found->second, own);
     }
     reset();
     return error;
@@ -71,6 +71,11 @@ void Memory::reset() {
     problem_.clear();
     std::fill(std::begin(register_waits_), std::end(register_waits_), 0);
     refusal_.clear();
+}
+
+void Memory::count_from_here() {
+    for (auto& port : ports_) port->count_from_here();
+    std::fill(std::begin(register_waits_), std::end(register_waits_), 0);
 }
 
 void Memory::violation(const std::string& text) {

@@ -21,11 +21,14 @@ class Memory {
     /// Makes the ports (once; the number of HBM ports is the model's). The last one is DDR.
     void configure(uint32_t hbm_ports);
     /// Maps the images (HBM port number -> path) and sets the timing (`timing`: the job's keys of that name). Returns what is wrong.
+    /// own: what is written stays in this process, which remembers the pages.
     std::string load(const std::string& ddr, const std::map<uint32_t, std::string>& hbm, const std::string& model,
-                     const std::map<std::string, std::string>& timing);
+                     const std::map<std::string, std::string>& timing, bool own);
     void unload();
     /// Every port forgets what is outstanding and shows whether it takes a first request.
     void reset();
+    /// What is counted of ports and of the register port begins anew.
+    void count_from_here();
 
     uint32_t hbm_ports() const { return static_cast<uint32_t>(ports_.size()) - 1; }
     Port& port(uint32_t index) { return *ports_[index]; }

@@ -21,16 +21,24 @@ std::string hex(uint64_t value) {
 
 }  // namespace
 
-std::string Port::load(const std::string& path) {
+std::string Port::load(const std::string& path, bool own) {
     file_.close();
+    written_.clear();
     if (path.empty()) return "";
-    const std::string error = file_.open(path, true);
+    const std::string error = file_.open(path, own ? MappedFile::Access::Private : MappedFile::Access::Shared);
     if (!error.empty()) return error;
     if (file_.size() == 0 || file_.size() % geometry_.beat_bytes != 0 || file_.size() > geometry_.window) {
         return path + ": an image of " + geometry_.name + " has a positive multiple of " + std::to_string(geometry_.beat_bytes) +
                " bytes up to " + std::to_string(geometry_.window) + ", this one " + std::to_string(file_.size());
     }
+    if (own) written_.assign((file_.size() + kPage - 1) / kPage, false);
     return "";
+}
+
+bool Port::lay(uint64_t offset, uint64_t size, const uint8_t* bytes) {
+    if (written_.empty() || size > file_.size() || offset > file_.size() - size) return false;
+    std::memcpy(file_.data() + offset, bytes, size);
+    return true;
 }
 
 void Port::set_timing(std::unique_ptr<Timing> timing) {
@@ -49,8 +57,22 @@ void Port::reset() {
     rvalid = rlast = rerror = wready = bvalid = berror = false;
     arready = first_read_;
     awready = first_write_;
+    count_from_here();
+}
+
+void Port::count_from_here() {
     read_bytes = write_bytes = read_beats = write_beats = read_bursts = write_bursts = 0;
     std::fill(std::begin(waits), std::end(waits), 0);
+    timing_->counters(rows_before_);
+}
+
+bool Port::rows(RowCounters& to) const {
+    if (!timing_->counters(to)) return false;
+    to.hits -= rows_before_.hits;
+    to.closed -= rows_before_.closed;
+    to.misses -= rows_before_.misses;
+    to.refresh_cycles -= rows_before_.refresh_cycles;
+    return true;
 }
 
 void Port::refuse(uint64_t cycle, const char* what, uint64_t address) {
@@ -74,6 +96,7 @@ void Port::take_beat(uint64_t cycle, const PortInput& in) {
     if (in_file(address)) {
         const uint64_t offset = address - geometry_.base;
         uint8_t* const bytes = file_.data() + offset;
+        if (!written_.empty()) written_[offset / kPage] = true;
         uint64_t sum = 0;
         uint32_t count = 0;
         for (uint32_t i = 0; i < geometry_.beat_bytes; ++i) {

@@ -41,13 +41,24 @@ class Port {
     Port(PortGeometry geometry, DigestSum& digest, WriteLog& log, std::string& refusal)
         : geometry_(std::move(geometry)), digest_(digest), log_(log), refusal_(refusal) {}
 
+    static constexpr uint64_t kPage = 4096;
+
     /// Maps `path` (empty: nothing is mapped, reads give 0 and writes are errors). Returns what is wrong.
-    std::string load(const std::string& path);
+    /// own: the file stays as it is; what is written here is seen here alone, and the pages are marked.
+    std::string load(const std::string& path, bool own);
+    /// Bytes put over the image before the first cycle. Returns whether they are inside.
+    bool lay(uint64_t offset, uint64_t size, const uint8_t* bytes);
+    /// Of an image of its own: which pages the design wrote.
+    const std::vector<bool>& written() const { return written_; }
     void unload() { file_.close(); }
     /// When the port accepts and answers from now on. Asks it what a silent port shows: the first request is like any other.
     void set_timing(std::unique_ptr<Timing> timing);
     /// Forgets everything outstanding (hardware reset); counters too.
     void reset();
+    /// What is counted begins anew.
+    void count_from_here();
+    /// What the model with DRAM behind the port counted; false when there is none.
+    bool rows(RowCounters& to) const;
     /// One clock edge. Returns whether a handshake took place.
     bool cycle(uint64_t cycle, const PortInput& in);
     /// Whether it must be called in the next cycle even if the master stays silent.
@@ -58,7 +69,6 @@ class Port {
     /// What is outstanding, for a hang's message; empty when nothing is.
     std::string describe() const;
     const PortGeometry& geometry() const { return geometry_; }
-    const Timing& timing() const { return *timing_; }
     const MappedFile& image() const { return file_; }
 
     // Slave's signals after the edge.
@@ -97,6 +107,8 @@ class Port {
     WriteLog& log_;
     std::string& refusal_;
     MappedFile file_;
+    std::vector<bool> written_;
+    RowCounters rows_before_;
     std::unique_ptr<Timing> timing_ = ideal();
     bool first_read_ = true, first_write_ = true;  // whether the request channels are open before anything was asked
     std::vector<Burst> reads_, writes_, responses_;

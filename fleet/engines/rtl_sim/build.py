@@ -44,8 +44,8 @@ _BENCH_SV = (
     "bench/fleet_tb.sv",
 )
 _BENCH_CPP = (
-    "memory/mapped_file", "memory/dram", "memory/timed", "memory/timing", "memory/port", "memory/memory", "bench/job",
-    "bench/script", "bench/arrays", "bench/bench",
+    "memory/mapped_file", "memory/dram", "memory/timed", "memory/timing", "memory/port", "memory/memory", "memory/overlay",
+    "bench/job", "bench/script", "bench/arrays", "bench/bench",
 )  # fmt: skip
 _HEADERS = ("memory/digest.h", "memory/write_log.h", "bench/loop.h", "bench/sha256.h", "bench/snapshots.h")
 _MAINS: dict[Flavour, str] = {

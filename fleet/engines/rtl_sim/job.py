@@ -99,6 +99,11 @@ class Job:
         arrays, arrays_from, arrays_to: arrays inside the design, as `Content.put` of `fleet.engines.rtl_sim.arrays` writes them:
             their list, what they hold before the first instruction, and the file for what they hold when the job is done.
         snapshots, snapshots_to: the list of what to read of DDR at which commit, and the file for the bytes.
+        overlay: `fleet.engines.legs.pages` writes it: bytes over the images, which the job then only reads; what the design writes
+            goes to `overlay_to`, page by page. None: the images themselves are written.
+        start_cycle: of the bench's clock at reset, so that refreshes come when they would in a longer run.
+        warm_commits: traffic and waits are counted from that commit on. last_commit: the job is done with that commit (0: with its
+            script), whatever else has begun.
         nonce: written into the status file, which shows that this job left it; `Simulation.run` draws one.
     """
 
@@ -122,6 +127,11 @@ class Job:
     arrays_to: Path | None = None
     snapshots: Path | None = None
     snapshots_to: Path | None = None
+    overlay: Path | None = None
+    overlay_to: Path | None = None
+    start_cycle: int = 0
+    warm_commits: int = 0
+    last_commit: int = 0
     nonce: str = ""
 
     def save(self, path: Path) -> None:
@@ -134,8 +144,9 @@ class Job:
             pairs.append(("waves", self.waves))
         if self.scopes:
             pairs.append(("wave_scopes", ",".join(f"{levels}:{scope}" for levels, scope in self.scopes)))
-        names = ("expected", "writes", "arrays", "arrays_from", "arrays_to", "snapshots", "snapshots_to")
+        names = ("expected", "writes", "arrays", "arrays_from", "arrays_to", "snapshots", "snapshots_to", "overlay", "overlay_to")
         pairs += [(key, getattr(self, key)) for key in names if getattr(self, key) is not None]
+        pairs += [(key, getattr(self, key)) for key in ("start_cycle", "warm_commits", "last_commit") if getattr(self, key)]
         if self.nonce:
             pairs.append(("nonce", self.nonce))
         if self.window is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fleet.engines.base import Engine
-from fleet.engines.evidence import records_of
+from fleet.engines.evidence import JobEvidence, records_of
 from fleet.engines.rtl_sim.records import RECORD, RESULT_VALID
 from fleet.engines.trace import CYCLE_CLASSES, Commit, Trace
 
@@ -48,7 +48,7 @@ def _bench(trace: Trace, before: int) -> str | None:
         return "states the same job of a simulation twice"
     parts: list[np.ndarray] = []
     bases: list[np.ndarray] = []
-    base = 0
+    base = end = 0
     for job in jobs:
         records = records_of(job)
         if records is None:
@@ -56,9 +56,16 @@ def _bench(trace: Trace, before: int) -> str | None:
         if job.number <= before:
             return f"states job {job.nonce[:16]} of a simulation of an earlier run"
         rows = np.frombuffer(records, RECORD)
+        if job.warm_up:  # a leg: it goes on at the last instruction that it repeats
+            done = np.concatenate(parts)[-job.warm_up :] if parts else rows[:0]
+            if why := _other_leg(job, rows, done):
+                return why
+            base = end - int(rows[job.warm_up - 1]["end"])
+            rows = rows[job.warm_up :]
         parts.append(rows)
         bases.append(np.full(len(rows), base, np.int64))
-        base += job.cycles
+        end = base + int(rows[-1]["end"]) if len(rows) else end
+        base += job.start + job.cycles
     rows, offsets = np.concatenate(parts), np.concatenate(bases)
     if len(rows) != len(trace.commits):
         return f"gave back {len(trace.commits)} commits, its simulation wrote {len(rows)}"
@@ -69,6 +76,16 @@ def _bench(trace: Trace, before: int) -> str | None:
                 return f"{where}: its trace says {what} {stated}, its simulation wrote {wrote}"
     if trace.counters.get("cycles") != base:
         return f"counts {trace.counters.get('cycles', 0):,.0f} cycles, its simulation {base:,}"
+    return None
+
+
+def _other_leg(job: JobEvidence, rows: np.ndarray, done: np.ndarray) -> str | None:
+    """Return why a leg does not repeat the last instructions of the legs before it, or None. done: their records."""
+    if len(done) != job.warm_up or len(rows) < job.warm_up:
+        return f"leg {job.nonce[:16]} repeats {job.warm_up} instructions, {len(done)} were there before it"
+    for name in ("opcode", "error", "digest", "bytes_written", "result"):
+        if not np.array_equal(rows[name][: job.warm_up], done[name]):
+            return f"leg {job.nonce[:16]} repeats instructions, and not with the {name} that the leg before it left"
     return None
 
 

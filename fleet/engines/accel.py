@@ -206,12 +206,12 @@ class _Run:
                 trace.outputs = {name: self._value(v) for name, v in zip(names, returned, strict=True)}
             trace.elapsed_s = time.perf_counter() - start
             trace.counters = static_counters(c, options.memory) | dict(self.backend.counters())
-            trace.evidence = self.backend.evidence()
+            trace.evidence = evidence = self.backend.evidence()
         finally:
             self.backend.close()
             self.memory.close()
         trace.tensors = self.tensors
-        trace.meta = self._meta()
+        trace.meta = self._meta() | ({"cut": evidence.cut} if evidence.cut else {})
         position = total
         progress(0.0, "done")
         trace.complete = trace.stopped is None

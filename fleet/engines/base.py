@@ -35,6 +35,8 @@ class RunOptions:
             "none" for no passes.
         expected: commits of a run that must be equal, in order: an engine that can ends at the first that is not, and leaves a
             trace with `stopped`. Empty: every commit is wanted.
+        rtl_jobs: `rtl` runs in legs, so many at a time (`fleet.engines.legs`); 1: as one run. Such a run ends at its first commit
+            that is not the functional model's.
     """
 
     device: str | None = None
@@ -46,6 +48,7 @@ class RunOptions:
     lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
     riscv: Mapping[str, str] = field(default_factory=dict[str, str])
     expected: Sequence[Commit] = ()
+    rtl_jobs: int = 1
 
 
 class Engine(Protocol):

@@ -14,6 +14,7 @@ It is no defence against code that wants to deceive: whatever runs in this proce
 
 from __future__ import annotations
 
+import threading
 import weakref
 from dataclasses import dataclass
 from typing import Literal
@@ -31,7 +32,9 @@ class JobEvidence:
         number: of jobs that this process has launched, from 1; nonce: the job's own, hex.
         executable: SHA-256 (hex) of the binary, which is that of the build's manifest.
         commits, records: number of commit records, and SHA-256 (hex) of their bytes.
-        cycles: of the bench's clock, since reset; beats: read and written on all ports.
+        cycles: of the bench's clock, since reset; beats: read and written on all ports, of a leg since its warm-up.
+        warm_up: the first commits of a leg, which repeat the last ones of the leg before; 0: it continues no other job.
+        start: cycle of the bench's clock at reset, from which the records count.
     """
 
     number: int
@@ -41,14 +44,20 @@ class JobEvidence:
     records: str
     cycles: int
     beats: int
+    warm_up: int = 0
+    start: int = 0
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The evidence of a whole run. kind: as the module lists them; jobs: of kind bench, in the order in which they ran."""
+    """The evidence of a whole run.
+
+    kind: as the module lists them. jobs: of kind bench, in program order. cut: of a run in legs, what was proved, in words.
+    """
 
     kind: EvidenceKind = "model"
     jobs: tuple[JobEvidence, ...] = ()
+    cut: str = ""
 
 
 class _Launched:
@@ -56,6 +65,7 @@ class _Launched:
 
     def __init__(self) -> None:
         self.count = 0
+        self.lock = threading.Lock()
         self.records: weakref.WeakKeyDictionary[JobEvidence, bytes] = weakref.WeakKeyDictionary()
 
 
@@ -67,13 +77,17 @@ def issued() -> int:
     return _launched.count
 
 
-def register(nonce: str, executable: str, records: bytes, sha256: str, cycles: int, beats: int) -> JobEvidence:
+def register(
+    nonce: str, executable: str, records: bytes, sha256: str, cycles: int, beats: int, *, warm_up: int = 0, start: int = 0
+) -> JobEvidence:
     """Keep what a process wrote of a job, as long as somebody has its evidence. For launchers, nobody else.
 
-    records: the commit records, 64 bytes each; sha256: of them (hex), as that process stated it.
+    records: the commit records, 64 bytes each; sha256: of them (hex), as that process stated it. warm_up, start: of a leg.
     """
-    _launched.count += 1
-    job = JobEvidence(_launched.count, nonce, executable, len(records) // 64, sha256, cycles, beats)
+    with _launched.lock:
+        _launched.count += 1
+        number = _launched.count
+    job = JobEvidence(number, nonce, executable, len(records) // 64, sha256, cycles, beats, warm_up, start)
     _launched.records[job] = records
     return job
 

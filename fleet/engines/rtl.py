@@ -9,17 +9,24 @@ equal the committed one.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from fleet.core.scratch import Scratch
 from fleet.engines.accel import run_accel
 from fleet.engines.backend import Snapshot
-from fleet.engines.base import RunOptions
+from fleet.engines.base import Progress, RunOptions
 from fleet.engines.evidence import Evidence, JobEvidence
+from fleet.engines.iss import fetched
+from fleet.engines.legs.account import CutAccount
+from fleet.engines.legs.plan import SHORTEST
+from fleet.engines.legs.pool import Simulations
+from fleet.engines.legs.run import LegRequest, run_in_legs
+from fleet.engines.rtl_sim.arrays import KeptState, variables
 from fleet.engines.rtl_sim.build import Flavour, build, design_of, wave_suffix
-from fleet.engines.rtl_sim.expected import expected_of
+from fleet.engines.rtl_sim.expected import ExpectedCommit, expected_of
 from fleet.engines.rtl_sim.hardware import Hardware
 from fleet.engines.rtl_sim.job import JobStatus
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
@@ -79,14 +86,16 @@ class RtlBackend:
 
     name = "rtl"
 
-    def __init__(self, flavour: Flavour = "burst", window: tuple[int, int] | None = None) -> None:
+    def __init__(self, flavour: Flavour = "burst", window: tuple[int, int] | None = None, *, shortest_leg: int = SHORTEST) -> None:
         """Args:
         flavour: "burst", or "waves" to leave `waves_<n>.fst` (n counts the segments; `.vcd` where FST cannot be built).
         window: first and last cycle of a segment that the waves show; None for all.
+        shortest_leg: cycles of a leg, where a run is cut (`RunOptions.rtl_jobs`).
         """
         self._flavour: Flavour = flavour
         self._window = window
-        self._simulation: Simulation | None = None
+        self._shortest = shortest_leg
+        self._simulations: Simulations | None = None
         self._temporary: Scratch | None = None
         self._jobs = 0
         self._base = 0  # cycles of the jobs before
@@ -94,6 +103,7 @@ class RtlBackend:
         self._evidence: list[JobEvidence] = []
         self._expected: Sequence[Commit] = ()
         self._used: dict[str, set[str]] = {}  # ports of a space with DRAM behind them that moved something
+        self._account = CutAccount()
 
     def open(self, instruction_set: InstructionSet, device: Device, memory: MappedMemory, options: RunOptions) -> None:
         """Builds the simulation (or takes it from the cache) and starts it.
@@ -105,8 +115,10 @@ class RtlBackend:
         self._model = memory_model(options.memory, options.seed)
         self._timing = memory_timing(self._model, device)
         self._jobs, self._base, self._counters, self._used, self._evidence = 0, 0, {}, {}, []
+        self._account = CutAccount()
         before = time.monotonic()
-        executable = build(design_of(instruction_set, device), self._flavour, options.progress)
+        design = design_of(instruction_set, device)
+        executable = build(design, self._flavour, options.progress)
         self._counters["rtl_build_seconds"] = time.monotonic() - before
         self._suffix = wave_suffix(executable) if self._flavour == "waves" else None
         if options.workdir is None:
@@ -114,8 +126,16 @@ class RtlBackend:
             self._folder = self._temporary.path
         else:
             self._folder = options.workdir.absolute() / "rtl"
-        self._simulation = Simulation(executable, self._folder, seed=options.seed)
-        self._counters["rtl_start_seconds"] = self._simulation.start_seconds
+        self._inside = KeptState(design.keepers, variables(executable), self._folder)
+        if options.rtl_jobs > 1:
+            memory.fill_undefined(1)  # not the functional model's bytes: nothing must agree by chance
+
+        def started(number: int) -> Simulation:
+            return Simulation(executable, self._folder / f"{number}" if number else self._folder, seed=options.seed)
+
+        self._simulations = Simulations(started)
+        self._simulations.shared()
+        self._counters["rtl_start_seconds"] = self._simulations.start_seconds
 
     def execute(
         self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = (), snapshots: Sequence[Snapshot] = ()
@@ -125,38 +145,63 @@ class RtlBackend:
         Raises SimulationError (exit code 1) naming the instruction for a refused, missing, extra or foreign commit, a hang, a
         broken bus rule or a foreign description hash.
         """
-        if self._simulation is None:
+        if self._simulations is None:
             raise SimulationError("the simulation is not open", where=self.name)
         if not calls:
             return []
         self._jobs += 1
-        registers = load(self._set.description).with_role("parameter")
-        parameters = {r.address: int(self._memory.view("reg", r.address, 4).view("<u4")[0]) for r in registers}
-        segment = Segment(self._set, self._device, calls, first_seq, binaries=binaries, parameters=parameters)
-        waves = self._folder / f"waves_{self._jobs}{self._suffix}" if self._suffix else None
         last = first_seq + len(calls)
         wanted = expected_of([c for c in self._expected or self._options.expected if first_seq <= c.seq < last])
+        wanted = wanted if len(wanted) == len(calls) else ()
+        tell = self._options.progress
+        if self._options.rtl_jobs > 1:
+            return self._in_legs(self._simulations, calls, first_seq, binaries, snapshots, wanted, tell)
+        segment = Segment(self._set, self._device, calls, first_seq, binaries=binaries, parameters=self._parameters())
+        waves = self._folder / f"waves_{self._jobs}{self._suffix}" if self._suffix else None
         job = segment.job(
             self._folder / f"segment_{self._jobs}", self._memory, self._model, waves, self._window, self._timing,
-            expected=wanted if len(wanted) == len(calls) else (), snapshots=snapshots,
+            expected=wanted, snapshots=snapshots,
         )  # fmt: skip
-        tell, expected = self._options.progress, max(1, segment.expected_cycles)
-
-        def report(cycles: int) -> None:
-            if tell is not None:
-                tell(min(0.99, cycles / expected), f"rtl: {cycles:,} cycles")
-
+        simulation = self._simulations.shared()
         try:
-            status = self._simulation.run(job, report)
+            status = simulation.run(job, _reporter(tell, segment.expected_cycles))
         except SimulationError as error:
             raise segment.failed(job, error) from error
-        if self._simulation.evidence is not None:
-            self._evidence.append(self._simulation.evidence)
+        if simulation.evidence is not None:
+            self._evidence.append(simulation.evidence)
         commits, records = segment.check(job, status, self._base)
         segment.taken(job, snapshots)
         self._count(status, records)
-        self._base += status.cycles
         return commits
+
+    def _in_legs(
+        self, simulations: Simulations, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary],
+        snapshots: Sequence[Snapshot], wanted: Sequence[ExpectedCommit], tell: Progress | None,
+    ) -> Sequence[Commit]:  # fmt: skip
+        self._memory.reset_state()  # as hardware begins every job
+        request = LegRequest(
+            self._set, self._device, self._memory, fetched(self._set, self._memory, calls, binaries), first_seq, self._inside,
+            self._folder / f"legs_{self._jobs}", self._options.rtl_jobs, binaries=binaries, parameters=self._parameters(),
+            expected=wanted, model=self._model, timing=self._timing, snapshots=snapshots,
+            shortest=self._shortest,
+        )  # fmt: skip
+        cost = sum(self._set.instructions[c.instruction].cost(self._device, c.fields) for c in calls)
+        ran = run_in_legs(request, simulations, _reporter(tell, cost))
+        if ran.status.status == "diverged" and not wanted:
+            c = ran.commits[-1]
+            raise SimulationError(
+                "the commit is not the functional model's, from which a run in legs starts", where=f"rtl, instruction {c.seq} "
+                f"({c.instruction})", hint="run iss too, or give --rtl-jobs 1",
+            )  # fmt: skip
+        self._evidence += ran.evidence
+        self._account.add(ran)
+        base = self._base
+        self._count(ran.status, ran.records)
+        return [replace(c, start=(c.start or 0) + base, end=(c.end or 0) + base) for c in ran.commits]
+
+    def _parameters(self) -> dict[int, int]:
+        registers = load(self._set.description).with_role("parameter")
+        return {r.address: int(self._memory.view("reg", r.address, 4).view("<u4")[0]) for r in registers}
 
     def expect(self, commits: Sequence[Commit]) -> None:
         """What the next calls must leave, instead of `RunOptions.expected`: `execute` ends at the first that is another one."""
@@ -169,13 +214,11 @@ class RtlBackend:
 
     def hardware(self) -> Hardware:
         """The running simulation with its memory, for replays. Raises SimulationError where it has ended."""
-        if self._simulation is None:
+        if self._simulations is None:
             raise SimulationError("the simulation is not open", where=self.name)
-        simulation = self._simulation
-        registers = load(self._set.description).with_role("parameter")
-        parameters = {r.address: int(self._memory.view("reg", r.address, 4).view("<u4")[0]) for r in registers}
         return Hardware(
-            self._set, self._device, self._memory, lambda: simulation, self._folder, self._model, self._timing, parameters
+            self._set, self._device, self._memory, self._simulations.shared, self._folder, self._model, self._timing,
+            self._parameters(),
         )  # fmt: skip
 
     def counters(self) -> Mapping[str, float]:
@@ -201,19 +244,20 @@ class RtlBackend:
 
     def evidence(self) -> Evidence:
         """What the launcher read of every job so far."""
-        return Evidence("bench", tuple(self._evidence))
+        return Evidence("bench", tuple(self._evidence), self._account.words(self._model))
 
     def close(self) -> None:
         """Ends the simulation; may be called twice."""
-        if self._simulation is not None:
-            self._simulation.close()
-            self._simulation = None
+        if self._simulations is not None:
+            self._simulations.close()
+            self._simulations = None
         if self._temporary is not None:
             self._temporary.close()
             self._temporary = None
 
     def _count(self, status: JobStatus, records: Sequence[CommitRecord]) -> None:
         c = self._counters
+        self._base += status.cycles
 
         def add(name: str, value: float) -> None:
             c[name] = c.get(name, 0) + value
@@ -239,6 +283,14 @@ class RtlBackend:
             add(f"{kind}_{what}", value)
             if port:
                 add(f"hbm_port_bytes.{port}", value)
+
+
+def _reporter(tell: Progress | None, cost: int) -> Callable[[int], None]:
+    def report(cycles: int) -> None:
+        if tell is not None:
+            tell(min(0.99, cycles / max(1, cost)), f"rtl: {cycles:,} cycles")
+
+    return report
 
 
 class RtlEngine:

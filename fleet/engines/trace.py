@@ -137,6 +137,7 @@ class Trace:
                 commits.append(Commit(**fields))
             evidence = header.pop("evidence")
             jobs = tuple(JobEvidence(**job) for job in evidence["jobs"])
-            return cls(outputs=outputs, tensors=tensors, commits=commits, evidence=Evidence(evidence["kind"], jobs), **header)
+            evidence = Evidence(evidence["kind"], jobs, evidence["cut"])
+            return cls(outputs=outputs, tensors=tensors, commits=commits, evidence=evidence, **header)
         except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
             raise ModelError(f"not a whole trace ({error})", where=str(path), hint="run it again") from error

@@ -52,8 +52,11 @@ class MappedMemory(Memory):
     begins with arbitrary bytes where reset leaves it undefined.
     """
 
-    def __init__(self, device: Device, folder: Path) -> None:
-        """Creates (or opens) the files; untouched bytes read as 0 and take no room on disk."""
+    def __init__(self, device: Device, folder: Path, *, apart: bool = False) -> None:
+        """Creates (or opens) the files; untouched bytes read as 0 and take no room on disk.
+
+        apart: the files stay as they are, and are those of another memory; what is written is seen here alone.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         self.device, self.folder = device, folder
         self.paths: dict[tuple[str, int], Path] = {("ddr", 0): folder / "ddr.bin"}
@@ -65,7 +68,7 @@ class MappedMemory(Memory):
                 with path.open("wb") as f:
                     f.truncate(device.memory[space])
             # As a plain array: a slice of a memmap runs Python code of NumPy's, seven times as slow.
-            self._maps[space, bank] = np.asarray(np.memmap(path, dtype=np.uint8, mode="r+"))
+            self._maps[space, bank] = np.asarray(np.memmap(path, dtype=np.uint8, mode="c" if apart else "r+"))
         self._maps["reg", 0] = np.zeros(REGISTER_BYTES, np.uint8)
         for array in device.arrays.values():
             self._maps[array.name, 0] = np.zeros(array.size, np.uint8)
@@ -96,6 +99,18 @@ class MappedMemory(Memory):
         except OSError as error:
             raise FleetError(f"cannot make the memory images ({error.strerror})", where=str(folder)) from error
         return memory
+
+    def apart(self) -> MappedMemory:
+        """This memory as it stands, for a model of its own: writes are not seen here. Images must not change while it is used."""
+        other = MappedMemory(self.device, self.folder, apart=True)
+        other.copy_inside(self)
+        return other
+
+    def copy_inside(self, source: MappedMemory) -> None:
+        """Take from another memory all that is no file: registers and on-chip memories."""
+        for key, whole in self._maps.items():
+            if key not in self.paths:
+                whole[:] = source._maps[key]
 
     def view(self, space: str, offset: int, size: int, bank: int = 0) -> np.ndarray:
         """Writable view; DeviceError when the range leaves the space."""

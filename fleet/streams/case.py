@@ -99,6 +99,7 @@ class StreamOutcome:
         bytes_compared: bytes of destinations, compared by digest. image_bytes: bytes of memory images, compared one by one.
         cycles: of the whole job, register port included. seconds: wall time of its simulation.
         traffic: "ddr.read_bytes", "hbm.3.row_hits", ... -> number, as the bench counted it (`fleet.engines.rtl_sim.job.Status`).
+        cut: of a stream that ran in legs: where it was cut and what was proved, one line.
         left_out: number of instructions that were not compared: the first that depends on undefined memory, and all after it.
     """
 
@@ -115,3 +116,4 @@ class StreamOutcome:
     seconds: float = 0.0
     traffic: Mapping[str, int] = field(default_factory=dict[str, int])
     left_out: int = 0
+    cut: str = ""

@@ -20,13 +20,19 @@ from types import TracebackType
 from fleet.compare.diverged import Divergence
 from fleet.compare.memory_held import other_memory
 from fleet.core.scratch import Scratch
+from fleet.engines.legs.account import CutAccount
+from fleet.engines.legs.plan import SHORTEST
+from fleet.engines.legs.pool import Simulations
+from fleet.engines.legs.run import LegRequest, LegsRan, run_in_legs
 from fleet.engines.rtl import memory_model, memory_timing
 from fleet.engines.rtl_sim.arrays import KeptState, variables
 from fleet.engines.rtl_sim.build import Design, Flavour, build, design_of
 from fleet.engines.rtl_sim.hardware import Hardware
 from fleet.engines.rtl_sim.job import Job, JobScript, JobStatus
 from fleet.engines.rtl_sim.process import Simulation, SimulationError
+from fleet.engines.rtl_sim.records import CommitRecord
 from fleet.engines.rtl_sim.segment import Segment
+from fleet.engines.trace import Commit
 from fleet.errors import DeviceError
 from fleet.isa.registry import find_device
 from fleet.isa.resolved import begun_state
@@ -60,7 +66,8 @@ class StreamRunner:
 
     def __init__(
         self, device: str, folder: Path | None = None, *, power_on: int = 0, flavour: Flavour = "burst",
-        design: Design | None = None, arguments: Sequence[str] = (), stop: bool = True,
+        design: Design | None = None, arguments: Sequence[str] = (), stop: bool = True, rtl_jobs: int = 1,
+        shortest_leg: int = SHORTEST,
     ) -> None:  # fmt: skip
         """Build and open the simulation. Raises SetupError, DeviceError, BuildError or SimulationError.
 
@@ -70,12 +77,17 @@ class StreamRunner:
             power_on: seed of every flip-flop and memory of the design at power-on.
             design: replaces the set's own, with the same ports and parameters. arguments: of the simulator (plusargs).
             stop: end a run at the first commit that differs, so that later instructions do not run.
+            rtl_jobs: simulate a stream in legs, so many at a time (`fleet.engines.legs`); with `stop` only.
+            shortest_leg: cycles of a leg.
         """
         folder = None if folder is None else folder.absolute()  # the simulation runs in another folder
         self.set, self.device = find_device(device)
         self._scratch = Scratch("streams", images_home(self.device)) if folder is None else None
         self.folder = self._scratch.path if self._scratch is not None else folder or Path()
         self.power_on, self.stop, self._flavour = power_on, stop, flavour
+        self.rtl_jobs, self._shortest_leg = rtl_jobs if stop else 1, shortest_leg
+        self.ran: LegsRan | None = None
+        """Of the last run in legs: where it was cut."""
         self.spent: dict[str, float] = {}
         """Phase -> seconds, summed over all streams; the caller may clear it."""
         self.watch: Watch | None = None
@@ -87,6 +99,7 @@ class StreamRunner:
         self._inside = KeptState(design.keepers, variables(self.executable), self.folder)
         self._arguments = arguments
         self._simulation: Simulation | None = None
+        self._simulations = Simulations(self._started)
 
     def __enter__(self) -> StreamRunner:
         return self
@@ -96,9 +109,7 @@ class StreamRunner:
 
     def close(self) -> None:
         """End the simulation and remove temporary files; may be called twice."""
-        if self._simulation is not None:
-            self._simulation.close()
-            self._simulation = None
+        self._stop()
         self.expected.close()
         self.found.close()
         if self._scratch is not None:
@@ -180,6 +191,8 @@ class StreamRunner:
         with self._phase("fill"):
             # Not the functional model's bytes: a result that depends on undefined memory must not agree by chance.
             self.found.fill(case.blocks, seed=2 + (case.seed + self.power_on) % _FILLS)
+        if self.rtl_jobs > 1 and count is None and held is None:
+            return self._in_legs(case, setting, plan, expected)
         with self._phase("script"):
             segment = Segment(
                 self.set, self.device, case.calls[:count], refusals=True, binaries=plan.binaries, together=plan.together,
@@ -201,10 +214,26 @@ class StreamRunner:
             commits, records = segment.check(job, status, 0)
             if arrays is not None and status.status == "done":
                 self._inside.get(arrays[2], self.found.memory)
-        return [
-            StreamCommit(c.instruction, r.error, r.digest, r.bytes_written, r.result, c.start, c.end, c.cycles)
-            for c, r in zip(commits, records, strict=True)
-        ], status
+        return _stream_commits(commits, records), status
+
+    def _in_legs(
+        self, case: StreamCase, setting: Setting, plan: BinaryPlan, expected: Sequence[StreamCommit]
+    ) -> tuple[list[StreamCommit], JobStatus]:
+        model, _, _, timing = self._model(setting, case.seed)
+        request = LegRequest(
+            self.set, self.device, self.found.memory, case.calls, 0, self._inside, self.folder / "legs", self.rtl_jobs,
+            binaries=plan.binaries, together=plan.together, parameters=case.parameters, refusals=True,
+            expected=expected_of(expected), model=model, timing=timing, shortest=self._shortest_leg,
+        )  # fmt: skip
+        self.ran = None
+        try:
+            with self._phase("simulation"):
+                self.ran = ran = run_in_legs(request, self._simulations)
+        except SimulationError:
+            self._stop()
+            raise
+        self.spent["clock"] = self.spent.get("clock", 0.0) + ran.status.seconds
+        return _stream_commits(ran.commits, ran.records), ran.status
 
     def cycles(self, case: StreamCase, settings: Sequence[Setting]) -> list[int]:
         """Return the cycles of the stream's last instruction from start to commit, one per setting; all are written to the
@@ -277,14 +306,18 @@ class StreamRunner:
 
     def _running(self) -> Simulation:
         if self._simulation is None:
-            self._simulation = Simulation(
-                self.executable, self.folder / "simulation", seed=self.power_on, arguments=self._arguments,
-                leave_seconds=_LEAVE_SECONDS.get(self._flavour, 5),
-            )  # fmt: skip
+            self._simulation = self._simulations.take()
         return self._simulation
+
+    def _started(self, number: int) -> Simulation:
+        return Simulation(
+            self.executable, self.folder / (f"simulation_{number}" if number else "simulation"), seed=self.power_on,
+            arguments=self._arguments, leave_seconds=_LEAVE_SECONDS.get(self._flavour, 5),
+        )  # fmt: skip
 
     def _stop(self) -> None:
         """End the process after a failure, so that the next stream starts a new one."""
+        self._simulations.close()
         if self._simulation is not None:
             self._simulation.close()
             self._simulation = None
@@ -327,8 +360,14 @@ class StreamRunner:
         written = sum(c.bytes_written for c in expected)
         return StreamOutcome(
             case, setting, expected, found, passed, tuple(reasons), divergence, written, compared, status.cycles, status.seconds,
-            status.traffic,
+            status.traffic, cut=self._cut(setting, case.seed),
         )  # fmt: skip
+
+    def _cut(self, setting: Setting, seed: int) -> str:
+        account = CutAccount()
+        if self.ran is not None:
+            account.add(self.ran)
+        return account.words(self._model(setting, seed)[0])
 
     def _divergence(
         self, case: StreamCase, setting: Setting, expected: Sequence[StreamCommit], found: Sequence[StreamCommit],
@@ -375,6 +414,13 @@ class StreamRunner:
             return True
         self.model(replace(case, calls=case.calls[:count]))
         return bool(differences(self.expected, self.found, 1)[0])
+
+
+def _stream_commits(commits: Sequence[Commit], records: Sequence[CommitRecord]) -> list[StreamCommit]:
+    return [
+        StreamCommit(c.instruction, r.error, r.digest, r.bytes_written, r.result, c.start, c.end, c.cycles)
+        for c, r in zip(commits, records, strict=True)
+    ]
 
 
 def _stated(case: StreamCase, commits: Sequence[StreamCommit]) -> list[str]:

@@ -38,6 +38,10 @@ class SimulationError(FleetError):
     exit_code = ExitCode.DIFFERS
 
 
+class LostSimulationError(SimulationError):
+    """The process ended by itself, or was ended from outside: run again, the same job may do."""
+
+
 def _environment(folder: Path) -> dict[str, str]:
     """What cocotb's libraries want to know (its runner sets the same)."""
     import cocotb_tools.config
@@ -152,6 +156,11 @@ class Simulation:
         self.close()
 
     @property
+    def closed(self) -> bool:
+        """Whether it serves no job any more."""
+        return self._closed
+
+    @property
     def pid(self) -> int:
         """The process id of the simulation."""
         return self._process.pid
@@ -214,7 +223,9 @@ class Simulation:
                 f"the trace of commits hashes to {found[:16]}, the simulation wrote {status.records[:16]}", where=self._kept()
             )
         beats = sum(number for key, number in status.traffic.items() if key.endswith(("read_beats", "write_beats")))
-        return register(job.nonce, self._executable, records, found, status.cycles, beats)
+        return register(
+            job.nonce, self._executable, records, found, status.cycles, beats, warm_up=job.warm_commits, start=job.start_cycle
+        )  # fmt: skip
 
     def close(self) -> None:
         """Ends the process; may be called twice."""
@@ -254,14 +265,14 @@ class Simulation:
         line, self._buffer = self._buffer.split(b"\n", 1)
         return json.loads(line)
 
-    def _crash(self, what: str) -> SimulationError:
+    def _crash(self, what: str) -> LostSimulationError:
         try:
             code: int | None = self._process.wait(timeout=2)
         except subprocess.TimeoutExpired:
             code = None
         if code is not None:
             what += f" ({signal.Signals(-code).name})" if code < 0 else f" (exit code {code})"
-        return SimulationError(what, where=self._kept(), detail=_tail(self.log))
+        return LostSimulationError(what, where=self._kept(), detail=_tail(self.log))
 
 
 def run_cocotb_tests(

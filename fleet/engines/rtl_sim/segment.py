@@ -40,6 +40,18 @@ class _Reads(NamedTuple):
     """Numbers of the first call and of the one behind those that share them (tasks of a binary, calls started together)."""
 
 
+class JobOfLeg(NamedTuple):
+    """What a job has of a run that is cut (`fleet.engines.legs`).
+
+    overlay, overlay_to: as `Job`. start_cycle: of the clock. warm_up: how many of the calls repeat those of the leg before.
+    """
+
+    overlay: Path
+    overlay_to: Path
+    start_cycle: int
+    warm_up: int
+
+
 class Segment:
     """Calls that run as one job.
 
@@ -61,6 +73,7 @@ class Segment:
         parameters: Mapping[int, int] | None = None,
         held: Mapping[int, int] | None = None,
         before: Mapping[str, int] | None = None,
+        count: int | None = None,
     ) -> None:
         """Args:
         refusals: calls may be illegal; then a refused one is a commit like any other, its cause in the record.
@@ -69,6 +82,7 @@ class Segment:
         parameters: byte address -> value, written first.
         before: state registers that the first call finds; None: as reset leaves them.
         held: byte address -> what a register holds before the calls; a write that would change nothing is left out.
+        count: the job ends with the commit of so many calls, while those behind them are under way. None: with its script.
 
         Raises DeviceError or CodecError for a call that the description does not know.
         """
@@ -81,6 +95,8 @@ class Segment:
         self._script, self._reads, self._budget = JobScript(), list[_Reads](), _GRACE
         self._binaries, self._parameters = {b.first: b for b in binaries}, dict(parameters or {})
         self._together, self._held = dict(together or {}), dict(held or {})
+        self._count = len(self.calls) if count is None else count
+        self._cut = self._count < len(self.calls)
         self._make_script()
 
     @property
@@ -102,13 +118,14 @@ class Segment:
         writes: bool = False,
         arrays: Files | None = None,
         snapshots: Sequence[Snapshot] = (),
+        leg: JobOfLeg | None = None,
     ) -> Job:
         """Writes the script beside `stem` (suffixes are added) and returns the job; an old trace is removed.
 
         script: played instead of the segment's own.
         expected: commits of the calls, in order; the job ends at the first that is another one. scopes: see `Job`.
         writes: the beats are logged, in `<stem>.writes`. arrays: of `Content.put`.
-        snapshots: taken at commits of the calls; `taken` reads them.
+        snapshots: taken at commits of the calls; `taken` reads them. leg: of a run that is cut.
         """
         wanted = stem.with_suffix(".expected") if expected else None
         if wanted is not None:
@@ -137,6 +154,11 @@ class Segment:
             arrays_to=arrays[2] if arrays else None,
             snapshots=stem.with_suffix(".snapshots") if snapshots else None,
             snapshots_to=stem.with_suffix(".taken") if snapshots else None,
+            overlay=leg.overlay if leg else None,
+            overlay_to=leg.overlay_to if leg else None,
+            start_cycle=leg.start_cycle if leg else 0,
+            warm_commits=leg.warm_up if leg else 0,
+            last_commit=self._count if self._cut else 0,
         )
         job.trace.unlink(missing_ok=True)
         return job
@@ -185,7 +207,7 @@ class Segment:
         nothing, a result register that disagrees with its commit, and cycles that do not sum up.
         """
         results, records = read_results(job.results), verified_records(job.trace, status)
-        stopped = status.status == "diverged"
+        stopped = status.status == "diverged" or self._cut
         if len(results) != self._script.reads and not (stopped and 0 < len(results) < self._script.reads):
             raise SimulationError(f"{len(results)} of {self._script.reads} register reads came back", where=str(job.results))
         if results[0] != int(self._hash, 16):
@@ -194,7 +216,7 @@ class Segment:
                 where=self._device.name,
                 hint="generate the hardware's register block again",
             )
-        count = min(len(records), len(self.calls)) if stopped else len(self.calls)
+        count = min(len(records), self._count) if status.status == "diverged" else self._count
         commits = [self._commit(i, records, results, status, base) for i in range(count)]
         if len(records) > len(self.calls):
             raise SimulationError(

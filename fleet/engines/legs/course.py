@@ -1,0 +1,116 @@
+"""The functional model running through a run's instructions ahead of its legs: the state in which each starts and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fleet.engines.execute import execute_calls
+from fleet.engines.legs.pages import Pages, Stray, Touched, strays
+from fleet.engines.rtl_sim.expected import ExpectedCommit
+from fleet.isa.memory import MappedMemory
+from fleet.isa.resolved import registers_in, resolved, writes_of
+from fleet.sdk import Call, Device, InstructionSet, Write
+from fleet.sdk.hardware.state import REGISTERS
+
+__all__ = ["Course", "CourseState"]
+
+_YOUNGER = 64
+"""Instructions behind the last one of a leg that may have written when it ends."""
+
+
+@dataclass(frozen=True)
+class CourseState:
+    """The declared state before instruction `seq`. images: over those that all legs share; inside: space -> bytes."""
+
+    seq: int
+    images: Pages
+    inside: dict[str, np.ndarray]
+
+
+class Course:
+    """The model's memory at one instruction after the other.
+
+    expected: commits of the instructions so far.
+    """
+
+    def __init__(
+        self, instruction_set: InstructionSet, device: Device, base: MappedMemory, calls: Sequence[Call], *, refusals: bool
+    ) -> None:  # fmt: skip
+        """Start before the first call, on `base` as it stands, which must not change meanwhile.
+
+        refusals: an illegal call commits with its cause; else it raises DeviceError.
+        """
+        self._set, self._device, self._base, self._calls, self._refusals = instruction_set, device, base, calls, refusals
+        self.memory = base.apart()
+        self.expected: list[ExpectedCommit] = []
+        self._touched = Touched(self.memory)
+
+    @property
+    def registers(self) -> dict[str, int]:
+        """State registers as they stand."""
+        return registers_in(self._device, self.memory)
+
+    def to(self, seq: int) -> None:
+        """Execute the calls up to `seq`. Raises what the functional model raises."""
+        for call in self._calls[len(self.expected) : seq]:
+            self._step(self.memory, call, len(self.expected), self._touched, self.expected)
+
+    def state(self) -> CourseState:
+        """The state as it stands; a copy."""
+        inside = {space: self._inside(self.memory, space).copy() for space in self._spaces()}
+        return CourseState(len(self.expected), self._touched.contents(), inside)
+
+    def wrong(self, start: CourseState, end: CourseState, found: Pages, inside: MappedMemory | None, younger: int) -> list[Stray]:
+        """What a leg left that is not as the model has it at its end.
+
+        Args:
+            start, end: of the leg. found: pages that it wrote. inside: holds what stands inside the hardware; None: not known.
+            younger: how many calls behind `end` were under way: what they write is not compared here, the next leg's is.
+        """
+        wrong = strays(self._base, start.images, self._touched, end.images, found)
+        if inside is not None:
+            for space in self._spaces():
+                got, wanted = self._inside(inside, space), end.inside[space]
+                wrong += (Stray(space, 0, int(i), int(wanted[i]), int(got[i])) for i in np.flatnonzero(got != wanted))
+        return self._later(wrong, end, younger) if wrong and younger else wrong
+
+    def close(self) -> None:
+        """Drop the mappings."""
+        self.memory.close()
+
+    def _later(self, wrong: list[Stray], end: CourseState, younger: int) -> list[Stray]:
+        """Without the bytes that one of the younger calls writes: half of what it writes may stand there."""
+        registers = end.inside[REGISTERS].view("<u4").tolist() if REGISTERS in end.inside else []
+        before = dict(zip((r.name for r in self._device.state.registers), registers, strict=True))
+        calls = self._calls[end.seq : end.seq + min(younger, _YOUNGER)]
+        for call in resolved(self._set, self._device, calls, before):
+            cls = self._set.instructions[call.instruction]
+            if cls.legal(self._device, call.fields):
+                continue
+            ranges = writes_of(cls, self._device, call.fields)
+            wrong = [
+                s for s in wrong
+                if not any((r.space, r.bank) == (s.space, s.bank) and r.offset <= s.offset < r.offset + r.size for r in ranges)
+            ]  # fmt: skip
+            if not wrong:
+                break
+        return wrong
+
+    def _spaces(self) -> list[str]:
+        return [*self._device.arrays, *([REGISTERS] if self._device.state.registers else [])]
+
+    def _inside(self, memory: MappedMemory, space: str) -> np.ndarray:
+        size = 4 * len(self._device.state.registers) if space == REGISTERS else self._device.arrays[space].size
+        return memory.view(space, 0, size)
+
+    def _step(self, memory: MappedMemory, call: Call, seq: int, touched: Touched, commits: list[ExpectedCommit]) -> None:
+        def watch(_seq: int, _call: Call, writes: Sequence[Write]) -> None:
+            touched.mark(writes)
+
+        (c,) = execute_calls(
+            self._set, self._device, memory, [call], seq, commit_refused=self._refusals, watch=watch
+        )  # fmt: skip
+        commits.append(ExpectedCommit(c.digest, c.bytes_written, c.result, c.error))

@@ -1,0 +1,89 @@
+"""Where a run is cut."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from heapq import heapreplace
+from itertools import accumulate, pairwise
+
+__all__ = ["SHORTEST", "WARM_UP", "Leg", "plan_legs"]
+
+WARM_UP = 3
+"""Instructions that a leg repeats of the one before it, at least."""
+_WARM_CYCLES = 1_000
+"""Cycles of them, at least, by their own cost: queues and prefetch reach their pace."""
+
+_EACH = 4
+"""Legs a process, at most: they end at different times, and the last ones keep all processes busy."""
+SHORTEST = 50_000
+"""Cycles, by the instructions' own cost: below it, what is repeated outweighs what is won."""
+_NEAR = 0.3
+"""Share of a leg by which a cut may move to a place where less is repeated."""
+_REPEATED = 0.08
+"""Share of a run that may be repeated at most."""
+_UNSURE = 0.1
+"""Share by which a leg may take longer than its instructions' own estimates."""
+
+
+@dataclass(frozen=True)
+class Leg:
+    """Calls [first, end) of a run, of which those from `own` on are its own: the others warm it up."""
+
+    first: int
+    own: int
+    end: int
+
+    @property
+    def warm_up(self) -> int:
+        """How many calls are not its own."""
+        return self.own - self.first
+
+
+def plan_legs(
+    costs: Sequence[int], jobs: int, starts: Collection[int], ends: Collection[int], *, shortest: int = SHORTEST
+) -> tuple[Leg, ...]:
+    """Cut a run so that it ends as early as can be, and little is repeated.
+
+    Args:
+        costs: cycles of each call, as its instruction estimates them.
+        jobs: how many run at a time.
+        starts: calls with which the hardware can start. ends: calls before which a leg may end.
+        shortest: cycles of a leg.
+
+    Returns:
+        The legs in order: their own calls are all calls, each once.
+    """
+    total = [0, *accumulate(max(1, c) for c in costs)]
+    can_start = sorted({0, *starts})
+
+    def first(own: int) -> int:
+        latest = min(own - WARM_UP, bisect_right(total, total[own] - _WARM_CYCLES) - 1)
+        return can_start[max(0, bisect_right(can_start, latest) - 1)]
+
+    def repeated(own: int) -> int:
+        return total[own] - total[first(own)]
+
+    def plan(count: int) -> tuple[Leg, ...]:
+        cuts: set[int] = set()
+        each = total[-1] / count
+        for n in range(1, count):
+            near = [p for p in ends if abs(total[p] - each * n) <= _NEAR * each]
+            if near:
+                cuts.add(min(near, key=lambda p: (repeated(p), abs(total[p] - each * n))))
+        borders = [0, *sorted(cuts), len(costs)]
+        return tuple(Leg(first(own) if own else 0, own, end) for own, end in pairwise(borders))
+
+    whole = (Leg(0, 0, len(costs)),)
+    most = min(_EACH * jobs, total[-1] // max(1, shortest)) if jobs > 1 else 1
+    plans = [whole, *(p for p in map(plan, range(2, most + 1)) if sum(repeated(g.own) for g in p[1:]) <= _REPEATED * total[-1])]
+    return min(plans, key=lambda p: (_ends([total[g.end] - total[g.first] for g in p], jobs), len(p)))
+
+
+def _ends(costs: Sequence[int], jobs: int) -> float:
+    """When the last ends if the first process that is free takes the next one, and the costliest takes longer than it says."""
+    free = [0] * jobs
+    for cost in costs:
+        heapreplace(free, free[0] + cost)
+    return max(free) + _UNSURE * max(costs)

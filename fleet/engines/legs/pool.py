@@ -1,0 +1,79 @@
+"""Processes of one simulation, for jobs that run side by side."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+from fleet.engines.rtl_sim.process import Simulation
+
+__all__ = ["Simulations"]
+
+
+class Simulations:
+    """Starts processes as they are needed and lends each to one job at a time. May be used from several threads."""
+
+    def __init__(self, start: Callable[[int], Simulation]) -> None:
+        """start: starts process number n, in a folder of its own."""
+        self._start = start
+        self._lock = threading.Lock()
+        self._idle: list[Simulation] = []
+        self._lent: dict[int, Simulation] = {}
+        self._killed: list[Simulation] = []
+        self._started = 0
+        self.start_seconds = 0.0
+        """Wall time until processes were ready, summed."""
+
+    @contextmanager
+    def lend(self, number: int) -> Generator[Simulation]:
+        """A process for job `number`. After an error, or when it was killed, it does not come back."""
+        simulation = self.take()
+        with self._lock:
+            self._lent[number] = simulation
+        try:
+            yield simulation
+        except BaseException:
+            simulation.close()
+            raise
+        finally:
+            with self._lock:
+                del self._lent[number]
+                killed = simulation in self._killed
+                if not killed and not simulation.closed:
+                    self._idle.append(simulation)
+            if killed:
+                simulation.close()
+
+    def take(self) -> Simulation:
+        """A process that nobody uses. Raises SetupError or SimulationError."""
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+            number, self._started = self._started, self._started + 1
+        simulation = self._start(number)
+        with self._lock:
+            self.start_seconds += simulation.start_seconds
+        return simulation
+
+    def shared(self) -> Simulation:
+        """A process that runs, for jobs one after the other while none is lent."""
+        simulation = self.take()
+        with self._lock:
+            self._idle.append(simulation)
+        return simulation
+
+    def kill(self, behind: int) -> None:
+        """End the processes of jobs with numbers above."""
+        with self._lock:
+            for number, simulation in self._lent.items():
+                if number > behind:
+                    self._killed.append(simulation)
+                    simulation.kill()
+
+    def close(self) -> None:
+        """End all processes; may be called twice."""
+        with self._lock:
+            running, self._idle = [*self._idle, *self._lent.values()], []
+        for simulation in running:
+            simulation.close()

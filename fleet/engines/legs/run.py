@@ -1,0 +1,378 @@
+"""A run in legs: the model goes ahead, processes simulate the legs as their starts are known, the run is put together."""
+
+from __future__ import annotations
+
+import queue
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from fleet.engines.backend import Snapshot
+from fleet.engines.evidence import JobEvidence
+from fleet.engines.legs.course import Course, CourseState
+from fleet.engines.legs.pages import Pages, Stray, load_overlay, save_overlay
+from fleet.engines.legs.plan import SHORTEST, Leg, plan_legs
+from fleet.engines.legs.pool import Simulations
+from fleet.engines.rtl_sim.arrays import Files, KeptState
+from fleet.engines.rtl_sim.expected import ExpectedCommit
+from fleet.engines.rtl_sim.job import Job, JobStatus
+from fleet.engines.rtl_sim.process import LostSimulationError, SimulationError
+from fleet.engines.rtl_sim.records import CommitRecord
+from fleet.engines.rtl_sim.segment import JobOfLeg, Segment
+from fleet.engines.trace import Commit
+from fleet.errors import FleetError
+from fleet.isa.codec_binary import BLOCK, TASKS
+from fleet.isa.issue import Binary
+from fleet.isa.memory import MappedMemory
+from fleet.isa.resolved import registers_in, resolved
+from fleet.sdk import Call, Device, InstructionSet
+
+__all__ = ["LegRequest", "LegsRan", "run_in_legs"]
+
+_LOOK = 0.5
+"""Seconds between two reports of progress."""
+
+
+@dataclass(frozen=True)
+class LegRequest:
+    """A run of instructions that is to be cut.
+
+    memory: before the first instruction; afterwards as the run leaves it. refusals, binaries, together, parameters, model, timing,
+    snapshots: as `Segment` and `Segment.job` take them. inside: what can be set of the state inside the hardware.
+    expected: commits of the calls; empty: those of the functional model on this memory. jobs: how many legs run at a time.
+    shortest: cycles of a leg.
+    """
+
+    instruction_set: InstructionSet
+    device: Device
+    memory: MappedMemory
+    calls: Sequence[Call]
+    first_seq: int
+    inside: KeptState
+    folder: Path
+    jobs: int
+    binaries: Sequence[Binary] = ()
+    together: Mapping[int, int] = field(default_factory=dict[int, int])
+    parameters: Mapping[int, int] = field(default_factory=dict[int, int])
+    refusals: bool = False
+    expected: Sequence[ExpectedCommit] = ()
+    model: str = "ideal"
+    timing: Mapping[str, str] = field(default_factory=dict[str, str])
+    snapshots: Sequence[Snapshot] = ()
+    shortest: int = SHORTEST
+
+
+@dataclass(frozen=True)
+class LegsRan:
+    """What a run in legs left, as one run: cycles count from its reset.
+
+    commits, records: of all calls, or up to the first that is not the expected one (the status is then "diverged").
+    status: as of one job, without warm-ups; it has no nonce, `evidence` has those of the legs. legs: those that count.
+    agreed: cuts at which the last repeated instruction committed as long after the one before it in both legs.
+    """
+
+    commits: tuple[Commit, ...]
+    records: tuple[CommitRecord, ...]
+    status: JobStatus
+    evidence: tuple[JobEvidence, ...]
+    legs: tuple[Leg, ...]
+    agreed: int
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A leg that can run. younger: how many instructions behind its own are under way when it ends."""
+
+    number: int
+    leg: Leg
+    start: CourseState
+    end: CourseState
+    segment: Segment
+    expected: tuple[ExpectedCommit, ...]
+    arrays: Files | None
+    of_job: JobOfLeg
+    younger: int
+    snapshots: tuple[Snapshot, ...]
+
+
+@dataclass(frozen=True)
+class _Ran:
+    """What a leg's process left: commits and records from its warm-up on, on the bench's own clock."""
+
+    job: Job
+    status: JobStatus
+    evidence: JobEvidence
+    commits: tuple[Commit, ...]
+    records: tuple[CommitRecord, ...]
+
+
+def run_in_legs(request: LegRequest, simulations: Simulations, progress: Callable[[int], None] | None = None) -> LegsRan:
+    """Run the calls in legs, and compare each with the functional model.
+
+    progress: told the cycles so far.
+
+    Raises:
+        SimulationError: of the earliest leg that failed: as a run that is not cut, or because memory is not the model's at its end.
+        DeviceError, ComparisonFailure: of the functional model.
+    """
+    return _LegRun(request, simulations, progress).run()
+
+
+class _LegRun:
+    def __init__(self, request: LegRequest, simulations: Simulations, progress: Callable[[int], None] | None) -> None:
+        self.request, self.simulations, self.progress = request, simulations, progress
+        calls = resolved(request.instruction_set, request.device, request.calls, registers_in(request.device, request.memory))
+        self.costs = [self._cost(c) for c in calls]
+        whole = request.inside.whole(request.device)
+        self.legs = plan_legs(self.costs, request.jobs if whole else 1, *_places(request), shortest=request.shortest)
+        self.course = Course(request.instruction_set, request.device, request.memory, request.calls, refusals=request.refusals)
+        self.done: queue.SimpleQueue[tuple[int, _Ran | BaseException]] = queue.SimpleQueue()
+        self.cycles = [0] * len(self.legs)
+        self.last = len(self.legs) - 1
+        """Number of the earliest leg that failed or diverged: those behind it do not count."""
+        self.begun: list[_Begun] = []
+        self.ran: dict[int, _Ran] = {}
+        self.found: dict[int, Pages] = {}
+        self.failed: dict[int, BaseException] = {}
+
+    def run(self) -> LegsRan:
+        threads = ThreadPoolExecutor(self.request.jobs, "leg")
+        try:
+            for leg in self._starts():
+                self.begun.append(leg)
+                threads.submit(self._work, leg)
+                while not self.done.empty():
+                    self._take(*self.done.get())
+                if leg.number >= self.last:
+                    break
+            while not all(n in self.found or n in self.failed for n in range(self.last + 1)):
+                try:
+                    self._take(*self.done.get(timeout=_LOOK))
+                except queue.Empty:
+                    if self.progress is not None:
+                        self.progress(sum(self.cycles))
+            if self.failed:
+                raise self.failed[min(self.failed)]
+            return self._whole()
+        finally:
+            self._stop_behind(-1)
+            threads.shutdown(wait=True, cancel_futures=True)
+            self.course.close()
+
+    def _take(self, number: int, outcome: _Ran | BaseException) -> None:
+        """Compare what a leg left; the earliest that fails or diverges ends those behind it."""
+        if number > self.last:
+            return
+        if isinstance(outcome, BaseException):
+            self.failed[number] = outcome
+        else:
+            try:
+                self.ran[number], self.found[number] = outcome, self._held(self.begun[number], outcome)
+            except FleetError as error:
+                self.failed[number] = error
+        if number in self.failed or self.ran[number].status.status == "diverged":
+            self._stop_behind(number)
+
+    def _stop_behind(self, number: int) -> None:
+        self.last = min(self.last, number)
+        self.simulations.kill(self.last)
+
+    # Of the model's course
+
+    def _cost(self, call: Call) -> int:
+        r = self.request
+        cls = r.instruction_set.instructions[call.instruction]
+        if r.refusals and cls.legal(r.device, call.fields):
+            return 0  # it is refused at once
+        return cls.expected_cycles(r.device, call.fields, r.model.partition(":")[0]) or cls.cost(r.device, call.fields)
+
+    def _starts(self) -> Iterator[_Begun]:
+        """Take the model to each leg's start and end, in order; a leg can run as soon as its end is known."""
+        begun: dict[int, tuple[CourseState, Files | None, JobOfLeg, Mapping[str, int]]] = {}
+        for position in sorted({p for leg in self.legs for p in (leg.first, leg.end)}):
+            self.course.to(position)
+            for number, leg in enumerate(self.legs):
+                if leg.end == position:
+                    yield self._begun(number, leg, *begun.pop(number))
+            state: CourseState | None = None
+            for number, leg in enumerate(self.legs):
+                if leg.first == position:
+                    state = state or self.course.state()
+                    begun[number] = state, *self._files(number, leg, state), self.course.registers
+
+    def _files(self, number: int, leg: Leg, state: CourseState) -> tuple[Files | None, JobOfLeg]:
+        r = self.request
+        folder = r.folder / f"leg_{number}"
+        folder.mkdir(parents=True, exist_ok=True)
+        save_overlay(folder / "overlay", self.course.memory, state.images)
+        arrays = replace(r.inside, folder=folder).set_all(self.course.memory) if r.inside.whole(r.device) else None
+        clock = sum(self.costs[: leg.first]) if r.model.startswith("timed") else 0
+        return arrays, JobOfLeg(folder / "overlay", folder / "overlay.to", clock, leg.warm_up)
+
+    def _begun(
+        self, number: int, leg: Leg, start: CourseState, arrays: Files | None, of_job: JobOfLeg, registers: Mapping[str, int]
+    ) -> _Begun:
+        r = self.request
+        binaries, end = self._binaries(leg)
+        segment = Segment(
+            r.instruction_set, r.device, r.calls[leg.first : end], r.first_seq + leg.first, refusals=r.refusals, binaries=binaries,
+            together={n - leg.first: count for n, count in r.together.items() if leg.first <= n < leg.end},
+            parameters=r.parameters, before=registers, count=leg.end - leg.first,
+        )  # fmt: skip
+        expected = tuple((r.expected or self.course.expected)[leg.first : leg.end])
+        own = range(r.first_seq + leg.own, r.first_seq + leg.end)
+        snapshots = tuple(s for s in r.snapshots if s.seq in own)
+        return _Begun(number, leg, start, self.course.state(), segment, expected, arrays, of_job, end - leg.end, snapshots)
+
+    def _binaries(self, leg: Leg) -> tuple[list[Binary], int]:
+        """The binaries that a leg fetches from, in place and with all that follows in them; number of the call behind them."""
+        found: list[Binary] = []
+        end = leg.end
+        for b in self.request.binaries:
+            if leg.first < b.first + b.count and b.first < leg.end:
+                left = max(0, leg.first - b.first)
+                skipped = left // TASKS * BLOCK
+                at = b.first + left - leg.first
+                found.append(Binary(at, b.count - left, b.space, b.offset + skipped, b.size - skipped))
+                end = max(end, b.first + b.count)
+        return found, end
+
+    # Of the processes
+
+    def _work(self, begun: _Begun) -> None:
+        """Simulate a leg, in a thread; a process that was lost is replaced once."""
+        outcome: _Ran | BaseException | None
+        try:
+            try:
+                outcome = self._simulated(begun)
+            except LostSimulationError:
+                outcome = self._simulated(begun)
+        except BaseException as error:
+            outcome = error
+        if outcome is not None:
+            self.done.put((begun.number, outcome))
+
+    def _simulated(self, begun: _Begun) -> _Ran | None:
+        """What the leg's process left; None if the leg does not count any more."""
+        r, number = self.request, begun.number
+
+        def tell(cycles: int) -> None:
+            self.cycles[number] = cycles
+
+        if number > self.last:
+            return None
+        with self.simulations.lend(number) as simulation:
+            if number > self.last:
+                return None
+            job = begun.segment.job(
+                r.folder / f"leg_{number}" / "job", r.memory, r.model, timing=r.timing, expected=begun.expected,
+                arrays=begun.arrays, snapshots=begun.snapshots, leg=begun.of_job,
+            )  # fmt: skip
+            try:
+                status = simulation.run(job, tell)
+            except LostSimulationError:
+                if number > self.last:
+                    return None
+                raise
+            except SimulationError as error:
+                raise begun.segment.failed(job, error) from error
+            commits, records = begun.segment.check(job, status, 0)
+            evidence = simulation.evidence
+        assert evidence is not None
+        tell(status.cycles)
+        begun.segment.taken(job, begun.snapshots)
+        return _Ran(job, status, evidence, tuple(commits), tuple(records))
+
+    # Of what they left
+
+    def _held(self, begun: _Begun, ran: _Ran) -> Pages:
+        """The pages that a leg wrote. Raises SimulationError if what it left is not what the model has there."""
+        r = self.request
+        assert ran.job.overlay_to is not None
+        found = load_overlay(ran.job.overlay_to, r.memory)
+        if ran.status.status == "diverged":
+            if len(ran.commits) <= begun.leg.warm_up:
+                raise SimulationError(
+                    "differs from the functional model when it follows a reset, and not after the instructions before it: state "
+                    "that the description does not declare decides what it computes",
+                    where=begun.segment.name(len(ran.commits) - 1), hint="run it with --rtl-jobs 1",
+                )  # fmt: skip
+            return found
+        inside: MappedMemory | None = None
+        try:
+            if ran.job.arrays_to is not None:
+                inside = r.memory.apart()
+                r.inside.get(ran.job.arrays_to, inside)
+            wrong = self.course.wrong(begun.start, begun.end, found, inside, begun.younger)
+        finally:
+            if inside is not None:
+                inside.close()
+        if wrong:
+            raise _left(r.device, wrong, begun)
+        return found
+
+    def _whole(self) -> LegsRan:
+        """The run as one: each leg goes on where the one before it ended, at the last instruction that both ran."""
+        commits: list[Commit] = []
+        records: list[CommitRecord] = []
+        traffic: Counter[str] = Counter()
+        agreed = cycles = 0
+        jobs = [self.ran[n] for n in range(self.last + 1)]
+        for begun, ran in zip(self.begun, jobs, strict=False):
+            warm_up, shift = begun.leg.warm_up, 0
+            if warm_up:
+                repeated = ran.records[warm_up - 1]
+                shift = records[-1].end - repeated.end
+                agreed += _pace(ran.records[:warm_up]) == _pace(records)
+            commits += (_later(c, shift) for c in ran.commits[warm_up:])
+            records += (replace(r, start=r.start + shift, end=r.end + shift) for r in ran.records[warm_up:])
+            cycles = shift + begun.of_job.start_cycle + ran.status.cycles
+            traffic.update(ran.status.traffic)
+            self.found[begun.number].put(self.request.memory)
+        last = jobs[-1]
+        whole = last.status.status == "done"
+        if [c.seq - self.request.first_seq for c in commits] != [*range(len(self.request.calls) if whole else len(commits))]:
+            raise SimulationError("the legs' instructions are not the run's, each once", where=self.begun[0].segment.name(0))
+        if whole and last.job.arrays_to is not None:
+            self.request.inside.get(last.job.arrays_to, self.request.memory)
+        status = replace(
+            last.status, nonce="", records="", cycles=cycles, commits=len(commits), seconds=sum(r.status.seconds for r in jobs),
+            traffic=traffic,
+        )  # fmt: skip
+        return LegsRan(
+            tuple(commits), tuple(records), status, tuple(r.evidence for r in jobs), self.legs[: self.last + 1], agreed
+        )  # fmt: skip
+
+
+def _places(request: LegRequest) -> tuple[set[int], set[int]]:
+    """Calls with which a leg can start, and calls before which it may end.
+
+    Register writes can start with any call, a binary with the first task of any of its blocks. Calls that run together are not cut.
+    """
+    together = {n for first, count in request.together.items() for n in range(first + 1, first + count)}
+    ends = set(range(1, len(request.calls))) - together
+    fetched = {b.first + n for b in request.binaries for n in range(b.count) if n % TASKS}
+    return ends - fetched, ends
+
+
+def _pace(records: Sequence[CommitRecord]) -> int:
+    """Cycles from the last commit but one to the last."""
+    return records[-1].end - records[-2].end
+
+
+def _later(commit: Commit, cycles: int) -> Commit:
+    assert commit.start is not None
+    assert commit.end is not None
+    return replace(commit, start=commit.start + cycles, end=commit.end + cycles)
+
+
+def _left(device: Device, wrong: Sequence[Stray], begun: _Begun) -> SimulationError:
+    first = wrong[0]
+    more = f"{len(wrong):,} byte{'s' if len(wrong) > 1 else ''}"
+    return SimulationError(
+        f"{device.place(first.space, first.bank, first.offset)} differs after the last instruction of a leg although all commits "
+        f"agree: expected {first.expected:#04x}, found {first.found:#04x}; {more} in all",
+        where=begun.segment.name(begun.leg.end - begun.leg.first - 1),
+    )

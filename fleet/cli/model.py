@@ -81,6 +81,14 @@ def accel_options(function: _F) -> _F:
     return function
 
 
+def rtl_jobs_option(function: _F) -> _F:
+    """Add `--rtl-jobs`: how many parts of a run `rtl` simulates at a time."""
+    return click.option(
+        "--rtl-jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+        help="Cut what rtl runs into legs and simulate N of them at a time (`fleet help performance`).",
+    )(function)  # fmt: skip
+
+
 def riscv_options(function: _F) -> _F:
     """Add the options of the engine `riscv`; pass their values to `riscv_choice`."""
     for option in reversed(

@@ -166,6 +166,9 @@ def print_verdict(result: CosimResult) -> None:
     _print_loss(result)
     for line in (*advice_lines(result), *divergence_lines(result)):
         click.echo(line)
+    for run in result.engines:
+        if run.cut:
+            click.echo(f"{run.name}: {run.cut}")
     kinds = f" ({result.evidence})" if result.evidence else ""
     click.secho(f"verdict: {result.verdict.upper()}{kinds}", fg=_COLOURS[result.verdict], bold=True)
     for reason in result.reasons:
@@ -213,7 +216,7 @@ def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
             "status": run.status, "error": run.error, "evidence": run.evidence, "seconds": run.elapsed_s, "cycles": run.cycles,
             "cycles_estimated": estimated_cycles(run),
             "instructions": run.counters.get("instructions"), "accuracy": task and task.value,
-            "agreement": task and task.agreement,
+            "agreement": task and task.agreement, **({"cut": run.cut} if run.cut else {}),
         }  # fmt: skip
     comparisons = [
         {

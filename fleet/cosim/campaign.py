@@ -165,6 +165,7 @@ class _Run:
             lowering=self.options.lowering,
             riscv=self.options.riscv,
             expected=self._expected(kind, name),
+            rtl_jobs=self.options.rtl_jobs,
         )
         if self.session is not None and self.known[kind].target == "accel":
             self.session.options = run_options
@@ -307,6 +308,7 @@ class _Run:
             software=software_hash(),
             settings=repr(
                 (o.memory, o.seed, o.data.samples, sorted(self.asked), sorted(o.lowering.items()), sorted(o.riscv.items()))
+                + ((f"rtl jobs {o.rtl_jobs}",) if o.rtl_jobs > 1 else ())
             ),
             tools={name: version for name, version in tools.items() if name != "fleet"},
         )

@@ -131,6 +131,7 @@ class EngineFigures:
         own_tokens, own_text: its free-running answer (greedy); empty if it did not run alone.
         own_note: a sentence if that answer was not run but follows from another run.
         counters: totals by the names of `Trace.counters`.
+        cut: of a run in legs: where it was cut and what was proved, one line.
     """
 
     name: str
@@ -143,6 +144,7 @@ class EngineFigures:
     own_text: str = ""
     own_note: str = ""
     counters: Mapping[str, float] = field(default_factory=dict[str, float])
+    cut: str = field(default="", metadata={"may_be_missing": True})
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ class CosimOptions:
         lowering: options of the accelerator's compile ("issue", "load", "group" and others), as `RunOptions`.
         riscv: instruction set and emulator of the engine `riscv`, as `RunOptions`.
         stop: end the hardware's run at its first commit that differs from the functional model's.
+        rtl_jobs: as `RunOptions`.
     """
 
     model: str
@@ -56,3 +57,4 @@ class CosimOptions:
     lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
     riscv: Mapping[str, str] = field(default_factory=dict[str, str])
     stop: bool = True
+    rtl_jobs: int = 1

@@ -77,6 +77,11 @@ def check_request(
         )
     if accelerated and options.device is not None:
         _check_device(options.device, at("--device", options.device))
+    if options.rtl_jobs > 1 and not options.stop:
+        raise FleetError(
+            "a run in legs ends at its first commit that differs: the legs behind it start from the functional model's state",
+            where=at("--rtl-jobs", str(options.rtl_jobs)), hint="leave out --no-stop, or give --rtl-jobs 1",
+        )  # fmt: skip
     if options.metric not in {None, *METRICS}:
         raise FleetError(f"no metric '{options.metric}'", where=at("--metric", ""), hint=f"choose among {', '.join(METRICS)}")
     if labels is not None:

@@ -111,3 +111,8 @@ class EngineRun:
     placement: Mapping[str, str] = field(default_factory=dict[str, str])
     meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
     exit_code: int | None = field(default=None, metadata={"may_be_missing": True})
+
+    @property
+    def cut(self) -> str:
+        """Of a run in legs: where it was cut and what was proved, one line; else empty."""
+        return str(self.meta.get("cut", ""))

@@ -68,7 +68,7 @@ class GenerateRequest:
         date, command: stored in the result.
         folder: for memory images; None: a temporary one.
         host: folder for a C++ host program that answers the same prompt; needs "aux".
-        stop: rtl stops at its first commit that differs from iss.
+        stop: rtl stops at its first commit that differs from iss. rtl_jobs: as `RunOptions`.
         perplexity: tokens of the bundled text for measuring vm, the rounded golden and iss afterwards; 0: no measurement.
     """
 
@@ -91,9 +91,15 @@ class GenerateRequest:
     host: Path | None = None
     perplexity: int = 0
     stop: bool = True
+    rtl_jobs: int = 1
 
     def __post_init__(self) -> None:
         """Raises FleetError if an engine is unknown, named twice, or lacks a device."""
+        if self.rtl_jobs > 1 and not self.stop:
+            raise FleetError(
+                "a run in legs ends at its first commit that differs", where="--rtl-jobs",
+                hint="leave out --no-stop, or give --rtl-jobs 1",
+            )  # fmt: skip
         if not self.engines:
             raise FleetError("no engine was named", where="engines", hint=f"name some of {', '.join(ENGINES)}")
         for name in self.engines:
@@ -276,7 +282,7 @@ class _Opened:
 
     def _device(self, name: str, request: GenerateRequest, embedding: Embedding, folder: Path) -> DeviceSession:
         assert self.compiled is not None
-        options = RunOptions(memory=request.memory, seed=request.seed)
+        options = RunOptions(memory=request.memory, seed=request.seed, rtl_jobs=request.rtl_jobs)
         return DeviceSession(
             self.compiled.model, embedding, self.compiled.module, device_backend(name), folder / name, options,
             self.compiled.images, inside=name == "iss", head=self.compiled.head,

@@ -103,7 +103,7 @@ class _Lane:
                 counters[name] = counters.get(name, 0) + value
         return EngineFigures(
             self.name, "failed" if self.error else "ran", self.required, self.error, tuple(map(_figures, self.prefill)),
-            tuple(map(_figures, self.decode)), tuple(self.own), text, self.note, counters,
+            tuple(map(_figures, self.decode)), tuple(self.own), text, self.note, counters, self.session.cut,
         )  # fmt: skip
 
 

@@ -49,11 +49,14 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add --nightly, --fleet-report, --fresh, --resume and --night."""
+    """Add --nightly, --fleet-report, --rtl-jobs, --fresh, --resume and --night."""
     group = parser.getgroup("fleet", "co-simulation cases")
     group.addoption("--nightly", action="store_true", help="run the nightly tier of the cases too")
     group.addoption(
         "--fleet-report", metavar="DIR", default="reports/sim", help="where results and report go (default: %(default)s)"
+    )
+    group.addoption(
+        "--rtl-jobs", metavar="N", type=int, default=1, help="cut what rtl runs into legs, N at a time (default: %(default)s)"
     )
     group.addoption("--fresh", action="store_true", help="run all tests, also after an interrupted session of the same files")
     group.addoption("--resume", action="store_true", help="resume the interrupted night, or fail (`fleet night resume` does)")
@@ -228,7 +231,9 @@ class CaseItem(pytest.Item):
 
         root = Path(str(self.config.getoption("--fleet-report")))
         now = datetime.datetime.now(datetime.UTC)
-        options = CaseOptions(today=now.date(), date=now.isoformat(timespec="seconds"))
+        options = CaseOptions(
+            today=now.date(), date=now.isoformat(timespec="seconds"), rtl_jobs=int(str(self.config.getoption("--rtl-jobs")))
+        )  # fmt: skip
         run = self.run_
         record: dict[str, object] = {"name": run.name, "replay": self.replay, "model": run.case.model}
         record |= {"device": run.device or "host", "memory": run.memory, "code": int(ExitCode.INTERNAL)}

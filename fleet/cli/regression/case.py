@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fleet.cli.model import data_options
+from fleet.cli.model import data_options, rtl_jobs_option
 from fleet.core.codec import Json
 from fleet.errors import ExitCode, FleetError, ModelError, heaviest
 
@@ -32,7 +32,7 @@ def find_case(case: str) -> Path:
     raise ModelError("no such case", where=case, hint=f"give a path or one of {CASES}: {names}")
 
 
-def case_options(watch: TablePrinter) -> CaseOptions:
+def case_options(watch: TablePrinter, rtl_jobs: int = 1) -> CaseOptions:
     """Return the options of a manual run."""
     from fleet.regress.case_runs import CaseOptions
 
@@ -42,6 +42,7 @@ def case_options(watch: TablePrinter) -> CaseOptions:
         now.isoformat(timespec="seconds"),
         progress=watch.progress,
         on_engine=watch.engine,
+        rtl_jobs=rtl_jobs,
     )
 
 
@@ -94,13 +95,14 @@ def add(
 @click.option("--only", help="The id of one run (the regression prints it); default: every quick run.")
 @click.option("--nightly", is_flag=True, help="The nightly runs too.")
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write each run's report under here.")
+@rtl_jobs_option
 @click.option("--bisect", is_flag=True, help="For `git bisect run`: exit code 125 where a run cannot be built, run or compared.")
-def run(case: str, only: str | None, nightly: bool, folder: Path | None, bisect: bool) -> int:
+def run(case: str, only: str | None, nightly: bool, folder: Path | None, rtl_jobs: int, bisect: bool) -> int:
     """Run CASE (a file, or the name of one under sim/cases), its stored golden and waivers included."""
     if not bisect:
-        return _run(case, only, nightly, folder)
+        return _run(case, only, nightly, folder, rtl_jobs)
     try:
-        code = _run(case, only, nightly, folder)
+        code = _run(case, only, nightly, folder, rtl_jobs)
     except FleetError as error:
         if error.exit_code == ExitCode.DIFFERS:
             raise
@@ -112,7 +114,7 @@ def run(case: str, only: str | None, nightly: bool, folder: Path | None, bisect:
     return code if code in (ExitCode.AGREED, ExitCode.DIFFERS) else ExitCode.CANNOT_RUN
 
 
-def _run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int:
+def _run(case: str, only: str | None, nightly: bool, folder: Path | None, rtl_jobs: int) -> int:
     from fleet.cli.running.cosim import TablePrinter, store
     from fleet.cli.table import print_head, print_verdict
     from fleet.cosim.last_run import keep
@@ -130,7 +132,7 @@ def _run(case: str, only: str | None, nightly: bool, folder: Path | None) -> int
         watch = TablePrinter(quiet=False)
         click.secho(f"\n{one.name}: engines {', '.join(one.engines)}", bold=True)
         print_head()
-        result = run_case(one, case_options(watch))
+        result = run_case(one, case_options(watch, rtl_jobs))
         watch.done()
         keep(result)
         print_verdict(result)

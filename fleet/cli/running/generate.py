@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fleet.cli.model import riscv_choice, riscv_options
+from fleet.cli.model import riscv_choice, riscv_options, rtl_jobs_option
 from fleet.cli.progress import ProgressLine
 from fleet.cli.request import own_request
 from fleet.errors import ExitCode
@@ -66,13 +66,14 @@ Exit codes: 0 engines were compared and agreed; 1 they did not, or nothing was c
 @click.option("--emit-host", "host", type=click.Path(path_type=Path, file_okay=False),
               help="Write a C++ host program that answers the same prompt into this folder.")  # fmt: skip
 @click.option("--report", "folder", type=click.Path(path_type=Path, file_okay=False), help="Write result and page here.")
+@rtl_jobs_option
 @click.option("--no-stop", is_flag=True, help="Run a step of rtl to its end, also behind its first commit that differs.")
 @click.option("--json", "machine", is_flag=True, help="The result as JSON on standard output, nothing else.")
 def command(
     spec: str, prompt: str, engines: str, device: str | None, memory: str, tokens: int, temperature: float, top_k: int,
     top_p: float, seed: int, group: str, rounding: str, host_layers: str, issue: str, sequence: str, chunk: int,
     positions: int, riscv_isa: str, riscv_emulator: str | None, perplexity: int, host: Path | None,
-    folder: Path | None, no_stop: bool, machine: bool,
+    folder: Path | None, rtl_jobs: int, no_stop: bool, machine: bool,
 ) -> int:  # fmt: skip
     """Let a language model answer on several engines and compare every step."""
     from dataclasses import replace
@@ -97,7 +98,7 @@ def command(
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"), command=str(asked or ""),
         request=asked,
         host=host,
-        perplexity=perplexity, stop=not no_stop,
+        perplexity=perplexity, stop=not no_stop, rtl_jobs=rtl_jobs,
     )  # fmt: skip
     loaded = load_model(spec)
     for place in (folder, host):
@@ -207,4 +208,7 @@ def _print_end(result: GenerationResult) -> None:
         click.echo(f"perplexity of {q.tokens} tokens, {q.choice}: {q.perplexity:.2f}{iss}")
     for reason in result.reasons:
         click.echo(f"  {reason}")
+    for e in result.engines:
+        if e.cut:
+            click.echo(f"{e.name}: {e.cut}")
     click.echo(f"verdict: {result.verdict.upper()}")

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fleet.cli.model import rtl_jobs_option
+from fleet.errors import FleetError
+
 if TYPE_CHECKING:
     from fleet.streams.bundle import Bundle
     from fleet.streams.case import Setting, StreamCase, StreamOutcome
@@ -31,6 +34,7 @@ def command() -> None:
     "--issue", "issues", multiple=True, type=click.Choice(["regs", "aux", "ahead"]), help="How it is issued; may be repeated."
 )
 @click.option("--power-on", default=None, type=int, help="Seed of the design's state at power-on.")
+@rtl_jobs_option
 @click.option("--no-stop", is_flag=True, help="Run to the end, also behind the first commit that differs.")
 @click.option("--waves", is_flag=True, help="Leave waves (another build of the simulation).")
 @click.option(
@@ -46,6 +50,7 @@ def run(
     memories: tuple[str, ...],
     issues: tuple[str, ...],
     power_on: int | None,
+    rtl_jobs: int,
     no_stop: bool,
     waves: bool,
     folder: Path,
@@ -54,6 +59,11 @@ def run(
 
     A stored stream runs under the setting that it failed with, unless another is asked for. Exit code 1 when one differs.
     """
+    if rtl_jobs > 1 and (no_stop or waves):
+        raise FleetError(
+            f"{'--no-stop' if no_stop else '--waves'} shows one run, and --rtl-jobs {rtl_jobs} cuts it", where="fleet stream run",
+            hint="leave out one of them",
+        )  # fmt: skip
     from fleet.streams.case import ISSUES, Setting
     from fleet.streams.run import StreamRunner
 
@@ -62,13 +72,15 @@ def run(
     for key in dict.fromkeys((r.case.device, r.power_on) for r in read):
         device, seed = key
         workdir = folder / "waves" if waves else None
-        with StreamRunner(device, workdir, power_on=seed, flavour="waves" if waves else "burst", stop=not no_stop) as runner:
+        flavour = "waves" if waves else "burst"
+        with StreamRunner(device, workdir, power_on=seed, flavour=flavour, stop=not no_stop, rtl_jobs=rtl_jobs) as runner:
             for r in read:
                 if (r.case.device, r.power_on) == key:
                     ways = issues or (r.setting.issue,)
                     chosen = memories or (r.setting.memory,)
                     settings = [Setting(m, next(w for w in ISSUES if w == i)) for m in chosen for i in ways]
-                    failed += sum(_told(r, outcome, folder) for outcome in runner.run(r.case, settings))
+                    for outcome in runner.run(r.case, settings):
+                        failed += _told(r, outcome, folder)
     return 1 if failed else 0
 
 
@@ -106,6 +118,8 @@ def _told(read: _Read, outcome: StreamOutcome, folder: Path) -> bool:
     extent = f"{len(outcome.expected)} commits, {outcome.bytes_compared:,} bytes written, {outcome.cycles:,} cycles{left}"
     word = click.style("PASS", fg="green", bold=True) if passed else click.style("FAIL", fg="red", bold=True)
     click.echo(f"  {word} {outcome.case.name} {outcome.setting.name}: {extent}")
+    if outcome.cut:
+        click.echo(f"       {outcome.cut}")
     for reason in (*outcome.reasons, *([other] if other else ())):
         click.echo(f"       {reason}")
     if not outcome.passed:

@@ -94,6 +94,11 @@ class DeviceSession(GenerationSession):
         if self.progress is not None:
             self.progress(fraction, words)
 
+    @property
+    def cut(self) -> str:
+        """As `GenerationSession.cut`."""
+        return self.backend.evidence().cut
+
     def expect(self, commits: Sequence[Commit]) -> None:
         """Set the commits that the next step must produce."""
         self._expected = commits

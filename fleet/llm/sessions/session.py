@@ -119,6 +119,11 @@ class GenerationSession(ABC):
         self.capacity, self.chunk = planned if learned is None else min(planned, learned), model.options.tokens
         self.progress: StepProgress | None = None
 
+    @property
+    def cut(self) -> str:
+        """Where the steps so far were cut into legs and what that proved, one line; empty if they were not."""
+        return ""
+
     def step(self, tokens: Sequence[int], tensors: Sequence[str] = ()) -> TokenStep:
         """Read tokens after those in the cache.
 

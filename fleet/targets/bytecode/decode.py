@@ -66,7 +66,10 @@ class DecodedStep:
 
 @dataclass
 class StepBlock:
-    """Steps and their successor: without a condition `otherwise`, else `then` if register `condition` equals `when`."""
+    """Steps and their successor: without a condition `otherwise`, else `then` if register `condition` equals `when`.
+
+    `weight` is the steps that a run of the block counts; 0: its steps and one.
+    """
 
     steps: list[DecodedStep] = field(default_factory=list[DecodedStep])
     condition: int | None = None
@@ -74,6 +77,7 @@ class StepBlock:
     then: int = -1
     otherwise: int = -1
     entry_dead: tuple[int, ...] = ()
+    weight: int = 0
 
 
 @dataclass

@@ -1,14 +1,14 @@
-"""The NumPy stack VM: code is decoded once (see `decode`), then runs as closures on a list of registers.
+"""The NumPy stack VM: code is decoded once (`decode`), then runs as one generated function, or step by step if observed.
 
-A value is removed from the list after its last use, so that its memory can be reused. Jumps are blocks: a run goes from one to the
-next. A run of more than `max_steps` steps is stopped, because the code may never end.
+A value is dropped after its last use, so that its memory can be reused. Jumps are blocks: a run goes from one to the next. A run of
+more than `max_steps` steps is stopped, because the code may never end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,11 +16,11 @@ from fleet.errors import FleetError, ModelError
 from fleet.ir.program import Argument
 from fleet.targets.bytecode.contents import ArgumentSlot
 from fleet.targets.bytecode.decode import DecodedStep, StepBlock, decode
+from fleet.targets.bytecode.generated.steps import BRANCH, GeneratedCode
 from fleet.targets.bytecode.hints import parse_type
 from fleet.targets.bytecode.module import ByteCodeModule
 from fleet.targets.bytecode.operators import Operator, OperatorKernel
 from fleet.targets.bytecode.profile import Profile
-from fleet.targets.bytecode.steps import StepRun, closure
 
 __all__ = ["MAX_STEPS", "TARGET", "VM", "check_dimensions"]
 
@@ -53,8 +53,7 @@ class VM:
         code = decode(bc, operators or {}, echo)
         self._frame = code.frame
         self._blocks = code.blocks
-        self._closures: list[list[StepRun]] | None = None
-        self._places: dict[StepRun, str] = {}
+        self._generated: GeneratedCode | None = None
         self._inputs = [(i, a.name, a.shape, np.dtype(a.dtype)) for i, a in enumerate(bc.arguments) if a.name not in bc.weights]
         self._weights = [(i, a.name) for i, a in enumerate(bc.arguments) if a.name in bc.weights]
 
@@ -88,10 +87,11 @@ class VM:
             frame[slot] = self._weight(name)
         with np.errstate(all="ignore"):
             if tensors is None and profile is None:
-                self._fast(frame, most)
+                values = self._fast(frame, most)
             else:
                 self._observed(frame, most, tensors, keep, profile)
-        return {o.name: _output(frame[o.slot], o.type, o.scalar) for o in self.bc.outputs}
+                values = [frame[o.slot] for o in self.bc.outputs]
+        return {o.name: _output(value, o.type, o.scalar) for o, value in zip(self.bc.outputs, values, strict=True)}
 
     def _weight(self, name: str) -> np.ndarray | np.generic:
         """Return a weight. If it is made on first use, that may raise any error of its maker."""
@@ -103,30 +103,15 @@ class VM:
         except Exception as error:
             raise ModelError(f"cannot be made: {str(error) or type(error).__name__}", where=f'weight "{name}"') from error
 
-    def _fast(self, frame: list[Any], max_steps: int) -> None:
-        closures = self._compiled()
-        block, left = 0, max_steps
-        run: StepRun | None = None
+    def _fast(self, frame: list[Any], max_steps: int) -> Sequence[Any]:
+        """Run without observers; returns the outputs' values. The function is made for the first such run, then kept."""
+        if self._generated is None:
+            self._generated = GeneratedCode(self._blocks, [o.slot for o in self.bc.outputs], _endless)
         try:
-            while block < len(closures):
-                for r in self._blocks[block].entry_dead:
-                    frame[r] = None
-                for run in closures[block]:
-                    run(frame)
-                left -= len(closures[block]) + 1
-                block = self._next(block, frame, left, max_steps)
+            return self._generated.run(frame, max_steps)
         except _CAUSES as error:
-            raise _failed(error, self._places.get(run, "bytecode") if run is not None else "bytecode") from error
-
-    def _compiled(self) -> list[list[StepRun]]:
-        """Return the closures; made for the first run without observers, then cached."""
-        if self._closures is None:
-            self._closures = []
-            for block in self._blocks:
-                runs = [closure(step) for step in block.steps]
-                self._closures.append(runs)
-                self._places.update((run, step.place) for run, step in zip(runs, block.steps, strict=True))
-        return self._closures
+            place = self._generated.place(error)
+            raise (_undecided(error) if place == BRANCH else _failed(error, place)) from error
 
     def _observed(
         self,
@@ -155,13 +140,13 @@ class VM:
         """Return the next block. Raises ModelError if the steps are used up, or if a condition has no truth value."""
         here: StepBlock = self._blocks[block]
         if left < 0:
-            raise ModelError(f"it has run {max_steps} steps without an end", where="bytecode", hint="raise max_steps if it has one")
+            _endless(max_steps)
         if here.condition is None:
             return here.otherwise
         try:
             truth = bool(frame[here.condition])
         except ValueError as error:
-            raise ModelError(f"a branch on a value that is neither true nor false ({error})", where="bytecode") from error
+            raise _undecided(error) from error
         return here.then if truth == here.when else here.otherwise
 
 
@@ -200,6 +185,14 @@ _CAUSES: tuple[type[Exception], ...] = (
 
 def _failed(error: Exception, place: str) -> ModelError:
     return ModelError(f"fails on these values: {str(error) or type(error).__name__}", where=place)
+
+
+def _endless(max_steps: int) -> NoReturn:
+    raise ModelError(f"it has run {max_steps} steps without an end", where="bytecode", hint="raise max_steps if it has one")
+
+
+def _undecided(error: Exception) -> ModelError:
+    return ModelError(f"a branch on a value that is neither true nor false ({error})", where="bytecode")
 
 
 def _call(step: DecodedStep, frame: list[Any], profile: Profile | None) -> Any:

@@ -90,11 +90,17 @@ def _concat(info: DispatchInfo) -> MovementKernel:
 
 def _pad(info: DispatchInfo) -> MovementKernel:
     widths = list(zip(sequence(info.attrs, "low"), sequence(info.attrs, "high"), strict=True))
+    if any(n < 0 for width in widths for n in width):
+        raise ValueError("a width below 0")
 
     def run(x: Any, value: Any) -> Any:
-        if math.prod(low + n + high for n, (low, high) in zip(x.shape, widths, strict=True)) > MAX_ELEMENTS:
+        shape = tuple([low + n + high for n, (low, high) in zip(x.shape, widths, strict=True)])
+        if math.prod(shape) > MAX_ELEMENTS:
             raise ValueError(f"a result of more than {MAX_ELEMENTS} elements")
-        return np.pad(x, widths, constant_values=value)
+        # What numpy.pad does, order in memory included, without its 20 microseconds of Python.
+        padded = np.full(shape, value, x.dtype, order="F" if x.flags.fnc else "C")
+        padded[tuple([slice(low, low + n) for n, (low, _) in zip(x.shape, widths, strict=True)])] = x
+        return padded
 
     return run
 

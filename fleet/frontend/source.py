@@ -279,7 +279,7 @@ def assemble(
     ir = ModuleOp([FuncOp(name, types, Region(block))])
     kept = Weights({**bound, **entries}) if entries else bound
     program = Program(ir, (*arguments, *added), kept, tuple(outputs), source.text, source.name, symbols)  # pyright: ignore[reportArgumentType]
-    return check_results(canonicalise(program))
+    return check_results(canonicalise(program, copy=False))
 
 
 def _drop_dead(block: Block) -> None:

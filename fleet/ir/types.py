@@ -69,14 +69,35 @@ def _tensor_type(shape: tuple[int, ...], dtype: np.dtype) -> Attribute:
 
 def numpy_dtype(type_: Attribute) -> np.dtype:
     """NumPy dtype of a tensor's elements or of a scalar type; numpy.void of a tuple, which has no one dtype."""
-    if isinstance(type_, TupleType):
-        return _VOID
-    return _TO_NUMPY[type_.get_element_type() if isinstance(type_, TensorType) else type_]
+    return _read(type_)[1]
 
 
 def shape_of(type_: Attribute) -> tuple[int, ...]:
     """Shape, -1 for unknown dimensions; () for a scalar type."""
-    return tuple(-1 if d.data == DYNAMIC_INDEX else d.data for d in type_.shape.data) if isinstance(type_, TensorType) else ()
+    return _read(type_)[0]
+
+
+_MOST_READ = 1 << 14
+_READ: dict[int, tuple[tuple[int, ...], np.dtype, Attribute]] = {}
+"""Shape and dtype by the identity of a type, which is kept alive: to hash a type is to walk it."""
+
+
+def _read(type_: Attribute) -> tuple[tuple[int, ...], np.dtype, Attribute]:
+    known = _READ.get(id(type_))
+    if known is None:
+        if len(_READ) >= _MOST_READ:
+            _READ.clear()
+        known = _READ[id(type_)] = (*_shape_and_dtype(type_), type_)
+    return known
+
+
+def _shape_and_dtype(type_: Attribute) -> tuple[tuple[int, ...], np.dtype]:
+    if isinstance(type_, TupleType):
+        return (), _VOID
+    if isinstance(type_, TensorType):
+        shape = tuple(-1 if d.data == DYNAMIC_INDEX else d.data for d in type_.shape.data)
+        return shape, _TO_NUMPY[type_.get_element_type()]
+    return (), _TO_NUMPY[type_]
 
 
 def is_tensor(type_: Attribute) -> bool:

@@ -48,10 +48,15 @@ class Edit:
         changes: number of operations added or removed, for callers that cache results.
     """
 
-    def __init__(self, program: Program, parent: Edit | None = None) -> None:
-        """parent: the edit of the program that contains this one as a body; names are unique across both."""
+    def __init__(self, program: Program, parent: Edit | None = None, *, copy: bool = True) -> None:
+        """Begin an edit.
+
+        Args:
+            parent: the edit of the program that contains this one as a body; names are unique across both.
+            copy: False if nobody else uses the program's module any more: it is changed itself.
+        """
         self._base, self._parent = program, parent
-        self._module = program.module.clone()
+        self._module = program.module.clone() if copy else program.module
         self._function: FuncOp | None = None
         self._type_is_old = self._owns_weights = False
         self.arguments: list[Argument] = list(program.arguments)

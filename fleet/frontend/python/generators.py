@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import threading
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 from fleet.errors import SourceError
 from fleet.frontend.reading.evaluator import Evaluator
@@ -13,8 +14,18 @@ from fleet.frontend.reading.values import CallFrame, Lazy, SourceFunction, Value
 __all__ = ["Yielding", "made", "yield_", "yields"]
 
 
+_KNOWN: WeakKeyDictionary[ast.AST, bool] = WeakKeyDictionary()
+"""Function -> whether it gives a generator: asked at every call."""
+
+
 def yields(function: ast.AST) -> bool:
     """Whether calling a function gives a generator."""
+    if function not in _KNOWN:
+        _KNOWN[function] = _has_yield(function)
+    return _KNOWN[function]
+
+
+def _has_yield(function: ast.AST) -> bool:
     waiting = list(ast.iter_child_nodes(function))
     while waiting:
         node = waiting.pop()

@@ -24,6 +24,11 @@ class SourceText:
         """The lines as Python counts them."""
         return self.text.splitlines() if "\f" not in self.text else self.text.split("\n")
 
+    @cached_property
+    def file(self) -> str:
+        """The file's own name, without its folder."""
+        return PurePath(self.name).name
+
     def column(self, line: int, offset: int) -> int:
         """One-based column of a UTF-8 byte offset, which is what `ast` gives."""
         if not 1 <= line <= len(self.lines):
@@ -33,7 +38,7 @@ class SourceText:
     def at(self, node: ast.AST) -> str:
         """ "model.py:12:5": the file's own name, so that the same source is the same program in any folder."""
         line, offset = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-        return f"{PurePath(self.name).name}:{line}:{self.column(line, offset)}"
+        return f"{self.file}:{line}:{self.column(line, offset)}"
 
     def error(self, line: int, column: int, what: str, hint: str | None = None, *, code: str) -> SourceError:
         """The error with the source line and a caret below the (one-based) column."""

@@ -26,12 +26,13 @@ from fleet.transforms.simplify.numbers import known_number
 __all__ = ["PASS", "canonicalise"]
 
 
-def canonicalise(program: Program) -> Program:
+def canonicalise(program: Program, *, copy: bool = True) -> Program:
     """Return a new program without dead operations, duplicate unnamed constants, and casts and reshapes that change nothing.
 
-    Operations keep their identity (`id`, `var`, `at`). Anything printed or returned, and what it needs, stays.
+    Operations keep their identity (`id`, `var`, `at`). Anything printed or returned, and what it needs, stays. copy: False if
+    nobody else uses the program's module any more.
     """
-    edit = Edit(program)
+    edit = Edit(program, copy=copy)
     _tidy(edit)
     return replace(edit.program(), fates=program.fates)  # nobody has seen the operations removed here
 

@@ -43,12 +43,15 @@ def tables() -> Mapping[str, str]:
                 ("builtins", _names(sorted(registry.BUILTINS))),
                 ("math", _names(sorted(MATH))),
                 ("cmath", _names(sorted(CMATH))),
-                *((f"methods of a {kind}", _names(sorted(methods))) for kind, methods in builtin.METHODS.items()),
+                *((f"methods of a {_KINDS.get(kind, kind)}", _names(sorted(methods))) for kind, methods in builtin.METHODS.items()),
                 ("dtypes", _names(DTYPES)),
             ],
         ),
         "codes": table(),
     }
+
+
+_KINDS = {"numbervalue": "number", "lazy": "generator"}
 
 
 def _called() -> list[str]:

@@ -100,6 +100,8 @@ DISTRIBUTIONS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("pareto", "power"), ("a", "size")), "vonmises": ("mu", "kappa", "size"), "standard_gamma": ("shape", "size"),
     "negative_binomial": ("n", "p", "size"), "wald": ("mean", "scale", "size"), "f": ("dfnum", "dfden", "size"),
     "multivariate_normal": ("mean", "cov", "size"), "dirichlet": ("alpha", "size"), "multinomial": ("n", "pvals", "size"),
+    "hypergeometric": ("ngood", "nbad", "nsample", "size"), "zipf": ("a", "size"), "logseries": ("p", "size"),
+    "noncentral_chisquare": ("df", "nonc", "size"),
 }  # fmt: skip
 """Draws of both kinds of generators, with the same parameters."""
 VECTORS: Mapping[str, str] = {"multivariate_normal": "mean", "dirichlet": "alpha", "multinomial": "pvals"}

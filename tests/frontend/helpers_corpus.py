@@ -88,7 +88,7 @@ def by_python(program: Program) -> tuple[list[np.ndarray], str]:
     argv = [program.path.name]
     with contextlib.redirect_stdout(printed), warnings.catch_warnings(), np.errstate(all="ignore"), np.printoptions():
         warnings.simplefilter("ignore")
-        with patch.object(sys, "argv", argv):
+        with patch.object(sys, "argv", argv), contextlib.suppress(SystemExit):
             exec(code, namespace)
         if program.function is None:
             return [], printed.getvalue()

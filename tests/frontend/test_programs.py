@@ -23,7 +23,8 @@ def by_python(path: Path) -> str:
     code = compile(path.read_text(encoding="utf-8"), path.name, "exec")
     with contextlib.redirect_stdout(printed), warnings.catch_warnings(), np.errstate(all="ignore"), np.printoptions():
         warnings.simplefilter("ignore")
-        exec(code, {"__name__": "__main__"})
+        with contextlib.suppress(SystemExit):
+            exec(code, {"__name__": "__main__"})
     return printed.getvalue()
 
 

@@ -304,7 +304,6 @@ def test_the_interpreter_prints_it_too(tmp_path: Path, name: str) -> None:
         ("np.testing.assert_allclose(np.ones(2), [1, 2])", "F702"),
         ("print(np.loadtxt('data.csv'))", "F506"),
         ("import random\nrandom.seed(1)\nx = np.arange(200000.0).sum()\nprint(random.random() if x > 3 else 0.0)", "F511"),
-        ("print(np.trim_zeros([0, 1, 0]))", "F506"),
     ],
 )
 def test_what_is_refused(tmp_path: Path, text: str, code: str) -> None:

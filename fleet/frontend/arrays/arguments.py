@@ -11,7 +11,7 @@ import numpy as np
 from fleet.frontend.arrays.signatures import Signature
 from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Library, List, NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import Library, List, NumberValue, TracedArray, Value, plain_dtype, words
 from fleet.ir.types import DTYPES
 
 Arguments: TypeAlias = Mapping[str, Value]
@@ -71,7 +71,7 @@ def dtype_of(ev: Evaluator, node: ast.AST, value: Value) -> np.dtype:
             found = None
     if found is None or found.name not in DTYPES or not found.isnative:
         ev.fail("F403", node, f"expected a dtype, found {words(value)}", f"supported are {', '.join(DTYPES)}")
-    return found
+    return plain_dtype(found)
 
 
 _PYTHON_DTYPES = {

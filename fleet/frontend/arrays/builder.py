@@ -15,11 +15,13 @@ from xdsl.dialects.builtin import f64, i1, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from fleet.core.unique import Taken
+from fleet.errors import SourceError
 from fleet.frontend.reading.errors import SourceText
 from fleet.frontend.reading.values import NumberValue, TracedArray
 from fleet.ir.build import make
 from fleet.ir.constants import constant
 from fleet.ir.dialect import OPERATIONS, EinsumOp, FleetOp, MatmulOp, PrintOp, all_operations, name_of
+from fleet.ir.refusals import refusal
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import element_type, numpy_dtype, tensor_type
 
@@ -107,7 +109,10 @@ class Builder:
         try:
             op = make(name, operands, **attributes)
         except InferenceError as error:
-            self.source.fail(_CODES.get(name, "F301"), node, str(error))
+            try:
+                self.source.fail(_CODES.get(name, "F301"), node, str(error))
+            except SourceError as failed:
+                raise failed from refusal(name, [v.type for v in operands], attributes)
         return self.append(node, op).results[0]
 
     def tensor(self, node: ast.AST, name: str, operands: Sequence[SSAValue], **attributes: Any) -> TracedArray:

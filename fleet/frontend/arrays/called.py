@@ -71,12 +71,15 @@ def function_of(name: str, owner: TracedArray, args: Sequence[Value]) -> tuple[s
     """The function that does what a method does, and its arguments."""
     if name in ("reshape", "transpose") and len(args) > 1:
         args = [tuple(args)]
+    if name == "compress" and args:  # the function's array is its second argument
+        return "numpy.compress", [args[0], owner, *args[1:]]
     return f"numpy.{'ravel' if name == 'flatten' else name}" if name in METHODS else "", [owner, *args]
 
 
 _DEFAULTS: Mapping[str, tuple[Any, ...]] = {
     "out": (None,), "where": (True,), "subok": (True, False), "keepdims": (False,), "dtype": (None,), "copy": (True, None),
     "like": (None,), "device": (None, "cpu"), "overwrite_input": (False,), "optimize": (False,), "ndmin": (0,), "order": (None,),
+    "wrap": (False,), "unique": (False,), "assume_unique": (False,),
 }  # fmt: skip
 """Values of arguments that say what would be done without them."""
 _IN_C_ORDER = frozenset({"zeros", "ones", "full", "empty", "eye", "identity", "reshape", "ravel", "flatten"})
@@ -164,7 +167,7 @@ def prepared(
 def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """The function's result: one operation an array of it. SourceError if NumPy refuses such operands."""
     if path == "numpy.trim_zeros" and args and not isinstance(args[0], TracedArray):
-        ev.fail("F506", node, f"trim_zeros of {words(args[0])} is not supported", "make it an array")
+        return _trimmed(ev, node, args[0], args[1] if len(args) > 1 else keywords.get("trim", "fb"))
     into, found, operands = prepared(ev, node, path, args, keywords)
     if not operands:
         operands, found = _constants(ev, node, found)
@@ -187,6 +190,17 @@ def call(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], keywor
         change(ev, node, into, _emitted(ev, node, text, operands, 0))
         return into
     return _built(ev, node, text, operands, structure, [0])
+
+
+def _trimmed(ev: Evaluator, node: ast.expr, value: Value, trim: Value) -> Value:
+    """`trim_zeros` of a list, which stays one."""
+    plain = [ev.static(v) for v in value.items] if isinstance(value, List) else [None]
+    if not isinstance(value, List) or None in plain:
+        ev.fail("F506", node, f"trim_zeros of {words(value)} is not supported", "make it an array")
+    kept = [i for i, n in enumerate(plain) if n]
+    first, last = (kept[0], kept[-1] + 1) if kept else (len(plain), 0)
+    sides = str(trim).lower()
+    return List(value.items[first if "f" in sides else 0 : last if "b" in sides else None])
 
 
 def _run(ev: Evaluator, node: ast.expr, found: LibraryCall, arrays: Sequence[Any]) -> Any:
@@ -214,8 +228,9 @@ def checked(ev: Evaluator, node: ast.expr, found: LibraryCall, types: Sequence[A
     try:
         return results(str(found), types)
     except InferenceError as error:
-        cause = error.cause if isinstance(error, CallError) else TypeError
-        return ev.fail(next(code for kind, code in _CODES if issubclass(cause, kind)), node, str(error))
+        refusal = error.refusal if isinstance(error, CallError) else None
+        code = next(code for kind, code in _CODES if isinstance(refusal or TypeError(), kind))
+        return ev.fail(code, node, str(error)) if refusal is None else ev.refuse(code, node, str(error), refusal)
 
 
 def _constants(ev: Evaluator, node: ast.expr, found: LibraryCall) -> tuple[list[TracedArray], LibraryCall]:

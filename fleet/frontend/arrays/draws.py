@@ -17,16 +17,19 @@ from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.values import Generator, List, NumberValue, RangeValue, TracedArray, Value, words
 from fleet.ir.weights import VECTORS, RandomStream, StreamDraw, draw_method
 
-_WHOLE = ("randint", "integers", "permutation", "choice", "poisson", "binomial", "geometric", "negative_binomial", "multinomial")
+_WHOLE = ("randint", "integers", "permutation", "choice", "poisson", "binomial", "geometric", "negative_binomial", "multinomial",
+          "hypergeometric", "zipf", "logseries")  # fmt: skip
 """Methods that draw integers."""
 _OTHERS = "other draws are made beforehand and given as weights"
 
 
 def call(ev: Evaluator, node: ast.Call, name: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """`np.random.NAME(...)`: seed, make a generator, or draw from the seeded one."""
-    if name in ("seed", "RandomState", "default_rng"):
+    if name == "Generator" and len(args) == 1 and not keywords and isinstance(args[0], Generator):
+        return args[0]  # what `default_rng` makes of the same seed
+    if name in ("seed", "RandomState", "default_rng", "PCG64"):
         seed = _seed(ev, node, name, args, keywords)
-        stream = RandomStream("default_rng" if name == "default_rng" else "RandomState", seed)
+        stream = RandomStream("default_rng" if name in ("default_rng", "PCG64") else "RandomState", seed)
         if name != "seed":
             ev.streams.add(stream)
             return Generator(stream)
@@ -44,7 +47,7 @@ def _seed(ev: Evaluator, node: ast.Call, name: str, args: Sequence[Value], keywo
     if len(values) != 1 or values[0] is None:
         ev.fail("F507", node, f"np.random.{name} needs one seed", "give an integer: other numbers on every run cannot be compared")
     seed = ev.integer(node, values[0], "a seed")
-    if not 0 <= seed < 1 << (32 if name != "default_rng" else 128):
+    if not 0 <= seed < 1 << (32 if name not in ("default_rng", "PCG64") else 128):
         ev.fail("F402", node, f"the seed {seed} is out of range")
     return seed
 

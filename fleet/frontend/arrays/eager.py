@@ -8,7 +8,7 @@ import io
 import math
 import operator
 import weakref
-from collections import Counter, defaultdict, deque
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Generator as Yields
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ from fleet.frontend.arrays.functions import create
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.arrays.signatures import FUNCTIONS, METHODS
 from fleet.frontend.reading.evaluator import Domain, Evaluator, Index
-from fleet.frontend.reading.keys import check_order
+from fleet.frontend.reading.keys import RecordKey, check_order
 from fleet.frontend.reading.static import Made, Static
 from fleet.frontend.reading.values import (
     ELLIPSIS,
@@ -46,6 +46,7 @@ from fleet.frontend.reading.values import (
     TracedArray,
     Value,
     ValueOperand,
+    is_scalar_type,
     numbered,
     words,
 )
@@ -132,8 +133,10 @@ class Eager(Domain):
                 return template.format(*(self.plain(ev, node, v) for v in values))
             case ForeignArray():
                 return value.array
-            case None | str() | np.dtype():
+            case None | str() | bytes():
                 return value
+            case np.dtype():
+                return value.type if is_scalar_type(value) else value
             case Library() if value.path in ("builtins.float", "builtins.int", "builtins.bool", "builtins.complex"):
                 return dtype_of(ev, node, value)
             case _ if value is ELLIPSIS:
@@ -183,7 +186,7 @@ class Eager(Domain):
         except _CAUSES as error:
             code = "F306" if isinstance(error, IndexError) else "F401" if isinstance(error, TypeError) else "F301"
             code = "F402" if isinstance(error, OverflowError) else "F603" if isinstance(error, MemoryError) else code
-            ev.fail(code, node, str(error).splitlines()[0] if str(error) else type(error).__name__)
+            ev.refuse(code, node, str(error).splitlines()[0] if str(error) else type(error).__name__, error)
 
     def fits(self, ev: Evaluator, node: ast.AST, *shapes: tuple[int, ...]) -> None:
         """Refuses a result that would exhaust memory."""
@@ -215,6 +218,12 @@ class Eager(Domain):
     def literal(self, ev: Evaluator, node: ast.AST, value: np.ndarray | np.generic) -> TracedArray:
         """The array itself."""
         return self.concrete(value)
+
+    def replace(self, owner: TracedArray, array: np.ndarray) -> None:
+        """The elements, in place."""
+        assert isinstance(owner, Concrete)
+        assert isinstance(owner.array, np.ndarray)
+        owner.array[...] = array
 
     def unary(self, ev: Evaluator, node: ast.expr, op: str, value: TracedArray) -> Value:
         """NumPy's operator."""
@@ -349,7 +358,7 @@ class Eager(Domain):
         assert isinstance(owner, Concrete)
         if node.attr == "flat":
             return self.wrapped(ev, node, owner.array.reshape(-1))
-        if node.attr in METHODS.keys() | called.METHODS:
+        if node.attr in METHODS.keys() | called.METHODS | {"tobytes"}:
             return Method(owner, node.attr)
         if node.attr not in _ATTRIBUTES:
             supported = ", ".join(sorted({*METHODS, *called.METHODS, *_ATTRIBUTES}))
@@ -397,9 +406,7 @@ class Eager(Domain):
             for p in parts:
                 if not isinstance(p, TracedArray):
                     ev.parts(node, p)  # the same refusals as everywhere
-                shown.append(
-                    p if isinstance(p, Library) else self._text(ev, node, p) if _holds_objects(p) else self.plain(ev, node, p)
-                )
+                shown.append(self._text(ev, node, p) if _holds_objects(p) else self.plain(ev, node, p))
             print(*shown, sep=separator, end=end, file=self.printed)
         ev.bounded(node, self.printed.tell(), "an output")
 
@@ -416,6 +423,8 @@ def _as_kind(value: Dict, items: dict[Any, Any]) -> dict[Any, Any]:
     """The value as a Python dict, defaultdict or Counter, for printing."""
     if value.kind == "Counter":
         return Counter(items)
+    if value.kind == "OrderedDict":
+        return OrderedDict(items)
     if value.kind == "defaultdict":
         name = value.default.path.removeprefix("builtins.") if isinstance(value.default, Library) else ""
         return defaultdict(getattr(builtins, name, None), items)
@@ -423,9 +432,11 @@ def _as_kind(value: Dict, items: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _holds_objects(value: Value) -> bool:
-    if isinstance(value, ObjectInstance | NamedTupleValue):
+    if isinstance(value, ObjectInstance | NamedTupleValue | Library | Slice | RecordKey):
         return True
+    if isinstance(value, Set):
+        return any(isinstance(p, RecordKey | ObjectInstance) for p in value.items)
     if isinstance(value, Dict):
-        return any(_holds_objects(v) for v in value.items.values())
+        return any(_holds_objects(v) for pair in value.items.items() for v in pair)
     parts = value.items if isinstance(value, List) else value
     return isinstance(parts, list | tuple) and any(_holds_objects(v) for v in parts)

@@ -10,7 +10,7 @@ import numpy as np
 
 from fleet.frontend.arrays.arguments import dtype_of
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Complex, Library, NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import Complex, Library, List, NumberValue, TracedArray, Value, words
 
 __all__ = ["ABSTRACT", "FACTS", "call"]
 
@@ -61,7 +61,9 @@ def _isscalar(_ev: Evaluator, _node: ast.AST, args: Sequence[Value]) -> Value:
 
 
 def _is_complex(value: Value) -> bool:
-    return isinstance(value, Complex) or (isinstance(value, TracedArray) and value.dtype.kind == "c")
+    parts = value.items if isinstance(value, List) else value if isinstance(value, tuple) else ()
+    complex_array = isinstance(value, TracedArray) and value.dtype.kind == "c"
+    return complex_array or isinstance(value, Complex) or any(map(_is_complex, parts))
 
 
 FACTS: Mapping[str, tuple[Callable[[Evaluator, ast.AST, Sequence[Value]], Value], int, int]] = {

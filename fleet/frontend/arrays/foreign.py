@@ -29,6 +29,7 @@ from fleet.frontend.reading.values import (
     Slice,
     TracedArray,
     Value,
+    plain_dtype,
     words,
 )
 from fleet.ir.operations.program_ops import read_options
@@ -47,6 +48,7 @@ __all__ = [
     "length",
     "load",
     "method",
+    "shadowed",
     "shown",
     "store",
     "takes",
@@ -139,7 +141,7 @@ _ATTRIBUTES = frozenset({"T", "dtype", "flat", "itemsize", "nbytes", "ndim", "sh
 def holds(value: Value) -> bool:
     """Whether a value is text or an array that holds any, or a container with such."""
     parts = value.items if isinstance(value, List) else value if isinstance(value, tuple) else ()
-    return isinstance(value, str | ForeignArray) or any(holds(p) for p in parts)
+    return isinstance(value, str | bytes | ForeignArray) or any(p is None or holds(p) for p in parts)
 
 
 def _foreign(value: Value) -> bool:
@@ -158,12 +160,12 @@ def dtype(ev: Evaluator, node: ast.AST, value: Value) -> np.dtype | None:
             found = np.dtype(str)
         case List() | str():
             try:
-                found = np.dtype(known(ev, node, value, "a dtype"))
+                found = np.dtype(_plain(ev, node, value))
             except (TypeError, ValueError):
                 return None
         case _:
             return None
-    return found if found.kind in "UOV" and found.itemsize <= _MOST else None
+    return found if found.kind in "SUOV" and found.itemsize <= _MOST else None
 
 
 def takes(ev: Evaluator, node: ast.AST, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> bool:
@@ -208,7 +210,7 @@ def _taken(ev: Evaluator, node: ast.AST, value: Value) -> Any:
         case Slice():
             return value.plain
         case np.dtype():
-            return value
+            return plain_dtype(value)
         case Library() if value.path in _PYTHON:
             return _PYTHON[value.path]
         case _:
@@ -223,12 +225,14 @@ def value(ev: Evaluator, node: ast.AST, found: Any, *, shared: bool = False) -> 
             return ForeignArray(found)
         case np.ndarray() if found.dtype.name in DTYPES and found.dtype.isnative:
             made = ev.domain.literal(ev, node, np.array(found, order="C"))
-            made.storage.outside = shared  # a change of one would have to be seen in the other
+            if shared:  # a change of one is seen in the other
+                made.storage.outside = True
+                ev.shadows[made] = found
             return made
         case np.ndarray() | np.void():
             ev.bounded(node, found.size * max(found.itemsize // 64, 1), "an array of text or objects")
             return ForeignArray(found)
-        case str() | None:
+        case str() | bytes() | None:
             return found
         case np.generic() if found.dtype.name in DTYPES:
             return ev.domain.literal(ev, node, found)
@@ -479,11 +483,19 @@ def _check_change(ev: Evaluator, node: ast.AST) -> None:
 
 
 def store(ev: Evaluator, node: ast.AST, owner: ForeignArray, items: Sequence[Value], new: Value) -> None:
-    """`owner[items] = new`."""
+    """`owner[items] = new`; the fields of records that were taken out before show it too."""
     _check_change(ev, node)
-    if owner.array.dtype.kind == "V":
-        ev.fail("F504", node, "a record cannot be changed in place", "make the array out of its fields at once")
-    _run(ev, node, operator.setitem, owner.array, _place(ev, node, items), _plain(ev, node, new))
+    array = owner.array
+    _run(ev, node, operator.setitem, array, _place(ev, node, items), _plain(ev, node, new))
+    for shadow, shown in list(ev.shadows.items()):
+        if not isinstance(array, np.ndarray) or np.may_share_memory(array, shown):
+            ev.domain.replace(shadow, np.array(shown, order="C"))
+
+
+def shadowed(ev: Evaluator, value: TracedArray) -> ForeignArray | None:
+    """The field of records that an array of numbers shows, or None."""
+    shown = ev.shadows.get(value)
+    return None if shown is None else ForeignArray(shown)
 
 
 def elements(ev: Evaluator, node: ast.AST, owner: ForeignArray) -> Iterator[Value]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 
@@ -158,11 +158,21 @@ def _with_arrays(ev: Evaluator, node: ast.Subscript, value: TracedArray, items: 
     if any(not _is_array(i) and not isinstance(i, NumberValue) for i in items[first : last + 1]) or any(
         isinstance(i, NumberValue) for i in around
     ):
-        ev.fail("F503", node.slice, "arrays of an index that do not stand side by side are not supported", SUPPORTED)
+        return _with_arrays_apart(ev, node, value, items)
     rest = [Slice(None, None) if first <= i <= last else item for i, item in enumerate(items)]
     base = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
     parts = [_integers(ev, node.slice, item) for item in items[first : last + 1]]
     return order.take(ev, node.slice, base, first, parts)
+
+
+def _with_arrays_apart(ev: Evaluator, node: ast.Subscript, value: TracedArray, items: list[Value]) -> Value:
+    """Arrays and integers with slices between them: the dimensions of what they choose come first."""
+    chosen = [i for i, item in enumerate(items) if _is_array(item) or isinstance(item, NumberValue)]
+    rest = [Slice(None, None) if i in chosen else item for i, item in enumerate(items)]
+    base = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
+    others = [i for i in range(len(items)) if i not in chosen]
+    parts = [_integers(ev, node.slice, items[i]) for i in chosen]
+    return order.take(ev, node.slice, transposed(ev, node, base, [*chosen, *others]), 0, parts)
 
 
 def _integers(ev: Evaluator, node: ast.AST, item: Value) -> np.ndarray | TracedArray:
@@ -184,11 +194,16 @@ def _signed(ev: Evaluator, node: ast.AST, indices: TracedArray) -> TracedArray:
 def _with_array(ev: Evaluator, node: ast.Subscript, value: TracedArray, items: list[Value], at: int) -> Value:
     """One array of integers among basic items: these first, then a gather along its dimension."""
     rest = [Slice(None, None) if i == at else item for i, item in enumerate(items)]
-    if any(isinstance(i, NumberValue) for i in rest) and any(isinstance(i, Slice | None) for i in rest[:at]):
-        ev.fail("F503", node.slice, "this mix of an array and other indices is not supported", SUPPORTED)
+    advanced = [i for i, item in enumerate(items) if i == at or isinstance(item, NumberValue)]
+    apart = advanced != list(range(advanced[0], advanced[-1] + 1))
     axis = sum(1 for i in rest[:at] if i is None or isinstance(i, Slice))
     base = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
-    return gather(ev, node, base, _signed(ev, node, array(ev, node.slice, items[at])), axis)
+    places = _signed(ev, node, array(ev, node.slice, items[at]))
+    found = gather(ev, node, base, places, axis)
+    if not apart or axis == 0:
+        return found
+    taken = range(axis, axis + len(places.shape))  # indices that do not stand side by side: their dimensions come first
+    return transposed(ev, node, found, [*taken, *(a for a in range(len(found.shape)) if a not in taken)])
 
 
 def _late_elements(ev: Evaluator, node: ast.expr, value: TracedArray, items: list[Value]) -> Value:
@@ -251,7 +266,8 @@ def _window(ev: Evaluator, node: ast.AST, value: TracedArray, items: Sequence[Va
             step.append(found[2] if found[1] != 0 else 1)
         elif isinstance(item, NumberValue) and isinstance(item.value, int):
             if dim >= 0 and not -dim <= item.value < dim:
-                ev.fail("F306", place, f"index {item.value} is out of bounds for dimension {len(start)} of size {dim}")
+                cause = IndexError(f"index {item.value} is out of bounds for axis {len(start)} with size {dim}")
+                ev.refuse("F306", place, f"index {item.value} is out of bounds for dimension {len(start)} of size {dim}", cause)
             start.append(item.value % dim if dim >= 0 else item.value)  # else it counts from the end in the run
             size.append(1)
             step.append(1)
@@ -299,7 +315,7 @@ def store(ev: Evaluator, node: ast.expr, owner: TracedArray, index: Sequence[Val
     except ValueError:
         fits = False
     if not fits or (len(new.shape) > len(where.shape) and math.prod(new.shape) != where.size):
-        ev.fail("F301", node, f"an array of shape {new.shape} cannot be assigned to a part of shape {where.shape}")
+        _refuse_shape(ev, node, new, where.shape)
     if len(new.shape) > len(where.shape):
         new = reshaped(ev, node, new, where.shape)
     if where.size == 0:
@@ -381,6 +397,12 @@ def _put_along(
     order.put(ev, node, base, parts, wide)
 
 
+def _refuse_shape(ev: Evaluator, node: ast.AST, new: TracedArray, shape: Sequence[int]) -> NoReturn:
+    said = [f"({','.join(map(str, s))}{',' if len(s) == 1 else ''})" for s in (new.shape, shape)]
+    cause = ValueError(f"could not broadcast input array from shape {said[0]} into shape {said[1]}")
+    ev.refuse("F301", node, f"an array of shape {new.shape} cannot be assigned to a part of shape {tuple(shape)}", cause)
+
+
 def _as_wide(ev: Evaluator, node: ast.AST, new: TracedArray, shape: Sequence[int]) -> TracedArray:
     """The values broadcast to the shape of the assigned part. SourceError F301 if they do not fit."""
     try:
@@ -388,7 +410,7 @@ def _as_wide(ev: Evaluator, node: ast.AST, new: TracedArray, shape: Sequence[int
     except ValueError:
         fits = False
     if not fits:
-        ev.fail("F301", node, f"an array of shape {new.shape} cannot be assigned to a part of shape {tuple(shape)}")
+        _refuse_shape(ev, node, new, shape)
     return new if new.shape == tuple(shape) else emit(ev, node, "broadcast_to", [new], shape=list(shape))
 
 
@@ -419,4 +441,4 @@ def _targets(ev: Evaluator, node: ast.AST, owner: TracedArray, index: Sequence[V
     try:
         return np.asarray(np.arange(total).reshape(owner.shape)[tuple(items)])  # pyright: ignore[reportArgumentType, reportCallIssue]
     except IndexError as error:
-        return ev.fail("F306", node, str(error))
+        return ev.refuse("F306", node, str(error), error)

@@ -1,20 +1,27 @@
-"""Arrays whose values are known while the source is read: literals, small recipes, and what is computed out of them."""
+"""Arrays whose values are known while the source is read: literals, small recipes, and what is computed out of them.
+
+Decisions and loops of the run are computed too, where all that enters them is known: a loop that stays a loop in the program,
+because its rounds are many, hides nothing from the decisions behind it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute, Block, SSAValue
 
+from fleet.errors import ModelError
 from fleet.frontend.reading.static import Made, Static
 from fleet.frontend.reading.values import TracedArray
 from fleet.ir import dialect as d
 from fleet.ir.constants import constant_value
-from fleet.ir.dialect import ConstantOp, FleetOp
+from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, RegionOp, YieldOp, run_regions
 from fleet.ir.operations.operation import attributes_of
+from fleet.ir.shapes import UNKNOWN
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.ir.weights import Creation, Entry, StreamDraw
 from fleet.transforms.simplify.numbers import COMPUTED, call_of
@@ -26,9 +33,15 @@ _MAX_WORK = 1 << 25
 """Limit on the elements computed for one source."""
 _OTHERS = (
     d.CumsumOp, d.ArgmaxOp, d.ArgminOp, d.GatherOp, d.WhereOp, d.ClipOp, d.MatmulOp, d.ItemOp, d.CastOp, d.NumpyOp,
-    d.ArgsortOp, d.EinsumOp, d.ScatterOp,
+    d.ArgsortOp, d.EinsumOp, d.ScatterOp, d.VarOp, d.ElementOp, d.CheckOp, d.DimOp,
 )  # fmt: skip
 """Operations computed by their record, in addition to `COMPUTED`."""
+_MAX_STEPS = 1 << 18
+"""Limit on the operations computed in bodies for one source."""
+
+
+class _TooMany(Exception):
+    """Raised where bodies would take more than `_MAX_STEPS`."""
 
 
 def _of_entry(entry: Entry) -> np.ndarray | None:
@@ -44,8 +57,10 @@ class KnownValues:
 
     def __init__(self, made: Made) -> None:
         self._made = made
-        self._found: dict[SSAValue, np.ndarray | None] = {}
+        self._found: dict[SSAValue, Any] = {}
+        """Value -> its elements; of a decision or loop the tuple of its parts; None if only the run knows it."""
         self._work = 0
+        self._steps = 0
 
     def array(self, value: TracedArray) -> np.ndarray | None:
         """The elements; None if they are run-time values or more than 2^16."""
@@ -79,27 +94,105 @@ class KnownValues:
         return self._found.get(value) is not None
 
     def _computable(self, op: FleetOp, value: SSAValue) -> bool:
-        shape = shape_of(value.type)
-        if any(n < 0 for n in shape) or math.prod(shape) > _MAX_ELEMENTS or self._work > _MAX_WORK:
+        if self._work > _MAX_WORK or any(v in self._found and self._found[v] is None for v in op.operands):
             return False
-        if not isinstance(op, ConstantOp) and type(op) not in COMPUTED and not isinstance(op, _OTHERS):
-            return False
-        return not any(v in self._found and self._found[v] is None for v in op.operands)
+        if isinstance(op, RegionOp):
+            return self._steps < _MAX_STEPS and all(_small(t) for t in _parts(value))
+        return _is_computed(op) and _small(value.type)
 
-    def _computed(self, op: FleetOp, value: SSAValue, arrays: Sequence[np.ndarray]) -> np.ndarray | None:
-        shape, dtype = shape_of(value.type), numpy_dtype(value.type)
-        self._work += math.prod(shape) + sum(a.size for a in arrays)
-        if isinstance(op, ConstantOp):
-            return np.full(shape, constant_value(op), dtype)
+    def _computed(self, op: FleetOp, value: SSAValue, values: Sequence[Any]) -> Any:
         try:
-            found: Any = call_of(op)(*arrays) if type(op) in COMPUTED else _by_record(op, arrays)
-        except (ArithmeticError, ValueError, LookupError):
+            return self._bodies(op, values) if isinstance(op, RegionOp) else self._one(op)(values)
+        except (ArithmeticError, ValueError, LookupError, TypeError, NotImplementedError, ModelError, _TooMany):
             return None  # the run reports the error
-        made = np.asarray(found, dtype)
-        return made if made.shape == shape else None
+
+    def _one(self, op: FleetOp) -> Callable[[Sequence[Any]], Any]:
+        """What computes an operation, to be called once or many times; it raises ValueError for a result of another type."""
+        if isinstance(op, RegionOp):
+            return lambda values: self._bodies(op, values)
+        if isinstance(op, d.ElementOp):
+            index = attributes_of(op)["index"]
+            return lambda values: values[0][index]
+        if isinstance(op, d.DimOp):
+            axis = attributes_of(op)["axis"]
+            return lambda values: np.asarray(values[0].shape[axis])
+        type_ = op.results[0].type
+        shape, dtype = shape_of(type_), numpy_dtype(type_)
+        if isinstance(op, ConstantOp):
+            constant = np.full(shape, constant_value(op), dtype)
+            return lambda _values: constant
+        call: Callable[..., Any] = call_of(op) if type(op) in COMPUTED else _by_record(op)
+
+        def compute(values: Sequence[Any]) -> np.ndarray:
+            made = np.asarray(call(*values), dtype)
+            self._work += made.size + sum(v.size for v in values)
+            if made.shape != shape and (made.size > _MAX_ELEMENTS or not _fits(made.shape, shape)):
+                raise ValueError("not of the type that was inferred")
+            return made
+
+        return compute
+
+    def _bodies(self, op: RegionOp, values: Sequence[Any]) -> tuple[Any, ...]:
+        """What a decision or loop gives, without its prints."""
+        bodies: dict[Block, Callable[[Sequence[Any]], Sequence[Any]]] = {}
+
+        def run(block: Block, arguments: Sequence[Any]) -> Sequence[Any]:
+            if block not in bodies:
+                bodies[block] = self._body(block)
+            return bodies[block](arguments)
+
+        return run_regions(op, values, run)
+
+    def _body(self, block: Block) -> Callable[[Sequence[Any]], Sequence[Any]]:
+        places: dict[SSAValue, int] = {v: i for i, v in enumerate(block.args)}
+        steps: list[tuple[Callable[[Sequence[Any]], Any], list[int]]] = []
+        for op in block.ops:
+            if isinstance(op, PrintOp | YieldOp):
+                continue
+            if not isinstance(op, FleetOp) or not (isinstance(op, RegionOp) or _is_computed(op)):
+                raise _TooMany
+            steps.append((self._one(op), [places[v] for v in op.operands]))
+            places[op.results[0]] = len(block.args) + len(steps) - 1
+        last = block.last_op
+        assert isinstance(last, YieldOp)
+        given = [places[v] for v in last.operands]
+
+        def run(arguments: Sequence[Any]) -> Sequence[Any]:
+            self._steps += len(steps) + 1
+            if self._steps > _MAX_STEPS or self._work > _MAX_WORK:
+                raise _TooMany
+            values = list(arguments)
+            for compute, operands in steps:
+                values.append(compute([values[i] for i in operands]))
+            return [values[i] for i in given]
+
+        return run
 
 
-def _by_record(op: FleetOp, arrays: Sequence[np.ndarray]) -> Any:
-    values = [a if is_tensor(v.type) else a.item() for a, v in zip(arrays, op.operands, strict=True)]
-    with np.errstate(all="ignore"):
-        return type(op).compute(values, attributes_of(op))
+def _is_computed(op: FleetOp) -> bool:
+    return isinstance(op, (ConstantOp, *_OTHERS)) or type(op) in COMPUTED
+
+
+def _small(type_: Attribute) -> bool:
+    """Whether it has few elements, as far as its shape is known."""
+    return math.prod(max(n, 1) for n in shape_of(type_)) <= _MAX_ELEMENTS
+
+
+def _fits(found: Sequence[int], shape: Sequence[int]) -> bool:
+    return len(found) == len(shape) and all(n in (m, UNKNOWN) for m, n in zip(found, shape, strict=True))
+
+
+def _parts(value: SSAValue) -> Sequence[Attribute]:
+    assert isinstance(value.type, TupleType)
+    return value.type.types.data
+
+
+def _by_record(op: FleetOp) -> Callable[..., Any]:
+    tensors, attributes = [is_tensor(v.type) for v in op.operands], attributes_of(op)
+
+    def call(*arrays: Any) -> Any:
+        values = [a if tensor else np.asarray(a).item() for a, tensor in zip(arrays, tensors, strict=True)]
+        with np.errstate(all="ignore"):
+            return type(op).compute(values, attributes)
+
+    return call

@@ -187,6 +187,10 @@ FUNCTIONS: Mapping[str, Signature] = {
         **{n: Signature(f"made:{n}", ("n", "k", "m"), optional=2) for n in ("tril_indices", "triu_indices")},
         **{f"{n}_indices_from": Signature(f"indices_from:{n}", ("arr", "k"), optional=1) for n in ("tril", "triu")},
         **{f"fft.{n}": Signature(f"made:fft.{n}", ("n", "d"), optional=1) for n in ("fftfreq", "rfftfreq")},
+        **{
+            f"polynomial.{n}": Signature(f"made:polynomial.{n}", ("deg",))
+            for n in ("chebyshev.chebgauss", "hermite.hermgauss", "hermite_e.hermegauss", "laguerre.laggauss", "legendre.leggauss")
+        },
         "ix_": Signature("ix", ("*args",)),
         "diag_indices": Signature("made:diag_indices", ("n", "ndim"), optional=1),
         "indices": Signature("made:indices", ("dimensions", "dtype"), optional=1),
@@ -222,5 +226,6 @@ METHODS: Mapping[str, Signature] = {
     "item": Signature("item", ("a", "*args"), optional=1),
     "tolist": Signature("tolist", ("a",)),
     "fill": Signature("fill", ("a", "value")),
+    "put": Signature("put", ("a", "ind", "v")),
 }
 """Method of an array -> signature; the array is the first argument."""

@@ -91,6 +91,11 @@ class Tracing(Emitting):
         """A weight of the program."""
         return literal(ev, node, value)
 
+    def replace(self, owner: TracedArray, array: np.ndarray) -> None:
+        """Another entry."""
+        assert isinstance(owner, Static)
+        owner.replace(array)
+
     def known_scalar(self, value: ValueOperand) -> Any:
         """The number, or the NumPy scalar that costs nothing to make; None for anything else."""
         if isinstance(value, NumberValue):
@@ -195,7 +200,7 @@ class Tracing(Emitting):
         try:
             return called.call(ev, node, path, args, keywords)
         except SourceError as refused:
-            raise (refused if "out" in keywords else error) from None
+            raise (refused if "out" in keywords else error) from refused.__cause__
 
     def draw(
         self, ev: Evaluator, node: ast.Call, owner: Generator, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
@@ -246,6 +251,8 @@ class Tracing(Emitting):
             case "T":
                 order = list(reversed(range(len(owner.shape))))
                 return owner.view(self.builder.emit(node, "transpose", [owner.ssa], permutation=order))
+            case "tobytes":
+                return Method(owner, "tobytes")
             case name if name in (METHODS.keys() | called.METHODS) and not (name == "dot" and owner.scalar):  # which scalars lack
                 return Method(owner, name)
             case name:
@@ -278,6 +285,14 @@ class Tracing(Emitting):
         """The value, computed while the source is read."""
         found = self.values.array(owner) if math.prod(owner.shape) == 1 else None
         return None if found is None else found.item()
+
+    def known_number(self, value: NumberValue) -> bool | int | float | None:
+        """The number, computed while the source is read."""
+        if value.ssa is not None:
+            found = self.values.of(value.ssa)
+            return None if found is None else found.item()
+        whole = None if value.dim is None else self.values.of(value.dim[0])
+        return None if whole is None or value.dim is None else whole.shape[value.dim[1]]
 
     # ---- effects and names
 

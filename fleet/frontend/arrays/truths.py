@@ -22,7 +22,7 @@ __all__ = ["SCALARS", "any_of", "check", "condition", "kind_of_number", "negated
 
 def condition(ev: Evaluator, node: ast.AST, value: Value) -> bool | SSAValue:
     """The truth of a value: known, or a value of the run (i1). SourceError as `Evaluator.truth`."""
-    if isinstance(value, NumberValue) and value.symbolic and not value.sized:
+    if isinstance(value, NumberValue) and value.symbolic and not value.sized and ev.static(value) is None:
         number = value if value.ssa is not None and value.ssa.type == i1 else None
         if number is None:
             number = ev.domain.arithmetic(expression_at(node), "not_equal", [value, NumberValue(0)], None)

@@ -54,7 +54,7 @@ def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
         case ast.Tuple() | ast.List():
             _unpack(ev, target, value)
         case ast.Subscript():
-            owner = ev.expression(target.value)
+            owner = _shown(ev, ev.expression(target.value))
             if isinstance(owner, TracedArray):
                 value = beside(ev, target, value, owner)
                 ev.domain.store(ev, target, owner, index_items(ev, target.slice), value)
@@ -67,6 +67,12 @@ def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
             _set_attribute(ev, target, ev.expression(target.value), value)
         case _:
             ev.fail("F504", target, f"assignment to {kind(target)} is not supported", "assign to a name")
+
+
+def _shown(ev: Evaluator, owner: Value) -> Value:
+    """What is changed through an array: the records of which it shows a field, else itself."""
+    records = foreign.shadowed(ev, owner) if isinstance(owner, TracedArray) else None
+    return owner if records is None else records
 
 
 def _set_attribute(ev: Evaluator, target: ast.Attribute, owner: Value, value: Value) -> None:
@@ -118,7 +124,7 @@ def augmented(ev: Evaluator, node: ast.AugAssign) -> None:
                 ev.expression(target)
             ev.bind(target.id, _updated(ev, node, op, old, _apart(ev.expression(node.value))))
         case ast.Subscript() as target:
-            owner = ev.expression(target.value)
+            owner = _shown(ev, ev.expression(target.value))
             place = ast.copy_location(ast.Subscript(target.value, target.slice, ast.Load()), target)
             if isinstance(owner, TracedArray):
                 items = index_items(ev, target.slice)
@@ -158,6 +164,10 @@ def _updated(ev: Evaluator, node: ast.AugAssign, op: str | None, old: Value, rig
             assert isinstance(found, TracedArray)
             found = ev.domain.update(ev, node, name, found, number)
         return found
+    if isinstance(old, ObjectInstance) and op is not None and op in objects.OPERATORS:
+        found_in_place = objects.special(ev, node.value, old, f"__i{objects.OPERATORS[op]}__", right)
+        if found_in_place is not None:
+            return found_in_place[0]
     return binary(ev, node.value, node.op, old, right)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from fleet.frontend.reading.values import (
     Dict,
     ForeignArray,
     Generator,
+    Lazy,
     Library,
     List,
     Method,
@@ -30,17 +32,22 @@ from fleet.frontend.reading.values import (
     Super,
     TracedArray,
     Value,
+    is_scalar_type,
+    scalar_type,
     words,
 )
 
 
 def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
     """`owner.name`."""
+    owner = ev.settled(owner)
     match owner:
         case ObjectInstance() | Class() | Super():
             return objects.load(ev, node, owner, objects.mangled(ev, node.attr))
         case NamedTupleValue() if not builtin.has_method(owner, node.attr):
             return Method(owner, node.attr) if node.attr in records.NAMED_METHODS else objects.load(ev, node, owner, node.attr)
+        case Library() if builtin.has_unbound(owner.path, node.attr):
+            return Library(f"{owner.path}.{node.attr}")
         case Library() if node.attr != "__name__" or not owner.path.startswith(("builtins.", "numpy.", "math.")):
             return resolve(ev, node, f"{owner.path}.{node.attr}")
         case ForeignArray():
@@ -49,19 +56,34 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             return owner.path.rpartition(".")[2]
         case TracedArray():
             return ev.domain.attribute(ev, node, owner)
+        case np.dtype() if node.attr == "__name__" and is_scalar_type(owner):
+            return owner.type.__name__
+        case np.dtype() if node.attr == "type":
+            return scalar_type(owner)
         case np.dtype() if node.attr in ("itemsize", "name"):
             return NumberValue(owner.itemsize) if node.attr == "itemsize" else owner.name
-        case List() | Dict() | Set() | str() | Generator() | tuple() | RangeValue():
+        case List() | Dict() | Set() | str() | bytes() | Generator() | tuple() | RangeValue():
             if builtin.has_method(owner, node.attr) or isinstance(owner, Generator):
                 return Method(owner, node.attr)
             names = ", ".join(builtin.methods(owner))
             return ev.fail("F206", node, f"{words(owner)} has no supported attribute `{node.attr}`", f"it has {names}")
-        case np.dtype() if node.attr in ("kind", "names"):
-            return owner.kind if node.attr == "kind" else owner.names
-        case SourceFunction() if node.attr == "__name__":
+        case np.dtype() if node.attr in ("kind", "names", "char", "str"):
+            found: Any = getattr(owner, node.attr)
+            return found
+        case Lazy() if builtin.has_method(owner, node.attr):
+            return Method(owner, node.attr)
+        case SourceFunction() if node.attr in owner.attributes:
+            return owner.attributes[node.attr]
+        case SourceFunction() if node.attr == "__doc__":
+            return ast.get_docstring(owner.node, clean=False) if isinstance(owner.node, ast.FunctionDef) else None
+        case SourceFunction() if node.attr in ("__name__", "__qualname__") and (node.attr == "__name__" or owner.frame.depth == 0):
             return owner.title or (owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
-        case NumberValue() if node.attr in ("real",):
+        case NumberValue() if node.attr == "real" or (node.attr == "numerator" and owner.whole):
             return owner
+        case NumberValue() if node.attr == "imag" or (node.attr == "denominator" and owner.whole):
+            return NumberValue(1 if node.attr == "denominator" else 0 if owner.whole else 0.0)
+        case NumberValue() if builtin.has_method(owner, node.attr) and hasattr(int if owner.whole else float, node.attr):
+            return Method(owner, node.attr)
         case Complex() if node.attr != "conjugate":
             return complexes.attribute(ev, node, owner, node.attr)
         case Complex():

@@ -36,6 +36,7 @@ from fleet.frontend.reading.values import (
     BoundMethod,
     Class,
     Complex,
+    Dict,
     ForeignArray,
     Generator,
     Initialiser,
@@ -49,6 +50,7 @@ from fleet.frontend.reading.values import (
     SourceFunction,
     TracedArray,
     Value,
+    plain_dtype,
     words,
 )
 
@@ -71,10 +73,12 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
             return ev.call(node, objects.load(ev, node.func, function, "__call__"), args, dict(keywords))
         case Method(owner=NamedTupleValue() as owner) if function.name in records.NAMED_METHODS:
             return records.named_method(ev, node, owner, function.name, keywords)
-        case Method(owner=SourceFunction() as owner):
+        case Method(owner=SourceFunction() | Library() as owner, name="vectorized"):
             return mapped.vectorized(ev, node, owner, args, keywords)
         case Method(owner=ForeignArray() as owner):
             return foreign.method(ev, node, owner, function.name, args, keywords)
+        case Method(owner=TracedArray() as owner, name="tobytes"):
+            return foreign.method(ev, node, owner, "tobytes", args, keywords)
         case Method(owner=TracedArray() as owner) if foreign.converts(ev, node, function.name, args):
             return foreign.method(ev, node, owner, function.name, args, keywords)
         case Method(owner=TracedArray() as owner):
@@ -95,7 +99,7 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
         case np.dtype():
             if len(args) != 1 or keywords:
                 ev.fail("F208", node, f"{function.name}(...) takes one argument")
-            return ev.domain.convert(ev, node, beside(ev, node, args[0]), function)
+            return ev.domain.convert(ev, node, beside(ev, node, args[0]), plain_dtype(function))
         case Library():
             return _of_library(ev, node, function.path, args, keywords)
         case _:
@@ -120,6 +124,8 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         return mapped.call(ev, node, path, args, keywords)
     if path in STANDARD or path.startswith("operator."):
         return _standard(ev, node, path, args, keywords)
+    if root == "builtins" and "." in name:
+        return _unbound(ev, node, name, args, keywords)
     if root == "builtins":
         return registry.call(ev, node, name, args, keywords)
     if not known(path):
@@ -154,6 +160,19 @@ def _chosen(ev: Evaluator, node: ast.Call, draw: Callable[[list[Value]], Value],
     if not isinstance(of, ForeignArray) or of.array.ndim != 1:
         ev.fail("F506", node, f"choice of {words(of)} is not supported", "choose from a list")
     return foreign.load(ev, node, of, [draw([NumberValue(len(of.array)), *args[1:]])])
+
+
+def _unbound(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
+    """A method as a function of its object, `str.upper`, or one that needs no object: `dict.fromkeys`."""
+    kind, _, method = name.partition(".")
+    if name == "dict.fromkeys" and args and not keywords:
+        return Dict(dict.fromkeys((key(ev, node, k) for k in ev.collect(node, args[0])), args[1] if len(args) > 1 else None))
+    if name == "str.maketrans":
+        return builtin.call(ev, node, "", method, args, keywords)
+    owner = ev.settled(args[0]) if args else None
+    if builtin.kind_of(owner) != kind:
+        ev.fail("F408", node, f"{name} of {words(owner)}", f"it takes a {kind}")
+    return builtin.call(ev, node, owner, method, args[1:], keywords)
 
 
 def _operator(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
@@ -223,10 +242,11 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
             name = (wrapped.title or wrapped.name) if isinstance(wrapped, SourceFunction) else ""
             return replace(args[0], title=name)
         case "functools.cache" if len(args) == 1 and isinstance(args[0], SourceFunction) and not keywords:
-            return Partial(args[0], results={})
+            return Partial(args[0], results={}, binds=True)
         case "functools.lru_cache" if args and isinstance(args[0], SourceFunction) and keywords.keys() <= {"maxsize"}:
             size = keywords.get("maxsize", NumberValue(128))
-            return Partial(args[0], results={}, most=None if size is None else max(ev.integer(node, size, "maxsize"), 0))
+            most = None if size is None else max(ev.integer(node, size, "maxsize"), 0)
+            return Partial(args[0], results={}, most=most, binds=True)
         case "functools.lru_cache" if len(args) + len(keywords) <= 1 and keywords.keys() <= {"maxsize"}:
             return Partial(Library(path), keywords={"maxsize": args[0]} if args else keywords)
         case "functools.reduce" if 2 <= len(args) <= 3 and not keywords:

@@ -50,16 +50,14 @@ def evaluate(ev: Evaluator, node: ast.expr) -> Value:
     return handler(ev, node)
 
 
-def _constant(ev: Evaluator, node: ast.Constant) -> Value:
+def _constant(_ev: Evaluator, node: ast.Constant) -> Value:
     if isinstance(node.value, bool | int | float):
         return NumberValue(node.value, place=node)
-    if node.value is None or isinstance(node.value, str):
+    if node.value is None or isinstance(node.value, str | bytes):
         return node.value
     if node.value is ...:
         return ELLIPSIS
-    if isinstance(node.value, complex):
-        return Complex(node.value)
-    return ev.fail("F503", node, f"a {type(node.value).__name__} literal is not supported", "numbers are ints, floats and complex")
+    return Complex(node.value)
 
 
 # ---- operators

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 from fleet.errors import SourceError
+from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import CallFrame, Lazy, SourceFunction, Value
 
@@ -46,7 +47,7 @@ class _Ended(BaseException):
 
 
 class Yielding(Iterator[Value]):
-    """The values of a generator of the source."""
+    """The values of a generator of the source. returned: what its body returned at its end."""
 
     def __init__(self, ev: Evaluator, callee: SourceFunction, receiver: Value, frame: CallFrame) -> None:
         self._ev, self._callee, self._inside = ev, callee, ev.inside
@@ -59,7 +60,9 @@ class Yielding(Iterator[Value]):
         self._value: Value = None
         self._error: BaseException | None = None
         self._thrown: SourceError | None = None
+        self._sent: Value = None
         self._done = self._closed = False
+        self.returned: Value = None
         ev.generators.append(self)
 
     def __next__(self) -> Value:
@@ -101,6 +104,7 @@ class Yielding(Iterator[Value]):
             flow = self._ev.run(node.body, self._start)
             if flow.flags:
                 self._ev.fail("F511", node, "a generator that ends where the run decides", "end it behind a known number of values")
+            self.returned = flow.value if flow.kind == "return" else None
         except _Ended:
             pass
         except BaseException as error:
@@ -108,8 +112,18 @@ class Yielding(Iterator[Value]):
         self._done = True
         self._back.release()
 
-    def give(self, node: ast.AST, value: Value) -> None:
-        """Hand a value over and wait until somebody asks for the next. SourceError F511 if the run decides about it."""
+    def send(self, node: ast.AST, value: Value) -> Value:
+        """Go on with what the `yield` gives. SourceError F703 for a generator that waits at none, or that ends."""
+        if self._thread is None and value is not None:
+            self._ev.fail("F703", node, "a value other than None is sent to a generator that has not begun", "call next(...) first")
+        self._sent = value
+        try:
+            return next(self)
+        except StopIteration:
+            return exceptions.throw(self._ev, "F703", node, "the generator has ended", exceptions.made(self._ev, "StopIteration"))
+
+    def give(self, node: ast.AST, value: Value) -> Value:
+        """Hand a value over, wait until somebody asks for the next; what is sent. SourceError F511 if the run decides about it."""
         if self._ev.inside != self._inside:
             self._ev.fail("F511", node, "a `yield` in a part that only the run enters or repeats", "yield before or behind it")
         self._value = value
@@ -120,10 +134,34 @@ class Yielding(Iterator[Value]):
         if self._thrown is not None:
             thrown, self._thrown = self._thrown, None
             raise thrown
+        sent, self._sent = self._sent, None
+        return sent
 
     def throw(self, error: SourceError) -> None:
         """Raise an exception of the source at the `yield` where the body waits, once the next value is asked for."""
         self._thrown = error
+
+    def end(self) -> None:
+        """`close()` of the source: the body ends at the `yield` where it waits."""
+        if self._thread is None or self._done:
+            self._done = True
+            return
+        ev, node = self._ev, self._callee.node
+        leaving = exceptions.made(ev, "GeneratorExit")
+        with ev.caught():
+            try:
+                exceptions.throw(ev, "F703", node, "the generator is closed", leaving)
+            except exceptions.Thrown as thrown:
+                self._thrown = thrown
+            try:
+                next(self)
+            except StopIteration:
+                return
+            except SourceError as error:
+                if exceptions.thrown_by(ev, error) is leaving:
+                    return
+                raise
+        ev.fail("F703", node, f"the generator `{self._callee.name}` goes on when it is closed")
 
     def close(self) -> None:
         """Ends the thread."""
@@ -134,13 +172,14 @@ class Yielding(Iterator[Value]):
 
 
 def yield_(ev: Evaluator, node: ast.Yield | ast.YieldFrom) -> Value:
-    """`yield x` and `yield from x`, which give None: nothing is sent."""
+    """`yield x`, which gives what is sent, and `yield from x`, which gives what that generator returns and hands nothing on."""
     if not ev.generating:
         ev.fail("F503", node, "`yield` outside of a function")
     generator = ev.generating[-1]
     if isinstance(node, ast.YieldFrom):
-        for value in ev.iterate(node.value, ev.expression(node.value)):
+        source = ev.expression(node.value)
+        for value in ev.iterate(node.value, source):
             generator.give(node, value)
-        return None
-    generator.give(node, None if node.value is None else ev.expression(node.value))
-    return None
+        inner = source.values if isinstance(source, Lazy) else None
+        return inner.returned if isinstance(inner, Yielding) else None
+    return generator.give(node, None if node.value is None else ev.expression(node.value))

@@ -22,7 +22,7 @@ from fleet.frontend.python.modules import INSTALLED, exists
 from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS, CONSTANTS, MODULES
 from fleet.frontend.reading.evaluator import LINALG_ERROR, Evaluator
-from fleet.frontend.reading.values import Library, NumberValue, Value
+from fleet.frontend.reading.values import Library, NumberValue, Value, scalar_type
 from fleet.ir.library.call import callable_names, is_callable
 from fleet.ir.types import DTYPES
 from fleet.ir.weights import DISTRIBUTIONS
@@ -41,7 +41,8 @@ _DTYPES: Mapping[str, np.dtype] = {f"numpy.{n}": np.dtype(n) for n in DTYPES} | 
 _MODULES = frozenset(
     {
         *("numpy", "math", "numpy.typing", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.lib", "numpy.lib.stride_tricks"),
-        *("numpy.testing", "numpy.char", "numpy.strings", "numpy.ma"),
+        *("numpy.testing", "numpy.char", "numpy.strings", "numpy.ma", "numpy.polynomial", "os.path"),
+        *(f"numpy.polynomial.{n}" for n in ("polynomial", "legendre", "chebyshev", "hermite", "hermite_e", "laguerre")),
     }
 )
 OTHER = frozenset(
@@ -66,7 +67,9 @@ STANDARD = frozenset(
     {
         *("dataclasses.dataclass", "dataclasses.field", "dataclasses.replace", "dataclasses.asdict", "collections.namedtuple"),
         *("functools.partial", "functools.reduce", "functools.cache", "functools.lru_cache", "functools.wraps"),
-        *("functools.update_wrapper", "typing.NamedTuple", "enum.Enum", "enum.auto", "abc.ABC", "abc.abstractmethod"),
+        *("functools.cached_property", "functools.total_ordering"),
+        *("functools.update_wrapper", "typing.NamedTuple", "enum.Enum", "enum.IntEnum", "enum.auto"),
+        *("abc.ABC", "abc.abstractmethod"),
         *ITERTOOLS,
         *HEAPS,
         *COLLECTIONS,
@@ -95,7 +98,7 @@ LIBRARIES = frozenset(
     }
 )
 """Modules that a source may import and use."""
-_RANDOM = frozenset({"numpy.random.seed", "numpy.random.shuffle", "numpy.random.default_rng", "numpy.random.RandomState"})
+_RANDOM = frozenset(f"numpy.random.{n}" for n in ("seed", "shuffle", "default_rng", "RandomState", "PCG64", "Generator"))
 
 
 def known(path: str) -> bool:
@@ -115,7 +118,7 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
     if path in _NUMBERS:
         return NumberValue(_NUMBERS[path])
     if path in _DTYPES:
-        return _DTYPES[path]
+        return scalar_type(_DTYPES[path])
     if path in CONSTANTS:
         return CONSTANTS[path]
     if path == "numpy.newaxis":

@@ -18,6 +18,7 @@ from fleet.frontend.arrays.truths import condition, number_of
 from fleet.frontend.python import complexes
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
+from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     ELLIPSIS,
@@ -29,6 +30,7 @@ from fleet.frontend.reading.values import (
     ObjectInstance,
     TracedArray,
     Value,
+    number_behind,
     words,
 )
 
@@ -54,6 +56,7 @@ _MAX_BITS = 1024
 
 def binary(ev: Evaluator, node: ast.expr, op: ast.operator, lhs: Value, rhs: Value) -> Value:
     """`lhs op rhs`."""
+    lhs, rhs = number_behind(lhs), number_behind(rhs)
     name = BINARY[type(op)]
     if isinstance(lhs, ObjectInstance) or isinstance(rhs, ObjectInstance):
         return objects.binary(ev, node, name, lhs, rhs)
@@ -166,9 +169,12 @@ def compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, right
     """One comparison: `left op right`, `is` and `in` among them."""
     if isinstance(op, ast.Is | ast.IsNot):
         return NumberValue(_identical(left, right) is isinstance(op, ast.Is))
+    if isinstance(op, ast.In | ast.NotIn) and isinstance(right, TracedArray):
+        return _within(ev, node, op, left, right)
     if isinstance(op, ast.In | ast.NotIn):
         return NumberValue(builtin.contains(ev, node, right, left) is isinstance(op, ast.In))
     name = COMPARE[type(op)]
+    left, right = number_behind(left), number_behind(right)
     if isinstance(left, ObjectInstance) or isinstance(right, ObjectInstance):
         found = objects.compared(ev, node, name, left, right)
         if found is not None:
@@ -188,6 +194,16 @@ def compared(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, right
             return NumberValue(bool(_PYTHON[name](a.value, b.value)))
         return ev.domain.binary(ev, node, name, a, b)
     return NumberValue(builtin.compare(ev, node, name, left, right))
+
+
+def _within(ev: Evaluator, node: ast.Compare, op: ast.cmpop, left: Value, right: TracedArray) -> Value:
+    """`left in right` of an array: whether any of its elements is equal."""
+    item = ev.operand(node, to_array(ev, node, left))
+    same = ev.domain.binary(ev, node, "equal", right, item)
+    held = condition(ev, node, ev.domain.call(ev, as_call(node), "numpy.any", [same], {}))
+    if isinstance(op, ast.NotIn):
+        return negated(ev, node, held)
+    return NumberValue(held) if isinstance(held, bool) else NumberValue(None, held)
 
 
 def _identical(left: Value, right: Value) -> bool:

@@ -70,6 +70,10 @@ def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
         except SourceError as error:
             if ev.inside or (ev.catching and exceptions.thrown_by(ev, error) is not None):
                 raise
+            if exceptions.exits(ev, error):
+                if ev.frame is not ev.globals:
+                    raise
+                return Flow("return")
             if ev.tolerant:
                 if ev.frame is not ev.globals:
                     raise
@@ -368,7 +372,8 @@ def _assert(ev: Evaluator, node: ast.Assert) -> Flow:
 
 
 def _raise(ev: Evaluator, node: ast.Raise) -> Flow:
-    if exceptions.catchable(ev):
+    exiting = isinstance(node.exc, ast.Call | ast.Name) and ast.unparse(node.exc).startswith("SystemExit")
+    if exceptions.catchable(ev) or (exiting and not ev.inside):
         exceptions.raised(ev, node, f"the source raises {_said(ev, node)}")
     if not ev.inside:
         ev.fail("F701", node, f"the source raises {_said(ev, node)}")

@@ -10,6 +10,7 @@ import ast
 import builtins
 import difflib
 import random
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -42,13 +43,17 @@ from fleet.frontend.reading.values import (
     Set,
     SizeUsed,
     SourceFunction,
+    Text,
     TextPart,
     TracedArray,
     Value,
     ValueOperand,
+    number_behind,
+    numbered,
     words,
 )
 from fleet.frontend.reading.values import Generator as RandomGenerator
+from fleet.ir.operations.program_ops import read_options
 from fleet.ir.weights import RandomStream
 
 LINALG_ERROR = "numpy.linalg.LinAlgError"
@@ -122,6 +127,10 @@ class Domain(ABC):
         """An array or NumPy scalar that is known."""
 
     @abstractmethod
+    def replace(self, owner: TracedArray, array: np.ndarray) -> None:
+        """Give an array that `literal` made other elements."""
+
+    @abstractmethod
     def load(self, ev: Evaluator, node: ast.Subscript, owner: TracedArray, index: Index) -> Value:
         """`x[...]`."""
 
@@ -140,6 +149,10 @@ class Domain(ABC):
     @abstractmethod
     def known(self, owner: TracedArray) -> bool | int | float | None:
         """The value of an array of one element if it is known while the source is read, or None."""
+
+    def known_number(self, value: NumberValue) -> bool | int | float | None:
+        """A number of the run if all that it is computed of is known while the source is read, or None."""
+        return None
 
     @abstractmethod
     def print(self, ev: Evaluator, node: ast.expr, parts: Sequence[Value], separator: str, end: str) -> None:
@@ -189,8 +202,8 @@ class Language:
 class Suspended(Protocol):
     """A generator of the source whose body waits at a `yield`."""
 
-    def give(self, node: ast.AST, value: Value) -> None:
-        """Hand a value over and wait until somebody asks for the next."""
+    def give(self, node: ast.AST, value: Value) -> Value:
+        """Hand a value over and wait until somebody asks for the next; what is sent with that."""
         ...
 
     def close(self) -> None:
@@ -222,6 +235,9 @@ class Evaluator(Findings):
         self.handled: list[ObjectInstance] = []
         """Exceptions whose `except` is being followed."""
         self.decided: SourceError | None = None
+        self.python_generators: weakref.WeakKeyDictionary[ObjectInstance, random.Random] = weakref.WeakKeyDictionary()
+        self.shadows: weakref.WeakKeyDictionary[TracedArray, np.ndarray] = weakref.WeakKeyDictionary()
+        """Arrays of numbers that show a part of an array of records -> that part, as NumPy has it."""
         """The last error that left a part that only the run enters."""
         self.streams: set[RandomStream] = set()
         """Generators that were made in the innermost of them."""
@@ -369,8 +385,35 @@ class Evaluator(Findings):
 
     # ---- values as something particular
 
+    @contextmanager
+    def caught(self) -> Generator[None]:
+        """What is raised within goes on to whoever catches it, in place of being recorded."""
+        self.catching.append(self.inside)
+        try:
+            yield
+        finally:
+            self.catching.pop()
+
+    def settled(self, value: Value) -> Value:
+        """A text with places as the string that it is, where all that stands in them is known; else the value itself."""
+        if not isinstance(value, Text):
+            return value
+        template, held = numbered(value.parts)
+        plain = [self._settled(v) for v in held]
+        if any(p is None for p in plain):
+            return value
+        with np.printoptions(**(read_options(self.printing) if self.printing else {})):
+            return template.format(*plain)
+
+    def _settled(self, value: TracedArray | NumberValue) -> Any:
+        if isinstance(value, NumberValue):
+            return self.static(value)
+        found = self.domain.elements_of(value)
+        return found if found is None or not value.scalar else found[()]
+
     def operand(self, node: ast.AST, value: Value) -> ValueOperand:
         """`value` as something to calculate with. SourceError at `node` for anything else."""
+        value = number_behind(value)
         if isinstance(value, TracedArray | NumberValue):
             return value
         if isinstance(value, Poison):
@@ -381,14 +424,15 @@ class Evaluator(Findings):
         """Whether `if` takes it for true. SourceError for arrays whose values are known only at run time."""
         match value:
             case NumberValue():
-                if value.symbolic:
+                found = self.static(value)
+                if found is None:
                     self.unknown(node, "a size that only the run knows decides what is computed")
-                return bool(value.value)
+                return bool(found)
             case Complex():
                 return bool(value.value)
             case None:
                 return False
-            case str() | tuple():
+            case str() | bytes() | tuple():
                 return bool(value)
             case List() | Dict() | Set():
                 return bool(value.items)
@@ -413,15 +457,16 @@ class Evaluator(Findings):
 
     def static(self, value: Value) -> bool | int | float | None:
         """A number that is known while the source is read."""
+        value = number_behind(value)
         if isinstance(value, NumberValue):
-            return None if value.symbolic else value.value
+            return self.domain.known_number(value) if value.symbolic else value.value
         return self.domain.known(value) if isinstance(value, TracedArray) else None
 
     def integer(self, node: ast.AST, value: Value, what: str) -> int:
         """`value` as a static integer."""
-        if isinstance(value, NumberValue) and value.symbolic:
-            self.unknown(node, f"{what} must be known from the source, found {words(value)}")
         found = self.static(value)
+        if found is None and isinstance(value, NumberValue):
+            self.unknown(node, f"{what} must be known from the source, found {words(value)}")
         if isinstance(found, int):
             return int(found)
         return self.fail("F404", node, f"{what} must be an integer that is known from the source, found {words(value)}")

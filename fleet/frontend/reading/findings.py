@@ -40,6 +40,13 @@ class Findings:
         """Raises the SourceError for a node."""
         self.source.fail(code, node, what, hint)
 
+    def refuse(self, code: str, node: ast.AST, what: str, cause: Exception, hint: str | None = None) -> NoReturn:
+        """As `fail`, for what Python or NumPy refuses by an exception of their own, which a `try` of the source may catch."""
+        try:
+            self.fail(code, node, what, hint)
+        except SourceError as error:
+            raise error from cause
+
     def unknown(self, node: ast.AST, what: str = "a size that only the run knows is needed here") -> NoReturn:
         """Raises the SourceError F510 for what a dimension that is not known before the run leaves open."""
         self.fail("F510", node, what, "leave the dimension out of --dynamic, or compute with the whole array")

@@ -11,18 +11,37 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Class, NumberValue, ObjectInstance, Set, SourceFunction, TracedArray, Value, words
 
 
+class RecordKey:
+    """An object of a frozen dataclass as a key: equal to others of its class with equal fields, and hashed as Python hashes it."""
+
+    def __init__(self, owner: ObjectInstance, fields: tuple[Any, ...]) -> None:
+        self.owner, self.fields = owner, fields
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RecordKey) and other.owner.kind is self.owner.kind and other.fields == self.fields
+
+    def __hash__(self) -> int:
+        return hash(self.fields)
+
+
 def key(ev: Evaluator, node: ast.AST, value: Value) -> Any:
     """A dict's key as a plain Python value."""
+    value = ev.settled(value)
     match value:
         case NumberValue():
-            if not value.symbolic:
-                return value.value
-        case str() | None:
+            if (number := ev.static(value)) is not None:
+                return number
+        case Set() if value.frozen:
+            return frozenset(value.items)
+        case str() | bytes() | None:
             return value
         case tuple():
             return tuple(key(ev, node, v) for v in value)
         case TracedArray() if not value.shape and (known := ev.domain.known(value)) is not None:
             return value.dtype.type(known)  # NumPy's scalar, which Python prints as such
+        case ObjectInstance() if value.kind.kind == "dataclass" and value.kind.frozen and value.kind.compared:
+            names = [n for n, f in value.kind.fields.items() if f.compared]
+            return RecordKey(value, tuple(key(ev, node, value.attributes[n]) for n in names))
         case ObjectInstance() if value.kind.find("__eq__") is None and not any(k.compared for k in value.kind.chain()):
             return value  # equal to itself alone
         case SourceFunction() | Class():
@@ -38,16 +57,26 @@ def from_key(ev: Evaluator, node: ast.expr, plain: Any) -> Value:
         return ev.domain.convert(ev, node, NumberValue(plain.item()), plain.dtype)
     if isinstance(plain, bool | int | float):
         return NumberValue(plain)
+    if isinstance(plain, RecordKey):
+        return plain.owner
+    if isinstance(plain, frozenset):
+        return Set(set(plain), frozen=True)  # pyright: ignore[reportUnknownArgumentType]
     return tuple(from_key(ev, node, p) for p in plain) if isinstance(plain, tuple) else plain  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+
+
+def in_order(items: set[Any]) -> list[Any]:
+    """The elements of a set in an order that Python may give them.
+
+    Objects, which Python places by their addresses, come behind the others, as they were made.
+    """
+    return sorted(items, key=lambda p: p.serial if isinstance(p, ObjectInstance | SourceFunction | Class) else -1)
 
 
 def check_order(ev: Evaluator, node: ast.AST, value: Set) -> None:
     """SourceError F507 for a set with strings: its order differs between runs of Python."""
     work: list[Any] = list(value.items) if len(value.items) > 1 else []
     for plain in work:
-        if isinstance(plain, str):
+        if isinstance(plain, str | bytes):
             ev.fail("F507", node, "the order of strings in a set is another one on every run", "use sorted(...)")
-        if isinstance(plain, ObjectInstance | SourceFunction | Class):
-            ev.fail("F507", node, "the order of objects in a set is another one on every run", "use a list")
-        if isinstance(plain, tuple):
-            work += plain
+        if isinstance(plain, tuple | RecordKey):
+            work += plain if isinstance(plain, tuple) else plain.fields

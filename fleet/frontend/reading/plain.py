@@ -34,8 +34,9 @@ def known(ev: Evaluator, node: ast.AST, value: Value, what: str) -> Any:
 
 
 def _known(ev: Evaluator, node: ast.AST, value: Value, what: str) -> Any:
+    value = ev.settled(value)
     match value:
-        case None | str():
+        case None | str() | bytes():
             return value
         case Complex():
             return value.value
@@ -59,7 +60,7 @@ def _known(ev: Evaluator, node: ast.AST, value: Value, what: str) -> Any:
 def value_of(plain: Any) -> Value:
     """What Python's library gave, as a value of the source."""
     match plain:
-        case None | str():
+        case None | str() | bytes():
             return plain
         case bool() | int() | float():
             return NumberValue(plain)
@@ -67,6 +68,8 @@ def value_of(plain: Any) -> Value:
             return Complex(plain)
         case tuple():
             return tuple(value_of(p) for p in plain)  # pyright: ignore[reportUnknownVariableType]
+        case dict():
+            return Dict({k: value_of(v) for k, v in plain.items()})  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         case list():
             return List([value_of(p) for p in plain])  # pyright: ignore[reportUnknownVariableType]
         case _:

@@ -69,6 +69,11 @@ class Static(TracedArray):
             self._ssa = ssa
         self.entry = entry
 
+    def replace(self, entry: Entry) -> None:
+        """Become another array of the same shape and dtype; what was computed of the one before stays."""
+        self._ssa = None
+        self.entry = entry
+
     def note(self, variable: str, depth: int) -> None:
         """A variable is bound to it."""
         self.names.append((depth, variable))

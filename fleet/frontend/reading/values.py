@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -159,9 +160,12 @@ class CallFrame:
         return self.owner(name) or self
 
 
+_SERIALS = itertools.count()
+
+
 @dataclass(frozen=True, eq=False)
 class SourceFunction:
-    """A function or lambda of the file, with the frame that it was defined in."""
+    """A function or lambda of the file, with the frame that it was defined in. attributes: what the source sets on it."""
 
     node: ast.FunctionDef | ast.Lambda
     frame: CallFrame
@@ -170,6 +174,8 @@ class SourceFunction:
     """The class in whose body it stands."""
     title: str = ""
     """Its `__name__`, where it is not its own."""
+    attributes: dict[str, Value] = field(default_factory=dict[str, "Value"])
+    serial: int = field(default_factory=_SERIALS.__next__)
 
     @property
     def name(self) -> str:
@@ -199,6 +205,12 @@ class Slice:
     start: int | NumberValue | None
     stop: int | NumberValue | None
     step: int | None = None
+
+    @property
+    def parts(self) -> tuple[Value, Value, Value]:
+        """Start, stop and step as values."""
+        start, stop, step = (NumberValue(p) if isinstance(p, int) else p for p in (self.start, self.stop, self.step))
+        return start, stop, step
 
     @property
     def plain(self) -> slice:
@@ -283,7 +295,7 @@ class Text:
 class Partial:
     """`functools.partial`: a function with some of its arguments; with `results`, `functools.lru_cache` around one.
 
-    most: results that the cache keeps, None for no limit.
+    most: results that the cache keeps, None for no limit. binds: as a class's attribute it gets the object, as functions do.
     """
 
     function: Value
@@ -291,6 +303,7 @@ class Partial:
     keywords: Mapping[str, Value] = field(default_factory=dict[str, "Value"])
     results: dict[Any, Value] | None = None
     most: int | None = None
+    binds: bool = False
 
 
 @dataclass(eq=False)
@@ -298,11 +311,13 @@ class Class:
     """A class of the file.
 
     Attributes:
-        base: the class that it inherits from; None for `object`.
+        base: the first class that it inherits from; None for `object`. others: those behind it.
         names: what its body bound: methods, descriptors, class attributes.
         kind: "" or "dataclass" or "namedtuple", of which `fields` are the fields in order, or "enum", of which `members` are the
             members in order.
         frozen: a dataclass whose fields cannot be assigned. compared: one whose objects are equal where their fields are.
+        ordered: one whose objects have the order of their fields. totally: one comparison gives the others.
+        numbers: an enumeration whose members are numbers, too.
         abstract: names of its abstract methods. slots: names of `__slots__`, or None.
     """
 
@@ -313,16 +328,36 @@ class Class:
     fields: dict[str, ClassField] = field(default_factory=dict)
     frozen: bool = False
     compared: bool = False
+    ordered: bool = False
+    totally: bool = False
+    numbers: bool = False
     abstract: frozenset[str] = frozenset()
     members: dict[str, ObjectInstance] = field(default_factory=dict[str, "ObjectInstance"])
     slots: frozenset[str] | None = None
+    serial: int = field(default_factory=_SERIALS.__next__)
+    others: tuple[Class, ...] = ()
 
-    def chain(self) -> Iterator[Class]:
-        """The class and those that it inherits from, nearest first."""
-        found: Class | None = self
-        while found is not None:
-            yield found
-            found = found.base
+    @property
+    def bases(self) -> tuple[Class, ...]:
+        """The classes that its statement names."""
+        return () if self.base is None else (self.base, *self.others)
+
+    def chain(self) -> Sequence[Class]:
+        """The class and those that it inherits from, in the order in which Python looks into them.
+
+        Raises ValueError if there is no such order.
+        """
+        rows = [list(base.chain()) for base in self.bases]
+        rows.append(list(self.bases))
+        found: list[Class] = [self]
+        while any(rows):
+            heads = [row[0] for row in rows if row]
+            first = next((h for h in heads if not any(h in row[1:] for row in rows)), None)
+            if first is None:
+                raise ValueError("no order of the classes that it inherits from")
+            found.append(first)
+            rows = [row[1:] if row and row[0] is first else row for row in rows]
+        return found
 
     def find(self, name: str) -> tuple[Class, Value] | None:
         """The class of the chain that has an attribute, and the attribute; None if no class has it."""
@@ -334,10 +369,11 @@ class Class:
 
 @dataclass(eq=False)
 class ObjectInstance:
-    """An object of a class of the file; `attributes` are its own, not its class's."""
+    """An object of a class of the file; `attributes` are its own, not its class's. serial: objects as they were made."""
 
     kind: Class
     attributes: dict[str, Value] = field(default_factory=dict)
+    serial: int = field(default_factory=_SERIALS.__next__)
 
 
 class NamedTupleValue(tuple["Value", ...]):
@@ -357,7 +393,7 @@ class NamedTupleValue(tuple["Value", ...]):
 class BoundMethod:
     """A method bound to an object or a class. `function`: None for a method of `object`, which does nothing."""
 
-    function: SourceFunction | Initialiser | None
+    function: SourceFunction | Initialiser | Partial | None
     owner: Value
 
 
@@ -419,15 +455,38 @@ class Marker:
 
 Value: TypeAlias = "TracedArray | NumberValue | Library | SourceFunction | Method | Slice | List | Dict | _Other"
 _Object: TypeAlias = "Class | ObjectInstance | BoundMethod | Partial | Initialiser | Super | Descriptor | ClassField"
+_Text: TypeAlias = "Text | str | bytes"
 _Lazy: TypeAlias = "RangeValue | Lazy | Generator"
 _Other: TypeAlias = (
-    "_Object | _Lazy | Complex | ForeignArray | Set | Text | Poison | Broken | Marker | np.dtype | str | tuple[Value, ...] | None"
+    "_Object | _Lazy | _Text | Complex | ForeignArray | Set | Poison | Broken | Marker | np.dtype | tuple[Value, ...] | None"
 )
 ValueOperand: TypeAlias = "TracedArray | NumberValue"
 TextPart: TypeAlias = "str | tuple[TracedArray | NumberValue, str, str]"
 """Text, or a value that only the run knows with its conversion and format."""
 ELLIPSIS = Marker("Ellipsis")
 NOT_IMPLEMENTED = Marker("NotImplemented")
+
+
+def number_behind(value: Value) -> Value:
+    """The number that a member of an `IntEnum` is; any other value itself."""
+    if isinstance(value, ObjectInstance) and any(k.numbers for k in value.kind.chain()):
+        return value.attributes["_value_"]
+    return value
+
+
+def scalar_type(dtype: np.dtype) -> np.dtype:
+    """A dtype as the class of its scalars, `numpy.float64`: equal to the dtype, and shown as a class."""
+    return np.dtype(dtype.type, metadata={"class": True})
+
+
+def plain_dtype(dtype: np.dtype) -> np.dtype:
+    """A dtype that is no class."""
+    return np.dtype(dtype.str) if dtype.metadata and dtype.names is None else dtype
+
+
+def is_scalar_type(value: Value) -> bool:
+    """Whether it is a class of NumPy's scalars."""
+    return isinstance(value, np.dtype) and bool(value.metadata)
 
 
 def dimension(value: TracedArray, axis: int) -> NumberValue:
@@ -471,6 +530,8 @@ def words(value: Value) -> str:
             return "None"
         case str() | Text():
             return "a string"
+        case bytes():
+            return f"{len(value)} bytes"
         case tuple():
             return f"a tuple of {len(value)}"
         case List():
@@ -488,7 +549,7 @@ def words(value: Value) -> str:
         case Marker():
             return f"`{value.name}`"
         case np.dtype():
-            return f"the dtype {value}"
+            return f"the {'class' if is_scalar_type(value) else 'dtype'} {value}"
         case _:
             return f"a {type(value).__name__.lower()}"
 

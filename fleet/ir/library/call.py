@@ -34,17 +34,25 @@ FAMILIES: Mapping[str, str] = {
         nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile nanstd nansum
         nanvar percentile prod ptp quantile std sum var""",
     "differences, statistics and polynomials": """
-        bincount convolve corrcoef correlate cov diff digitize ediff1d gradient histogram histogram2d histogram_bin_edges interp
-        linspace polyadd polyder polydiv polyfit polyint polymul polysub polyval roots trapezoid""",
+        bincount convolve corrcoef correlate cov diff digitize ediff1d gradient histogram histogram2d histogram_bin_edges
+        histogramdd interp linspace poly polyadd polyder polydiv polyfit polyint polymul polysub polyval roots trapezoid""",
     "order and sets": """
-        argpartition argsort intersect1d isin lexsort partition searchsorted setdiff1d setxor1d sort union1d unique unique_all
-        unique_counts unique_inverse unique_values""",
+        argpartition argsort intersect1d isin lexsort partition searchsorted setdiff1d setxor1d sort sort_complex union1d unique
+        unique_all unique_counts unique_inverse unique_values""",
     "products and linear algebra": """
         cross dot einsum inner kron linalg.cholesky linalg.cond linalg.cross linalg.det linalg.diagonal linalg.eig linalg.eigh
         linalg.eigvals linalg.eigvalsh linalg.inv linalg.lstsq linalg.matmul linalg.matrix_norm linalg.matrix_power
         linalg.matrix_rank linalg.matrix_transpose linalg.multi_dot linalg.norm linalg.outer linalg.pinv linalg.qr
         linalg.slogdet linalg.solve linalg.svd linalg.svdvals linalg.tensordot linalg.tensorinv linalg.tensorsolve linalg.trace
         linalg.vecdot linalg.vector_norm outer tensordot trace vdot""",
+    "numpy.polynomial": """
+        polynomial.polynomial.polyadd polynomial.polynomial.polyder polynomial.polynomial.polydiv polynomial.polynomial.polyfit
+        polynomial.polynomial.polyfromroots polynomial.polynomial.polyint polynomial.polynomial.polymul
+        polynomial.polynomial.polypow polynomial.polynomial.polyroots polynomial.polynomial.polysub polynomial.polynomial.polyval
+        polynomial.polynomial.polyvander polynomial.chebyshev.chebfit polynomial.chebyshev.chebval
+        polynomial.chebyshev.chebvander polynomial.hermite.hermval
+        polynomial.hermite_e.hermeval polynomial.laguerre.lagval polynomial.legendre.legfit
+        polynomial.legendre.legval polynomial.legendre.legvander""",
     "Fourier transforms": """
         fft.fft fft.fft2 fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2
         fft.rfftn""",

@@ -29,11 +29,11 @@ _MOST = 1 << 26
 
 
 class CallError(InferenceError):
-    """NumPy refuses the operands. cause: what it raises."""
+    """NumPy refuses the operands. refusal: what it raises."""
 
-    def __init__(self, message: str, cause: type[Exception]) -> None:
+    def __init__(self, message: str, refusal: Exception) -> None:
         super().__init__(message)
-        self.cause = cause
+        self.refusal = refusal
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def results(text: str, operands: Sequence[Attribute]) -> Any:
             raise InferenceError(f"a call of NumPy needs arrays, found the Python number {spelling(type_)}")
     found = _inferred(text, tuple((shape_of(t), numpy_dtype(t)) for t in operands))
     if isinstance(found, CallError):
-        raise CallError(str(found), found.cause)
+        raise CallError(str(found), found.refusal)
     if isinstance(found, InferenceError):
         raise InferenceError(str(found))
     return found
@@ -196,7 +196,7 @@ def _example_results(call: LibraryCall, types: _Types) -> Any:
     if not found:
         assert problem is not None
         words = str(problem).split("\n", maxsplit=1)[0] or type(problem).__name__
-        raise CallError(f"{call.function}: {words}", type(problem))
+        raise CallError(f"{call.function}: {words}", problem)
     return _agreed(call, found)
 
 

@@ -1,4 +1,3 @@
-#! F507: iterates over a set of objects, whose order is another one on every run
 import math
 import numpy as np
 

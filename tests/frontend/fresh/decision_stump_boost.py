@@ -1,4 +1,3 @@
-#! F511: what begins as None becomes a tuple where the run decides
 import numpy as np
 
 

@@ -1,4 +1,4 @@
-#! F408: a key of a dict that the run decides
+#! F604: more than 20,000 operations
 """DTMF detection with the Goertzel algorithm."""
 import numpy as np
 

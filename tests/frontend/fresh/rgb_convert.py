@@ -1,4 +1,3 @@
-#! F511: text that the run decides
 """Color space conversions and dithering."""
 import numpy as np
 

@@ -1,4 +1,3 @@
-#! F504: a field of records is changed in place
 import numpy as np
 
 dtype = [("name", "U10"), ("age", "i4"), ("salary", "f8")]

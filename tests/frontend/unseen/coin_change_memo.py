@@ -1,4 +1,3 @@
-#! F511: a list grows in a loop whose rounds the run decides
 from functools import lru_cache
 
 import numpy as np

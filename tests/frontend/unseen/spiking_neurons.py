@@ -1,4 +1,3 @@
-#! F510: np.diff of a length that the run decides
 import numpy as np
 
 # Leaky integrate-and-fire network

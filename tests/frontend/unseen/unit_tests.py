@@ -1,4 +1,4 @@
-#! F205: np.nditer
+#! F506: np.nditer with flags
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 

@@ -35,6 +35,8 @@ def _filling(ev: Evaluator, node: ast.AST, given: ArraySizes, value: Value, dtyp
     check_size(ev, node, tuple(shape), dtype or np.dtype(float))
     if isinstance(value, NumberValue) and value.symbolic:
         value = array(ev, node, value)
+    if isinstance(value, tuple | List | RangeValue):
+        value = array(ev, node, value)
     if isinstance(value, TracedArray):
         source = value if dtype is None else cast(ev, node, value, dtype)
         if len(shape) < len(given):
@@ -145,12 +147,16 @@ def _linspace(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return made, static(ev, node, np.array(step), "step", scalar=True)
 
 
+GAUSS = ("polynomial.chebyshev.chebgauss", "polynomial.hermite.hermgauss", "polynomial.hermite_e.hermegauss",
+         "polynomial.laguerre.laggauss", "polynomial.legendre.leggauss")  # fmt: skip
+"""Functions that give points and weights of a quadrature."""
 MADE_SIZE: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     **dict.fromkeys(("hamming", "hanning", "blackman", "bartlett", "kaiser"), lambda v: v["M"]),
     **dict.fromkeys(("logspace", "geomspace"), lambda v: v.get("num", 50)),
     **dict.fromkeys(("tril_indices", "triu_indices"), lambda v: 2 * v["n"] * v.get("m", v["n"])),
     "diag_indices": lambda v: v["n"] * v.get("ndim", 2),
     **dict.fromkeys(("fft.fftfreq", "fft.rfftfreq"), lambda v: v["n"]),
+    **dict.fromkeys(GAUSS, lambda v: v["deg"] ** 2),
     "indices": lambda v: math.prod(v["dimensions"]) * len(v["dimensions"]),
 }
 """Functions that NumPy calls while the source is read, since all of their arguments are numbers: elements of the result."""

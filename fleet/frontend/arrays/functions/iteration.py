@@ -9,7 +9,8 @@ import numpy as np
 
 from fleet.frontend.arrays.arguments import to_array
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Lazy, NumberValue, TracedArray, Value, words
+from fleet.frontend.reading.values import ELLIPSIS, Lazy, NumberValue, TracedArray, Value, words
+from fleet.ir.memory_order import in_c_order
 
 __all__ = ["ITERATION"]
 
@@ -40,5 +41,17 @@ def _ndenumerate(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords:
     return Lazy((pair for pair in _elements(ev, node, x)), "generator")
 
 
-ITERATION: Mapping[str, Callable[..., Value]] = {"numpy.ndindex": _ndindex, "numpy.ndenumerate": _ndenumerate}
+def _nditer(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """`np.nditer(x)`: the elements, as arrays without dimensions, in the order in which they lie in memory."""
+    x = _array(ev, node, args, keywords)
+    if len(x.shape) > 1 and not in_c_order(x.ssa):
+        ev.fail("F506", node, "nditer of an array that may lie in another order than C's", "loop over x.ravel(), or a copy")
+    place = ast.copy_location(ast.Subscript(node.func, ast.copy_location(ast.Constant(0), node), ast.Load()), node)
+    found = (ev.domain.load(ev, place, x, [*(NumberValue(i) for i in at), ELLIPSIS]) for at in np.ndindex(*x.shape))
+    return Lazy(found, "generator")
+
+
+ITERATION: Mapping[str, Callable[..., Value]] = {
+    "numpy.ndindex": _ndindex, "numpy.ndenumerate": _ndenumerate, "numpy.nditer": _nditer,
+}  # fmt: skip
 """Function -> what it does, of the evaluator, the call, its arguments and its keywords."""

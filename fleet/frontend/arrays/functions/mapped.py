@@ -9,16 +9,19 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from fleet.frontend.arrays.arguments import to_array
+from fleet.frontend.arrays import foreign
+from fleet.frontend.arrays.arguments import dtype_of, to_array
+from fleet.frontend.arrays.truths import kind_of_number, number_of
 from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.plain import value_of
+from fleet.frontend.reading.plain import known, value_of
 from fleet.frontend.reading.values import (
     ForeignArray,
     Library,
     List,
     Method,
     NumberValue,
+    Partial,
     Slice,
     SourceFunction,
     TracedArray,
@@ -100,15 +103,15 @@ def _fromfunction(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords
 
 
 def _piecewise(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """A later condition counts before an earlier one; functions are called on all elements, which they must not mix."""
+    """A later condition counts before an earlier one; a function sees the elements that its condition chooses."""
     x = _tensor(ev, node, args[0])
     conditions, functions = (list(ev.sequence(a) or ()) for a in args[1:3])
-    if len(functions) not in (len(conditions), len(conditions) + 1) or not conditions or keywords:
+    if len(functions) not in (len(conditions), len(conditions) + 1) or not conditions:
         ev.fail(
             "F506", node, "piecewise takes conditions, and one function or number for each", "np.piecewise(x, [x < 0], [-1, 1])"
         )
     if any(not isinstance(f, NumberValue) for f in functions):
-        ev.fail("F506", node, "piecewise with functions, which see chosen elements alone", "use np.where or np.select")
+        return _piecewise_called(ev, node, x, [_tensor(ev, node, c) for c in conditions], functions, args[3:], keywords)
     found: Value = _call(ev, node, "numpy.zeros_like", [x])
     if len(functions) > len(conditions):
         found = _call(ev, node, "numpy.full_like", [x, functions[-1]])
@@ -120,14 +123,50 @@ def _piecewise(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: M
     return found
 
 
+def _piecewise_called(
+    ev: Evaluator,
+    node: ast.Call,
+    x: TracedArray,
+    conditions: list[TracedArray],
+    functions: Sequence[Value],
+    args: Sequence[Value],
+    keywords: Mapping[str, Value],
+) -> Value:
+    if len(functions) > len(conditions):
+        either = _call(ev, node, "numpy.logical_or.reduce", [List(list(conditions))])
+        conditions.append(_tensor(ev, node, _call(ev, node, "numpy.logical_not", [either])))
+    found = _tensor(ev, node, _call(ev, node, "numpy.zeros_like", [x]))
+    for mask, function in zip(conditions, functions, strict=True):
+        if mask.dtype.kind != "b" or mask.shape != x.shape or not x.shape:
+            ev.fail("F408", node, f"a condition of piecewise is {words(mask)}", "compare the elements of an array")
+        value = function
+        if not isinstance(function, NumberValue):
+            chosen = ev.domain.load(ev, _subscript(node), x, [mask])
+            value = ev.call(node, function, [chosen, *args], keywords)
+        ev.domain.store(ev, _subscript(node), found, [mask], value)
+    return found
+
+
 # ---- vectorize
 
 
 def _vectorize(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     function = args[0]
-    if not isinstance(function, SourceFunction) or keywords or len(args) > 1:
-        ev.fail("F506", node, f"vectorize of {words(function)} with these arguments", "give a function of the file alone")
-    return Method(function, "vectorized")
+    if not isinstance(function, SourceFunction | Library) or keywords.keys() - {"otypes", "doc", "cache"} or len(args) > 1:
+        ev.fail("F506", node, f"vectorize of {words(function)} with these arguments", "give a function, and otypes")
+    types = ev.sequence(keywords.get("otypes"))
+    if keywords.get("otypes") is not None and (types is None or len(types) != 1):
+        ev.fail("F506", node, "vectorize with these otypes", "give a list of one dtype")
+    if types is None:
+        return Method(function, "vectorized")
+    return Partial(Method(function, "vectorized"), keywords={"otypes": dtype_of(ev, node, types[0])})
+
+
+def _frompyfunc(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """`np.frompyfunc(f, nin, 1)`: as vectorize, with an array of objects as its result."""
+    if keywords or ev.integer(node, args[2], "the number of results") != 1:
+        ev.fail("F506", node, "frompyfunc of several results", "use one")
+    return Partial(Method(args[0], "vectorized"), keywords={"otypes": np.dtype(object)})
 
 
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.USub, ast.UAdd)
@@ -135,10 +174,15 @@ _LEAVES = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Constant, ast.Name, ast.oper
 
 
 def vectorized(
-    ev: Evaluator, node: ast.Call, function: SourceFunction, args: Sequence[Value], keywords: Mapping[str, Value]
+    ev: Evaluator, node: ast.Call, function: SourceFunction | Library, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> Value:
     """`np.vectorize(f)(x)`: Python computes with each element as a number of its own. Arithmetic of float64 gives the
     same for all elements at once."""
+    dtype = keywords.get("otypes")
+    if isinstance(function, Library) or dtype is not None or keywords or any(foreign.holds(a) for a in args):
+        if keywords.keys() - {"otypes"} or not (dtype is None or isinstance(dtype, np.dtype)):
+            ev.fail("F506", node, f"a function of vectorize with `{next(iter(keywords))}=`", "give arrays by their positions")
+        return _each(ev, node, function, args, dtype)
     body = function.node.body
     if isinstance(body, list):
         body = body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
@@ -149,11 +193,8 @@ def vectorized(
     arrays = [_tensor(ev, node, a) for a in args]
     own = {a.arg for a in function.node.args.args}
     plain = plain and all(p.id in own for p in parts if isinstance(p, ast.Name))
-    if not plain or not parts or keywords or any(a.dtype.kind != "f" for a in arrays):
-        if not keywords and (found := _one_by_one(ev, node, function, arrays)) is not None:
-            return found
-        hint = "np.vectorize is a loop of Python's; write the function with np.where and arrays"
-        ev.fail("F506", node, "vectorize of a function that is more than + - * / and comparisons of floats", hint)
+    if not plain or not parts or any(a.dtype.kind != "f" for a in arrays):
+        return _each(ev, node, function, arrays, None)
     if any(0 in a.shape for a in arrays):
         ev.fail("F301", node, "vectorize of no elements: NumPy asks the function of the first")
     wide = [_call(ev, node, "numpy.asarray", [a], {"dtype": np.dtype(float)}) for a in arrays]
@@ -168,30 +209,60 @@ def vectorized(
     return _call(ev, node, "numpy.asarray", [found], {"dtype": kind.dtype})
 
 
-def _one_by_one(ev: Evaluator, node: ast.Call, function: SourceFunction, arrays: Sequence[TracedArray]) -> Value:
-    """The function of each element, where all are known; None where they, or what it gives, are not."""
-    known = [ev.domain.elements_of(a) for a in arrays]
-    given = [k for k in known if k is not None]
-    if len(given) < len(known) or any(k.size == 0 for k in given):
-        return None
-    rows = np.broadcast_arrays(*given)
-    if rows[0].size > _MOST_CALLS:
-        return None
-    found: list[bool | int | float | str] = []
-    each = list(zip(*(r.ravel().tolist() for r in rows), strict=True))
-    for elements in (each[0], *each):  # NumPy asks for the first twice: once to see what it gives
-        value = ev.call(node, function, [value_of(e) for e in elements], {})
-        number = value if isinstance(value, str) else ev.static(value)
-        if number is None or isinstance(value, TracedArray):
-            return None
-        found.append(number)
-    if any(isinstance(f, str) for f in found):
-        return ForeignArray(np.array(found[1:]).reshape(rows[0].shape)) if all(isinstance(f, str) for f in found) else None
-    dtype = np.asarray(found[0]).dtype
+def _each(
+    ev: Evaluator, node: ast.Call, function: SourceFunction | Library, args: Sequence[Value], dtype: np.dtype | None
+) -> Value:
+    """The function of each element, as Python's number or text. dtype: of the result; None: what the first one gives says it."""
+    rows = [_elements(ev, node, a) for a in args]
     try:
-        return ev.domain.literal(ev, node, np.array(np.array(found[1:], object), dtype).reshape(rows[0].shape))
-    except (TypeError, ValueError, OverflowError):
-        return None
+        places = np.broadcast_arrays(*(np.arange(len(r)).reshape(shape) for r, shape in rows))
+    except ValueError as error:
+        ev.fail("F301", node, f"vectorize: {error}")
+    if not 0 < places[0].size <= _MOST_CALLS:
+        ev.fail("F506", node, f"vectorize of {places[0].size} elements", f"at most {_MOST_CALLS}, and one; use arrays")
+    each = [[r[int(k)] for (r, _), k in zip(rows, at, strict=True)] for at in zip(*(p.ravel() for p in places), strict=True)]
+    calls = each if dtype is not None else [each[0], *each]  # NumPy asks for the first twice: once to see what it gives
+    found = [ev.call(node, function, list(given), {}) for given in calls][len(calls) - len(each) :]
+    shape = tuple(NumberValue(n) for n in places[0].shape)
+    if dtype is not None and dtype.kind == "O":
+        held = np.empty(len(found), object)
+        held[:] = [known(ev, node, f, "what a function of frompyfunc gives") for f in found]
+        return ForeignArray(held.reshape(places[0].shape)) if places[0].shape else found[0]
+    if all(isinstance(f, str) for f in found):
+        return ForeignArray(np.array(found).reshape(places[0].shape))
+    kinds = {kind_of_number(f) if isinstance(f, NumberValue) else f.dtype if isinstance(f, TracedArray) else None for f in found}
+    plain = [ev.static(f) for f in found]
+    if None not in plain and (dtype is not None or not any(isinstance(f, TracedArray) for f in found)):
+        wanted = np.asarray(plain[0]).dtype if dtype is None else dtype
+        try:
+            return ev.domain.literal(ev, node, np.array(np.array(plain, object), wanted).reshape(places[0].shape))
+        except (TypeError, ValueError, OverflowError) as error:
+            ev.fail("F703", node, f"vectorize: {error}")
+    if None in kinds or (len(kinds) > 1 and dtype is None):
+        what = f"vectorize of a function that gives {' or '.join(dict.fromkeys(words(f) for f in found))}"
+        ev.fail("F506", node, what, "let it give numbers of one type, or write it with np.where and arrays")
+    joined = _call(ev, node, "numpy.array", [List(found)], {} if dtype is None else {"dtype": dtype})
+    return _call(ev, node, "numpy.reshape", [joined, shape])
+
+
+def _elements(ev: Evaluator, node: ast.Call, value: Value) -> tuple[list[Value], tuple[int, ...]]:
+    """The elements of an argument, as Python's numbers and texts, and its shape."""
+    if foreign.holds(value):
+        value = foreign.call(ev, node, "numpy.asarray", [value], {})
+        assert isinstance(value, ForeignArray)
+        return [value_of(p) for p in value.array.ravel().tolist()], value.array.shape
+    array = _tensor(ev, node, value)
+    known = ev.domain.elements_of(array)
+    if known is not None:
+        return [value_of(p) for p in known.ravel().tolist()], known.shape
+    if any(d < 0 for d in array.shape) or math.prod(array.shape) > _MOST_PARTS or array.dtype.kind == "c":
+        hint = f"at most {_MOST_PARTS} elements, a number known before the run; np.vectorize is a loop of Python's: use np.where"
+        ev.fail("F506", node, f"vectorize of {words(array)}, whose elements only the run knows", hint)
+    found: list[Value] = []
+    for at in itertools.product(*map(range, array.shape)):
+        index: list[Value] = [NumberValue(i) for i in at]
+        found.append(number_of(ev, node, ev.domain.load(ev, _subscript(node), array, index) if index else array))
+    return found, array.shape
 
 
 _MOST_CALLS = 1 << 12
@@ -202,6 +273,7 @@ MAPPED: Mapping[str, tuple[Callable[..., Value], tuple[str, ...]]] = {
     "numpy.fromfunction": (_fromfunction, ("function", "shape")),
     "numpy.piecewise": (_piecewise, ("x", "condlist", "funclist")),
     "numpy.vectorize": (_vectorize, ("pyfunc",)),
+    "numpy.frompyfunc": (_frompyfunc, ("func", "nin", "nout")),
 }
 """Function -> what it does, and its parameters."""
 

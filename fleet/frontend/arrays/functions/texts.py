@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -14,13 +15,14 @@ from fleet.frontend.arrays.arguments import dtype_of, to_array
 from fleet.frontend.arrays.making import check_size
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known
-from fleet.frontend.reading.values import List, TracedArray, Value, words
+from fleet.frontend.reading.values import List, NumberValue, TracedArray, Value, words
 from fleet.ir.operations.program_ops import read_options
 
 __all__ = ["TEXTS"]
 
 _FORMATS = frozenset(
     {"max_line_width", "precision", "suppress_small", "separator", "prefix", "suffix", "threshold", "edgeitems", "sign"}
+    | {"floatmode"}
 )
 _READERS = frozenset({"delimiter", "comments", "skiprows", "skip_header", "usecols", "dtype", "unpack", "ndmin", "missing_values",
                       "filling_values", "max_rows"})  # fmt: skip
@@ -87,6 +89,26 @@ def _read(path: str) -> Callable[..., Value]:
     return run
 
 
+def _savetxt(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """`savetxt` of known numbers into an `io.StringIO`; a file is not written."""
+    into = args[0] if args else None
+    if not isinstance(into, List) or into.kind != "StringIO" or len(args) < 2 or keywords.keys() - _WRITERS:
+        ev.fail("F506", node, "savetxt with these arguments is not supported", "write into an io.StringIO, or print")
+    x = array_of(ev, node, args[1], "savetxt")
+    given = dict(zip(("fmt", "delimiter", "newline"), args[2:], strict=False)) | dict(keywords)
+    written = io.StringIO()
+    try:
+        np.savetxt(written, x, **{k: known(ev, node, v, k) for k, v in given.items()})
+    except (TypeError, ValueError, AttributeError) as error:
+        ev.fail("F703", node, f"savetxt: {error}")
+    into.items += written.getvalue().splitlines(keepends=True)
+    ev.bounded(node, len(into.items), "a text")
+    return None
+
+
+_WRITERS = frozenset({"fmt", "delimiter", "newline", "header", "footer", "comments"})
+
+
 def _fromstring(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     """Numbers of a known text."""
     given = dict(zip(("string", "dtype"), args, strict=False)) | dict(keywords)
@@ -101,6 +123,21 @@ def _fromstring(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: 
     except (TypeError, ValueError, DeprecationWarning) as error:
         ev.fail("F703", node, f"fromstring: {error}")
     return ev.domain.literal(ev, node, found)
+
+
+def _frombuffer(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """Numbers out of known bytes."""
+    given = dict(zip(("buffer", "dtype", "count", "offset"), args, strict=False)) | dict(keywords)
+    data = given.get("buffer")
+    if not isinstance(data, bytes) or given.keys() - {"buffer", "dtype", "count", "offset"}:
+        ev.fail("F506", node, "frombuffer with these arguments is not supported", "give bytes and a dtype")
+    dtype = dtype_of(ev, node, given["dtype"]) if "dtype" in given else np.dtype(float)
+    try:
+        count, offset = (ev.integer(node, given.get(k, NumberValue(n)), k) for k, n in (("count", -1), ("offset", 0)))
+        found = np.frombuffer(data, np.dtype(dtype.str), count, offset)
+    except ValueError as error:
+        ev.fail("F703", node, f"frombuffer: {error}")
+    return ev.domain.literal(ev, node, found.copy())
 
 
 def _fromiter(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
@@ -118,9 +155,11 @@ def _fromiter(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Ma
 
 TEXTS: Mapping[str, Callable[..., Value]] = {
     **{f"numpy.{n}": _shown(n) for n in ("array2string", "array_str", "array_repr")},
-    **{f"numpy.{n}": _digits(n) for n in ("binary_repr", "base_repr")},
+    **{f"numpy.{n}": _digits(n) for n in ("binary_repr", "base_repr", "format_float_positional", "format_float_scientific")},
     **{f"numpy.{n}": _read(n) for n in ("loadtxt", "genfromtxt")},
     "numpy.fromstring": _fromstring,
+    "numpy.savetxt": _savetxt,
+    "numpy.frombuffer": _frombuffer,
     "numpy.fromiter": _fromiter,
 }
 """Function -> what it does, of the evaluator, the call, its arguments and its keywords."""

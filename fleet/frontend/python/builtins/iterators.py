@@ -11,6 +11,7 @@ from fleet.errors import SourceError
 from fleet.frontend.arrays.signatures import METHODS
 from fleet.frontend.arrays.truths import any_of, condition, negated
 from fleet.frontend.python.builtins.record import MANY, Builtin, RecordReader
+from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers.iterables import collect, iterate
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.python.flow.series import Series, along, series_of
@@ -19,6 +20,7 @@ from fleet.frontend.reading.values import (
     Lazy,
     Library,
     NumberValue,
+    ObjectInstance,
     RangeValue,
     Slice,
     Value,
@@ -121,6 +123,8 @@ def _filter(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[st
 
 
 def _next(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    if isinstance(args[0], ObjectInstance) and (answer := objects.special(ev, node, args[0], "__next__")) is not None:
+        return answer[0]
     if not isinstance(args[0], Lazy):
         ev.fail("F408", node, f"{words(args[0])} is no iterator", "call iter(...) on it")
     for value in args[0].values:

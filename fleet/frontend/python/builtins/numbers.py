@@ -14,13 +14,16 @@ from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.arrays.truths import condition
 from fleet.frontend.python import complexes
 from fleet.frontend.python.builtins.record import Builtin, RecordReader
+from fleet.frontend.python.classes import objects
 from fleet.frontend.python.operators import binary
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.plain import value_of
 from fleet.frontend.reading.values import (
     Complex,
     NumberValue,
     TracedArray,
     Value,
+    number_behind,
     words,
 )
 
@@ -33,6 +36,8 @@ def _complex(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[st
 def _abs(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     if isinstance(args[0], Complex):
         return NumberValue(abs(args[0].value))
+    if (answer := objects.special(ev, node, args[0], "__abs__")) is not None:
+        return answer[0]
     value = ev.operand(node, args[0])
     if isinstance(value, TracedArray):
         return ev.domain.unary(ev, node, "abs", value)
@@ -43,7 +48,9 @@ def _number(kind: Callable[[Any], Any]) -> RecordReader:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
         if not args:
             return NumberValue(kind(0))
-        value = args[0]
+        value = number_behind(ev.settled(args[0]))
+        if kind is not bool and (answer := objects.special(ev, node, value, f"__{kind.__name__}__")) is not None:
+            return answer[0]
         if kind is not bool and (isinstance(value, Complex) or (isinstance(value, TracedArray) and value.dtype.kind == "c")):
             ev.fail("F703", node, f"{kind.__name__} of {words(value)}", "take .real")
         if isinstance(value, NumberValue) and value.symbolic and (kind is float or (kind is int and value.whole)):
@@ -103,6 +110,8 @@ def _chr(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
 
 def _round(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
     value, digits = args[0], args[1] if len(args) > 1 else keywords.get("ndigits")
+    if (answer := objects.special(ev, node, value, "__round__", *([] if digits is None else [digits]))) is not None:
+        return answer[0]
     if isinstance(value, TracedArray) and value.scalar and value.dtype.kind == "f":
         if digits is not None:
             return ev.domain.call(ev, node, "numpy.round", [value, digits], {})
@@ -144,8 +153,11 @@ def _digits(name: str) -> RecordReader:
 
 def math_call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """`math.NAME(...)` of known numbers."""
-    if keywords:
-        ev.fail("F506", node, f"math.{name} takes no keyword arguments")
+    if keywords.keys() - _MATH_KEYWORDS.get(name, set[str]()):
+        ev.fail("F506", node, f"math.{name} with `{next(iter(keywords))}=` is not supported")
+    named = {k: ev.static(v) for k, v in keywords.items()}
+    if None in named.values():
+        ev.fail("F407", node, f"math.{name} with a keyword that only the run knows")
     sequences = [ev.sequence(a) for a in args]
     values: list[Any] = []
     for a, parts in zip(args, sequences, strict=True):
@@ -156,17 +168,19 @@ def math_call(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywo
     try:
         if name in ("factorial", "comb", "perm") and any(isinstance(v, int) and v > 100 for v in values):
             ev.fail("F605", node, f"math.{name} of numbers above 100")
-        return NumberValue(getattr(math, name)(*values))
+        return value_of(getattr(math, name)(*values, **named))
     except (ArithmeticError, ValueError, TypeError) as error:
         return ev.fail("F703", node, f"math.{name}: {error}")
 
 
+_MATH_KEYWORDS: Mapping[str, set[str]] = {"isclose": {"rel_tol", "abs_tol"}, "prod": {"start"}}
 MATH = frozenset(
     {
         *("sqrt", "exp", "log", "log2", "log10", "log1p", "expm1", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh"),
         *("cosh", "tanh", "floor", "ceil", "trunc", "fabs", "fmod", "pow", "hypot", "gcd", "lcm", "isqrt", "prod", "fsum"),
         *("copysign", "isnan", "isinf", "isfinite", "isclose", "erf", "erfc", "gamma", "lgamma", "factorial", "comb", "perm"),
         *("radians", "degrees", "dist", "cbrt", "exp2", "remainder", "asinh", "acosh", "atanh", "ldexp"),
+        *("modf", "frexp", "nextafter", "ulp"),
     }
 )
 """Functions of `math`, computed while the source is read."""

@@ -6,6 +6,7 @@ import ast
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from fleet.frontend.arrays.operands import array
@@ -16,6 +17,7 @@ from fleet.frontend.python.containers import sets
 from fleet.frontend.python.containers.iterables import collect
 from fleet.frontend.python.flow.meeting import choose
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.keys import check_order
 from fleet.frontend.reading.values import (
     List,
     NumberValue,
@@ -33,7 +35,8 @@ def _extreme(op: str) -> RecordReader:
         if not values:
             if "default" in keywords:
                 return keywords["default"]
-            ev.fail("F703", node, f"{op} of nothing")
+            said = f"{op}() iterable argument is empty"
+            ev.refuse("F703", node, f"{op} of nothing", ValueError(said))
         keys = _keys(ev, node, values, keywords)
         if any(_of_the_run(ev, k) for k in keys):
             return late(ev, node, values, keys)
@@ -82,15 +85,17 @@ def _of_the_run(ev: Evaluator, value: Value) -> bool:
 
 def _sorted(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str, Value]) -> Value:
     whole = args[0]
-    known_order = isinstance(whole, Set) and "key" not in keywords  # of equal keys the set's order decides
-    values = collect(ev, node, tuple(sets.elements(ev, node, whole)) if isinstance(whole, Set) and known_order else whole)
+    values = collect(ev, node, tuple(sets.elements(ev, node, whole)) if isinstance(whole, Set) else whole)
     backwards = ev.flag(node, keywords["reverse"], "reverse") if "reverse" in keywords else False
     found = _keys(ev, node, values, keywords)
     if any(_of_the_run(ev, k) for k in found):
         return _sorted_in_the_run(ev, node, values, found, backwards=backwards)
     measured = [(ordered(ev, node, k, "sorted"), v) for k, v in zip(found, values, strict=True)]
     try:
-        return List([v for _, v in sorted(measured, key=operator.itemgetter(0), reverse=backwards)])
+        placed = sorted(measured, key=operator.itemgetter(0), reverse=backwards)
+        if isinstance(whole, Set) and "key" in keywords and any(a[0] == b[0] for a, b in pairwise(placed)):
+            check_order(ev, node, whole)  # of equal keys the set's order decides
+        return List([v for _, v in placed])
     except TypeError as error:
         return ev.fail("F408", node, f"sorted: {error}")
 

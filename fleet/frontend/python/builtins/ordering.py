@@ -7,7 +7,7 @@ from typing import Any
 
 from fleet.frontend.python.classes import objects
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import List, NumberValue, ObjectInstance, TracedArray, Value, words
+from fleet.frontend.reading.values import List, NumberValue, ObjectInstance, TracedArray, Value, number_behind, words
 
 __all__ = ["ordered"]
 
@@ -18,6 +18,7 @@ def ordered(ev: Evaluator, node: ast.expr, value: Value, op: str) -> Any:
     op: the function that asks, for messages. Comparing raises SourceError F501 if a value decides that is not known, and TypeError
     for kinds without an order.
     """
+    value = number_behind(value)
     match value:
         case tuple():
             return tuple(ordered(ev, node, v, op) for v in value)

@@ -16,18 +16,23 @@ from fleet.frontend.python.modules import INSTALLED, exists
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     Class,
+    Complex,
     Descriptor,
     Dict,
+    ForeignArray,
     Library,
     List,
     NamedTupleValue,
     NumberValue,
     ObjectInstance,
+    RangeValue,
+    Set,
     SourceFunction,
     Super,
     Text,
     TracedArray,
     Value,
+    scalar_type,
     words,
 )
 
@@ -104,10 +109,28 @@ def _type(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str,
             return Library(f"builtins.{kind.__name__}")
         case str() | Text():
             return Library("builtins.str")
-        case List() | Dict() | tuple():
+        case List(kind="list") | Dict(kind="dict") | tuple():
             return Library(f"builtins.{_python_type(args[0]).__name__}")
-        case TracedArray() if not args[0].scalar:
+        case List() | Dict():
+            return Library(f"collections.{args[0].kind}")
+        case TracedArray():
+            return scalar_type(args[0].dtype) if args[0].scalar else Library("numpy.ndarray")
+        case ForeignArray() if isinstance(args[0].array, np.ndarray) and not isinstance(args[0].array, np.ma.MaskedArray):
             return Library("numpy.ndarray")
+        case None:
+            return Library("builtins.NoneType")
+        case bytes():
+            return Library("builtins.bytes")
+        case Complex():
+            return Library("builtins.complex")
+        case SourceFunction():
+            return Library("builtins.function")
+        case RangeValue():
+            return Library("builtins.range")
+        case Set():
+            return Library(f"builtins.{'frozenset' if args[0].frozen else 'set'}")
+        case Class():
+            return Library("builtins.type")
         case _:
             return ev.fail("F408", node, f"type of {words(args[0])} is not supported", "use isinstance")
 

@@ -15,7 +15,7 @@ from fleet.frontend.python.builtins.order import ORDER
 from fleet.frontend.python.builtins.record import MANY, Builtin, RecordReader
 from fleet.frontend.python.builtins.reflection import REFLECTION
 from fleet.frontend.python.classes import objects
-from fleet.frontend.python.containers import sets
+from fleet.frontend.python.containers import builtin, sets
 from fleet.frontend.python.containers.iterables import collect, iterate
 from fleet.frontend.python.operators import binary
 from fleet.frontend.python.text import display
@@ -37,6 +37,7 @@ from fleet.frontend.reading.values import (
     Set,
     SourceFunction,
     Text,
+    TextPart,
     TracedArray,
     Value,
     dimension,
@@ -52,8 +53,17 @@ def _print(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str,
             ev.fail("F408", node, f"print's {name} must be a string, found {words(given)}")
         options[name] = usual if given is None else given
     keywords.pop("flush", None)
-    if keywords:
-        ev.fail("F506", node, f"print with `{next(iter(keywords))}=` is not supported", "its arguments are sep and end")
+    into = keywords.pop("file", None)
+    if isinstance(into, List) and into.kind == "StringIO":
+        parts: list[TextPart] = []
+        for i, a in enumerate(args):
+            parts += [options["sep"] if i else "", *display.parts(ev, a, node=node)]
+        builtin.call(ev, node, into, "write", [Text([*parts, options["end"]])], {})
+        return None
+    if into == Library("sys.stderr"):
+        return None
+    if into is not None and into != Library("sys.stdout"):
+        ev.fail("F506", node, f"print into {words(into)} is not supported", "print to sys.stdout, or into an io.StringIO")
     unprinted, worded, ev.unprinted = ev.unprinted, ev.worded, None  # what is printed at once is under the options of now
     try:
         ev.domain.print(ev, node, args, options["sep"], options["end"])
@@ -63,8 +73,9 @@ def _print(ev: Evaluator, node: ast.Call, args: list[Value], keywords: dict[str,
 
 
 def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    args = [ev.settled(args[0])]
     match args[0]:
-        case tuple() | str():
+        case tuple() | str() | bytes():
             return NumberValue(len(args[0]))
         case List() | Dict() | Set():
             return NumberValue(len(args[0].items))
@@ -89,8 +100,23 @@ def _sequence(make: Callable[[list[Value]], Value]) -> RecordReader:
     return builtin
 
 
+def _bytes(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+    if not args or isinstance(args[0], bytes):
+        return b"" if not args else args[0]
+    if isinstance(args[0], str) and len(args) > 1 and isinstance(args[1], str):
+        return builtin.encoded(ev, node, args[0], args[1:])
+    if isinstance(args[0], NumberValue):
+        count = ev.integer(node, args[0], "the number of bytes")
+        ev.bounded(node, count, "bytes")
+        return bytes(max(count, 0))
+    found = [ev.integer(node, v, "a byte") for v in collect(ev, node, args[0])]
+    return bytes(found) if all(0 <= b < 256 for b in found) else ev.fail("F703", node, "bytes must be in range(0, 256)")
+
+
 def _set(*, frozen: bool) -> RecordReader:
     def builtin(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
+        if args and isinstance(args[0], Set):
+            return Set(set(args[0].items), frozen)  # whatever its order is
         return sets.made(ev, node, collect(ev, node, args[0]) if args else [], frozen=frozen)
 
     return builtin
@@ -171,8 +197,9 @@ _KINDS: Mapping[str, Callable[[Value], bool]] = {
     "builtins.float": lambda v: _is_number(float)(v) or (isinstance(v, TracedArray) and v.scalar and v.dtype == np.float64),
     "builtins.complex": lambda v: isinstance(v, Complex) or (isinstance(v, TracedArray) and v.scalar and v.dtype == np.complex128),
     "builtins.list": lambda v: isinstance(v, List), "builtins.tuple": lambda v: isinstance(v, tuple),
-    "builtins.dict": lambda v: isinstance(v, Dict), "builtins.str": lambda v: isinstance(v, str | Text),
-    "builtins.set": lambda v: isinstance(v, Set) and not v.frozen,
+    "builtins.dict": lambda v: isinstance(v, Dict), "builtins.bytes": lambda v: isinstance(v, bytes),
+    "builtins.str": lambda v: isinstance(v, str | Text),
+    "builtins.set": lambda v: isinstance(v, Set) and not v.frozen, "builtins.NoneType": lambda v: v is None,
     "builtins.frozenset": lambda v: isinstance(v, Set) and v.frozen, "builtins.object": lambda _: True,
     "numpy.ndarray": lambda v: isinstance(v, ForeignArray) or (isinstance(v, TracedArray) and not v.scalar),
 }  # fmt: skip
@@ -190,6 +217,7 @@ BUILTINS: Mapping[str, Builtin] = {
     "len": Builtin(_len, 1, 1),
     "list": Builtin(_sequence(List), 0, 1),
     "tuple": Builtin(_sequence(tuple), 0, 1),
+    "bytes": Builtin(_bytes, 0, 2),
     "set": Builtin(_set(frozen=False), 0, 1),
     "frozenset": Builtin(_set(frozen=True), 0, 1),
     "dict": Builtin(_dict, 0, 1, ("*",)),

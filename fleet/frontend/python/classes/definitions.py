@@ -7,15 +7,16 @@ import ast
 from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import CallFrame, Class, Descriptor, Library, SourceFunction, Value, words
+from fleet.frontend.reading.values import CallFrame, Class, Descriptor, Library, Partial, SourceFunction, Value, words
 
-_NO_BASE = frozenset({"builtins.object", "abc.ABC"})
+_NO_BASE = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
 _DESCRIPTORS = frozenset({"builtins.staticmethod", "builtins.classmethod", "builtins.property"})
-_ARITHMETIC = frozenset(f"__{r}{m}__" for m in objects.OPERATORS.values() for r in ("", "r"))
+_ARITHMETIC = frozenset(f"__{r}{m}__" for m in objects.OPERATORS.values() for r in ("", "r", "i"))
 _SPECIAL = frozenset(
     {
         *("__init__", "__call__", "__len__", "__bool__", "__getitem__", "__setitem__", "__iter__", "__contains__", "__repr__"),
-        *("__enter__", "__exit__"),
+        *("__enter__", "__exit__", "__hash__", "__next__", "__format__"),
+        *("__abs__", "__float__", "__int__", "__round__", "__index__", "__delitem__"),
         *("__str__", "__post_init__", "__slots__", "__doc__", "__module__", "__qualname__", "__annotations__"),
         *objects.UNARY.values(), *(m for pair in objects.COMPARISONS.values() for m in pair), *_ARITHMETIC,
     }
@@ -56,16 +57,15 @@ def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
         match base:
             case Library() if base.path in _NO_BASE:
                 continue
-            case Library(path="enum.Enum"):
+            case Library(path="enum.Enum" | "enum.IntEnum"):
                 kind.kind = "enum"
+                kind.numbers = base.path == "enum.IntEnum"
             case Library(path="typing.NamedTuple"):
                 kind.kind = "namedtuple"
             case Class() if kind.base is None:
                 kind.base = base
             case Class():
-                ev.fail(
-                    "F502", expression, f"`{node.name}` inherits from several classes, which is not supported", "keep one of them"
-                )
+                kind.others = (*kind.others, base)
             case _:
                 ev.fail(
                     "F502",
@@ -73,6 +73,10 @@ def _base(ev: Evaluator, node: ast.ClassDef, kind: Class) -> None:
                     f"a class that inherits from {words(base)} is not supported",
                     "inherit from classes of the file",
                 )
+    try:
+        kind.chain()
+    except ValueError as error:
+        ev.fail("F701", node, f"`{node.name}`: {error}", "name a class behind those that inherit from it")
     if kind.kind == "namedtuple" and len(node.bases) > 1:
         ev.fail("F502", node, "a NamedTuple that inherits from more is not supported", "use a dataclass")
 
@@ -100,6 +104,9 @@ def _last(node: ast.expr) -> str:
 def _decorate(ev: Evaluator, node: ast.ClassDef, kind: Class, decorator: ast.expr) -> None:
     call = decorator if isinstance(decorator, ast.Call) else None
     found = ev.expression(decorator if call is None else call.func)
+    if found == Library("functools.total_ordering") and call is None:
+        kind.totally = True
+        return
     if not isinstance(found, Library) or found.path != "dataclasses.dataclass" or (call is not None and call.args):
         ev.fail("F508", decorator, f"the class `{node.name}` is decorated by {words(found)}", "only dataclass is followed")
     options: dict[str, Value] = {}
@@ -111,6 +118,8 @@ def _decorate(ev: Evaluator, node: ast.ClassDef, kind: Class, decorator: ast.exp
 
 
 # ---- methods
+
+_WRAPPERS = ("functools.cache", "functools.lru_cache", "contextlib.contextmanager")
 
 
 def method(ev: Evaluator, node: ast.FunctionDef, kind: Class) -> Value:
@@ -137,5 +146,9 @@ def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: 
         return made
     if isinstance(found, Library) and found.path in _DESCRIPTORS and isinstance(made, SourceFunction):
         return Descriptor(found.path.removeprefix("builtins."), made)
-    hint = "followed are staticmethod, classmethod, property and its setter, abstractmethod"
+    if isinstance(found, Library) and found.path == "functools.cached_property" and isinstance(made, SourceFunction):
+        return Descriptor("cached_property", made)
+    if isinstance(found, SourceFunction | Partial) or (isinstance(found, Library) and found.path in _WRAPPERS):
+        return ev.call(ast.copy_location(ast.Call(decorator, [], []), decorator), found, [made], {})
+    hint = "followed are functions of the file, staticmethod, classmethod, property, its setter, abstractmethod and caches"
     return ev.fail("F508", decorator, f"`{node.name}` is decorated, which may change what it means", hint)

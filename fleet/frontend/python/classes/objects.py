@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from fleet.frontend.reading.values import (
     NamedTupleValue,
     NumberValue,
     ObjectInstance,
+    Partial,
     SourceFunction,
     Super,
     TracedArray,
@@ -70,8 +72,10 @@ def find(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue 
         case Class():
             return _of_class(owner, name)
         case Super():
-            behind = owner.behind.base
-            found = None if behind is None else behind.find(name)
+            kind = owner.owner if isinstance(owner.owner, Class) else kind_of(owner.owner)
+            order = list(owner.behind.chain() if kind is None else kind.chain())
+            behind = order[order.index(owner.behind) + 1 :] if owner.behind in order else []
+            found = next(((k, k.names[name]) for k in behind if name in k.names), None)
             if found is None:
                 return (BoundMethod(None, owner.owner),) if name == "__init__" else None
             if isinstance(owner.owner, Class) and not isinstance(found[1], Descriptor):
@@ -84,6 +88,11 @@ def find(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue 
     found = owner.kind.find(name)
     if found is not None and isinstance(found[1], Descriptor) and found[1].kind == "property":
         return (ev.call(_as_call(node), found[1].function, [owner], {}),)
+    if found is not None and isinstance(found[1], Descriptor) and found[1].kind == "cached_property":
+        held = owner.attributes if isinstance(owner, ObjectInstance) else {}
+        if name not in held:
+            held[name] = ev.call(_as_call(node), found[1].function, [owner], {})
+        return (held[name],)
     if isinstance(owner, NamedTupleValue):
         special = records.attribute(owner, name)
         if special is not None:
@@ -98,6 +107,8 @@ def find(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue 
 def _of_class(owner: Class, name: str) -> tuple[Value] | None:
     if name in ("__name__", "__qualname__"):
         return (owner.name,)
+    if name in ("__mro__", "__bases__"):
+        return ((*(owner.chain() if name == "__mro__" else owner.bases), Library("builtins.object")),)
     found = owner.find(name)
     if found is None:
         return records.class_attribute(owner, name)
@@ -117,6 +128,8 @@ def _bound(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value)
         case Descriptor():
             return ev.call(_as_call(node), value.function, [owner], {})
         case SourceFunction() | Initialiser():
+            return BoundMethod(value, owner)
+        case Partial() if value.binds:
             return BoundMethod(value, owner)
         case Library() if _is_method(value.path):
             what = f"`{name}` is {value.path} as an attribute of the class, which Python calls with the object as first argument"
@@ -160,6 +173,9 @@ def store(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value) 
             ev.bounded(node, len(owner.attributes), "an object")
         case Class():
             owner.names[name] = value
+        case SourceFunction():
+            owner.attributes[name] = value
+            ev.bounded(node, len(owner.attributes), "a function")
         case TracedArray():
             ev.fail("F504", node, f"assignment to `.{name}` of an array is not supported", "make a new array: reshape, astype")
         case _:
@@ -195,7 +211,8 @@ def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], k
     if kind.members and len(args) == 1 and not keywords:
         return enums.by_value(ev, node, kind, args[0])
     if kind.abstract and (missing := [n for k in kind.chain() for n in sorted(k.abstract) if (f := kind.find(n)) and f[0] is k]):
-        ev.fail("F701", node, f"`{kind.name}` is abstract: `{missing[0]}` is not defined", "define it in a class that inherits")
+        what = f"`{kind.name}` is abstract: `{missing[0]}` is not defined"
+        ev.refuse("F701", node, what, _abstract(kind.name, missing), "define it in a class that inherits")
     if any(k.kind == "namedtuple" for k in kind.chain()):
         return records.named(ev, node, kind, args, keywords)
     made = ObjectInstance(kind)
@@ -211,11 +228,22 @@ def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], k
     return made
 
 
+def _abstract(name: str, missing: Sequence[str]) -> Exception:
+    """What Python raises for an object of an abstract class."""
+    try:
+        type(name, (ABC,), {n: abstractmethod(lambda _: None) for n in missing})()
+    except TypeError as error:
+        return error
+    raise AssertionError(name)
+
+
 def call_bound(ev: Evaluator, node: ast.Call, method: BoundMethod, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """Calls a method with its object before the other arguments."""
     match method.function:
         case SourceFunction():
             return calls.inline(ev, node, method.function, [method.owner, *args], keywords)
+        case Partial():
+            return ev.call(node, method.function, [method.owner, *args], keywords)
         case Initialiser():
             return records.initialise(ev, node, method.function.kind, method.owner, args, keywords)
         case None:
@@ -285,6 +313,26 @@ def unary(ev: Evaluator, node: ast.UnaryOp, owner: Value) -> Value:
     return found[0] if found is not None else ev.fail("F408", node, f"{words(owner)} has no {UNARY[type(node.op)]}")
 
 
+def _total(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> tuple[Value] | None:
+    """A comparison out of another one and equality, as `functools.total_ordering` makes it."""
+    for given, method in (("less", "__lt__"), ("less_equal", "__le__"), ("greater", "__gt__"), ("greater_equal", "__ge__")):
+        answer = special(ev, node, lhs, method, rhs)
+        if answer is None:
+            continue
+        held = ev.truth(node, answer[0])
+        if given.split("_")[0] == op.split("_", maxsplit=1)[0]:  # the same direction, with or without equality
+            equal = ev.truth(node, (compared(ev, node, "equal", lhs, rhs) or (NumberValue(lhs is rhs),))[0])
+            return (NumberValue(held or equal if op.endswith("equal") else held and not equal),)
+        if given.endswith("equal") is not op.endswith("equal"):
+            return (NumberValue(not held),)
+        equal = ev.truth(node, (compared(ev, node, "equal", lhs, rhs) or (NumberValue(lhs is rhs),))[0])
+        return (NumberValue(not held or equal if op.endswith("equal") else not held and not equal),)
+    return None
+
+
+_SHORT = {"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"}
+
+
 def compared(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> tuple[Value] | None:
     """A comparison by the objects' methods; None if they lack them and Python compares identities."""
     if op == "not_equal":
@@ -303,4 +351,10 @@ def compared(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> 
             return found
     if op == "equal" or all(not isinstance(v, ObjectInstance) for v in (lhs, rhs)):
         return None
+    if left is not None and any(k.totally for k in left.chain()) and (total := _total(ev, node, op, lhs, rhs)) is not None:
+        return total
+    fields = records.compared(lhs, rhs) if left is not None and left.ordered else None
+    if fields is not None:
+        sides_of: list[Value] = [tuple(pair[i] for pair in fields) for i in (0, 1)]
+        return (ev.call(_as_call(node), Library(f"operator.{_SHORT[op]}"), sides_of, {}),)
     return ev.fail("F408", node, f"{words(lhs)} and {words(rhs)} have no order", f"define {first}")

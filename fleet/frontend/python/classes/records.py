@@ -52,16 +52,15 @@ def dataclass(ev: Evaluator, node: ast.ClassDef, place: ast.expr, kind: Class, o
         if name not in _OPTIONS:
             ev.fail("F506", place, f"dataclass with `{name}=` is not supported", f"its arguments are {', '.join(_OPTIONS)}")
     on = {name: ev.flag(place, value, name) for name, value in options.items()}
-    if on.get("order"):
-        ev.fail("F506", place, "dataclass with order=True is not supported", "compare the fields")
     if not on.get("init", True):
         ev.fail("F506", place, "dataclass with init=False is not supported", "write a plain class with __init__")
     kind.kind, kind.frozen, kind.compared = "dataclass", on.get("frozen", False), on.get("eq", True)
+    kind.ordered = on.get("order", False)
     bases = [k for k in kind.chain() if k is not kind and k.kind == "dataclass"]
     for other in bases:
         if other.frozen is not kind.frozen:
             ev.fail("F701", place, f"`{kind.name}` and `{other.name}`: a frozen dataclass inherits from frozen ones only")
-    kind.fields = dict(bases[0].fields) if bases else {}
+    kind.fields = {n: f for base in reversed(bases) for n, f in base.fields.items()}
     for name, statement in annotated(ev, node.body).items():
         kind.fields[name] = _field(ev, statement, kind, name, on.get("kw_only", False))
     defaulted = ""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+import codecs
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
 from fleet.frontend.arrays import foreign
+from fleet.frontend.python import generators
 from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.python.containers import collections, sets
 from fleet.frontend.python.flow import exceptions
@@ -15,6 +17,7 @@ from fleet.frontend.python.text import formats
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import from_key, key
+from fleet.frontend.reading.plain import known, value_of
 from fleet.frontend.reading.values import (
     Class,
     Dict,
@@ -34,6 +37,8 @@ from fleet.frontend.reading.values import (
     words,
 )
 
+_GENERIC = ("typing.", "collections.abc.", "builtins.list", "builtins.dict", "builtins.tuple", "builtins.set", "builtins.type",
+            "builtins.frozenset", "collections.deque", "collections.defaultdict", "numpy.typing.", "numpy.ndarray")  # fmt: skip
 _Method: TypeAlias = Callable[..., Value]
 """Of evaluator, call, owner and arguments; those of `_WITH_KEYWORDS` take keywords besides."""
 
@@ -47,16 +52,27 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Va
             return List(list(_within(ev, node, (*lhs.items, *rhs.items))))
         if isinstance(lhs, str) and isinstance(rhs, str):
             return _within(ev, node, lhs + rhs)
+        if isinstance(lhs, bytes) and isinstance(rhs, bytes):
+            return _within(ev, node, lhs + rhs)
     if op == "add" and isinstance(lhs, str | Text) and isinstance(rhs, str | Text):
         return Text([*(lhs.parts if isinstance(lhs, Text) else [lhs]), *(rhs.parts if isinstance(rhs, Text) else [rhs])])
     if op == "mod" and isinstance(lhs, str):
         return formats.percent(ev, node, lhs, rhs)
     if op == "mul":
         for value, times in ((lhs, rhs), (rhs, lhs)):
-            if isinstance(value, tuple | List | str) and isinstance(times, NumberValue) and isinstance(times.value, int):
-                return _repeated(ev, node, value, times.value)
+            if not isinstance(value, tuple | List | str | bytes) or not isinstance(times, NumberValue | TracedArray):
+                continue
+            of_text = isinstance(value, str | bytes)  # of a tuple or list NumPy makes an array
+            if isinstance(times, TracedArray) and not (of_text and not times.shape and times.dtype.kind in "iu"):
+                continue
+            if isinstance(count := ev.static(times), int):
+                return _repeated(ev, node, value, count)
+            if isinstance(times, NumberValue):
+                ev.unknown(node, f"{words(value)} repeated as often as only the run knows")
     if isinstance(lhs, Set) and isinstance(rhs, Set):
         return sets.binary(op, lhs, rhs)
+    if isinstance(lhs, Dict) and isinstance(rhs, Dict) and lhs.kind == rhs.kind == "Counter":
+        return collections.combined(ev, node, op, lhs, rhs)
     if op == "bit_or" and isinstance(lhs, Dict) and isinstance(rhs, Dict):
         return Dict(lhs.items | rhs.items)
     return None
@@ -67,7 +83,7 @@ def _within(ev: Evaluator, node: ast.expr, value: Any) -> Any:
     return value
 
 
-def _repeated(ev: Evaluator, node: ast.expr, value: tuple[Value, ...] | List | str, times: int) -> Value:
+def _repeated(ev: Evaluator, node: ast.expr, value: tuple[Value, ...] | List | str | bytes, times: int) -> Value:
     content = value.items if isinstance(value, List) else value
     ev.bounded(node, len(content) * max(times, 0), "a sequence")
     return List(list(value.items) * times) if isinstance(value, List) else value * times
@@ -75,6 +91,7 @@ def _repeated(ev: Evaluator, node: ast.expr, value: tuple[Value, ...] | List | s
 
 def compare(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> bool:
     """Comparison of values other than two numbers and arrays."""
+    lhs, rhs = ev.settled(lhs), ev.settled(rhs)
     if op in ("equal", "not_equal"):
         return _equal(ev, node, lhs, rhs) is (op == "equal")
     if isinstance(lhs, str) and isinstance(rhs, str):
@@ -129,6 +146,7 @@ def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
 
 def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
     """`value in owner`."""
+    owner, value = ev.settled(owner), ev.settled(value)
     if isinstance(owner, str):
         if not isinstance(value, str):
             ev.fail("F408", node, f"{words(value)} in a string")
@@ -137,6 +155,8 @@ def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
         found = objects.special(ev, node, owner, "__contains__", value)
         if found is not None:
             return ev.truth(node, found[0])
+    if isinstance(owner, bytes):
+        return value in owner if isinstance(value, bytes) else ev.integer(node, value, "a byte") in owner
     if isinstance(owner, Dict | Set):
         return key(ev, node, value) in owner.items
     if isinstance(owner, ForeignArray):
@@ -159,11 +179,12 @@ def _present(ev: Evaluator, node: ast.Subscript, owner: Dict, index: Value) -> A
 
 def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Value:
     """`owner[index]` of a container."""
+    owner = ev.settled(owner)
     match owner:
         case Dict():
             plain = key(ev, node.slice, index)
             return owner.items[plain] if plain in owner.items else collections.missing(ev, node, owner, plain)
-        case tuple() | List() | str() | RangeValue():
+        case tuple() | List() | str() | bytes() | RangeValue():
             content = owner.items if isinstance(owner, List) else owner.values if isinstance(owner, RangeValue) else owner
             if isinstance(index, Slice):
                 if isinstance(owner, List) and owner.kind == "deque":
@@ -176,13 +197,17 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
             return NumberValue(found) if isinstance(found, int) else found
         case Class() if owner.members:
             return enums.by_name(ev, node.slice, owner, index)
+        case Class() if index is not None and owner.find("__class_getitem__") is None and not owner.members:
+            return owner  # `Stack[int]`
+        case Library() if owner.path.startswith(_GENERIC):
+            return owner  # `list[int]`, `Callable[[float], float]`: a type's parameters change nothing
         case ObjectInstance() if (answer := objects.special(ev, node, owner, "__getitem__", index)) is not None:
             return answer[0]
         case _:
             return ev.fail("F408", node.value, f"{words(owner)} cannot be indexed")
 
 
-def _cut(owner: tuple[Value, ...] | List | str | RangeValue, part: slice) -> Value:
+def _cut(owner: tuple[Value, ...] | List | str | bytes | RangeValue, part: slice) -> Value:
     if isinstance(owner, List):
         return List(owner.items[part])
     return RangeValue(owner.values[part]) if isinstance(owner, RangeValue) else owner[part]
@@ -225,6 +250,8 @@ def remove(ev: Evaluator, node: ast.Subscript, owner: Value) -> None:
             del owner.items[index.plain]
         case List():
             del owner.items[_at(ev, node, owner, index)]
+        case ObjectInstance() if objects.special(ev, node, owner, "__delitem__", index) is not None:
+            pass
         case _:
             ev.fail("F408", node, f"{words(owner)} has no parts that can be deleted")
 
@@ -248,6 +275,15 @@ def _index(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Valu
         said = f"{args[0].value!r} is not in list"
         exceptions.throw(ev, "F704", node, what, exceptions.made(ev, "ValueError", said))
     return ev.fail("F704", node, what)
+
+
+def _remove(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Value:
+    for i, v in enumerate(owner.items):
+        if v is args[0] or _equal(ev, node, v, args[0]):
+            del owner.items[i]
+            return None
+    what = f"{words(args[0])} is not in {words(owner)}"
+    exceptions.throw(ev, "F704", node, what, exceptions.made(ev, "ValueError", f"{owner.kind}.remove(x): x not in {owner.kind}"))
 
 
 def _count(ev: Evaluator, node: ast.Call, owner: Any, args: list[Value]) -> Value:
@@ -319,10 +355,20 @@ def _setdefault(ev: Evaluator, node: ast.Call, owner: Dict, args: list[Value]) -
 
 
 def _update(ev: Evaluator, node: ast.Call, owner: Dict, args: list[Value]) -> Value:
-    if not isinstance(args[0], Dict):
-        ev.fail("F408", node, f"update by {words(args[0])}", "only dicts can be merged")
-    owner.items.update(args[0].items)
+    other = args[0] if isinstance(args[0], Dict) else ev.call(node, Library("builtins.dict"), args, {})
+    assert isinstance(other, Dict)
+    owner.items.update(other.items)
     return None
+
+
+def _popitem(ev: Evaluator, node: ast.Call, owner: Dict, args: list[Value]) -> Value:
+    if not owner.items:
+        said = "popitem(): dictionary is empty"
+        exceptions.throw(ev, "F704", node, said, exceptions.made(ev, "KeyError", said))
+    first = bool(args) and not ev.flag(node, args[0], "last")
+    plain = next(iter(owner.items)) if first else next(reversed(owner.items))
+    value = owner.items.pop(plain)
+    return from_key(ev, node, plain), value
 
 
 def _view(kind: str) -> _Method:
@@ -340,22 +386,54 @@ def _view(kind: str) -> _Method:
 
 def _text_method(name: str) -> _Method:
     def method(ev: Evaluator, node: ast.Call, owner: str, args: list[Value]) -> Value:
-        plain = [a.value if isinstance(a, NumberValue) else a for a in args]
-        if not all(isinstance(p, str | int | None) for p in plain):
-            ev.fail("F408", node, f"`.{name}` takes strings and integers here")
-        if name in ("center", "ljust", "rjust", "zfill") and isinstance(plain[0], int):
-            ev.bounded(node, plain[0], "a string")
-        if name == "replace":
-            ev.bounded(node, len(owner) * (1 + len(str(plain[1]))), "a string")
+        plain = [known(ev, node, a, f"an argument of `.{name}`") for a in args]
+        if name in ("center", "ljust", "rjust", "zfill", "expandtabs") and plain and isinstance(plain[0], int):
+            ev.bounded(node, plain[0] * (len(owner) if name == "expandtabs" else 1), "a string")
+        if name in ("replace", "translate"):
+            added = plain[0].values() if isinstance(plain[0], dict) else plain[1:]
+            ev.bounded(node, len(owner) * (1 + max((len(str(a)) for a in added), default=0)), "a string")
         try:
-            found = getattr(owner, name)(*plain)
-        except (TypeError, ValueError) as error:
-            ev.fail("F408", node, f"`.{name}`: {error}")
-        if isinstance(found, list):
-            return List([str(p) for p in found])  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
-        return NumberValue(found) if isinstance(found, bool | int) else found
+            return value_of(getattr(owner, name)(*plain))
+        except ValueError as error:
+            exceptions.throw(ev, "F704", node, f"`.{name}`: {error}", exceptions.made(ev, "ValueError", str(error)))
+        except TypeError as error:
+            return ev.fail("F408", node, f"`.{name}`: {error}")
 
     return method
+
+
+def encoded(ev: Evaluator, node: ast.Call, owner: str | bytes, args: Sequence[Value]) -> Value:
+    """`text.encode(...)` and `data.decode(...)`."""
+    coding = args[0] if args else "utf-8"
+    try:
+        if not isinstance(coding, str) or codecs.lookup(coding).name not in ("utf-8", "ascii", "iso8859-1"):
+            ev.fail("F408", node, f"the encoding {coding!r} is not supported", "use utf-8, ascii or latin-1")
+        return owner.encode(coding) if isinstance(owner, str) else owner.decode(coding)
+    except (ValueError, LookupError) as error:
+        return ev.fail("F703", node, str(error))
+
+
+def _encoded(ev: Evaluator, node: ast.Call, owner: str | bytes, args: list[Value]) -> Value:
+    return encoded(ev, node, owner, args)
+
+
+def _maketrans(ev: Evaluator, node: ast.Call, _owner: Value, args: list[Value]) -> Value:
+    """`str.maketrans(...)`: a dict of characters' numbers."""
+    plain = [known(ev, node, a, "an argument of maketrans") for a in args]
+    try:
+        return Dict({k: value_of(v) for k, v in str.maketrans(*plain).items()})
+    except (TypeError, ValueError) as error:
+        return ev.fail("F703", node, str(error))
+
+
+def _number_method(ev: Evaluator, node: ast.Call, owner: NumberValue, args: list[Value]) -> Value:
+    """A method of Python's numbers, of one that is known. SourceError F404 for one of the run."""
+    assert isinstance(node.func, ast.Attribute)
+    plain = known(ev, node, owner, f"the number whose `.{node.func.attr}` is asked for")
+    try:
+        return value_of(getattr(plain, node.func.attr)(*(known(ev, node, a, "an argument") for a in args)))
+    except (TypeError, ValueError, OverflowError) as error:
+        return ev.fail("F703", node, f"`.{node.func.attr}`: {error}")
 
 
 def _join(ev: Evaluator, node: ast.Call, owner: str, args: list[Value]) -> Value:
@@ -373,25 +451,69 @@ def _join(ev: Evaluator, node: ast.Call, owner: str, args: list[Value]) -> Value
     return found
 
 
+def _body(ev: Evaluator, node: ast.Call, owner: Lazy) -> generators.Yielding:
+    if not isinstance(owner.values, generators.Yielding):
+        ev.fail("F206", node, f"{words(owner)} takes nothing that is sent", "send to generators of the file")
+    return owner.values
+
+
+def _send(ev: Evaluator, node: ast.Call, owner: Lazy, args: list[Value]) -> Value:
+    return _body(ev, node, owner).send(node, args[0])
+
+
+def _close(ev: Evaluator, node: ast.Call, owner: Lazy, _args: list[Value]) -> Value:
+    _body(ev, node, owner).end()
+    return None
+
+
 _LIST: Mapping[str, tuple[_Method, int, int]] = {
     "append": (_append, 1, 1), "extend": (_extend, 1, 1), "insert": (_insert, 2, 2), "index": (_index, 1, 1),
-    "count": (_count, 1, 1), "pop": (_pop, 0, 1), "reverse": (_reverse, 0, 0), "copy": (_copy, 0, 0), "clear": (_clear, 0, 0),
+    "remove": (_remove, 1, 1), "count": (_count, 1, 1), "pop": (_pop, 0, 1), "reverse": (_reverse, 0, 0),
+    "copy": (_copy, 0, 0), "clear": (_clear, 0, 0),
     "sort": (_sort, 0, 0),
 }  # fmt: skip
 _DICT: Mapping[str, tuple[_Method, int, int]] = {
     "keys": (_view("keys"), 0, 0), "values": (_view("values"), 0, 0), "items": (_view("items"), 0, 0), "get": (_get, 1, 2),
     "pop": (_pop, 1, 2), "setdefault": (_setdefault, 1, 2), "update": (_update, 1, 1), "copy": (_copy, 0, 0),
-    "clear": (_clear, 0, 0),
+    "clear": (_clear, 0, 0), "popitem": (_popitem, 0, 1),
 }  # fmt: skip
+
+
+def _written(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> Value:
+    """`write(text)` of a StringIO, whose items are its lines."""
+    text = ev.settled(args[0])
+    if not isinstance(text, str):
+        ev.fail("F408", node, f"write of {words(text)} to a StringIO", "write text that is known from the source")
+    last = owner.items.pop() if owner.items and not str(owner.items[-1]).endswith("\n") else ""
+    owner.items += f"{last}{text}".splitlines(keepends=True)
+    ev.bounded(node, len(owner.items), "a text")
+    return NumberValue(len(text))
+
+
+def _whole_text(_ev: Evaluator, _node: ast.Call, owner: List, _args: list[Value]) -> Value:
+    return "".join(str(line) for line in owner.items)
+
+
+_STRINGIO: Mapping[str, tuple[_Method, int, int]] = {"write": (_written, 1, 1), "getvalue": (_whole_text, 0, 0)}
 _STR: Mapping[str, tuple[_Method, int, int]] = {
-    **{n: (_text_method(n), 0, 1) for n in ("strip", "lstrip", "rstrip", "split", "splitlines")},
-    **{n: (_text_method(n), 0, 0) for n in ["upper", "lower", "title", "capitalize", "swapcase"]},
-    **{n: (_text_method(n), 0, 0) for n in ["isdigit", "isalpha", "isalnum", "isspace", "isupper", "islower"]},
-    **{n: (_text_method(n), 1, 1) for n in ["startswith", "endswith", "find", "rfind", "count", "index"]},
-    **{n: (_text_method(n), 1, 1) for n in ["zfill", "removeprefix", "removesuffix", "partition"]},
+    **{n: (_text_method(n), 0, 1) for n in ("strip", "lstrip", "rstrip", "splitlines", "expandtabs")},
+    **{n: (_text_method(n), 0, 2) for n in ("split", "rsplit")},
+    **{n: (_text_method(n), 0, 0) for n in ("upper", "lower", "title", "capitalize", "swapcase", "casefold")},
+    **{n: (_text_method(n), 0, 0) for n in ("isdigit", "isalpha", "isalnum", "isspace", "isupper", "islower", "istitle")},
+    **{n: (_text_method(n), 0, 0) for n in ("isdecimal", "isnumeric", "isidentifier", "isascii", "isprintable")},
+    **{n: (_text_method(n), 1, 3) for n in ("startswith", "endswith", "find", "rfind", "count", "index", "rindex")},
+    **{n: (_text_method(n), 1, 1) for n in ("zfill", "removeprefix", "removesuffix", "partition", "rpartition", "translate")},
     **{n: (_text_method(n), 1, 2) for n in ("center", "ljust", "rjust")},
-    "replace": (_text_method("replace"), 2, 2), "join": (_join, 1, 1), "format": (formats.braces, 0, 0),
+    "replace": (_text_method("replace"), 2, 3), "join": (_join, 1, 1), "format": (formats.braces, 0, 0),
+    "encode": (_encoded, 0, 1), "maketrans": (_maketrans, 1, 3),
 }  # fmt: skip
+_BYTES: Mapping[str, tuple[_Method, int, int]] = {
+    **{n: (_text_method(n), 1, 3) for n in ("startswith", "endswith", "find", "count", "index")},
+    "hex": (_text_method("hex"), 0, 2), "decode": (_encoded, 0, 1),
+}  # fmt: skip
+_NUMBER: Mapping[str, tuple[_Method, int, int]] = dict.fromkeys(
+    ("bit_length", "bit_count", "is_integer", "as_integer_ratio", "conjugate", "hex"), (_number_method, 0, 0)
+)
 _WITH_KEYWORDS = (_sort, formats.braces)
 METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
     "list": _LIST,
@@ -400,8 +522,13 @@ METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
     "set": sets.METHODS,
     "deque": {**{n: m for n, m in _LIST.items() if n != "sort"}, **collections.DEQUE},
     "defaultdict": _DICT,
+    "OrderedDict": {**_DICT, **collections.ORDERED},
     "Counter": {**_DICT, **collections.COUNTER},
     "str": _STR,
+    "bytes": _BYTES,
+    "StringIO": _STRINGIO,
+    "numbervalue": _NUMBER,
+    "lazy": {"send": (_send, 1, 1), "close": (_close, 0, 0)},
 }
 """Type name -> method name -> (what it does, fewest arguments, most)."""
 
@@ -410,6 +537,20 @@ def _type(owner: Value) -> str:
     if isinstance(owner, NamedTupleValue):
         return "tuple"
     return owner.kind if isinstance(owner, List | Dict) else type(owner).__name__.lower()
+
+
+def kind_of(owner: Value) -> str:
+    """The name of a container's or text's type: "list"."""
+    return _type(owner)
+
+
+def has_unbound(path: str, name: str) -> bool:
+    """Whether a builtin type's method can be called with its object: `str.upper`."""
+    room, _, kind = path.partition(".")
+    return room == "builtins" and kind in _UNBOUND and (name in METHODS[kind] or (kind, name) == ("dict", "fromkeys"))
+
+
+_UNBOUND = frozenset({"str", "list", "dict", "set", "tuple", "bytes"})
 
 
 def methods(owner: Value) -> list[str]:
@@ -425,6 +566,8 @@ def has_method(owner: Value, name: str) -> bool:
 def call(ev: Evaluator, node: ast.Call, owner: Value, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
     """`owner.name(...)`."""
     method, fewest, most = METHODS[_type(owner)][name]
+    if keywords and name in ("popitem", "move_to_end") and set(keywords) == {"last"}:
+        args, keywords = [*args, keywords["last"]], {}
     if keywords and name == "update" and not args:
         args, keywords = [Dict(dict(keywords))], {}
     if method in _WITH_KEYWORDS:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import operator
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, TypeAlias
 
@@ -11,10 +13,10 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import from_key, key
 from fleet.frontend.reading.values import Dict, List, NumberValue, Value, words
 
-__all__ = ["COLLECTIONS", "COUNTER", "DEQUE", "call", "cut", "missing", "refuse"]
+__all__ = ["COLLECTIONS", "COUNTER", "DEQUE", "ORDERED", "call", "combined", "cut", "missing", "refuse"]
 
 _Method: TypeAlias = "Callable[[Evaluator, ast.Call, Any, list[Value]], Value]"
-COLLECTIONS = frozenset({"collections.deque", "collections.defaultdict", "collections.Counter"})
+COLLECTIONS = frozenset(f"collections.{n}" for n in ("deque", "defaultdict", "Counter", "OrderedDict"))
 """What is made here."""
 
 
@@ -32,10 +34,14 @@ def call(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywords: 
             other = ev.call(node, _dict_of(ev, node), args[1:], keywords)
             assert isinstance(other, Dict)
             return Dict(other.items, "defaultdict", args[0] if args else None)
-        case "collections.Counter" if len(args) <= 1 and not keywords:
+        case "collections.OrderedDict":
+            other = ev.call(node, _dict_of(ev, node), args, keywords)
+            assert isinstance(other, Dict)
+            return Dict(other.items, "OrderedDict")
+        case "collections.Counter" if len(args) <= 1:
             made = Dict({}, "Counter")
-            if args:
-                _count(ev, node, made, args[0], 1)
+            for other in (*args, Dict(dict(keywords))):
+                _count(ev, node, made, other, 1)
             return made
         case _:
             return ev.fail("F208", node, f"`{path}` with these arguments is not supported")
@@ -60,7 +66,7 @@ def missing(ev: Evaluator, node: ast.Subscript, owner: Dict, plain: Any) -> Valu
     """The value for a missing key: the default, or SourceError F704."""
     if owner.kind == "Counter":
         return NumberValue(0)
-    if owner.kind == "dict" or owner.default is None:
+    if owner.default is None:
         refuse(ev, node.slice, owner, plain)
     made = ev.call(ast.copy_location(ast.Call(node.value, [], []), node), owner.default, [], {})
     owner.items[plain] = made
@@ -116,6 +122,25 @@ DEQUE: Mapping[str, tuple[_Method, int, int]] = {
 """Methods of a deque in addition to a list's."""
 
 
+# ---- OrderedDict
+
+
+def _move_to_end(ev: Evaluator, node: ast.Call, owner: Dict, args: list[Value]) -> Value:
+    plain = key(ev, node, args[0])
+    if plain not in owner.items:
+        refuse(ev, node, owner, plain)
+    last = len(args) < 2 or ev.flag(node, args[1], "last")
+    value = owner.items.pop(plain)
+    rest = dict(owner.items)
+    owner.items.clear()
+    owner.items.update({**rest, plain: value} if last else {plain: value, **rest})
+    return None
+
+
+ORDERED: Mapping[str, tuple[_Method, int, int]] = {"move_to_end": (_move_to_end, 1, 2)}
+"""Methods of an OrderedDict in addition to a dict's."""
+
+
 # ---- Counter
 
 
@@ -127,11 +152,24 @@ def _count(ev: Evaluator, node: ast.Call, owner: Dict, value: Value, sign: int) 
         owner.items[plain] = NumberValue(_known(ev, node, owner.items.get(plain, NumberValue(0))) + sign * _known(ev, node, count))
 
 
-def _known(ev: Evaluator, node: ast.Call, value: Value) -> int:
+def _known(ev: Evaluator, node: ast.AST, value: Value) -> int:
     found = ev.static(value)
     return (
         found if isinstance(found, int) else ev.fail("F408", node, f"a count that is {words(value)}", "counts are known integers")
     )
+
+
+def combined(ev: Evaluator, node: ast.AST, op: str, lhs: Dict, rhs: Dict) -> Value:
+    """`lhs op rhs` of two Counters, with their counts above zero; None for operators that they lack."""
+    if op not in _COMBINED:
+        return None
+    a, b = (Counter({k: _known(ev, node, v) for k, v in side.items.items()}) for side in (lhs, rhs))
+    return Dict({k: NumberValue(v) for k, v in _COMBINED[op](a, b).items()}, "Counter")
+
+
+_COMBINED: Mapping[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add, "sub": operator.sub, "bit_and": operator.and_, "bit_or": operator.or_,
+}  # fmt: skip
 
 
 def _updated(sign: int) -> _Method:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from fleet.errors import SourceError
 from fleet.frontend.arrays import foreign
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import sets
+from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import check_order, from_key
 from fleet.frontend.reading.values import (
@@ -51,6 +53,7 @@ def collect(ev: Evaluator, node: ast.expr, value: Value, what: str = "a sequence
 
 
 def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
+    value = ev.settled(value)
     match value:
         case tuple():
             return iter(value)
@@ -71,7 +74,11 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
             return value.values
         case str():
             return iter(value)
+        case bytes():
+            return (NumberValue(byte) for byte in value)
         case ObjectInstance() if (found := objects.special(ev, node, value, "__iter__")) is not None:
+            if isinstance(found[0], ObjectInstance) and found[0].kind.find("__next__") is not None:
+                return _asked(ev, node, found[0])
             if not isinstance(found[0], Lazy):
                 ev.fail("F408", node, f"`__iter__` returns {words(found[0])}", "return iter(...) of a list")
             return found[0].values
@@ -81,6 +88,21 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
             return ev.domain.elements(ev, node, value)
         case _:
             return ev.fail("F408", node, f"{words(value)} cannot be iterated over")
+
+
+def _asked(ev: Evaluator, node: ast.expr, owner: ObjectInstance) -> Iterator[Value]:
+    """What `__next__` gives until it raises StopIteration."""
+    while True:
+        try:
+            with ev.caught():
+                found = objects.special(ev, node, owner, "__next__")
+        except SourceError as error:
+            raised = exceptions.thrown_by(ev, error)
+            if raised is None or not any(k.name == "StopIteration" for k in raised.kind.chain()):
+                raise
+            return
+        assert found is not None
+        yield found[0]
 
 
 def _live(value: List) -> Iterator[Value]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from fleet.frontend.python.operators import binary
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.values import Lazy, NumberValue, Value
 
 __all__ = ["ITERTOOLS", "call"]
@@ -82,6 +84,49 @@ def _pairwise(ev: Evaluator, node: ast.Call, args: Sequence[Value], _: Mapping[s
     return itertools.pairwise(ev.iterate(node, args[0]))
 
 
+def _groupby(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Iterator[Value]:
+    by = args[1] if len(args) > 1 else keywords.get("key")
+    group: list[Value] = []
+    last: Value = None
+    plain: Any = None
+    for value in ev.iterate(node, args[0]):
+        name = value if by is None else ev.call(node, by, [value], {})
+        if group and key(ev, node, name) != plain:
+            yield last, Lazy(iter(group), "group")
+            group = []
+        if not group:
+            last, plain = name, key(ev, node, name)
+        group.append(value)
+    if group:
+        yield last, Lazy(iter(group), "group")
+
+
+def _held(ev: Evaluator, node: ast.Call, function: Value, value: Value) -> bool:
+    return ev.truth(node, value if function is None else ev.call(node, function, [value], {}))
+
+
+def _takewhile(ev: Evaluator, node: ast.Call, args: Sequence[Value], _: Mapping[str, Value]) -> Iterator[Value]:
+    return itertools.takewhile(lambda v: _held(ev, node, args[0], v), ev.iterate(node, args[1]))
+
+
+def _dropwhile(ev: Evaluator, node: ast.Call, args: Sequence[Value], _: Mapping[str, Value]) -> Iterator[Value]:
+    return itertools.dropwhile(lambda v: _held(ev, node, args[0], v), ev.iterate(node, args[1]))
+
+
+def _filterfalse(ev: Evaluator, node: ast.Call, args: Sequence[Value], _: Mapping[str, Value]) -> Iterator[Value]:
+    return (v for v in ev.iterate(node, args[1]) if not _held(ev, node, args[0], v))
+
+
+def _compress(ev: Evaluator, node: ast.Call, args: Sequence[Value], _: Mapping[str, Value]) -> Iterator[Value]:
+    pairs = zip(ev.iterate(node, args[0]), ev.iterate(node, args[1]), strict=False)
+    return (v for v, chosen in pairs if _held(ev, node, None, chosen))
+
+
+def _tee(ev: Evaluator, node: ast.Call, args: Sequence[Value], _: Mapping[str, Value]) -> Iterator[Value]:
+    count = ev.integer(node, args[1], "the number of iterators") if len(args) > 1 else 2
+    return iter([Lazy(each, "itertools.tee") for each in itertools.tee(ev.iterate(node, args[0]), count)])
+
+
 def _starmap(ev: Evaluator, node: ast.Call, args: Sequence[Value], _: Mapping[str, Value]) -> Iterator[Value]:
     return (ev.call(node, args[0], ev.collect(node, row), {}) for row in ev.iterate(node, args[1]))
 
@@ -101,6 +146,12 @@ ITERTOOLS: Mapping[str, tuple[_Handler, int, int, tuple[str, ...]]] = {
     "itertools.cycle": (_cycle, 1, 1, ()),
     "itertools.pairwise": (_pairwise, 1, 1, ()),
     "itertools.starmap": (_starmap, 2, 2, ()),
+    "itertools.groupby": (_groupby, 1, 2, ("key",)),
+    "itertools.takewhile": (_takewhile, 2, 2, ()),
+    "itertools.dropwhile": (_dropwhile, 2, 2, ()),
+    "itertools.filterfalse": (_filterfalse, 2, 2, ()),
+    "itertools.compress": (_compress, 2, 2, ()),
+    "itertools.tee": (_tee, 1, 2, ()),
 }
 """Function -> (reader, least arguments, most arguments, keywords)."""
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.keys import check_order, from_key, key
-from fleet.frontend.reading.values import NumberValue, Set, Value, words
+from fleet.frontend.reading.keys import check_order, from_key, in_order, key
+from fleet.frontend.reading.values import NumberValue, ObjectInstance, Set, Value, words
 
 __all__ = ["METHODS", "binary", "compared", "elements", "made"]
 
@@ -40,7 +40,7 @@ def compared(op: str, lhs: Set, rhs: Set) -> bool:
 
 def elements(ev: Evaluator, node: ast.expr, value: Set) -> list[Value]:
     """The elements in the set's order."""
-    return [from_key(ev, node, p) for p in value.items]
+    return [from_key(ev, node, p) for p in in_order(value.items)]
 
 
 def _elements(ev: Evaluator, node: ast.Call, value: Value) -> set[Any]:
@@ -93,7 +93,9 @@ def _pop(ev: Evaluator, node: ast.Call, owner: Set, _args: list[Value]) -> Value
     check_order(ev, node, owner)
     if not owner.items:
         ev.fail("F704", node, "pop of an empty set")
-    return from_key(ev, node, owner.items.pop())
+    first = in_order(owner.items)[0] if any(isinstance(p, ObjectInstance) for p in owner.items) else owner.items.pop()
+    owner.items.discard(first)
+    return from_key(ev, node, first)
 
 
 def _check(ev: Evaluator, node: ast.Call, owner: Set) -> None:

@@ -6,9 +6,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from fleet.errors import SourceError
 from fleet.frontend.python.assignment import assign
 from fleet.frontend.python.classes import objects
-from fleet.frontend.python.flow.exceptions import Thrown
+from fleet.frontend.python.flow.exceptions import thrown_by
 from fleet.frontend.python.generators import Yielding
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
@@ -45,9 +46,13 @@ def _object(ev: Evaluator, item: ast.withitem, manager: ObjectInstance, body: Ca
     entered = objects.special(ev, place, manager, "__enter__")
     _bound(ev, item, None if entered is None else entered[0])
     try:
-        flow = _behind(ev, item, body())
-    except Thrown as error:
-        answer = objects.special(ev, place, manager, "__exit__", error.value.kind, error.value, None)
+        with ev.caught():
+            flow = _behind(ev, item, body())
+    except SourceError as error:
+        value = thrown_by(ev, error)
+        if value is None:
+            raise
+        answer = objects.special(ev, place, manager, "__exit__", value.kind, value, None)
         if answer is not None and ev.truth(place, answer[0]):
             return Flow()
         raise
@@ -63,9 +68,10 @@ def _generator(ev: Evaluator, item: ast.withitem, manager: Lazy, body: Callable[
         ev.fail("F703", item.context_expr, "the generator of this `with` gives nothing")
     _bound(ev, item, value)
     try:
-        flow = _behind(ev, item, body())
-    except Thrown as error:
-        if not isinstance(values, Yielding):
+        with ev.caught():
+            flow = _behind(ev, item, body())
+    except SourceError as error:
+        if not isinstance(values, Yielding) or thrown_by(ev, error) is None:
             raise
         values.throw(error)
         if any(True for _ in values):

@@ -17,7 +17,7 @@ from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import LINALG_ERROR, Evaluator
 from fleet.frontend.reading.values import Class, Library, NumberValue, ObjectInstance, Value
 
-__all__ = ["Thrown", "catchable", "is_exception", "lacks", "made", "matches", "raised", "said", "throw", "thrown_by"]
+__all__ = ["Thrown", "catchable", "exits", "is_exception", "lacks", "made", "matches", "raised", "said", "throw", "thrown_by"]
 
 _COMPUTED = (ArithmeticError, ValueError)
 """What Python's own functions raise of known numbers: the error of the front end has it as its context."""
@@ -107,11 +107,23 @@ def thrown_by(ev: Evaluator, error: SourceError) -> ObjectInstance | None:
     """The exception that Python raises for an error of reading; None if it may raise nothing, or it is unknown which."""
     if isinstance(error, Thrown):
         return error.value
-    cause = error.__context__
-    if error.code != "F703" or not isinstance(cause, _COMPUTED):
+    cause = error.__cause__
+    if cause is None and error.code == "F703" and isinstance(error.__context__, _COMPUTED):
+        cause = error.__context__
+    if cause is None:
         return None
     name = LINALG_ERROR if type(cause) is np.linalg.LinAlgError else type(cause).__name__
+    name = "ValueError" if isinstance(cause, np.exceptions.AxisError) else name
     return None if ev.exception_class(name) is None else made(ev, name, str(cause))
+
+
+def exits(ev: Evaluator, error: SourceError) -> bool:
+    """Whether it is what `sys.exit` raises, with a code of success: nothing, or 0."""
+    value = error.value if isinstance(error, Thrown) else None
+    if value is None or not any(k.name == "SystemExit" for k in value.kind.chain()):
+        return False
+    code = value.attributes.get("args", ())
+    return isinstance(code, tuple) and (not code or code[0] is None or ev.static(code[0]) == 0)
 
 
 # ---- catching

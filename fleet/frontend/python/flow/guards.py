@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from fleet.errors import ModelError, SourceError
 from fleet.frontend.python import calls
 from fleet.frontend.python.flow import contexts, exceptions
-from fleet.frontend.python.flow.exceptions import Thrown
 from fleet.frontend.python.names import LIBRARIES
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
@@ -93,10 +92,16 @@ def try_(ev: Evaluator, node: ast.Try) -> Flow:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             _check_import(ev, statement)
     try:
-        flow = _guarded(ev, node) if node.handlers else ev.block(node.body)
+        if node.handlers:
+            flow = _guarded(ev, node)
+        else:
+            with ev.caught():
+                flow = ev.block(node.body)
         if flow.flags and (node.orelse or node.finalbody):
             ev.fail("F511", node, "a `try` with `else` or `finally` that is left where the run decides", "leave behind it")
-    except Thrown:
+    except SourceError as error:
+        if exceptions.thrown_by(ev, error) is None:
+            raise
         last = ev.block(node.finalbody)
         if last.kind:
             return last

@@ -108,8 +108,8 @@ def _functions(value: Value) -> Iterator[SourceFunction]:
                 found = part.function if isinstance(part, Descriptor) else part
                 if isinstance(found, SourceFunction):
                     yield found
-            if value.base is not None:
-                yield from _functions(value.base)
+            for base in value.bases:
+                yield from _functions(base)
         case ObjectInstance():
             yield from _functions(value.kind)
         case _:

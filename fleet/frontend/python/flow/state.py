@@ -33,7 +33,7 @@ from fleet.ir.weights import Entry
 
 __all__ = ["FlowState", "HeldValue", "StateHolder", "contents", "fill", "put", "tensors_of"]
 
-StateHolder: TypeAlias = "CallFrame | List | Dict | Set | ObjectInstance | Class"
+StateHolder: TypeAlias = "CallFrame | List | Dict | Set | ObjectInstance | Class | SourceFunction"
 """What holds values that can be replaced."""
 
 
@@ -112,12 +112,12 @@ class FlowState:
             case CallFrame():
                 return [*self._hold(value), value.parent, value.receiver, value.method_of, value.body_of]
             case List() | Dict() | Set() | ObjectInstance() | Class():
-                more = [value.kind] if isinstance(value, ObjectInstance) else [value.base] if isinstance(value, Class) else []
+                more = [value.kind] if isinstance(value, ObjectInstance) else [*value.bases] if isinstance(value, Class) else []
                 return [*self._hold(value), *more]
             case tuple():
                 return list(value)
             case SourceFunction():
-                return [value.frame, value.owner, *value.defaults.values()]
+                return [*self._hold(value), value.frame, value.owner, *value.defaults.values()]
             case BoundMethod():
                 return [value.function, value.owner]
             case Method():
@@ -182,7 +182,7 @@ def contents(holder: StateHolder) -> dict[Any, Value]:
             return dict(holder.items)
         case Set():
             return dict.fromkeys(holder.items)
-        case ObjectInstance():
+        case ObjectInstance() | SourceFunction():
             return dict(holder.attributes)
         case Class():
             return dict(holder.names)
@@ -203,7 +203,7 @@ def fill(holder: StateHolder, content: Mapping[Any, Value]) -> None:
             held: dict[Any, Value] = holder.variables
         case Dict():
             held = holder.items
-        case ObjectInstance():
+        case ObjectInstance() | SourceFunction():
             held = holder.attributes
         case Class():
             held = holder.names

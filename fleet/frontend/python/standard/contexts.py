@@ -14,7 +14,7 @@ __all__ = ["CALLS"]
 def _decorated(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     if len(args) != 1 or keywords:
         ev.fail("F208", node, "contextmanager takes a function")
-    return Partial(Library("contextlib.contextmanager.entered"), (args[0],))
+    return Partial(Library("contextlib.contextmanager.entered"), (args[0],), binds=True)
 
 
 def _entered(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known, value_of
-from fleet.frontend.reading.values import List, Value, words
+from fleet.frontend.reading.values import Class, Library, List, ObjectInstance, Partial, Value, words
 
 __all__ = ["CALLS"]
 
@@ -16,6 +16,9 @@ _NUMBERS = (
     *("random", "randint", "uniform", "gauss", "normalvariate", "expovariate", "betavariate", "triangular", "randrange"),
     "getrandbits",
 )
+
+
+_SEQUENCES = ("choice", "choices", "sample", "shuffle")
 
 
 def _seed(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
@@ -38,6 +41,31 @@ def _generator(ev: Evaluator, node: ast.Call) -> random.Random:
     if ev.python_random is None:
         ev.fail("F507", node, "random without a seed gives other numbers on every run", "call random.seed(0) before")
     return ev.python_random
+
+
+def _made(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+    """`random.Random(seed)`: a generator of its own."""
+    seed = known(ev, node, args[0], "a seed") if len(args) == 1 and not keywords else None
+    if not isinstance(seed, int | str):
+        ev.fail("F507", node, "random.Random needs a seed", "give an integer: other numbers on every run cannot be compared")
+    made = ObjectInstance(Class("Random"))
+    made.kind.names |= {n: Partial(Library(f"random.Random.{n}"), (made,)) for n in (*_NUMBERS, *_SEQUENCES)}
+    ev.python_generators[made] = random.Random(seed)
+    return made
+
+
+def _own(call: Callable[..., Value]) -> Callable[..., Value]:
+    """A method of such a generator: the function, which draws from it."""
+
+    def run(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
+        assert isinstance(args[0], ObjectInstance)
+        shared, ev.python_random = ev.python_random, ev.python_generators[args[0]]
+        try:
+            return call(ev, node, args[1:], keywords)
+        finally:
+            ev.python_random = shared
+
+    return run
 
 
 def _number(name: str) -> Callable[..., Value]:
@@ -75,9 +103,13 @@ def _of_sequence(name: str) -> Callable[..., Value]:
     return run
 
 
+_DRAWS: Mapping[str, Callable[..., Value]] = {
+    **{n: _number(n) for n in _NUMBERS}, **{n: _of_sequence(n) for n in _SEQUENCES},
+}  # fmt: skip
 CALLS: Mapping[str, Callable[..., Value]] = {
     "random.seed": _seed,
-    **{f"random.{n}": _number(n) for n in _NUMBERS},
-    **{f"random.{n}": _of_sequence(n) for n in ("choice", "choices", "sample", "shuffle")},
+    "random.Random": _made,
+    **{f"random.{n}": call for n, call in _DRAWS.items()},
+    **{f"random.Random.{n}": _own(call) for n, call in _DRAWS.items()},
 }
 """Function -> what it does."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import string
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from fleet.frontend.python.standard import arguments, clock, contexts, copies, draws, text
-from fleet.frontend.reading.values import ForeignArray, NumberValue, Value
+from fleet.frontend.python.flow import exceptions
+from fleet.frontend.python.standard import arguments, clock, contexts, copies, draws, pure, text
+from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.values import ForeignArray, Library, NumberValue, Text, Value, words
 
 __all__ = ["CALLS", "CONSTANTS", "MODULES"]
 
@@ -19,21 +22,42 @@ def _nothing(*_given: object) -> Value:
     return None
 
 
+def _exit(ev: Evaluator, node: ast.Call, args: Sequence[Value], _keywords: Mapping[str, Value]) -> Value:
+    """`sys.exit(code)`: the exception that ends the program where nothing catches it."""
+    exceptions.throw(ev, "F701", node, "the source ends by sys.exit", exceptions.made(ev, "SystemExit", *args))
+
+
+def _write(ev: Evaluator, node: ast.Call, args: Sequence[Value], _keywords: Mapping[str, Value]) -> Value:
+    text = args[0] if len(args) == 1 else None
+    if not isinstance(text, str | Text):
+        ev.fail("F408", node, f"sys.stdout.write of {words(text)}", "it takes a text")
+    ev.call(node, Library("builtins.print"), [text], {"end": ""})
+    return NumberValue(len(text)) if isinstance(text, str) else None
+
+
 CALLS: Mapping[str, Callable[..., Value]] = {
     **arguments.CALLS,
     **clock.CALLS,
     **contexts.CALLS,
     **copies.CALLS,
     **draws.CALLS,
+    **pure.CALLS,
     **text.CALLS,
     "warnings.filterwarnings": _nothing,
     "warnings.simplefilter": _nothing,
+    "sys.exit": _exit,
+    "typing.TypeVar": lambda *_given: Library("typing.Any"),
+    "typing.cast": lambda _ev, _node, args, _keywords: args[1],
+    "sys.stdout.write": _write,
+    **dict.fromkeys(("sys.stderr.write", "sys.stdout.flush", "sys.stderr.flush"), _nothing),
 }
 """Function -> what it does, of the evaluator, the call, its arguments and its keywords."""
 _LETTERS = "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits punctuation whitespace printable"
 CONSTANTS: Mapping[str, Value] = {
     **{f"string.{n}": getattr(string, n) for n in _LETTERS.split()},
+    "typing.TYPE_CHECKING": NumberValue(False),
     "sys.maxsize": NumberValue(sys.maxsize),
+    **{f"sys.{n}": Library(f"sys.{n}") for n in ("stdout", "stderr")},
     "numpy.ma.masked": ForeignArray(np.ma.masked),
     "numpy.ma.nomask": NumberValue(False),
     "numpy.__version__": np.__version__,

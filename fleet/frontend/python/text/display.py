@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.keys import check_order
+from fleet.frontend.reading.keys import RecordKey, check_order, from_key, in_order
 from fleet.frontend.reading.values import (
     Class,
     Complex,
@@ -27,11 +28,14 @@ from fleet.frontend.reading.values import (
     ObjectInstance,
     RangeValue,
     Set,
+    Slice,
     SourceFunction,
     Text,
     TextPart,
     TracedArray,
     Value,
+    is_scalar_type,
+    number_behind,
     words,
 )
 
@@ -53,6 +57,8 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return [(value, "r" if quoted else "s", "") if value.symbolic else repr(value.value)]
         case Complex():
             return [repr(value.value)]
+        case bytes():
+            return [repr(value)]
         case ForeignArray():
             return [foreign.shown(ev, value, quoted=quoted)]
         case None:
@@ -70,11 +76,19 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return _of_dict(ev, value, node)
         case Set():
             check_order(ev, node or ev.module.tree, value)
+            if any(isinstance(p, RecordKey | ObjectInstance) for p in value.items):
+                place = expression_at(node or ev.module.tree.body[0])
+                inner = _joined(ev, [from_key(ev, place, p) for p in in_order(value.items)], node)
+                return ["frozenset({" if value.frozen else "{", *inner, "})" if value.frozen else "}"]
             return [repr(frozenset(value.items) if value.frozen else value.items)]
         case RangeValue():
             return [repr(value.values)]
+        case np.dtype() if is_scalar_type(value):
+            return [repr(value.type)]
         case np.dtype():
             return [repr(value) if quoted else str(value)]
+        case Slice():
+            return ["slice", *parts(ev, value.parts, node=node)]
         case Library() if value.path.startswith("builtins."):
             return [f"<class {value.path.removeprefix('builtins.')!r}>"]
         case _:
@@ -103,15 +117,30 @@ def _of_dict(ev: Evaluator, value: Dict, node: ast.AST | None) -> list[TextPart]
     found.append("}")
     if value.kind == "dict":
         return found
+    if value.kind == "OrderedDict":
+        return ["OrderedDict(", *(_pairs(ev, value, node) if _AS_PAIRS and pairs else found if pairs else []), ")"]
     if value.kind == "Counter":
         return ["Counter(", *(found if pairs else []), ")"]
     return ["defaultdict(", *parts(ev, value.default, quoted=True, node=node), ", ", *found, ")"]
+
+
+_AS_PAIRS = "[" in repr(OrderedDict(a=1))
+"""Whether this Python shows an OrderedDict as a list of pairs (before 3.12)."""
+
+
+def _pairs(ev: Evaluator, value: Dict, node: ast.AST | None) -> list[TextPart]:
+    shown: list[TextPart] = []
+    for i, (k, v) in enumerate(value.items.items()):
+        shown += [", " if i else "", "(", *_of_key(ev, k, node), ", ", *parts(ev, v, quoted=True, node=node), ")"]
+    return ["[", *shown, "]"]
 
 
 def _of_key(ev: Evaluator, plain: Any, node: ast.AST | None) -> list[TextPart]:
     if isinstance(plain, tuple):
         inner = [p for i, k in enumerate(plain) for p in ([", "] if i else []) + _of_key(ev, k, node)]  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
         return ["(", *inner, ",)" if len(plain) == 1 else ")"]  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(plain, RecordKey):
+        return parts(ev, plain.owner, quoted=True, node=node)
     if isinstance(plain, ObjectInstance | SourceFunction | Class):
         return parts(ev, plain, quoted=True, node=node)
     return [repr(plain)]
@@ -138,6 +167,8 @@ def _of_object(ev: Evaluator, value: ObjectInstance | NamedTupleValue, *, quoted
                 ev.fail("F408", place, f"`{method}` returns {words(said[0])}", "it must return a string")
             return parts(ev, said[0], node=node)
     member = enums.shown(value) if isinstance(value, ObjectInstance) else None
+    if member is not None and not quoted and number_behind(value) is not value:
+        return parts(ev, number_behind(value), node=node)
     if member is not None:
         return ["<", member[0], ": ", *parts(ev, member[1], quoted=True, node=node), ">"] if quoted else [member[0]]
     fields = records.shown(value)
@@ -193,6 +224,11 @@ def formatted(ev: Evaluator, node: ast.FormattedValue) -> list[TextPart]:
 
 def converted(ev: Evaluator, node: ast.AST, value: Value, conversion: str, spec: str) -> list[TextPart]:
     """A value as `format` shows it. conversion: "r", "s" or none; spec: as in an f-string. SourceError F408 for others."""
+    value = number_behind(ev.settled(value) if spec else value)
+    if isinstance(value, ObjectInstance) and not conversion:
+        said = objects.special(ev, expression_at(node), value, "__format__", spec)
+        if said is not None:
+            return parts(ev, said[0], node=node)
     if isinstance(value, TracedArray) or (isinstance(value, NumberValue) and value.symbolic):
         check_printed(ev, node, value)
         if spec and isinstance(value, TracedArray) and value.shape:
@@ -206,6 +242,9 @@ def converted(ev: Evaluator, node: ast.AST, value: Value, conversion: str, spec:
             ev.fail("F408", node, f"format {spec!r}: {error}")
         return [shown]
     shown_parts = parts(ev, value, quoted=conversion == "r", node=node)
+    plain = [p for p in shown_parts if isinstance(p, str)]
+    if spec and len(plain) == len(shown_parts) and (conversion or isinstance(value, np.dtype)):
+        return [format("".join(plain), spec)]
     if spec:
-        ev.fail("F408", node, f"{words(value)} takes no format {spec!r}")
+        ev.fail("F408", node, f"{words(value)} takes no format {spec!r}", "format its text: str(...)")
     return shown_parts

@@ -14,7 +14,7 @@ from fleet.frontend.reading.values import Dict, NumberValue, Text, TextPart, Tra
 __all__ = ["braces", "percent"]
 
 _PLACE = re.compile(r"%(?:\((?P<key>\w+)\))?(?P<flags>[-+ 0#]*)(?P<width>[0-9]*)(?:\.(?P<digits>[0-9]*))?(?P<kind>.)", re.DOTALL)
-_INTEGERS, _FLOATS = "diu", "eEfFgG"
+_INTEGERS, _FLOATS, _DIGITS = "diu", "eEfFgG", "xXo"
 
 
 def _made(ev: Evaluator, node: ast.AST, parts: Sequence[TextPart]) -> Value:
@@ -55,12 +55,13 @@ def percent(ev: Evaluator, node: ast.AST, text: str, given: Value) -> Value:
 
 def _placed(ev: Evaluator, node: ast.AST, place: re.Match[str], value: Value) -> list[TextPart]:
     kind, flags, width, digits = place["kind"], place["flags"], place["width"], place["digits"]
-    if kind not in "sr" + _INTEGERS + _FLOATS or "#" in flags or int(width or 0) > 999 or int(digits or 0) > 999:
+    if kind not in "sr" + _INTEGERS + _FLOATS + _DIGITS or "#" in flags or int(width or 0) > 999 or int(digits or 0) > 999:
         ev.fail("F503", node, f"the format {place[0]} is not supported", "use an f-string")
     left = "<" if "-" in flags else ">"
     if kind in "sr":
         precision = "" if digits is None else f".{digits or 0}"
         shown = _made(ev, node, display.parts(ev, value, quoted=kind == "r", node=node))
+        shown = ev.settled(shown) if width or precision else shown
         if isinstance(shown, str):
             return [format(shown, f"{left}{width}{precision}")]
         if len(pieces := shown.parts if isinstance(shown, Text) else []) == 1 and isinstance(pieces[0], tuple):
@@ -72,7 +73,7 @@ def _placed(ev: Evaluator, node: ast.AST, place: re.Match[str], value: Value) ->
     known = ev.static(value)
     if known is not None:
         return [place[0].replace(f"({place['key']})", "") % known]
-    if kind in _INTEGERS and (not whole or digits is not None):
+    if kind in _DIGITS or (kind in _INTEGERS and (not whole or digits is not None)):
         return _refused(ev, node, place)
     sign = "+" if "+" in flags else " " if " " in flags else ""
     fill = "0" if "0" in flags and "-" not in flags else ""
@@ -93,13 +94,19 @@ def braces(ev: Evaluator, node: ast.AST, text: str, args: Sequence[Value], keywo
         fields = list(Formatter().parse(text))
     except ValueError as error:
         ev.fail("F408", node, f"the format {text!r}: {error}")
-    for literal, field, spec, conversion in fields:
+    for literal, field, given_spec, conversion in fields:
+        spec = given_spec
         parts.append(literal)
         if field is None:
             continue
         name = field or str(count)
         count += not field
-        if not re.fullmatch(r"\w+", name) or "{" in (spec or "") or conversion == "a":
+        if spec and "{" in spec:
+            inner = spec.replace("{}", f"{{{count}}}")
+            count += spec.count("{}")
+            found = ev.settled(braces(ev, node, inner, args, keywords))
+            spec = found if isinstance(found, str) else ev.fail("F503", node, "a format that only the run knows is not supported")
+        if not re.fullmatch(r"\w+", name) or conversion == "a":
             ev.fail("F503", node, f"the field {name!r} of a format is not supported", "use an f-string")
         if name.isdigit():
             if int(name) >= len(args):

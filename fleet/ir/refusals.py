@@ -1,0 +1,34 @@
+"""What NumPy itself raises where an operation is refused: the exception that a `try` of a source may catch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from xdsl.ir import Attribute
+
+from fleet.ir.dialect import OPERATIONS
+from fleet.ir.types import is_tensor, numpy_dtype, shape_of
+
+__all__ = ["refusal"]
+
+_MOST = 1 << 20
+"""Elements of operands that are made to ask NumPy."""
+
+
+def refusal(name: str, types: Sequence[Attribute], attributes: Mapping[str, Any]) -> Exception | None:
+    """What NumPy raises for operands of these types; None if it takes them, or if it cannot be asked."""
+    shapes = [shape_of(t) if is_tensor(t) else () for t in types]
+    if any(n < 0 for shape in shapes for n in shape) or sum(map(math.prod, shapes)) > _MOST:
+        return None
+    record = OPERATIONS[name]
+    arrays = [np.zeros(shape, numpy_dtype(t)) for shape, t in zip(shapes, types, strict=True)]
+    try:
+        record.compute(arrays, record.completed(attributes, len(arrays)))
+    except (ValueError, IndexError) as error:
+        return error
+    except Exception:  # a rule of the IR alone
+        return None
+    return None

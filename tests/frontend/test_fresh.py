@@ -1,8 +1,8 @@
-"""Programs and one-liners written before anybody looked at the front end (`fresh`, then `unseen`, each with lines of its own): what
-is taken prints what CPython prints; what is refused says why.
+"""Programs and one-liners written before anybody looked at the front end (`fresh`, `unseen`, `blind`, then `blind_second`, each
+with lines of its own): what is taken prints what CPython prints; what is refused says why.
 
 They are not to be changed for the front end's sake: `docs/numpy.md` says how many were taken when they were new.
-A line of `fresh_lines.txt` or `unseen_lines.txt` is a script; `  #! CODE` behind it says that it is refused.
+A line of `fresh_lines.txt` and its like is a script; `  #! CODE` behind it says that it is refused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from fleet.frontend.source import load
 
 HERE = Path(__file__).parent
 DOCS = HERE.parents[1] / "docs" / "numpy.md"
-CORPORA = {name: (corpus(HERE / name), (HERE / f"{name}_lines.txt").read_text().splitlines()) for name in ("fresh", "unseen")}
+NAMES = ("fresh", "unseen", "blind", "blind_second")
+CORPORA = {name: (corpus(HERE / name), (HERE / f"{name}_lines.txt").read_text().splitlines()) for name in NAMES}
 PROGRAMS = [p for programs, _ in CORPORA.values() for p in programs]
 LINES = [line for _, lines in CORPORA.values() for line in lines]
 TAKEN = [p for p in PROGRAMS if not p.refused]

@@ -15,7 +15,7 @@ from fleet.frontend.python.builtins.order import ORDER
 from fleet.frontend.python.builtins.record import MANY, Builtin, RecordReader
 from fleet.frontend.python.builtins.reflection import REFLECTION
 from fleet.frontend.python.classes import objects
-from fleet.frontend.python.containers import builtin, sets
+from fleet.frontend.python.containers import builtin, sets, texts
 from fleet.frontend.python.containers.iterables import collect, iterate
 from fleet.frontend.python.operators import binary
 from fleet.frontend.python.text import display
@@ -104,7 +104,7 @@ def _bytes(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str
     if not args or isinstance(args[0], bytes):
         return b"" if not args else args[0]
     if isinstance(args[0], str) and len(args) > 1 and isinstance(args[1], str):
-        return builtin.encoded(ev, node, args[0], args[1:])
+        return texts.encoded(ev, node, args[0], args[1:])
     if isinstance(args[0], NumberValue):
         count = ev.integer(node, args[0], "the number of bytes")
         ev.bounded(node, count, "bytes")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from fleet.core.codec import MAY_BE_MISSING
+
 __all__ = ["CommitSpan", "DivergenceAccount", "FirstBeat", "OperandLink", "Replayed", "Tiles"]
 
 
@@ -32,7 +34,7 @@ class Replayed:
     seconds: float
     start: int | None = None
     end: int | None = None
-    younger: int | None = field(default=None, metadata={"may_be_missing": True})
+    younger: int | None = field(default=None, metadata=MAY_BE_MISSING)
 
 
 @dataclass(frozen=True)
@@ -123,5 +125,5 @@ class DivergenceAccount:
     near: tuple[CommitSpan, ...] = ()
     cut: bool = False
     """Whether the run ended at the divergence, so that no later commit was compared."""
-    counted_by: int | None = field(default=None, metadata={"may_be_missing": True})
+    counted_by: int | None = field(default=None, metadata=MAY_BE_MISSING)
     """The commit that accounts for a write which the divergent instruction made before its turn; None if that is its own commit."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fleet.compare.account import DivergenceAccount
+from fleet.core.codec import MAY_BE_MISSING
 
 __all__ = ["CommitRow", "Divergence", "ElementDifference"]
 
@@ -88,7 +89,7 @@ class Divergence:
     registers_named: Mapping[str, int] = field(default_factory=dict[str, int])
     inputs: tuple[str, ...] = ()
     disassembly: tuple[str, ...] = ()
-    account: DivergenceAccount | None = field(default=None, metadata={"may_be_missing": True})
+    account: DivergenceAccount | None = field(default=None, metadata=MAY_BE_MISSING)
 
     @property
     def commit(self) -> int | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from fleet.compare.ways import HigherPrecision, Ways
+from fleet.core.codec import MAY_BE_MISSING
 
 __all__ = ["BoundStats", "ErrorStats", "OperationRow", "ValueCounts", "Worst"]
 
@@ -140,8 +141,8 @@ class OperationRow:
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
     causes: Mapping[str, str] = field(default_factory=dict[str, str])
     own_bound: BoundStats | None = None
-    ways: Ways | None = field(default=None, metadata={"may_be_missing": True})
-    higher: HigherPrecision | None = field(default=None, metadata={"may_be_missing": True})
+    ways: Ways | None = field(default=None, metadata=MAY_BE_MISSING)
+    higher: HigherPrecision | None = field(default=None, metadata=MAY_BE_MISSING)
 
     @property
     def by_step(self) -> bool:

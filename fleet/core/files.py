@@ -1,4 +1,7 @@
-"""Files that are whole or absent: atomic writing, and a JSON file with its arrays beside it."""
+"""Files that are whole or absent: atomic writing, and dataclasses as JSON, alone or with arrays beside them.
+
+A stored form of another version is refused with both numbers; so is one with a part that does not fit (`fleet.core.codec`).
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,26 @@ import tempfile
 import zipfile
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
 from fleet.core.archives import check_archive
+from fleet.core.codec import Json, decode, encode_record, is_table
 from fleet.core.signals import uninterrupted
 from fleet.errors import FleetError, ModelError
 
-__all__ = ["check_writable", "load_pair", "npz_bytes", "read_npz", "save_pair", "write_atomically", "write_together"]
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+__all__ = [
+    "RecordFile", "RecordPair", "check_writable", "load_pair", "npz_bytes", "read_form", "read_npz", "read_table", "save_pair",
+    "write_atomically", "write_table", "write_together",
+]  # fmt: skip
+
+T = TypeVar("T", bound="DataclassInstance")
 
 _NO_SPACE = "free space or choose another folder; what was there is untouched"
 
@@ -55,7 +68,7 @@ def npz_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
     return buffer.getvalue()
 
 
-def read_npz(path: Path, sha256: str, *, recorded_in: str, hint: str) -> dict[str, np.ndarray]:
+def read_npz(path: Path, sha256: str, *, recorded_in: str, hint: str | None) -> dict[str, np.ndarray]:
     """Reads what `npz_bytes` made, after checking the checksum that `recorded_in` states. Raises ModelError."""
     try:
         data = path.read_bytes()
@@ -70,7 +83,7 @@ def read_npz(path: Path, sha256: str, *, recorded_in: str, hint: str) -> dict[st
 
 
 def save_pair(
-    folder: Path, name: str, header: Mapping[str, Any], table: Mapping[str, Any], arrays: Mapping[str, np.ndarray],
+    folder: Path, name: str, header: Mapping[str, Json], table: Mapping[str, Json], arrays: Mapping[str, np.ndarray],
     beside: Mapping[Path, str] | None = None,
 ) -> Path:  # fmt: skip
     """Writes `folder/name` (JSON) and its arrays. The JSON names the .npz and is renamed into place last.
@@ -170,20 +183,121 @@ def write_together(files: Mapping[Path, str]) -> None:
             Path(temporary).unlink(missing_ok=True)
 
 
-def load_pair(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The JSON table (without the keys that name the arrays) and the arrays. Raises ModelError."""
+def load_pair(
+    path: Path, *, name: str = "pair", hint: str | None = None, again: str | None = None
+) -> tuple[dict[str, Json], dict[str, np.ndarray]]:
+    """The JSON table (without the keys that name the arrays) and the arrays. Raises ModelError.
+
+    name: of what is stored, for messages; hint: where to look for one that is not here; again: what to do with damaged arrays.
+    """
     try:
-        value: Any = json.loads(path.read_text(encoding="utf-8"))
+        table: object = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        what = f"no result here ({error.strerror})"
-        raise ModelError(what, where=str(path), hint="give a folder that `fleet cosim` wrote") from error
+        raise ModelError(f"no {name} here ({error.strerror})", where=str(path), hint=hint) from error
     except ValueError as error:
         raise ModelError(f"not JSON ({error})", where=str(path)) from error
-    if not isinstance(value, dict):
-        raise ModelError("expected a table, the result of a co-simulation", where=str(path))
-    table = cast("dict[str, Any]", value)
-    name, sha256 = table.pop("arrays_file", None), table.pop("arrays_sha256", None)
-    if not isinstance(name, str) or Path(name).name != name:
+    if not is_table(table):
+        raise ModelError(f"expected a table, a stored {name}", where=str(path))
+    file, sha256 = table.pop("arrays_file", None), table.pop("arrays_sha256", None)
+    if not isinstance(file, str) or Path(file).name != file:
         raise ModelError("arrays_file: expected a file name without folders", where=str(path))
-    hint = "run the co-simulation again"
-    return table, read_npz(path.parent / name, str(sha256), recorded_in=path.name, hint=hint)
+    return table, read_npz(path.parent / file, str(sha256), recorded_in=path.name, hint=again)
+
+
+def read_table(path: Path, wrong: str, hint: str | None = None) -> dict[str, Json]:
+    """The table of a JSON file. wrong: what a file is that does not hold it ("not an account of coverage"). Raises ModelError."""
+    try:
+        value: object = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{wrong} ({error})", where=str(path), hint=hint) from error
+    if not is_table(value):
+        raise ModelError(f"{wrong} (it holds no table)", where=str(path), hint=hint)
+    return value
+
+
+def read_form(path: Path, form: int, wrong: str, hint: str | None = None) -> dict[str, Json]:
+    """Likewise, of a file whose key "form" is this version; without that key."""
+    table = read_table(path, wrong, hint)
+    if (found := table.pop("form", None)) != form:
+        raise ModelError(f"{wrong} of form {form} (found {found!r})", where=str(path), hint=hint)
+    return table
+
+
+def write_table(path: Path, table: Mapping[str, Json], indent: int | None = None) -> None:
+    """Write a table as JSON, whole or not at all. Raises FleetError."""
+    text = json.dumps(table, indent=indent, ensure_ascii=False, allow_nan=False)
+    write_atomically(path, f"{text}\n".encode(errors="replace"))
+
+
+@dataclass(frozen=True)
+class RecordFile(Generic[T]):
+    """How a dataclass is stored as one JSON file.
+
+    form: version; wrong: as in `read_table`; name: of the record in messages; hint: what to do with a file that cannot be read.
+    """
+
+    cls: type[T]
+    form: int
+    wrong: str
+    name: str
+    hint: str | None = None
+    indent: int | None = None
+
+    def save(self, path: Path, record: T) -> None:
+        """Write the file, whole or not at all. Raises FleetError."""
+        write_table(path, {"form": self.form, **encode_record(record)}, self.indent)
+
+    def load(self, path: Path) -> T:
+        """Read what `save` wrote. Raises ModelError for any other file."""
+        return decode(self.cls, read_form(path, self.form, self.wrong, self.hint), str(path), self.name)
+
+
+@dataclass(frozen=True)
+class RecordPair(Generic[T]):
+    """How a dataclass is stored as JSON with an .npz beside it (`fleet.core.files.save_pair`).
+
+    name: of the record in messages ("stream"). schema: version, or None for a cache that never meets another one; a reader refuses
+    any other. kind: a second key that must fit, or None. made_by: the command that writes such a folder. again: what to do with
+    a file that cannot be read.
+    """
+
+    cls: type[T]
+    name: str
+    schema: int | None
+    kind: str | None = None
+    made_by: str | None = None
+    again: str | None = None
+
+    def header(self) -> dict[str, Json]:
+        """The keys in front of the record."""
+        kind: dict[str, Json] = {} if self.kind is None else {"kind": self.kind}
+        return kind if self.schema is None else {"schema": self.schema, **kind}
+
+    def table(self, record: T) -> dict[str, Json]:
+        """The JSON table of a record, without its arrays."""
+        return {**self.header(), **encode_record(record)}
+
+    def record(self, value: object, where: str) -> T:
+        """Invert `table`. Raises ModelError if version, kind or a field does not fit."""
+        if not is_table(value):
+            raise ModelError(f"expected a table, a stored {self.name}", where=where)
+        table = dict(value)
+        for key, wanted in self.header().items():
+            if (found := table.pop(key, None)) != wanted:
+                raise ModelError(f"{self.name} has {key} {found!r}, this fleet reads {wanted!r}", where=where, hint=self.again)
+        return decode(self.cls, table, where, self.name)
+
+    def save(
+        self, path: Path, record: T, arrays: Mapping[str, np.ndarray], beside: Mapping[Path, str] | None = None
+    ) -> Path:  # fmt: skip
+        """Write the JSON and its arrays, and return the path. An old pair stays whole until the end. Raises FleetError.
+
+        beside: path -> text of files that are replaced together with the JSON, or not at all.
+        """
+        return save_pair(path.parent, path.name, self.header(), encode_record(record), arrays, beside)
+
+    def load(self, path: Path) -> tuple[T, dict[str, np.ndarray]]:
+        """Read what `save` wrote. Raises ModelError if it is not a complete pair."""
+        hint = None if self.made_by is None else f"give a folder that `{self.made_by}` wrote"
+        table, arrays = load_pair(path, name=self.name, hint=hint, again=self.again)
+        return self.record(table, str(path)), arrays

@@ -13,11 +13,13 @@ import os
 import stat
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from fleet.core.codec import decode, encode, is_table
 from fleet.core.notice import notice
+from fleet.errors import ModelError
 
 __all__ = [
     "MANIFEST",
@@ -66,6 +68,24 @@ class Manifest:
         raise BrokenSealError(f"{MANIFEST} does not list {name}")
 
 
+@dataclass(frozen=True)
+class _StoredFile:
+    """The stored form of `SealedFile`, by its name."""
+
+    sha256: str
+    size: int
+    executable: bool
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """The stored form of `Manifest`."""
+
+    format: int
+    key: str
+    files: Mapping[str, _StoredFile]
+
+
 def seal_folder(folder: Path, key: str) -> Manifest:
     """Write the manifest of every regular file below `folder` (links lead out of it and are left out). Raises OSError."""
     files: list[SealedFile] = []
@@ -75,8 +95,8 @@ def seal_folder(folder: Path, key: str) -> Manifest:
         if stat.S_ISREG(found.st_mode) and name != MANIFEST:
             files.append(SealedFile(name, _digest(path, found), found.st_size, bool(found.st_mode & stat.S_IXUSR)))
     manifest = Manifest(key, tuple(files))
-    table = {f.name: {"sha256": f.sha256, "size": f.size, "executable": f.executable} for f in files}
-    text = json.dumps({"format": _FORMAT, "key": key, "files": table}, indent=1)
+    stored = _Stored(_FORMAT, key, {f.name: _StoredFile(f.sha256, f.size, f.executable) for f in files})
+    text = json.dumps(encode(stored), indent=1)
     with (folder / MANIFEST).open("w", encoding="utf-8") as f:
         f.write(text)
         f.flush()
@@ -142,18 +162,18 @@ def _digest(path: Path, found: os.stat_result) -> str:
 
 def _load(folder: Path) -> Manifest:
     try:
-        value: Any = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        value: object = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BrokenSealError(f"it has no {MANIFEST}") from None
     except (OSError, ValueError) as error:
         raise BrokenSealError(f"{MANIFEST} cannot be read ({type(error).__name__})") from error
+    if is_table(value) and value.get("format") != _FORMAT:
+        raise BrokenSealError(f"{MANIFEST} has format {value.get('format')}, this fleet writes {_FORMAT}")
     try:
-        if value["format"] != _FORMAT:
-            raise BrokenSealError(f"{MANIFEST} has format {value['format']}, this fleet writes {_FORMAT}")
-        files = tuple(SealedFile(n, str(f["sha256"]), int(f["size"]), bool(f["executable"])) for n, f in value["files"].items())
-        return Manifest(str(value["key"]), files)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BrokenSealError(f"{MANIFEST} is garbled ({type(error).__name__})") from error
+        stored = decode(_Stored, value, MANIFEST)
+    except ModelError as error:
+        raise BrokenSealError(f"{MANIFEST} is garbled ({error.what})") from error
+    return Manifest(stored.key, tuple(SealedFile(n, f.sha256, f.size, f.executable) for n, f in stored.files.items()))
 
 
 def read_sealed(path: Path, key: str, what: str) -> bytes | None:

@@ -12,17 +12,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
 
 import numpy as np
 
 from fleet.compare.diverged import Divergence
 from fleet.compare.verdict import Kind, Verdict
-from fleet.core.codec import decode, encode
-from fleet.core.files import load_pair, save_pair
+from fleet.core.codec import MAY_BE_MISSING, NOT_STORED, Json
+from fleet.core.files import RecordPair
 from fleet.cosim.run_request import RunRequest
 from fleet.cosim.what_ran import DeviceFigures, Status
-from fleet.errors import ModelError
 
 __all__ = [
     "FILE",
@@ -92,13 +90,13 @@ class GenerationIdentity:
     description_hash: str | None
     device: DeviceFigures | None
     sampling: Mapping[str, float]
-    quantisation: Mapping[str, Any]
+    quantisation: Mapping[str, Json]
     tools: Mapping[str, str]
     memory: str
     seed: int
     date: str
     command: str
-    request: RunRequest | None = field(default=None, metadata={"may_be_missing": True})
+    request: RunRequest | None = field(default=None, metadata=MAY_BE_MISSING)
 
 
 @dataclass(frozen=True)
@@ -294,12 +292,14 @@ class GenerationResult:
     costs_position: int
     timeline: tuple[CommitTime, ...]
     traffic: tuple[TrafficRow, ...]
-    memory_plan: Mapping[str, Any]
+    memory_plan: Mapping[str, Json]
     quantisation: tuple[QuantisationChoiceRow, ...]
     divergence: Divergence | None
     verdict: Verdict
     reasons: tuple[str, ...]
-    arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray], compare=False, repr=False)
+    arrays: Mapping[str, np.ndarray] = field(
+        default_factory=dict[str, np.ndarray], compare=False, repr=False, metadata=NOT_STORED
+    )
 
     def engine(self, name: str) -> EngineFigures | None:
         """Return an engine's run; None if it was not requested."""
@@ -309,34 +309,27 @@ class GenerationResult:
         """Return a comparison by name ("rtl-vs-iss"), or None."""
         return next((c for c in self.comparisons if c.name == name), None)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return JSON values without the arrays; `schema` is the version."""
-        table = cast("dict[str, Any]", encode(replace(self, arrays={})))
-        del table["arrays"]
-        return {"schema": SCHEMA, **table}
+        return _STORED.table(self)
 
     @classmethod
-    def from_json(cls, value: Any, where: str = "<result>", arrays: Mapping[str, np.ndarray] | None = None) -> GenerationResult:
+    def from_json(cls, value: object, where: str = "<result>", arrays: Mapping[str, np.ndarray] | None = None) -> GenerationResult:
         """Invert `to_json`. Raises ModelError if the version or a field does not fit."""
-        if not isinstance(value, dict):
-            raise ModelError("expected a table, the result of a generation", where=where)
-        table = dict(cast("dict[str, Any]", value))
-        if (schema := table.pop("schema", None)) != SCHEMA:
-            raise ModelError(f"result has schema {schema!r}, this fleet reads {SCHEMA}", where=where, hint="generate again")
-        table["arrays"] = {}
-        return replace(decode(cls, table, where, "generation"), arrays=dict(arrays or {}))
+        return replace(_STORED.record(value, where), arrays=dict(arrays or {}))
 
     def save(self, folder: Path, beside: Mapping[Path, str] | None = None) -> Path:
         """Write `folder/generation.json` and its `.npz`; return the JSON's path. An old result stays whole until the end.
 
         beside: path -> text of files that are replaced together with the JSON, or not at all.
         """
-        table = self.to_json()
-        return save_pair(folder, FILE, {"schema": table.pop("schema")}, table, self.arrays, beside)
+        return _STORED.save(folder / FILE, self, self.arrays, beside)
 
     @classmethod
     def load(cls, path: Path) -> GenerationResult:
         """Read `generation.json` (or the folder that holds it). Raises ModelError if it is not a complete result."""
-        path = path / FILE if path.is_dir() else path
-        table, arrays = load_pair(path)
-        return cls.from_json(table, str(path), arrays)
+        result, arrays = _STORED.load(path / FILE if path.is_dir() else path)
+        return replace(result, arrays=arrays)
+
+
+_STORED = RecordPair(GenerationResult, "generation", SCHEMA, None, "fleet generate", "generate again")

@@ -17,9 +17,9 @@ from dataclasses import dataclass, fields
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, cast
 
 from fleet.core.cache import cache_root
+from fleet.core.codec import decode
 from fleet.core.files import write_atomically
 from fleet.core.version import __version__
 from fleet.errors import FleetError
@@ -184,6 +184,13 @@ def _files_hash(files: list[Path]) -> str:
     return h.hexdigest()
 
 
+@dataclass(frozen=True)
+class _KeptImports:
+    """What `_Known` keeps on disk."""
+
+    found: dict[str, Imports]
+
+
 class _Known:
     """Imports by the hash of a file's text and its reader's code, kept between processes: parsing them all takes a second."""
 
@@ -192,9 +199,8 @@ class _Known:
         self._found: dict[str, Imports] = {}
         self._used: dict[str, Imports] = {}
         self._reader = hashlib.sha256((_PACKAGE / "isa" / "closure.py").read_bytes()).digest()
-        with suppress(OSError, ValueError, TypeError, KeyError):
-            table = cast("dict[str, Any]", json.loads(self._path.read_text(encoding="utf-8")))
-            self._found = {key: tuple((str(m), tuple(map(str, names))) for m, names in rows) for key, rows in table.items()}
+        with suppress(OSError, ValueError, FleetError):
+            self._found = decode(_KeptImports, {"found": json.loads(self._path.read_text(encoding="utf-8"))}, str(self._path)).found
 
     def imports(self, text: bytes, package: str) -> Imports:
         key = hashlib.sha256(self._reader + package.encode() + b"\0" + text).hexdigest()

@@ -13,18 +13,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
 
 import numpy as np
 
 from fleet.compare.diverged import Divergence
 from fleet.compare.verdict import Comparison, NotCompared, TaskMetric, Verdict
-from fleet.core.codec import decode, encode
-from fleet.core.files import load_pair, save_pair
+from fleet.core.codec import NOT_STORED, Json
+from fleet.core.files import RecordPair
 from fleet.cosim.what_ran import DataProvenance, EngineRun, RunIdentity
-from fleet.errors import ExitCode, ModelError, heaviest
+from fleet.errors import ExitCode, heaviest
 
 __all__ = [
+    "RESULT",
     "ROUNDED",
     "SCHEMA",
     "CosimResult",
@@ -33,6 +33,9 @@ __all__ = [
 
 SCHEMA = 2
 """Version of the JSON form; a reader refuses any other."""
+
+RESULT = "result.json"
+"""Name of the JSON file in a result's folder."""
 
 ROUNDED = "vm-rounded"
 """Engine name of the rounded golden."""
@@ -66,7 +69,9 @@ class CosimResult:
     verdict: Verdict
     reasons: tuple[str, ...]
     divergence: Divergence | None
-    arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray], compare=False, repr=False)
+    arrays: Mapping[str, np.ndarray] = field(
+        default_factory=dict[str, np.ndarray], compare=False, repr=False, metadata=NOT_STORED
+    )
 
     @property
     def exit_code(self) -> ExitCode:
@@ -99,39 +104,30 @@ class CosimResult:
         """Return the task figure of an engine, or None."""
         return next((t for t in self.tasks if t.engine == engine), None)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return JSON values without the arrays; `schema` is the version."""
-        table = cast("dict[str, Any]", encode(replace(self, arrays={})))
-        del table["arrays"]
-        return {"schema": SCHEMA, **table}
+        return _STORED.table(self)
 
     @classmethod
-    def from_json(cls, value: Any, where: str = "<result>", arrays: Mapping[str, np.ndarray] | None = None) -> CosimResult:
+    def from_json(cls, value: object, where: str = "<result>", arrays: Mapping[str, np.ndarray] | None = None) -> CosimResult:
         """Invert `to_json`. Raises ModelError if the version or a field does not fit."""
-        if not isinstance(value, dict):
-            raise ModelError("expected a table, the result of a co-simulation", where=where)
-        table = dict(cast("dict[str, Any]", value))
-        if (schema := table.pop("schema", None)) != SCHEMA:
-            raise ModelError(
-                f"result has schema {schema!r}, this fleet reads {SCHEMA}", where=where, hint="run the co-simulation again"
-            )
-        table["arrays"] = {}
-        return replace(decode(cls, table, where, "result"), arrays=dict(arrays or {}))
+        return replace(_STORED.record(value, where), arrays=dict(arrays or {}))
 
     def save(self, folder: Path, beside: Mapping[Path, str] | None = None) -> Path:
         """Write `folder/result.json` and its `.npz`; return the JSON's path. An old result stays whole until the end.
 
         beside: path -> text of files (a report's) that are replaced together with the JSON, or not at all.
         """
-        table = self.to_json()
-        return save_pair(folder, "result.json", {"schema": table.pop("schema")}, table, self.arrays, beside)
+        return _STORED.save(folder / RESULT, self, self.arrays, beside)
 
     @classmethod
     def load(cls, path: Path) -> CosimResult:
         """Read `result.json` (or the folder that holds it). Raises ModelError if it is not a complete result."""
-        path = path / "result.json" if path.is_dir() else path
-        table, arrays = load_pair(path)
-        return cls.from_json(table, str(path), arrays)
+        result, arrays = _STORED.load(path / RESULT if path.is_dir() else path)
+        return replace(result, arrays=arrays)
+
+
+_STORED = RecordPair(CosimResult, "result", SCHEMA, None, "fleet cosim", "run the co-simulation again")
 
 
 def load_result(source: CosimResult | Path | str) -> CosimResult:

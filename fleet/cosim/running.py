@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
 
 import numpy as np
 
 from fleet.compare.memory_held import other_memory
+from fleet.core.codec import Json
 from fleet.core.plugins import blamed, raised_by_code, reason
 from fleet.cosim.evidence_held import without_evidence
 from fleet.cosim.what_ran import EngineRun
@@ -139,18 +139,20 @@ def _row(trace: Trace, name: str, required: bool, golden: Trace | None) -> Engin
         program_hash=trace.program_hash,
         description_hash=trace.description_hash,
         placement=dict(trace.placement),
-        meta=cast("dict[str, Any]", _plain(trace.meta)),
+        meta={str(k): _plain(v) for k, v in trace.meta.items()},
     )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Json:
     """Convert what an engine put into `meta` to JSON values: NumPy scalars become numbers, other objects their text."""
     if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in cast("Mapping[Any, Any]", value).items()}
+        table: Mapping[object, object] = value
+        return {str(k): _plain(v) for k, v in table.items()}
     if isinstance(value, list | tuple):
-        return [_plain(v) for v in cast("list[Any]", value)]
+        items: Sequence[object] = value
+        return [_plain(v) for v in items]
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, np.generic):
-        return value.item()
+        return _plain(value.item())
     return str(value)

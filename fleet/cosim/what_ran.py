@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+from fleet.core.codec import MAY_BE_MISSING, Json
 from fleet.cosim.identity import ContentHashes, Provenance
 from fleet.cosim.run_request import RunRequest
 
@@ -58,9 +59,9 @@ class RunIdentity:
     seed: int
     date: str
     command: str
-    content: ContentHashes | None = field(default=None, metadata={"may_be_missing": True})
-    provenance: Provenance | None = field(default=None, metadata={"may_be_missing": True})
-    request: RunRequest | None = field(default=None, metadata={"may_be_missing": True})
+    content: ContentHashes | None = field(default=None, metadata=MAY_BE_MISSING)
+    provenance: Provenance | None = field(default=None, metadata=MAY_BE_MISSING)
+    request: RunRequest | None = field(default=None, metadata=MAY_BE_MISSING)
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ class EngineRun:
     program_hash: str | None = None
     description_hash: str | None = None
     placement: Mapping[str, str] = field(default_factory=dict[str, str])
-    meta: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    exit_code: int | None = field(default=None, metadata={"may_be_missing": True})
+    meta: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    exit_code: int | None = field(default=None, metadata=MAY_BE_MISSING)
 
     @property
     def cut(self) -> str:

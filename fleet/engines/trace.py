@@ -12,14 +12,15 @@ import os
 import tempfile
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fleet.core.archives import check_archive
-from fleet.engines.evidence import Evidence, JobEvidence
+from fleet.core.codec import NOT_STORED, Json, decode, encode_record, is_list, is_table
+from fleet.engines.evidence import Evidence
 from fleet.errors import FleetError, ModelError
 
 CYCLE_CLASSES: tuple[str, ...] = ("compute", "weight_wait", "activation_wait", "write_back", "issue", "dependency")
@@ -81,8 +82,8 @@ class Trace:
 
     engine: str
     program_hash: str
-    outputs: dict[str, np.ndarray] = field(default_factory=dict)
-    tensors: dict[str, np.ndarray] = field(default_factory=dict)
+    outputs: dict[str, np.ndarray] = field(default_factory=dict[str, np.ndarray], metadata=NOT_STORED)
+    tensors: dict[str, np.ndarray] = field(default_factory=dict[str, np.ndarray], metadata=NOT_STORED)
     device: str | None = None
     description_hash: str | None = None
     commits: list[Commit] = field(default_factory=list)
@@ -99,9 +100,7 @@ class Trace:
 
         Raises FleetError where it cannot be written.
         """
-        header = asdict(self)
-        for key in ("outputs", "tensors"):
-            header[key] = list(header[key])
+        header = {**encode_record(self), "outputs": list(self.outputs), "tensors": list(self.tensors)}
         arrays = {f"o{i}": a for i, a in enumerate(self.outputs.values())}
         arrays |= {f"t{i}": a for i, a in enumerate(self.tensors.values())}
         arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
@@ -125,19 +124,19 @@ class Trace:
         try:
             check_archive(path, str(path))
             with np.load(path, allow_pickle=False) as z:
-                header: dict[str, Any] = json.loads(z["header"].tobytes())
-                outputs = {name: z[f"o{i}"] for i, name in enumerate(header.pop("outputs"))}
-                tensors = {name: z[f"t{i}"] for i, name in enumerate(header.pop("tensors"))}
-            commits: list[Commit] = []
-            for record in header.pop("commits"):
-                fields: dict[str, Any] = dict(record)
-                fields["ops"] = tuple(fields["ops"])
-                if fields["token_range"] is not None:
-                    fields["token_range"] = tuple(fields["token_range"])
-                commits.append(Commit(**fields))
-            evidence = header.pop("evidence")
-            jobs = tuple(JobEvidence(**job) for job in evidence["jobs"])
-            evidence = Evidence(evidence["kind"], jobs, evidence["cut"])
-            return cls(outputs=outputs, tensors=tensors, commits=commits, evidence=evidence, **header)
+                header: object = json.loads(z["header"].tobytes())
+                if not is_table(header):
+                    raise ValueError("its header is no table")
+                outputs = {name: z[f"o{i}"] for i, name in enumerate(_names(header, "outputs"))}
+                tensors = {name: z[f"t{i}"] for i, name in enumerate(_names(header, "tensors"))}
+            return replace(decode(cls, header, str(path), "trace"), outputs=outputs, tensors=tensors)
         except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
             raise ModelError(f"not a whole trace ({error})", where=str(path), hint="run it again") from error
+
+
+def _names(header: dict[str, Json], key: str) -> list[str]:
+    """Take the names of arrays out of a header. Raises ValueError."""
+    names = header.pop(key, None)
+    if not is_list(names):
+        raise ValueError(f"its {key} are not listed")
+    return [str(name) for name in names]

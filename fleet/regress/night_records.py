@@ -29,7 +29,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
-from fleet.core.codec import Json, decode, encode
+from fleet.core.codec import MAY_BE_MISSING, Json, decode, encode, encode_record
 from fleet.errors import FleetError, ModelError
 
 __all__ = [
@@ -168,7 +168,7 @@ class SessionHead:
     changed: bool
     host: str
     tools: Mapping[str, str] = field(default_factory=dict[str, str])
-    arguments: tuple[str, ...] | None = field(default=None, metadata={"may_be_missing": True})
+    arguments: tuple[str, ...] | None = field(default=None, metadata=MAY_BE_MISSING)
 
 
 @dataclass(frozen=True)
@@ -293,7 +293,7 @@ class Writer:
 
     def write(self, event: Event) -> RecordLocation:
         """Append one line, flush it to the disk, and return its place. Raises FleetError if it cannot be written."""
-        values = event.to_json() if isinstance(event, NightRecord) else encode(event)
+        values = event.to_json() if isinstance(event, NightRecord) else encode_record(event)
         line = json.dumps({"type": _TYPES[type(event)], **values}, separators=(",", ":"), allow_nan=False) + "\n"
         data = line.encode(errors="replace")
         place = RecordLocation(str(self.path.absolute()), self._size)

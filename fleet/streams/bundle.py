@@ -12,14 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal
 
 import numpy as np
 
 from fleet.compare.diverged import Divergence
 from fleet.compare.signature import FailureSignature
-from fleet.core.codec import decode, encode
-from fleet.core.files import load_pair, save_pair
+from fleet.core.codec import is_table
+from fleet.core.files import RecordPair
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.registry import description_hash, find_device, interface_hash
 from fleet.isa.resolved import begun_state, resolved
@@ -123,6 +123,9 @@ class Bundle:
         )
 
 
+_STORED = RecordPair(Bundle, "stream", SCHEMA, "stream", again="make it again")
+
+
 def _hash(instruction_set: InstructionSet, device: Device, expect: Expect | None) -> str:
     return (description_hash if expect is None else interface_hash)(instruction_set, device)
 
@@ -175,18 +178,14 @@ def save_bundle(
         classes=case.classes,
     )  # fmt: skip
     arrays = {f"block{i}": d for i, (d, c) in enumerate(zip(data, constants, strict=True)) if c is None}
-    return save_pair(folder, NAME, {"schema": SCHEMA, "kind": "stream"}, cast("dict[str, Any]", encode(bundle)), arrays)
+    return _STORED.save(folder / NAME, bundle, arrays)
 
 
 def load_bundle(path: Path) -> tuple[Bundle, dict[str, np.ndarray]]:
     """Read `stream.json` (or the folder that holds it). Raises ModelError if it is not a complete bundle."""
     path = path / NAME if path.is_dir() else path
     check_extent(path)
-    table, arrays = load_pair(path)
-    if (schema := table.pop("schema", None)) != SCHEMA or table.pop("kind", None) != "stream":
-        hint = "make it again" if schema == 1 else None
-        raise ModelError(f"no stream of schema {SCHEMA} (found {schema!r})", where=str(path), hint=hint)
-    bundle = decode(Bundle, table, str(path), "stream")
+    bundle, arrays = _STORED.load(path)
     for i, b in enumerate(bundle.places):
         array = arrays.get(f"block{i}", np.zeros(0))
         if b.constant is None and (array.dtype != np.uint8 or array.ndim != 1 or array.size != b.size):
@@ -203,8 +202,8 @@ def check_extent(path: Path) -> None:
     try:
         if path.stat().st_size > _MOST_JSON:
             raise ModelError(f"more than {_MOST_JSON:,} bytes of JSON", where=str(path))
-        table: Any = json.loads(path.read_text(encoding="utf-8"))
-        name = cast("dict[str, Any]", table).get("arrays_file") if isinstance(table, dict) else None
+        table: object = json.loads(path.read_text(encoding="utf-8"))
+        name = table.get("arrays_file") if is_table(table) else None
         if isinstance(name, str) and Path(name).name == name:
             with zipfile.ZipFile(path.parent / name) as z:
                 size = sum(entry.file_size for entry in z.infolist())

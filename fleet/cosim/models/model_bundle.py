@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
 
 import numpy as np
 
 from fleet.compare.signature import FailureSignature
-from fleet.core.codec import decode, encode
+from fleet.core.codec import Json
 from fleet.core.file_kinds import MODEL_BUNDLE as MODEL
-from fleet.core.files import load_pair, save_pair
+from fleet.core.files import RecordPair
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.program import Program
 from fleet.ir.text import parse_ir, print_ir
@@ -28,7 +27,6 @@ __all__ = ["MODEL", "ModelBundle", "load_model_bundle", "save_model_bundle"]
 
 TEXT = "model.mlir"
 _MOST_TEXT = 16 << 20
-_SCHEMA = 1
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class ModelBundle:
     device: str | None
     memory: str
     seed: int
-    lowering: Mapping[str, Any]
+    lowering: Mapping[str, Json]
     weights: tuple[str, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -64,6 +62,9 @@ class ModelBundle:
             raise DeviceError(what, where=where, hint=f"make it again with `fleet stream renew {where}`")
 
 
+_STORED = RecordPair(ModelBundle, "model", 1, "model")
+
+
 def save_model_bundle(folder: Path, bundle: ModelBundle, program: Program, inputs: Mapping[str, np.ndarray]) -> Path:
     """Write `folder/model.json`, its IR and its arrays; return the JSON's path. Hash, names and outputs are filled in."""
     made_for = description_hash(*find_device(bundle.device)) if bundle.device else ""
@@ -71,19 +72,14 @@ def save_model_bundle(folder: Path, bundle: ModelBundle, program: Program, input
     names = tuple(a.name for a in program.inputs)
     whole = replace(bundle, description_hash=made_for, weights=tuple(weights), inputs=names, outputs=program.outputs)
     arrays = {**{f"weight:{k}": v for k, v in weights.items()}, **{f"input:{k}": inputs[k] for k in whole.inputs}}
-    header = {"schema": _SCHEMA, "kind": "model"}
-    table = cast("dict[str, Any]", encode(whole))
-    return save_pair(folder, MODEL, header, table, arrays, beside={folder / TEXT: print_ir(program.module)})
+    return _STORED.save(folder / MODEL, whole, arrays, beside={folder / TEXT: print_ir(program.module)})
 
 
 def load_model_bundle(path: Path) -> tuple[ModelBundle, Program, dict[str, np.ndarray]]:
     """Return the bundle, its program and inputs. Raises ModelError if a part is missing or does not fit."""
     path = path / MODEL if path.is_dir() else path
     check_extent(path)
-    table, arrays = load_pair(path)
-    if (schema := table.pop("schema", None)) != _SCHEMA or table.pop("kind", None) != "model":
-        raise ModelError(f"no model of schema {_SCHEMA} (found {schema!r})", where=str(path))
-    bundle = decode(ModelBundle, table, str(path), "model")
+    bundle, arrays = _STORED.load(path)
     text = path.parent / TEXT
     try:
         if text.stat().st_size > _MOST_TEXT:

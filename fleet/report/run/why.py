@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
 from fleet.adopt.record import RECORD, ReplayRecord
 from fleet.compare.account import DivergenceAccount
 from fleet.compare.diverged import Divergence
+from fleet.core.codec import is_table
 from fleet.cosim.generation import FILE as GENERATION
 from fleet.cosim.generation import GenerationResult
 from fleet.cosim.result import CosimResult
@@ -111,14 +111,13 @@ def _passed(path: Path) -> str:
 
 def _fuzzed(path: Path) -> str:
     """Describe the stored state of a run of random programs; "" for another file, or if one of them failed."""
-    table: Any = json.loads(path.read_text(encoding="utf-8"))
-    if not isinstance(table, dict):
+    table: object = json.loads(path.read_text(encoding="utf-8"))
+    if not is_table(table) or not {"device", "seed", "programs", "executed", "refused", "failures"} <= table.keys():
         return ""
-    state = cast("dict[str, Any]", table)
-    if not {"device", "seed", "programs", "executed", "refused", "failures"} <= state.keys() or state["failures"]:
+    if table["failures"] or not table["programs"]:
         return ""
-    count = f"{state['programs']} programs with {state['executed']} instructions executed and {state['refused']} refused"
-    return f"fleet isa fuzz on {state['device']}, seed {state['seed']}: {count}" if state["programs"] else ""
+    count = f"{table['programs']} programs with {table['executed']} instructions executed and {table['refused']} refused"
+    return f"fleet isa fuzz on {table['device']}, seed {table['seed']}: {count}"
 
 
 def _stored(*folders: Path) -> Iterator[Path]:

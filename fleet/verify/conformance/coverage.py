@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
 
-from fleet.core.codec import decode, encode
-from fleet.core.files import write_atomically
-from fleet.errors import ModelError
+from fleet.core.files import RecordFile
 from fleet.isa.codec import description_of
 from fleet.isa.conformance import value_class
 from fleet.isa.registry import find_device
@@ -21,8 +17,6 @@ from fleet.sdk.dram import dram
 from fleet.streams.case import StreamCase, StreamOutcome
 
 __all__ = ["ConformanceCoverage", "CostPoint", "Failed", "InstructionAccount", "MeanPoint", "SettingAccount", "refresh_slacks"]
-
-_FORM = 2
 
 
 @dataclass
@@ -230,19 +224,15 @@ class ConformanceCoverage:
 
     def save(self, path: Path) -> None:
         """Write JSON atomically. Raises FleetError."""
-        table = {"form": _FORM, **cast("dict[str, Any]", encode(self))}
-        write_atomically(path, (json.dumps(table, indent=1, allow_nan=False) + "\n").encode())
+        _STORED.save(path, self)
 
     @classmethod
     def load(cls, path: Path) -> ConformanceCoverage:
         """Read what `save` wrote. Raises ModelError for any other file."""
-        try:
-            table: Any = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise ModelError(f"not an account of conformance ({error})", where=str(path)) from error
-        if not isinstance(table, dict) or cast("dict[str, Any]", table).pop("form", None) != _FORM:
-            raise ModelError(f"not an account of form {_FORM}", where=str(path))
-        return decode(cls, table, str(path), "account")
+        return _STORED.load(path)
+
+
+_STORED = RecordFile(ConformanceCoverage, 2, "not an account of conformance", "account", indent=1)
 
 
 def _count(counts: dict[str, int], key: str) -> None:

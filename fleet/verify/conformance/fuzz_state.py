@@ -9,20 +9,19 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
 
-from fleet.core.codec import decode
-from fleet.core.files import write_atomically
+from fleet.core.codec import decode, encode_record
+from fleet.core.files import read_form, write_table
 from fleet.errors import FleetError, ModelError
 from fleet.isa.registry import description_hash, find_device
 
 __all__ = ["Journal", "RanProgram", "StreamFuzzState", "load_state", "state_file"]
 
 _FORM = 3
-_AGAIN = "remove it to begin again"
+_NONE, _AGAIN = "no state of a fuzz run", "remove it to begin again"
 
 
 @dataclass(frozen=True)
@@ -113,17 +112,15 @@ def load_state(path: Path, device: str, seed: int) -> StreamFuzzState:
     now = description_hash(instruction_set, chip)
     state = StreamFuzzState(device, seed, now)
     if path.exists():
+        table = read_form(path, _FORM, _NONE, _AGAIN)
+        stored = str(table.get("description_hash"))
+        if stored != now:
+            what = f"made for description {stored[:16]}, {device} has {now[:16]}"
+            raise ModelError(what, where=f"{path}:1", hint=_AGAIN)
         try:
-            table: Any = json.loads(path.read_text(encoding="utf-8"))
-            if not isinstance(table, dict) or cast("dict[str, Any]", table).pop("form", None) != _FORM:
-                raise ValueError(f"not of form {_FORM}")
-            stored = str(cast("dict[str, Any]", table).get("description_hash"))
-            if stored != now:
-                what = f"made for description {stored[:16]}, {device} has {now[:16]}"
-                raise ModelError(what, where=f"{path}:1", hint=_AGAIN)
             state = _checked(decode(StreamFuzzState, table, str(path), "state"), device, seed)
-        except (OSError, ValueError) as error:
-            raise ModelError(f"no state of a fuzz run ({error})", where=str(path), hint=_AGAIN) from error
+        except ValueError as error:
+            raise ModelError(f"{_NONE} ({error})", where=str(path), hint=_AGAIN) from error
     _replay(state, _journal_file(path))
     return state
 
@@ -152,22 +149,36 @@ def _replay(state: StreamFuzzState, path: Path) -> None:
         return
     elapsed = 0.0
     for number, line in enumerate(lines[:-1], 2):
+        where = f"{path}:{number}"
         try:
-            ran, at = _read(line)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ModelError(f"no line of a fuzz run's journal ({error})", where=f"{path}:{number}", hint="remove it") from error
+            ran, at = _read(line, where)
+        except (ValueError, ModelError) as error:
+            what = error.what if isinstance(error, ModelError) else error
+            raise ModelError(f"no line of a fuzz run's journal ({what})", where=where, hint="remove it") from error
         if not state.was_run(ran.number):
             elapsed = at
         state.add(ran)
     state.seconds += elapsed
 
 
-def _read(line: str) -> tuple[RanProgram, float]:
-    table: Any = json.loads(line)
-    ran = RanProgram(*(int(table[k]) for k in ("n", "e", "r", "b")), failure=str(table["f"]), left_out=str(table["o"]))
-    if ran.number < 0 or (ran.failure and _number(ran.failure) != ran.number):
-        raise ValueError(f"program {ran.number}, failure '{ran.failure:.40}'")
-    return ran, float(table["t"])
+@dataclass(frozen=True)
+class _JournalLine:
+    """The stored form of `RanProgram`: number, executed, refused, bytes, failure, left out; t: seconds since the run began."""
+
+    n: int
+    e: int
+    r: int
+    b: int
+    f: str
+    o: str
+    t: float
+
+
+def _read(line: str, where: str) -> tuple[RanProgram, float]:
+    row = decode(_JournalLine, json.loads(line), where, "line")
+    if row.n < 0 or (row.f and _number(row.f) != row.n):
+        raise ValueError(f"program {row.n}, failure '{row.f:.40}'")
+    return RanProgram(row.n, row.e, row.r, row.b, failure=row.f, left_out=row.o), row.t
 
 
 class Journal:
@@ -197,13 +208,13 @@ class Journal:
     def add(self, ran: RanProgram) -> None:
         """Count a program and write its line. `state.seconds` must be up to date."""
         self._state.add(ran)
-        line = {"n": ran.number, "e": ran.executed, "r": ran.refused, "b": ran.bytes, "f": ran.failure, "o": ran.left_out}
-        print(json.dumps({**line, "t": round(self._state.seconds - self._before, 3)}), file=self._file, flush=True)
+        at = round(self._state.seconds - self._before, 3)
+        line = _JournalLine(ran.number, ran.executed, ran.refused, ran.bytes, ran.failure, ran.left_out, at)
+        print(json.dumps(encode_record(line)), file=self._file, flush=True)
 
     def save(self) -> None:
         """Write the sums and empty the journal. After a kill in between, the journal repeats lines that the sums include."""
-        data = json.dumps({"form": _FORM, **asdict(self._state)}, indent=1) + "\n"
-        write_atomically(self._path, data.encode())
+        write_table(self._path, {"form": _FORM, **encode_record(self._state)}, indent=1)
         self._before = self._state.seconds
         os.ftruncate(self._file.fileno(), 0)
         print(self._state.description_hash, file=self._file, flush=True)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, cast
 
-from fleet.core.codec import decode
-from fleet.core.files import write_atomically
+from fleet.core.codec import NOT_STORED, decode, encode_record
+from fleet.core.files import read_form, write_table
 from fleet.errors import ModelError
 
 __all__ = ["CoverageAccount", "Met", "Point", "Tried", "load_account"]
 
 _FORM = 3
+_NONE = "not an account of coverage"
 
 
 @dataclass
@@ -44,6 +43,19 @@ class Point:
     instructions: int
 
 
+@dataclass(frozen=True)
+class _Compact:
+    """The stored form of the long parts: each name once, as the name of a program with many aims is long.
+
+    met: bin -> (count, number of the first stream's name, setting). tried: bin -> (draws, why). curve: the fields of `Point`.
+    """
+
+    names: tuple[str, ...]
+    met: dict[str, tuple[int, int, str]]
+    tried: dict[str, tuple[int, str]]
+    curve: tuple[tuple[float, float, int, int], ...]
+
+
 @dataclass
 class CoverageAccount:
     """The account of one device and description.
@@ -65,9 +77,9 @@ class CoverageAccount:
     description_hash: str
     seeds: list[int] = field(default_factory=list[int])
     steered: bool = False
-    met: dict[str, Met] = field(default_factory=dict[str, Met])
-    tried: dict[str, Tried] = field(default_factory=dict[str, Tried])
-    curve: list[Point] = field(default_factory=list[Point])
+    met: dict[str, Met] = field(default_factory=dict[str, Met], metadata=NOT_STORED)
+    tried: dict[str, Tried] = field(default_factory=dict[str, Tried], metadata=NOT_STORED)
+    curve: list[Point] = field(default_factory=list[Point], metadata=NOT_STORED)
     programs: int = 0
     instructions: int = 0
     seconds: float = 0.0
@@ -115,34 +127,26 @@ class CoverageAccount:
 
     def save(self, path: Path) -> None:
         """Write JSON atomically. Raises FleetError."""
-        table = {"form": _FORM, **asdict(self)}
-        # Store each name once: the name of a program with many aims is long.
         names = {m.first: i for i, m in enumerate({m.first: m for m in self.met.values()}.values())}
-        table["names"] = list(names)
-        table["met"] = {k: [m.count, names[m.first], m.setting] for k, m in sorted(self.met.items())}
-        table["tried"] = {k: [t.draws, t.why] for k, t in sorted(self.tried.items())}
-        table["curve"] = [[round(p.seconds, 2), round(p.cpu, 2), p.bins, p.instructions] for p in self.curve]
-        table["seconds"], table["cpu"] = round(self.seconds, 2), round(self.cpu, 2)
-        write_atomically(path, (json.dumps(table, indent=0) + "\n").encode())
+        compact = _Compact(
+            tuple(names), {k: (m.count, names[m.first], m.setting) for k, m in sorted(self.met.items())},
+            {k: (t.draws, t.why) for k, t in sorted(self.tried.items())},
+            tuple((round(p.seconds, 2), round(p.cpu, 2), p.bins, p.instructions) for p in self.curve),
+        )  # fmt: skip
+        rounded = replace(self, seconds=round(self.seconds, 2), cpu=round(self.cpu, 2))
+        write_table(path, {"form": _FORM, **encode_record(rounded), **encode_record(compact)}, indent=0)
 
 
 def load_account(path: Path) -> CoverageAccount:
     """Read what `save` wrote. Raises ModelError for any other file."""
+    table = read_form(path, _FORM, _NONE)
+    parts = {f.name: table.pop(f.name) for f in fields(_Compact) if f.name in table}
+    compact = decode(_Compact, parts, str(path), "account")
+    account = decode(CoverageAccount, table, str(path), "account")
     try:
-        table: Any = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(table, dict) or cast("dict[str, Any]", table).pop("form", None) != _FORM:
-            raise ValueError(f"not of form {_FORM}")
-        rows = cast("dict[str, Any]", table)
-        names = rows.pop("names")
-        if not isinstance(names, list):
-            raise ValueError("its names are no list")
-        names = [str(n) for n in cast("list[Any]", names)]
-        met = {str(k): Met(int(v[0]), names[int(v[1])], str(v[2])) for k, v in rows["met"].items()}
-        tried = {str(k): Tried(int(v[0]), str(v[1])) for k, v in rows["tried"].items()}
-        curve = [Point(float(p[0]), float(p[1]), int(p[2]), int(p[3])) for p in rows["curve"]]
-        account = decode(CoverageAccount, {**rows, "met": {}, "tried": {}, "curve": []}, str(path), "account")
-        account.met, account.tried, account.curve = met, tried, curve
-        return account
-    except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-        what = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise ModelError(f"not an account of coverage ({what})", where=str(path)) from error
+        account.met = {k: Met(count, compact.names[name], setting) for k, (count, name, setting) in compact.met.items()}
+    except IndexError as error:
+        raise ModelError(f"{_NONE} (a name is missing)", where=str(path)) from error
+    account.tried = {k: Tried(*tried) for k, tried in compact.tried.items()}
+    account.curve = [Point(*point) for point in compact.curve]
+    return account

@@ -11,14 +11,13 @@ assertion: an `assert` or `cover` of the source; met if it was evaluated once. W
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Literal
 
-from fleet.core.files import write_atomically
+from fleet.core.files import RecordFile
 from fleet.core.processes import run
 from fleet.core.toml_file import read_toml
 from fleet.engines.rtl_sim.build import copy_name
@@ -27,7 +26,7 @@ from fleet.errors import FleetError, ModelError
 
 __all__ = ["Exclusion", "ModuleCoverage", "RtlCoverage", "load_exclusions", "load_rtl", "measure", "merge_counts"]
 
-_FORM = 1
+CoverageKind = Literal["lines", "branches", "toggles", "assertions"]
 _POINT = re.compile(r"^C '(.*)' (\d+)$")
 _ASSERTION = re.compile(r"\b(?:assert|cover)\b\s*(?:property\b\s*|final\b\s*|#0\s*)?\(")
 
@@ -53,6 +52,10 @@ class ModuleCoverage:
     toggles: tuple[int, int] = (0, 0)
     assertions: tuple[int, int] = (0, 0)
 
+    def of(self, kind: CoverageKind) -> tuple[int, int]:
+        """Return (met, total) of a kind."""
+        return {"lines": self.lines, "branches": self.branches, "toggles": self.toggles, "assertions": self.assertions}[kind]
+
 
 @dataclass(frozen=True)
 class Exclusion:
@@ -73,28 +76,22 @@ class RtlCoverage:
     modules: list[ModuleCoverage] = field(default_factory=list[ModuleCoverage])
     missed: list[MissedLine] = field(default_factory=list[MissedLine])
 
-    def total(self, kind: str) -> tuple[int, int]:
+    def total(self, kind: CoverageKind) -> tuple[int, int]:
         """Return (met, total) of "lines", "branches", "toggles" or "assertions"."""
-        pairs = [cast("tuple[int, int]", getattr(m, kind)) for m in self.modules]
+        pairs = [m.of(kind) for m in self.modules]
         return sum(p[0] for p in pairs), sum(p[1] for p in pairs)
 
     def save(self, path: Path) -> None:
         """Write JSON. Raises FleetError."""
-        write_atomically(path, (json.dumps({"form": _FORM, **asdict(self)}, indent=0) + "\n").encode())
+        _STORED.save(path, self)
 
 
 def load_rtl(path: Path) -> RtlCoverage:
     """Read what `save` wrote. Raises ModelError for any other file."""
-    try:
-        table: Any = json.loads(path.read_text(encoding="utf-8"))
-        if cast("dict[str, Any]", table).pop("form", None) != _FORM:
-            raise ValueError(f"not of form {_FORM}")
-        kinds = ("lines", "branches", "toggles", "assertions")
-        modules = [ModuleCoverage(m["name"], *((int(m[k][0]), int(m[k][1])) for k in kinds)) for m in table["modules"]]
-        missed = [MissedLine(**m) for m in table["missed"]]
-        return RtlCoverage(table["device"], table["description_hash"], int(table["runs"]), modules, missed)
-    except (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-        raise ModelError(f"no coverage of hardware ({error})", where=str(path)) from error
+    return _STORED.load(path)
+
+
+_STORED = RecordFile(RtlCoverage, 1, "no coverage of hardware", "coverage", indent=0)
 
 
 def load_exclusions(path: Path | None) -> list[Exclusion]:

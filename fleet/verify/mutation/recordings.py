@@ -7,12 +7,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import TypeVar
 
 import numpy as np
 
-from fleet.core.codec import decode, encode
-from fleet.core.files import load_pair, save_pair
+from fleet.core.files import RecordPair
 from fleet.core.scratch import Scratch
 from fleet.errors import ModelError
 from fleet.isa.registry import description_hash, find_device
@@ -80,6 +79,11 @@ class _References:
     references: Mapping[str, Reference]
 
 
+_RECORDINGS = RecordPair(_Recordings, "recordings", None)
+_REFERENCES = RecordPair(_References, "references", None)
+T = TypeVar("T", _Recordings, _References)
+
+
 def recorded(device: str, folder: Path, effort: Effort = "usual") -> Path:
     """Record the probes' cases once and return the file, for `load_recordings`.
 
@@ -119,14 +123,12 @@ def save_recordings(path: Path, device: str, made: Sequence[Recording]) -> Path:
                 tuple(places), tuple(r.case.parameters.items()), r.case.seed, r.expected, r.cycles,
             )
         )  # fmt: skip
-    table = cast("dict[str, Any]", encode(_Recordings(device, tuple(cases))))
-    return save_pair(path.parent, path.name, {}, table, {_BYTES: np.concatenate(data)})
+    return _RECORDINGS.save(path, _Recordings(device, tuple(cases)), {_BYTES: np.concatenate(data)})
 
 
 def load_recordings(path: Path) -> list[Recording]:
     """Read what `save_recordings` wrote. Raises ModelError if the file is damaged."""
-    stored, arrays = _load(path)
-    table = decode(_Recordings, stored, str(path), "recordings")
+    table, arrays = _load(_RECORDINGS, path)
     data, at = arrays.get(_BYTES, np.zeros(0, np.uint8)), 0
     found: list[Recording] = []
     for c in table.cases:
@@ -144,19 +146,18 @@ def load_recordings(path: Path) -> list[Recording]:
 
 def save_references(path: Path, found: Mapping[str, Reference]) -> Path:
     """Write references by the probe's name, for `load_references`. Raises FleetError."""
-    return save_pair(path.parent, path.name, {}, cast("dict[str, Any]", encode(_References(found))), {})
+    return _REFERENCES.save(path, _References(found), {})
 
 
 def load_references(path: Path) -> dict[str, Reference]:
     """Read what `save_references` wrote; empty if there is no file. Raises ModelError if the file is damaged."""
     if not path.exists():
         return {}
-    stored, _ = _load(path)
-    return dict(decode(_References, stored, str(path), "references").references)
+    return dict(_load(_REFERENCES, path)[0].references)
 
 
-def _load(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _load(form: RecordPair[T], path: Path) -> tuple[T, dict[str, np.ndarray]]:
     try:
-        return load_pair(path)
+        return form.load(path)
     except ModelError as error:
         raise ModelError(f"no recordings ({error.what})", where=str(path), hint=f"remove {path.parent}") from error

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from fleet.core.files import write_atomically
-from fleet.errors import ModelError
-from fleet.verify.mutation.mutant import Mutant, MutantResult
+from fleet.core.codec import MAY_BE_MISSING
+from fleet.core.files import RecordFile
+from fleet.verify.mutation.mutant import Mutant, MutantResult, Over, Verdict
 
 __all__ = ["MutantDraw", "MutantRecord", "Report", "content", "load_report", "load_results", "save_report", "save_results"]
 
-_FORM = 1
 _KEPT = {".py", ".sv", ".cpp", ".h", ".rdl", ".toml", ".j2"}
 
 
@@ -74,6 +71,52 @@ class Report:
         return {r.result.mutant.id: r.result.test for r in self.records if r.result.verdict == "found"}
 
 
+@dataclass(frozen=True)
+class _Results:
+    """The stored state of a campaign. tests: hash of the checks' sources; results: by the mutant's id."""
+
+    tests: str
+    results: Mapping[str, MutantResult]
+
+
+@dataclass(frozen=True)
+class _Row:
+    """The stored form of `MutantRecord`; reports of one seed lack seed and proof."""
+
+    device: str
+    seed: int = field(default=0, kw_only=True, metadata=MAY_BE_MISSING)
+    id: str
+    over: Over
+    file: str
+    line: int
+    unit: str
+    operator: str
+    before: str
+    after: str
+    context: str
+    number: int
+    verdict: Verdict
+    kind: str
+    reason: str
+    proof: str = field(default="", kw_only=True, metadata=MAY_BE_MISSING)
+    test: str
+    how: str
+    tests: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class _Mutants:
+    """The stored form of `Report`."""
+
+    draws: tuple[MutantDraw, ...]
+    mutants: tuple[_Row, ...]
+
+
+_RESULTS = RecordFile(_Results, 1, "no results of mutants", "results", "remove it", 1)
+_REPORT = RecordFile(_Mutants, 1, "no report of mutants", "report", "remove it", 1)
+
+
 def content(root: Path, folders: Sequence[str]) -> str:
     """Return a hash of all sources below folders of the project. Results hold only for the sources with that hash."""
     digest = hashlib.sha256()
@@ -85,7 +128,7 @@ def content(root: Path, folders: Sequence[str]) -> str:
 
 def save_results(path: Path, results: Mapping[str, MutantResult], tests: str) -> None:
     """Write results by id, for `load_results`. tests: hash of the checks' sources. Raises FleetError."""
-    _write(path, {"form": _FORM, "tests": tests, "results": {k: asdict(r) for k, r in results.items()}})
+    _RESULTS.save(path, _Results(tests, results))
 
 
 def load_results(path: Path, tests: str, explained: Set[str] = frozenset()) -> dict[str, MutantResult]:
@@ -95,60 +138,33 @@ def load_results(path: Path, tests: str, explained: Set[str] = frozenset()) -> d
     """
     if not path.exists():
         return {}
-    table = _read(path)
-    try:
-        found = {k: _result(r) for k, r in table["results"].items()}
-        same = table.get("tests") == tests
-        return {k: r for k, r in found.items() if r.verdict == "found" or same or k in explained}
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ModelError(f"no results of mutants ({error})", where=str(path), hint="remove it") from error
+    stored = _RESULTS.load(path)
+    same = stored.tests == tests
+    return {k: r for k, r in stored.results.items() if r.verdict == "found" or same or k in explained}
 
 
 def save_report(path: Path, report: Report) -> None:
     """Write `mutants.json`. Raises FleetError."""
-    mutants = [
-        {"device": r.device, "seed": r.seed, **asdict(r.result.mutant), "verdict": r.result.verdict, "kind": r.kind,
-         "reason": r.reason, "proof": r.proof, "test": r.result.test, "how": r.result.how, "tests": r.result.tests,
-         "seconds": round(r.result.seconds, 1)}
-        for r in report.records
-    ]  # fmt: skip
-    _write(path, {"form": _FORM, "draws": [asdict(d) for d in report.draws], "mutants": mutants})
+    _REPORT.save(path, _Mutants(report.draws, tuple(map(_row, report.records))))
 
 
 def load_report(path: Path) -> Report:
     """Read what `save_report` wrote; empty if there is no file. Raises ModelError if the file is damaged."""
     if not path.exists():
         return Report()
-    table = _read(path)
-    try:
-        draws = tuple(MutantDraw(**d) for d in table["draws"])
-        records = tuple(_record(dict(m)) for m in table["mutants"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"no report of mutants ({error})", where=str(path), hint="remove it") from error
-    return Report(draws, records)
+    stored = _REPORT.load(path)
+    return Report(stored.draws, tuple(map(_record, stored.mutants)))
 
 
-def _record(m: dict[str, Any]) -> MutantRecord:
-    device, kind, reason = m.pop("device"), m.pop("kind"), m.pop("reason")
-    seed, proof = m.pop("seed", 0), m.pop("proof", "")  # reports of one seed lack these
-    said = {k: m.pop(k) for k in ("verdict", "test", "how", "tests", "seconds")}
-    return MutantRecord(device, MutantResult(Mutant(**m), **said), kind, reason, seed, proof)
+def _row(r: MutantRecord) -> _Row:
+    m, found = r.result.mutant, r.result
+    return _Row(
+        r.device, m.id, m.over, m.file, m.line, m.unit, m.operator, m.before, m.after, m.context, m.number, found.verdict,
+        r.kind, r.reason, found.test, found.how, found.tests, round(found.seconds, 1), seed=r.seed, proof=r.proof,
+    )  # fmt: skip
 
 
-def _result(table: dict[str, Any]) -> MutantResult:
-    said = {k: v for k, v in table.items() if k != "mutant"}
-    return MutantResult(Mutant(**table["mutant"]), **said)
-
-
-def _write(path: Path, table: Mapping[str, Any]) -> None:
-    write_atomically(path, (json.dumps(table, indent=1, ensure_ascii=False) + "\n").encode())
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        table: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"cannot be read ({error})", where=str(path), hint="remove it") from error
-    if not isinstance(table, dict) or table.get("form") != _FORM:
-        raise ModelError(f"not of form {_FORM}", where=str(path), hint="remove it")
-    return table
+def _record(m: _Row) -> MutantRecord:
+    mutant = Mutant(m.id, m.over, m.file, m.line, m.unit, m.operator, m.before, m.after, m.context, m.number)
+    result = MutantResult(mutant, m.verdict, m.test, m.how, m.tests, m.seconds)
+    return MutantRecord(m.device, result, m.kind, m.reason, m.seed, m.proof)

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from fleet.core.codec import NOT_STORED
 from fleet.verify.programs.bins import BINS, BinCounts
 from fleet.verify.programs.devices import draw_device_program
 from fleet.verify.programs.drawing import FUNCTION, DrawnProgram, draw_program
@@ -62,7 +63,7 @@ class Batch:
     reordered: int = 0
     engines: Counter[str] = field(default_factory=Counter[str])
     account: BinCounts = field(default_factory=BinCounts)
-    failures: list[ProgramFailure] = field(default_factory=list[ProgramFailure])
+    failures: list[ProgramFailure] = field(default_factory=list[ProgramFailure], metadata=NOT_STORED)
 
     @property
     def drawn(self) -> int:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from fleet.core.codec import encode
-from fleet.core.files import write_atomically
+from fleet.core.codec import decode, encode_record
+from fleet.core.files import read_form, write_table
 from fleet.errors import ModelError
 from fleet.verify.mutation.store import content
 from fleet.verify.programs.batches import Batch, BatchOrder, ProgramFailure, kind_of
-from fleet.verify.programs.bins import BinCounts
 from fleet.verify.programs.oracle import ComparedProgram, ProgramOracle
 from fleet.verify.programs.shrinking import shrink
 from fleet.verify.programs.stored import save_program
@@ -24,6 +20,7 @@ from fleet.verify.programs.workers import in_order
 __all__ = ["STOP_AFTER", "ProgramFuzzState", "fuzz", "load_state", "sources_hash"]
 
 _FORM = 3
+_NONE, _AGAIN = "no state of a fuzz run", "remove it to begin again"
 _BATCH, _ROUND = 50, 2000
 """Programs per batch, and per round. The open bins are updated after each round."""
 STOP_AFTER = 20
@@ -69,37 +66,17 @@ def load_state(path: Path, seed: int) -> ProgramFuzzState:
     now = sources_hash()
     if not path.exists():
         return ProgramFuzzState(seed, now)
-    try:
-        table: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        if table["form"] != _FORM or int(table["seed"]) != seed:
-            raise ValueError(f"form {table['form']}, seed {table['seed']}")
-        if table["sources"] != now:
-            return ProgramFuzzState(seed, now)
-        t = table["sums"]
-        account = BinCounts(*({int(k): int(v) for k, v in t["account"][name].items()} for name in ("met", "closed", "refused")))
-        sums = Batch(
-            int(t["accepted"]), Counter(t["refused"]), int(t["wrong"]), int(t["planted"]), int(t["statements"]),
-            int(t["reordered"]), Counter(t["engines"]), account,
-        )  # fmt: skip
-        failures = {str(k): (int(v[0]), int(v[1]), str(v[2]), str(v[3])) for k, v in table["failures"].items()}
-        return ProgramFuzzState(
-            seed,
-            now,
-            int(table["next"]),
-            sums,
-            tuple(map(int, table["wanted"])),
-            tuple(map(int, table["avoided"])),
-            failures,
-            float(table["seconds"]),
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise ModelError(f"no state of a fuzz run ({error})", where=str(path), hint="remove it to begin again") from error
+    table = read_form(path, _FORM, _NONE, _AGAIN)
+    if table.get("seed") != seed:
+        raise ModelError(f"{_NONE} (seed {table.get('seed')})", where=str(path), hint=_AGAIN)
+    if table.get("sources") != now:
+        return ProgramFuzzState(seed, now)
+    return decode(ProgramFuzzState, table, str(path), "state")
 
 
 def save_state(path: Path, state: ProgramFuzzState) -> None:
     """Write the state. Raises FleetError if it cannot be written."""
-    table = {"form": _FORM, **encode(replace(state, sums=replace(state.sums, failures=[])))}
-    write_atomically(path, (json.dumps(table) + "\n").encode())
+    write_table(path, {"form": _FORM, **encode_record(state)})
 
 
 def fuzz(

@@ -109,7 +109,7 @@ def test_a_model_that_passes_is_refused(model: CutModel) -> None:
         (lambda p: (p.parent / "model.mlir").unlink(), "the IR cannot be read"),
         (lambda p: (p.parent / "model.mlir").write_text("module {"), "not IR of this project"),
         (lambda p: p.write_text(p.read_text().replace('"weights": [', '"weights": ["other",')), "is missing"),
-        (lambda p: p.write_text(p.read_text().replace('"kind": "model"', '"kind": "x"')), "no model of schema"),
+        (lambda p: p.write_text(p.read_text().replace('"kind": "model"', '"kind": "x"')), "model has kind 'x'"),
         (lambda p: p.write_text("{"), "not JSON"),
     ],
 )

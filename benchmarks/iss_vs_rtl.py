@@ -42,7 +42,7 @@ def race(name: str, tokens: int, chout: int, rounds: int) -> tuple[float, float,
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model.py"
         model.write_text(MODEL)
-        compiled = compile_accel(load(f"{model}:forward", weights, inputs), instruction_set, device, {})
+        compiled = compile_accel(load(f"{model}:forward", weights, inputs), instruction_set, device)
         calls = list(compiled.calls)
         memory = MappedMemory.fresh(device, Path(folder) / "memory", compiled.images(), compiled.registers)
         packed = instruction_set.layout.pack(inputs["a"])

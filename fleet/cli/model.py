@@ -13,6 +13,7 @@ import click
 from fleet.errors import FleetError
 
 if TYPE_CHECKING:
+    from fleet.ir.lowering_options import LoweringOptions
     from fleet.ir.program import Program
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -162,13 +163,9 @@ def calibrated(model: str, weights: Path | None, data: Path | None, ranges: str,
         return str(calibrate_model(model, weights, data, device, folder, method=ranges, progress=line))
 
 
-def lowering(group: str | None, issue: str, load: str, calibration: str | None = None) -> dict[str, Any]:
-    """Return the accelerator's compile options that the user changed (`fleet.targets.accel.compile.compile_accel`)."""
-    chosen: dict[str, Any] = {"group": int(group)} if group else {}
-    if calibration is not None:
-        chosen["calibration"] = calibration
-    if issue != "regs":
-        chosen["issue"] = issue
-    if load != "host":
-        chosen["load"] = load
-    return chosen
+def lowering(group: str | None, issue: str, load: str, calibration: str | None = None) -> LoweringOptions:
+    """Return the accelerator's compile options. Raises ModelError for an unknown value."""
+    from fleet.ir.lowering_options import LoweringOptions
+
+    number = int(group) if group else None
+    return LoweringOptions.of({"group": number, "issue": issue, "load": load, "calibration": calibration}, "command line")

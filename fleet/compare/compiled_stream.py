@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from fleet.compare.divergence import Operands, StreamEvidence
 from fleet.compare.traces import CallFigures
 from fleet.errors import FleetError
 from fleet.ir.dialect import ConstantOp, kind_of, op_id
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.operations.composite import covered_ids
 from fleet.ir.program import Program
 from fleet.isa.description import parameter_values
@@ -119,7 +120,7 @@ class CompiledStream:
         return None
 
 
-def open_stream(program: Program, device: str, lowering: Mapping[str, Any]) -> CompiledStream:
+def open_stream(program: Program, device: str, lowering: LoweringOptions) -> CompiledStream:
     """Compile the program for a device (cached by content). Raises FleetError if it does not compile."""
     from fleet.isa.registry import find_device
     from fleet.targets.accel.compile import compile_accel

@@ -30,6 +30,8 @@ from fleet.errors import FleetError
 from fleet.frontend.function import Given, Traceable, Traced, given, locate, trace
 
 if TYPE_CHECKING:
+    from fleet.core.codec import Json
+    from fleet.ir.lowering_options import LoweringOptions
     from fleet.ir.program import Program
 
 __all__ = ["JitFunction", "Lowered", "jit"]
@@ -52,7 +54,7 @@ class Lowered(Compiled):
     source: str = ""
     engine: str = "vm"
 
-    def text(self, stage: str, *, device: str | None = None, lowering: Mapping[str, Any] | None = None) -> str:
+    def text(self, stage: str, *, device: str | None = None, lowering: LoweringOptions | Mapping[str, Json] | None = None) -> str:
         """Return a stage as text; see `Compiled.text`."""
         if stage in ("token", "ast"):
             from fleet.frontend.dump import tokens, tree

@@ -20,7 +20,9 @@ import numpy as np
 from fleet.errors import FleetError, SetupError
 
 if TYPE_CHECKING:
+    from fleet.core.codec import Json
     from fleet.engines.trace import Trace
+    from fleet.ir.lowering_options import LoweringOptions
     from fleet.ir.program import Program
     from fleet.targets.accel.driver import HostSource
     from fleet.targets.accel.program import AccelProgram
@@ -91,7 +93,7 @@ class Compiled:
 
         return ByteCodeConverter(self.program).convert()
 
-    def text(self, stage: str, *, device: str | None = None, lowering: Mapping[str, Any] | None = None) -> str:
+    def text(self, stage: str, *, device: str | None = None, lowering: LoweringOptions | Mapping[str, Json] | None = None) -> str:
         """Return a stage as text.
 
         Args:
@@ -120,7 +122,7 @@ class Compiled:
         path: Path,
         *,
         device: str | None = None,
-        lowering: Mapping[str, Any] | None = None,
+        lowering: LoweringOptions | Mapping[str, Json] | None = None,
         external_data: bool = False,
     ) -> Mapping[str, str]:
         """Write a stage to a file: in its own format if its suffix has one (.fbc, .onnx, .elf, .stream, .bin, .svg), else as text.
@@ -172,6 +174,7 @@ class Compiled:
         """
         from fleet.engines.base import RunOptions
         from fleet.engines.registry import find_engine
+        from fleet.ir.lowering_options import LoweringOptions
         from fleet.transforms.simplify.infer_shapes import bound
 
         chosen = find_engine(engine).engine
@@ -180,6 +183,8 @@ class Compiled:
             raise SetupError(missing, where=f"engine {engine}")
         given = self.inputs if inputs is None else inputs
         program = self.program if chosen.target in _ANY_SIZE else bound(self.program, given)
+        if "lowering" in options:
+            options["lowering"] = LoweringOptions.of(options["lowering"])
         return chosen.run(program, given, RunOptions(**options))
 
     def onnx(self) -> OnnxExport:
@@ -191,23 +196,26 @@ class Compiled:
 
         return export_onnx(self.program)
 
-    def _host_source(self, name: str, device: str | None, lowering: Mapping[str, Any] | None = None) -> HostSource:
+    def _host_source(
+        self, name: str, device: str | None, lowering: LoweringOptions | Mapping[str, Json] | None = None
+    ) -> HostSource:
         """Return the C++ host program of the model, with `name` as its header's namespace; raises as `_accel` does."""
         from fleet.targets.accel.driver import host_source
 
         return host_source(self._accel("hpp", device, lowering), name)
 
-    def _accel(self, stage: str, device: str | None, lowering: Mapping[str, Any] | None) -> AccelProgram:
+    def _accel(self, stage: str, device: str | None, lowering: LoweringOptions | Mapping[str, Json] | None) -> AccelProgram:
         """Return the stream for an accelerator stage. Raises FleetError without a device, DeviceError as the compiler does."""
+        from fleet.ir.lowering_options import LoweringOptions
         from fleet.isa.registry import find_device
         from fleet.targets.accel.compile import compile_accel
 
         if device is None:
             raise FleetError(f"--emit {stage} needs a device", hint="name one with --device, for instance hbm_small")
         instruction_set, chosen = find_device(device)
-        options = dict(lowering or {})
+        options = LoweringOptions.of(lowering)
         return compile_accel(
-            self.program, instruction_set, chosen, {**options, "issue": "aux"} if stage == "accel-aux" else options
+            self.program, instruction_set, chosen, replace(options, issue="aux") if stage == "accel-aux" else options
         )
 
 

@@ -307,7 +307,7 @@ class _Run:
             bench=None if rtl_hash is None else bench_hash(),
             software=software_hash(),
             settings=repr(
-                (o.memory, o.seed, o.data.samples, sorted(self.asked), sorted(o.lowering.items()), sorted(o.riscv.items()))
+                (o.memory, o.seed, o.data.samples, sorted(self.asked), sorted(o.lowering.stated.items()), sorted(o.riscv.items()))
                 + ((f"rtl jobs {o.rtl_jobs}",) if o.rtl_jobs > 1 else ())
             ),
             tools={name: version for name, version in tools.items() if name != "fleet"},

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from fleet.compare.verdict import Comparison, TaskMetric
 from fleet.cosim.run_request import RunRequest
 from fleet.cosim.what_ran import DataProvenance, EngineRun
 from fleet.engines.base import Engine
 from fleet.engines.trace import Trace
+from fleet.ir.lowering_options import USUAL, LoweringOptions
 
 __all__ = ["CosimOptions"]
 
@@ -32,7 +32,7 @@ class CosimOptions:
         on_engine: called after each engine with its row and its task figure. on_comparison: called after each comparison.
         on_trace: called with the name and the trace of each engine that ran (goldens are taken from these).
         engines: name -> engine, instead of the registered ones (tests).
-        lowering: options of the accelerator's compile ("issue", "load", "group" and others), as `RunOptions`.
+        lowering: options of the accelerator's compile.
         riscv: instruction set and emulator of the engine `riscv`, as `RunOptions`.
         stop: end the hardware's run at its first commit that differs from the functional model's.
         rtl_jobs: as `RunOptions`.
@@ -54,7 +54,7 @@ class CosimOptions:
     on_comparison: Callable[[Comparison], None] | None = None
     on_trace: Callable[[str, Trace], None] | None = None
     engines: Mapping[str, Engine] | None = None
-    lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    lowering: LoweringOptions = USUAL
     riscv: Mapping[str, str] = field(default_factory=dict[str, str])
     stop: bool = True
     rtl_jobs: int = 1

@@ -292,7 +292,7 @@ class _Run:
         return {
             "stream_hash": c.stream_hash,
             "model_hash": c.model.hash,
-            "quantisation": dict(c.options),
+            "quantisation": c.options.stated,
             "memory": self.options.memory,
             "seed": self.options.seed,
             "numpy": np.__version__,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from fleet.engines.trace import Commit, Trace
+from fleet.ir.lowering_options import USUAL, LoweringOptions
 from fleet.ir.program import Program
 
 Progress = Callable[[float, str], None]
@@ -28,8 +29,7 @@ class RunOptions:
         keep_tensors: whether per-operation tensors are kept in the trace (outputs always are).
         workdir: where the engine may leave files (images, logs, waves); a temporary folder when None.
         progress: see `Progress`.
-        lowering: options of the accelerator's compile ("group", "clip", "rounding", "issue", "load"; JSON values), see
-            `fleet.targets.accel.compile.compile_accel`. The rounded golden must be made with the same.
+        lowering: options of the accelerator's compile. The rounded golden must be made with the same.
         riscv: "isa" (`fleet.targets.riscv.isa.find_isa`) and "emulator" (`fleet.engines.riscv_emulators.registry`) of the engine
             `riscv`, "pipeline" of passes before it compiles; rv64gc, the emulator that suits it and "riscv" where they are missing,
             "none" for no passes.
@@ -45,7 +45,7 @@ class RunOptions:
     keep_tensors: bool = True
     workdir: Path | None = None
     progress: Progress | None = None
-    lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    lowering: LoweringOptions = USUAL
     riscv: Mapping[str, str] = field(default_factory=dict[str, str])
     expected: Sequence[Commit] = ()
     rtl_jobs: int = 1

@@ -76,7 +76,7 @@ class Calibration:
         return path
 
 
-def calibration_of(options: Mapping[str, Any]) -> Calibration | None:
+def calibration_of(options: Mapping[str, object]) -> Calibration | None:
     """The calibration that a compile's options name ("calibration": a path). Raises ModelError for one that cannot be read."""
     path = options.get("calibration")
     return None if path is None else _read(str(path))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,12 +14,12 @@ from fleet.errors import DeviceError, FleetError
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.sdk import Device
-from fleet.sdk.lowering import EmitContext, Match, Missed, Pattern
+from fleet.sdk.lowering import EmitContext, Match, Missed, Options, Pattern
 
 __all__ = ["emitted", "matched"]
 
 
-def matched(pattern: Pattern, op: FleetOp, program: Program, device: Device, options: Mapping[str, Any]) -> Match | Missed | None:
+def matched(pattern: Pattern, op: FleetOp, program: Program, device: Device, options: Options) -> Match | Missed | None:
     """What the pattern says of an operation. Raises DeviceError where it fails or says something else than it may."""
     found: object = _called(pattern, "match", op, lambda: pattern.match(op, program, device, options))
     if found is None or isinstance(found, Missed):

@@ -52,6 +52,7 @@ from fleet.core.toml_file import TomlTable, parse_toml
 from fleet.core.toml_places import place
 from fleet.cosim.run_request import RunRequest
 from fleet.errors import ModelError
+from fleet.ir.lowering_options import LoweringOptions
 
 __all__ = [
     "MEMORIES",
@@ -117,10 +118,9 @@ class CaseRun:
         return self.places.get(name) or self.case.places.get(option.removeprefix("--")) or f"{self.case.path}:1"
 
     @property
-    def lowering(self) -> dict[str, Any]:
-        """The options of the accelerator's compile that differ from their defaults."""
-        chosen = {"issue": self.issue, "load": self.load}
-        return {key: value for key, value in chosen.items() if value != _WAYS[key][0]}
+    def lowering(self) -> LoweringOptions:
+        """The options of the accelerator's compile."""
+        return LoweringOptions.of({"issue": self.issue, "load": self.load}, self.name)
 
     @property
     def name(self) -> str:

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from xdsl.utils.exceptions import VerifyException
 
 from fleet.errors import FleetError, ModelError
 from fleet.ir.dialect import kind_of
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import Pass, find_pass
@@ -129,16 +129,15 @@ def run_pipeline(program: Program, name: str) -> Program:
     return pipeline(name).run(program)[0]
 
 
-def prepared(program: Program, options: Mapping[str, Any]) -> Program:
-    """Return the program after the passes requested by an engine's or compile's options.
+def prepared(program: Program, options: LoweringOptions) -> Program:
+    """Return the program after the pipeline or the passes that the options name; the program itself if they name none.
 
-    "pipeline": a name of `PIPELINES`; "passes": passes separated by commas; neither: the program itself. Raises FleetError for an
-    unknown name.
+    Raises FleetError for an unknown name.
     """
-    if "pipeline" in options:
-        return run_pipeline(program, str(options["pipeline"]))
-    if "passes" in options:
-        return Pipeline("asked", parse_passes(str(options["passes"]))).run(program)[0]
+    if options.pipeline is not None:
+        return run_pipeline(program, options.pipeline)
+    if options.passes is not None:
+        return Pipeline("asked", parse_passes(options.passes)).run(program)[0]
     return program
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from fleet.ir.dialect import ConstantOp, FleetOp, kind_of, op_id
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
 from fleet.isa.pattern_calls import matched
 from fleet.sdk import Device
@@ -53,15 +53,16 @@ class Placement:
         return found
 
 
-def place(program: Program, patterns: Sequence[Pattern], device: Device, options: Mapping[str, Any]) -> Placement:
+def place(program: Program, patterns: Sequence[Pattern], device: Device, options: LoweringOptions) -> Placement:
     """Match greedily and schedule."""
+    stated = options.stated
     operations = [op for op in program.operations() if not isinstance(op, ConstantOp)]
     owner: dict[Operation, Match] = {}
     why: dict[str, str] = {}
     for op in reversed(operations):
         if op in owner:
             continue
-        offers = [m for p in patterns if (m := matched(p, op, program, device, options)) is not None]
+        offers = [m for p in patterns if (m := matched(p, op, program, device, stated)) is not None]
         matches = [m for m in offers if isinstance(m, Match)]
         if found := [m for m in matches if not any(o in owner for o in m.ops) and _closed(m)]:
             best = max(found, key=lambda m: len(m.ops))  # the first of the largest: patterns are ordered best first

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +43,7 @@ class QuantiseOptions:
     rounding: str = "nearest"
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> QuantiseOptions:
+    def of(cls, options: Mapping[str, object]) -> QuantiseOptions:
         """Read a compile's options ("clip", "rounding"). Raises ModelError for an unknown value."""
         made = cls(str(options.get("clip", "mse")), str(options.get("rounding", "nearest")))
         if made.clip not in {*_FACTORS, _EXACT}:

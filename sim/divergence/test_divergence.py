@@ -14,6 +14,7 @@ from planted_sources import LOAD_BIT, STORE_BIT, STORE_EARLY, STUCK_LANE, Plante
 from fleet.cli.main import main
 from fleet.compare.compiled_stream import open_stream
 from fleet.cosim.models.loaded import load_model
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.isa.registry import find_device
 from fleet.report.run.why import find_failure, page
 from fleet.sdk import Call, Write
@@ -185,7 +186,7 @@ def test_waves_of_a_co_simulation(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     words += ["--input", f"{base}/conv_int8_test.npz", "--batch", "2", "--engines", "vm,iss,rtl", "--device", "vgemm_small"]
     words += ["--memory", "stall:3", "--report", str(tmp_path / "report")]
     loaded = load_model(words[1], Path(words[3]), Path(words[5]), 0, 2)
-    stream = open_stream(bound(loaded.program, loaded.inputs), "vgemm_small", {})
+    stream = open_stream(bound(loaded.program, loaded.inputs), "vgemm_small", LoweringOptions())
     at, address = met_at(StreamCase("digits", "vgemm_small", tuple(stream.calls), ()), "store_w1", 0.5)
     monkeypatch.setattr("sys.argv", ["fleet", *words])
     with planted(STORE_BIT, address, tmp_path / "rtl"):

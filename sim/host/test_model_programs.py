@@ -17,6 +17,7 @@ from fleet.compiler import Compiled
 from fleet.cosim.models.loaded import load_model
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import ENGINE
+from fleet.ir.lowering_options import LoweringOptions
 
 DIGITS = Path(__file__).resolve().parents[2] / "examples/digits"
 
@@ -89,7 +90,7 @@ def test_a_model_as_a_program(
     program = model_program(compiled, device, tmp_path, lowering)
     assert program.missing == {}
     done, found = program.run(RunOptions(device=device, memory=memory), engine="rtl", check=True)
-    trace = ENGINE.run(compiled.program, compiled.inputs, RunOptions(device=device, lowering=lowering))
+    trace = ENGINE.run(compiled.program, compiled.inputs, RunOptions(device=device, lowering=LoweringOptions.of(lowering)))
     assert (done.exit_code, done.summary.compared) == (0, len(trace.commits))
     assert len(trace.commits) > 0
     assert found.keys() == trace.outputs.keys()

@@ -15,6 +15,7 @@ from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as VM
 from fleet.frontend.source import load
 from fleet.ir.dialect import op_id
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
 
 SOURCE = """import numpy as np
@@ -28,7 +29,7 @@ def forward(x: "f32[6, 8]", w: "f32[8, 8]", b: "f32[8]", g: "f32[8]"):
 """
 RNG = np.random.default_rng(0)
 X = {"x": RNG.standard_normal((6, 8)).astype("f4")}
-FUSED = RunOptions(lowering={"pipeline": "riscv"})
+FUSED = RunOptions(lowering=LoweringOptions(pipeline="riscv"))
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from fleet.cosim.models.loaded import load_model
 from fleet.engines.base import RunOptions
 from fleet.engines.registry import find_engine
 from fleet.ir.calibration import calibration_of
+from fleet.ir.lowering_options import LoweringOptions
 
 
 @pytest.fixture
@@ -93,7 +94,8 @@ def test_int8_covers_any_range(scale: float, least: float, most: float, folder: 
     golden = loaded.inputs["x"].astype(np.float64) @ weights["w"]
 
     def sqnr(lowering: dict[str, str]) -> float:
-        trace = find_engine("iss").engine.run(loaded.program, loaded.inputs, RunOptions(device="vgemm_small", lowering=lowering))
+        options = RunOptions(device="vgemm_small", lowering=LoweringOptions.of(lowering))
+        trace = find_engine("iss").engine.run(loaded.program, loaded.inputs, options)
         error = trace.outputs["y"] - golden
         return float(10 * np.log10(np.square(golden).sum() / np.square(error).sum()))
 

@@ -12,6 +12,7 @@ from fleet.engines.registry import GROUP
 from fleet.engines.vm import ENGINE as VM
 from fleet.errors import ModelError
 from fleet.frontend.source import load
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
 
 SOURCE = """import numpy as np
@@ -49,14 +50,14 @@ def test_it_gives_what_the_vm_gives_bit_for_bit(model: Program) -> None:
 
 
 def test_it_runs_what_a_pipeline_leaves_and_says_what_was_fused(model: Program) -> None:
-    trace = ENGINE.run(model, X, RunOptions(lowering={"pipeline": "raise"}))
+    trace = ENGINE.run(model, X, RunOptions(lowering=LoweringOptions(pipeline="raise")))
     assert "p" in trace.tensors
     assert "div.0" not in trace.tensors
     plain = ENGINE.run(model, X, RunOptions())
     np.testing.assert_allclose(trace.outputs["p"], plain.outputs["p"], rtol=1e-5)
     assert trace.program_hash == plain.program_hash
     assert trace.meta["composites"].keys() == {"p"}
-    assert ENGINE.run(model, X, RunOptions(lowering={"passes": "cse,dce"})).complete
+    assert ENGINE.run(model, X, RunOptions(lowering=LoweringOptions(passes="cse,dce"))).complete
 
 
 def test_without_tensors_values_go_with_their_last_use(model: Program) -> None:

@@ -31,7 +31,7 @@ def draw(shape: tuple[int, ...], dtype: str, seed: int) -> np.ndarray:
 
 
 def traced(isa: str, arrays: dict[str, np.ndarray], body: Any) -> Trace:
-    return ENGINE.run(model(arrays, body), arrays, RunOptions(lowering={"isa": isa}))
+    return ENGINE.run(model(arrays, body), arrays, RunOptions(riscv={"isa": isa}))
 
 
 def same(got: np.ndarray, want: np.ndarray, what: str) -> None:

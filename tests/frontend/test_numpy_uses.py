@@ -13,6 +13,7 @@ from fleet.engines.riscv import ENGINE as RISCV
 from fleet.engines.vm import ENGINE as VM_ENGINE
 from fleet.errors import DeviceError, FleetError, SourceError
 from fleet.frontend.interpreter import run
+from fleet.ir.lowering_options import LoweringOptions
 
 INPUTS, USES = corpus()
 TAKEN = [u for u in USES if not u.refused]
@@ -105,7 +106,7 @@ def test_sequences_that_stand_for_functions_give_what_the_functions_give(tmp_pat
     text, inputs = given(use)
     program = program_of(tmp_path, text, **inputs)
     expected = by_python(text, inputs)
-    found = list(INTERP.run(program, inputs, RunOptions(lowering={"pipeline": "riscv"})).outputs.values())
+    found = list(INTERP.run(program, inputs, RunOptions(lowering=LoweringOptions(pipeline="riscv"))).outputs.values())
     for f, e in zip(found, expected, strict=True):
         assert close(f, e), (f, e)
 

@@ -16,13 +16,15 @@ from fleet.cosim.campaign import cosim
 from fleet.cosim.options import CosimOptions
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import DataProvenance
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
 from fleet.report.run.error_causes import classes_of_operations, sentences
 from fleet.report.run.page import write_report
 
 
 def run(program: Program, x: dict[str, np.ndarray], **lowering: object) -> CosimResult:
-    options = CosimOptions(model="m", data=DataProvenance("random", 8, None, None, None), device="hbm_small", lowering=lowering)
+    data = DataProvenance("random", 8, None, None, None)
+    options = CosimOptions(model="m", data=data, device="hbm_small", lowering=LoweringOptions.of(lowering))
     return cosim(program, x, None, ["vm", "iss"], options)
 
 

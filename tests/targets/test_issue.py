@@ -15,6 +15,7 @@ from fleet.engines.iss import IssBackend
 from fleet.engines.rtl_sim.segment import Segment
 from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.frontend.source import load
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
 from fleet.isa.codec import CodecError
 from fleet.isa.codec_binary import decode_binary
@@ -60,7 +61,7 @@ def program(tmp_path_factory: pytest.TempPathFactory, inputs: dict[str, np.ndarr
 
 
 def compiled(program: Program, target: tuple[InstructionSet, Device], **options: str) -> AccelProgram:
-    return compile_accel(program, *target, options)
+    return compile_accel(program, *target, LoweringOptions.of(options))
 
 
 def segment_of(stream: AccelProgram) -> DeviceSegment:
@@ -116,11 +117,11 @@ def test_the_binary_in_memory_is_what_runs(
 def test_what_is_not_there_is_refused(program: Program, target: tuple[InstructionSet, Device]) -> None:
     instruction_set, device = target
     with pytest.raises(DeviceError, match="no way in called 'auto'; choose among regs, aux"):
-        compile_accel(program, instruction_set, device, {"issue": "auto"})
+        compile_accel(program, instruction_set, device, LoweringOptions(issue="auto"))
     with pytest.raises(DeviceError, match="nobody called 'me' fills the HBM"):
-        compile_accel(program, instruction_set, device, {"load": "me"})
+        compile_accel(program, instruction_set, device, LoweringOptions(load="me"))
     with pytest.raises(DeviceError, match="cannot fill the HBM; use --load host"):
-        compile_accel(program, replace(instruction_set, loader=None), device, {"load": "device", "x": 1})
+        compile_accel(program, replace(instruction_set, loader=None), device, LoweringOptions(load="device", group=64))
 
 
 def test_the_script_of_a_binary(program: Program, target: tuple[InstructionSet, Device], tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "frontend/onnx"))
 from onnx_models import model, node, program, reference
 
 from fleet.ir.dialect import kind_of, op_id
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel
@@ -196,7 +197,7 @@ def test_int4_blocks_stand_in_the_int4_device_with_their_own_scales() -> None:
     x = rng.standard_normal((3, 64)).astype(np.float32)
     made = model(nodes, {"x": (np.float32, 3, 64)}, ["y"], {"w": codes, "s": scales})
     instruction_set, device = find_device("hbm_small")
-    compiled = compile_accel(program(made, {"x": x}), instruction_set, device, {"group": 32})
+    compiled = compile_accel(program(made, {"x": x}), instruction_set, device, LoweringOptions(group=32))
     assert compiled.placement["product"] == "device"
     (name,) = [n for n in compiled.rounded.weights if compiled.rounded.weights[n].shape == (64, 16)]
     expected = codes * np.repeat(scales, 32, axis=0)

@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "targets" / "accel"))
 from blocks import Builder
 
 from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
 from fleet.isa.registry import find_device
 from fleet.sdk import Device
@@ -46,7 +47,7 @@ def chain() -> Program:
 
 
 def placed(*patterns: Some) -> Placement:
-    return place(chain(), patterns, DEVICE, {})
+    return place(chain(), patterns, DEVICE, LoweringOptions())
 
 
 def test_views_of_what_the_device_makes_stay_there() -> None:

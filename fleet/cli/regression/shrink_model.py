@@ -35,7 +35,7 @@ def shrink_result(path: Path, seconds: float, out: Path, expect: str) -> int:
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", result.identity.case or result.identity.model).strip("-") + "-shrunk"
     story = f"{found.before.operations} operations of {result.identity.command}, shrunk; {found.signature}"
     bundle = ModelBundle(
-        name, found.engines, options.device, options.memory, options.seed, dict(options.lowering), (), (), (), "", expect,
+        name, found.engines, options.device, options.memory, options.seed, options.lowering, (), (), (), "", expect,
         found.signature, story,
     )  # fmt: skip
     stored = save_model_bundle(out / name, bundle, found.model.program, found.model.inputs)
@@ -74,8 +74,7 @@ def _stream(found: ShrunkModel, options: CosimOptions, seconds: float, out: Path
         case = stream_of(found.model, options)
         if case is None:
             return
-        issue = "aux" if options.lowering.get("issue") == "aux" else "regs"
-        small = shrink_stream(replace(case, name=name), Setting(options.memory, issue), seconds=max(seconds, 20.0))
+        small = shrink_stream(replace(case, name=name), Setting(options.memory, options.lowering.issue), seconds=max(seconds, 20.0))
     except FleetError as error:
         click.echo(f"  as a stream of instructions it is not there: {error}")
         return

@@ -38,12 +38,12 @@ def execute_language_model(request: CompileRequest) -> int:
         raise FleetError(f"--emit {stage} needs a device", hint="name one with --device, for instance hbm_small")
     name = identifier(request.out.stem) if request.out is not None and stage == "hpp" else "model"
     options = request.lowering
-    aux = stage == "accel-aux" or options.get("issue") == "aux"
+    aux = stage == "accel-aux" or options.issue == "aux"
     plan = replace(SHORT, tokens=max(SHORT.tokens, request.batch or 1))
     loaded = load_model(request.model)
     compiled = compile_model(
-        loaded, plan, find_device(request.device)[1], Quantisation(options.get("group", Quantisation.group)), aux=aux, name=name,
-        wt2hbm=options.get("load") == "device",
+        loaded, plan, find_device(request.device)[1], Quantisation(options.group or Quantisation.group), aux=aux, name=name,
+        wt2hbm=options.load == "device",
     )  # fmt: skip
     if stage == "hpp":
         if request.out is None:

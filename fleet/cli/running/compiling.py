@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from fleet.cli.model import say_widened
 from fleet.cli.request import own_request
 from fleet.compiler import Compiled, compile_model, engine_of, optimised, source_stage
 from fleet.errors import FleetError
+from fleet.ir.lowering_options import USUAL, LoweringOptions
 
 if TYPE_CHECKING:
     from fleet.ir.program import Program
@@ -56,7 +57,7 @@ class CompileRequest:
     batch: int | None = None
     dynamic: Collection[str] | bool = ()
     device: str | None = None
-    lowering: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    lowering: LoweringOptions = USUAL
     pipeline: str | None = None
     verify_each: bool = False
     backend: str = "python"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
@@ -17,6 +17,7 @@ from fleet.compare.rules.steps import Arithmetic
 from fleet.errors import ComparisonFailure
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.sdk import Device, InstructionSet
@@ -149,7 +150,7 @@ def group_arithmetic(
     groups: Sequence[Sequence[str]],
     instruction_set: InstructionSet,
     device: Device,
-    options: Mapping[str, Any] | None = None,
+    options: LoweringOptions | None = None,
     host_ulp: Mapping[str, float] | None = None,
 ) -> GroupArithmetic:
     """Build the accelerator's side from the groups that ran (`Commit.ops`) and the statements of its instruction set.
@@ -158,6 +159,7 @@ def group_arithmetic(
     """
     ops = {op_id(op): op for op in program.operations()}
     state = instruction_set.error_model
+    stated_options = options.stated if options is not None else {}
     table: dict[str, _Group] = {}
     for names in groups:
         if unknown := [n for n in names if n not in ops]:
@@ -165,7 +167,7 @@ def group_arithmetic(
                 f"an instruction names operation '{unknown[0]}', which the program does not have", where=device.name
             )
         members = tuple(ops[n] for n in names)
-        stated = state(members, device, options or {}) if state else DeviceArithmetic()
+        stated = state(members, device, stated_options) if state else DeviceArithmetic()
         group = _Group(names[-1], members, stated)
         table |= dict.fromkeys(names, group)
     weights = frozenset(i for i, a in enumerate(program.arguments) if a.kind == "weight")

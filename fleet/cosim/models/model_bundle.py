@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from fleet.compare.signature import FailureSignature
-from fleet.core.codec import Json
 from fleet.core.file_kinds import MODEL_BUNDLE as MODEL
 from fleet.core.files import RecordPair
 from fleet.errors import DeviceError, ModelError
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
 from fleet.ir.text import parse_ir, print_ir
 from fleet.isa.registry import description_hash, find_device
@@ -42,7 +42,7 @@ class ModelBundle:
     device: str | None
     memory: str
     seed: int
-    lowering: Mapping[str, Json]
+    lowering: LoweringOptions
     weights: tuple[str, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from fleet.engines.trace import Trace
 from fleet.errors import DeviceError, ModelError
 from fleet.ir.calibration import Calibration, calibration_of
 from fleet.ir.dialect import kind_of, op_id
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel, rounded_program
 
@@ -64,7 +65,7 @@ class QuantisationTable:
 
 
 def quantisation_table(
-    loaded: LoadedModel, device: str, options: Mapping[str, Any], calibration: str, labels: np.ndarray | None = None
+    loaded: LoadedModel, device: str, options: LoweringOptions, calibration: str, labels: np.ndarray | None = None
 ) -> QuantisationTable:
     """Compare the golden with the rounded golden (weights as the device stores them) and `iss`, with and without calibration.
 
@@ -81,7 +82,7 @@ def quantisation_table(
     program = loaded.program
     golden = find_engine("vm").engine.run(program, loaded.inputs, RunOptions())
     traces: dict[str, Trace] = {}
-    for suffix, lowering in (("", dict(options)), (", calibrated", {**options, "calibration": calibration})):
+    for suffix, lowering in (("", options), (", calibrated", replace(options, calibration=calibration))):
         rounded = rounded_program(program, instruction_set, chosen, lowering)
         traces[f"weights{suffix}"] = find_engine("vm").engine.run(rounded, loaded.inputs, RunOptions())
         traces[f"device{suffix}"] = find_engine("iss").engine.run(

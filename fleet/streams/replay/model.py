@@ -82,7 +82,7 @@ def explain_model(
         history.to(seq)
         with _copied(history, options, folder, RtlBackend()) as backend:
             hardware = backend.hardware()
-            fetch = fetch_at_end(hardware) if stream.compiled.options.get("issue") == "aux" else None
+            fetch = fetch_at_end(hardware) if stream.compiled.options.issue == "aux" else None
             window = replay(history, hardware, wanted, seq, other.commits[seq], fetch=fetch)
             if window is not None:
                 told = replace(
@@ -160,7 +160,7 @@ def leave_model_waves(
         history.to(seq)
         with _copied(history, options, folder, RtlBackend("waves")) as backend:
             hardware = backend.hardware()
-            fetch = fetch_at_end(hardware) if stream.compiled.options.get("issue") == "aux" else None
+            fetch = fetch_at_end(hardware) if stream.compiled.options.issue == "aux" else None
             shown = path.with_suffix(backend.wave_suffix)
             found.append(replay_with_waves(history, hardware, expected_of(commits), divergence, shown, where, fetch))
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -15,6 +14,7 @@ from xdsl.ir import SSAValue
 from fleet.errors import DeviceError
 from fleet.ir.calibration import calibration_of
 from fleet.ir.dialect import op_id
+from fleet.ir.lowering_options import USUAL, LoweringOptions
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.ir.weights import Weights
@@ -50,7 +50,7 @@ _KEPT_PROGRAMS = 8
 
 
 def compile_accel(
-    program: Program, instruction_set: InstructionSet, device: Device, options: Mapping[str, Any] | None = None
+    program: Program, instruction_set: InstructionSet, device: Device, options: LoweringOptions = USUAL
 ) -> AccelProgram:
     """Compiles a program for a device.
 
@@ -58,10 +58,7 @@ def compile_accel(
         program: the model.
         instruction_set: brings the patterns and the layout.
         device: one of its devices.
-        options: "group" (inputs that share a scale), "clip" and "rounding" (`QuantiseOptions`), "issue" ("regs", or "aux": the
-            instructions also stand in DDR, in binary form), "load" ("host", or "device": what belongs into HBM stands in DDR
-            and the first instructions copy it), "calibration" (a file of `fleet.ir.calibration`), and what else the
-            set's patterns know; JSON values.
+        options: quantisation, and how instructions and constants come to the device.
 
     Returns:
         The stream; the very same object for the same content (program, description, device, options).
@@ -71,15 +68,14 @@ def compile_accel(
         ModelError: weights that are not finite or beyond what the device stores.
     """
     check_known(program, "an accelerator")
-    chosen = dict(options or {})
     described = description_hash(instruction_set, device)
-    key = json.dumps([program.hash, described, device.name, chosen], sort_keys=True)
+    key = json.dumps([program.hash, described, device.name, options.stated], sort_keys=True)
     if key in _COMPILED:
         _COMPILED.move_to_end(key)
         return _COMPILED[key]
     lowered = lowered_program(program, instruction_set)
-    placement = place(lowered, instruction_set.patterns, device, chosen)
-    context = _Context(lowered, instruction_set, device, chosen)
+    placement = place(lowered, instruction_set.patterns, device, options)
+    context = _Context(lowered, instruction_set, device, options)
     context.plan.share(list(_tenants(lowered, placement.schedule, instruction_set.layout)))
     steps: list[DeviceSegment | HostStep] = []
     for on_device, nodes in groupby(placement.schedule, key=lambda node: isinstance(node, Match)):
@@ -91,7 +87,7 @@ def compile_accel(
     steps = context.issued(context.loaded(steps))
     rounded = replace(lowered, weights=Weights(lowered.weights).with_entries(context.rounded_weights))
     compiled = AccelProgram(
-        program, lowered, rounded, instruction_set, device, chosen, described, placement.where(), tuple(steps), context.plan,
+        program, lowered, rounded, instruction_set, device, options, described, placement.where(), tuple(steps), context.plan,
         context.parameters, placement.missed,
     )  # fmt: skip
     _COMPILED[key] = compiled
@@ -107,7 +103,7 @@ def lowered_program(program: Program, instruction_set: InstructionSet) -> Progra
 
 
 def rounded_program(
-    program: Program, instruction_set: InstructionSet, device: Device, options: Mapping[str, Any] | None = None
+    program: Program, instruction_set: InstructionSet, device: Device, options: LoweringOptions = USUAL
 ) -> Program:
     """The program with the weights as the device stores them (codes times scales, FP16 biases): the rounded golden's."""
     return compile_accel(program, instruction_set, device, options).rounded
@@ -129,13 +125,13 @@ def _scratch(match: Match) -> str:
 class _Context:
     """What a pattern may ask (`fleet.sdk.lowering.EmitContext`)."""
 
-    def __init__(self, program: Program, instruction_set: InstructionSet, device: Device, options: Mapping[str, Any]) -> None:
+    def __init__(self, program: Program, instruction_set: InstructionSet, device: Device, options: LoweringOptions) -> None:
         self.program, self.device = program, device
         self.plan = AccelMemoryPlan(device)
         self.rounded_weights: dict[str, np.ndarray] = {}
         self.parameters: dict[str, int] = {}
-        self._set, self._options = instruction_set, QuantiseOptions.of(options)
-        self._calibration = calibration_of(options)
+        self._set, self._options = instruction_set, QuantiseOptions.of(options.stated)
+        self._calibration = calibration_of(options.stated)
         self._description = load(instruction_set.description)
         self._issue, self._loader = _ways(options, instruction_set, self._description)
         self._ops: tuple[str, ...] = ()
@@ -291,9 +287,9 @@ class _Context:
         return call
 
 
-def _ways(options: Mapping[str, Any], instruction_set: InstructionSet, description: Description) -> tuple[str, str]:
+def _ways(options: LoweringOptions, instruction_set: InstructionSet, description: Description) -> tuple[str, str]:
     """Options "issue" and "load". Raises DeviceError for what there is not, or not in this set."""
-    issue, loader = options.get("issue", "regs"), options.get("load", "host")
+    issue, loader = options.issue, options.load
     where = instruction_set.name
     if issue not in ISSUES:
         raise DeviceError(f"no way in called {issue!r}", where=where, hint=f"choose among {', '.join(ISSUES)}")

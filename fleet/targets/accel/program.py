@@ -7,12 +7,12 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from fleet.core.address_map import AddressMap
 from fleet.ir.dialect import FleetOp, op_id
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
 from fleet.isa.description import parameter_values
 from fleet.isa.memory import MemoryImage
@@ -48,7 +48,7 @@ class AccelProgram:
         program: what was placed: the model, with the composite operations that the set's patterns ask for raised in it.
         rounded: `program` with the weights as the device stores them; its golden is the rounded golden, and host steps
             use its weights.
-        options: of the compile ("group", "clip", "rounding", "issue", "load").
+        options: of the compile.
         description_hash: of description, semantics and device; whatever has another one refuses to run this.
         placement: operation id -> "device" or "host".
         missed: operation id -> why it runs on the host, for every operation that does.
@@ -62,7 +62,7 @@ class AccelProgram:
     rounded: Program
     instruction_set: InstructionSet
     device: Device
-    options: Mapping[str, Any]
+    options: LoweringOptions
     description_hash: str
     placement: Mapping[str, str]
     steps: tuple[DeviceSegment | HostStep, ...]
@@ -73,7 +73,7 @@ class AccelProgram:
     @property
     def device_loads(self) -> bool:
         """Whether the stream's own instructions fill the HBM (option "load" is "device"), so that its images start empty."""
-        return self.options.get("load", "host") == "device"
+        return self.options.load == "device"
 
     @property
     def groups(self) -> Iterator[CallGroup]:

@@ -12,6 +12,7 @@ from graphs import Graph, digits, one_matmul, rand
 
 from fleet.errors import DeviceError, ModelError
 from fleet.ir import dialect as d
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.isa.registry import find_device
 from fleet.targets import quantised
 from fleet.targets.accel import compile as module
@@ -48,19 +49,19 @@ def test_rounded_weights_are_codes_times_scales() -> None:
         assert w[:, c].tolist() == [(n & 7) * (-scale if n & 8 else scale) for n in nibbles]
         assert np.abs(w[:, c] - program.weights["w1"][:, c]).max() < 0.3 * np.abs(program.weights["w1"][:, c]).max()
     assert np.array_equal(rounded.weights["b1"], program.weights["b1"].astype(np.float16).astype(np.float32))
-    again = rounded_program(rounded, SET, SMALL, {"clip": "absmax"})
+    again = rounded_program(rounded, SET, SMALL, LoweringOptions(clip="absmax"))
     assert again.weights["b1"].tolist() == rounded.weights["b1"].tolist()
 
 
 @pytest.mark.parametrize("group", [32, 64, 128])
 def test_group_option(group: int) -> None:
-    call = next(compile_accel(digits(), SET, SMALL, {"group": group}).calls)
+    call = next(compile_accel(digits(), SET, SMALL, LoweringOptions(group=group)).calls)
     assert call.fields["mvm_tblk"] & 0x7FFFF == group
 
 
 def test_group_option_is_checked() -> None:
     with pytest.raises(ModelError, match="32, 64 or 128"):
-        compile_accel(digits(), SET, SMALL, {"group": 48})
+        compile_accel(digits(), SET, SMALL, LoweringOptions(group=48))
 
 
 def test_hash_and_cache(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,7 +76,7 @@ def test_hash_and_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     assert again.stream_hash == first.stream_hash
     monkeypatch.undo()
     other = compile_accel(digits(seed=9), SET, SMALL)
-    grouped = compile_accel(digits(), SET, SMALL, {"group": 32})
+    grouped = compile_accel(digits(), SET, SMALL, LoweringOptions(group=32))
     assert len({first.stream_hash, other.stream_hash, grouped.stream_hash}) == 3
 
 

@@ -20,6 +20,7 @@ from fleet.cosim.models.loaded import load_model
 from fleet.engines.base import RunOptions
 from fleet.engines.iss import ENGINE
 from fleet.errors import DeviceError
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.isa.registry import find_device
 from fleet.isa.resolved import resolved
 from fleet.sdk import Device, Layout, StateRegister
@@ -68,7 +69,7 @@ def test_a_program_leaves_what_the_engine_leaves(tmp_path: Path, source: str, de
     assert program.missing == {}
     done, found = program.run()
     assert done.exit_code == 0
-    trace = ENGINE.run(compiled.program, compiled.inputs, RunOptions(device=device, lowering=lowering))
+    trace = ENGINE.run(compiled.program, compiled.inputs, RunOptions(device=device, lowering=LoweringOptions.of(lowering)))
     assert len(done.summary.commits) == len(trace.commits) > 0
     assert found.keys() == trace.outputs.keys()
     for name, expected in trace.outputs.items():

@@ -7,6 +7,7 @@ import re
 import pytest
 from graphs import digits
 
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel
 from fleet.targets.accel.listing import aux_listing, memory_map, regs_listing
@@ -16,7 +17,7 @@ SET, SMALL = find_device("hbm_small")
 
 @pytest.mark.parametrize("issue", ["regs", "aux"])
 def test_instructions_are_numbered_in_the_order_of_the_stream(issue: str) -> None:
-    compiled = compile_accel(digits(), SET, SMALL, {"issue": issue})
+    compiled = compile_accel(digits(), SET, SMALL, LoweringOptions(issue=issue))
     text = aux_listing(compiled.stream) if issue == "aux" else regs_listing(compiled.stream)
     numbered = re.findall(r"^(\d+): (\w+)", text, re.MULTILINE)
     assert numbered == [(str(i), c.instruction) for i, c in enumerate(compiled.calls)]

@@ -11,6 +11,7 @@ import pytest
 from fleet.errors import DeviceError
 from fleet.frontend.source import load
 from fleet.ir.dialect import kind_of
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.operations.composite import AttentionOp, CompositeOp
 from fleet.ir.program import Program
 from fleet.isa.registry import find_device
@@ -75,4 +76,4 @@ def test_nothing_asked_for_or_nothing_found_is_the_very_program() -> None:
 
 def test_a_composite_that_nobody_finds() -> None:
     with pytest.raises(DeviceError, match="no composite operation is called convolution"):
-        compile_accel(block(), replace(SET, composites=("convolution",)), DEVICE, {"group": 64})
+        compile_accel(block(), replace(SET, composites=("convolution",)), DEVICE, LoweringOptions(group=64))

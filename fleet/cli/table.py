@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -152,9 +151,9 @@ def advice_lines(result: CosimResult) -> list[str]:
         lines = [
             f"{first.cumulative.sqnr_db:.0f} dB after {first.op}, the first below {_LEAST_DB:.0f} ({run.name}); worst: {words}"
         ]
-        command = result.identity.command
-        if command.startswith("fleet cosim ") and "--calibrate" not in shlex.split(command):
-            lines.append(f"  fit the quantisation to your data: {command} --calibrate DATA.npz")
+        request = result.identity.request
+        if request is not None and request.is_command("cosim") and "--calibrate" not in request.arguments:
+            lines.append(f"  fit the quantisation to your data: {request} --calibrate DATA.npz")
         return lines
     return []
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import os
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from typing import Literal
 from fleet.core.processes import run
 from fleet.core.scratch import Scratch
 from fleet.cosim.result import CosimResult
+from fleet.cosim.run_request import RunRequest
 from fleet.errors import ExitCode, FleetError, ModelError
 from fleet.regress.figures import figures_of
 
@@ -81,13 +81,11 @@ def commits_between(good: str, bad: str, folder: Path) -> tuple[str, ...]:
     return found
 
 
-def probe_in_worktrees(replay: str, folder: Path, metric: Metric | None, tell: Callable[[str], None]) -> Probe:
-    """Return a probe that runs the command `replay` of a record in a temporary worktree.
+def probe_in_worktrees(request: RunRequest, folder: Path, metric: Metric | None, tell: Callable[[str], None]) -> Probe:
+    """Return a probe that runs a request of the regression in a temporary worktree.
 
     folder: in the checkout. metric: judge by this figure; None: by the exit code. tell: called with a line for each commit.
     """
-    words = shlex.split(replay)
-
     def probe(commit: str) -> Verdict:
         with Scratch("bisect") as temporary:
             tree, reports = temporary / "tree", temporary / "reports"
@@ -95,7 +93,7 @@ def probe_in_worktrees(replay: str, folder: Path, metric: Metric | None, tell: C
             if added.returncode:
                 raise FleetError(f"git worktree: {' '.join(added.stderr.split())}", where=commit)
             try:
-                verdict, why = _verdict(_command(words, reports), tree, reports, metric)
+                verdict, why = _verdict(_command(request, reports), tree, reports, metric)
             finally:
                 run(["git", "-C", str(folder), "worktree", "remove", "--force", str(tree)])
         tell(f"{commit[:10]} {verdict}: {why}")
@@ -104,13 +102,13 @@ def probe_in_worktrees(replay: str, folder: Path, metric: Metric | None, tell: C
     return probe
 
 
-def _command(words: Sequence[str], reports: Path) -> list[str]:
-    """Return the replay command, run by this interpreter. Raises ModelError if it is not a run of a case or test."""
-    if words[:3] == ["fleet", "case", "run"]:
-        return [sys.executable, "-m", "fleet.cli.main", *words[1:], "--report", str(reports)]
-    if words[:3] == ["python", "-m", "pytest"]:
-        return [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words[3:]]
-    raise ModelError("cannot be run again at another commit", where=shlex.join(words), hint="only runs of cases and tests can")
+def _command(request: RunRequest, reports: Path) -> list[str]:
+    """Return the command, run by this interpreter. Raises ModelError if it is not a run of a case or test."""
+    if request.is_command("case", "run"):
+        return [sys.executable, "-m", "fleet.cli.main", *request.arguments, "--report", str(reports)]
+    if request.program == "python" and request.arguments[:2] == ("-m", "pytest"):
+        return [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *request.arguments[2:]]
+    raise ModelError("cannot be run again at another commit", where=str(request), hint="only runs of cases and tests can")
 
 
 def _verdict(command: Sequence[str], tree: Path, reports: Path, metric: Metric | None) -> tuple[Verdict, str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from fleet.cosim.run_request import RunRequest
 from fleet.errors import ModelError
 from fleet.night import history as h
 from fleet.night.bisect import Metric
+from fleet.regress.requests import request_of
 
 __all__ = ["Between", "between"]
 
@@ -16,12 +18,12 @@ __all__ = ["Between", "between"]
 class Between:
     """A range of revisions.
 
-    good, bad: revisions. replay: command of the run. metric: the figure; None for the verdict. said: one clause.
+    good, bad: revisions. request: runs it again. metric: the figure; None for the verdict. said: one clause.
     """
 
     good: str
     bad: str
-    replay: str
+    request: RunRequest
     metric: Metric | None
     said: str
 
@@ -55,4 +57,5 @@ def between(folder: Path, key: str, metric: str | None) -> Between:
         )
     before, after = runs[good][0], runs[good + 1][0]
     what = "failing" if found is None else f"{found.figure} {found.good:g} -> {found.bad:g}"
-    return Between(before.revision, after.revision, last.replay, found, f"between nights {before.id} and {after.id}: {what}")
+    said = f"between nights {before.id} and {after.id}: {what}"
+    return Between(before.revision, after.revision, request_of(last.node, last.kind), found, said)

@@ -19,7 +19,6 @@ import json
 import os
 import platform
 import re
-import shlex
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -31,6 +30,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from fleet.core.codec import MAY_BE_MISSING, Json, decode, encode, encode_record
 from fleet.errors import FleetError, ModelError
+from fleet.regress.requests import node_request
 
 __all__ = [
     "BESIDE",
@@ -273,7 +273,7 @@ def without_result(node: str, kind: str, why: str, code: int) -> NightRecord:
     """Return the record of a planned test that did not end by itself, with outcome "not run". node, kind: as planned."""
     name = node.partition("::")[2] if kind == "case" else node
     return NightRecord(
-        name, node, kind, "not run", code, why, f"python -m pytest {shlex.quote(node)}", node.partition("::")[0],
+        name, node, kind, "not run", code, why, str(node_request(node)), node.partition("::")[0],
         case=name.partition("[")[0] if kind == "case" else "",
     )  # fmt: skip
 

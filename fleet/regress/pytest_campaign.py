@@ -6,7 +6,6 @@ folder `cases`; other sessions keep pytest's own exit codes and leave no records
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from typing import Any, NoReturn, cast
 import pytest
 
 from fleet.errors import ExitCode, heaviest
+from fleet.regress.requests import node_request
 
 __all__ = ["GATHERER", "CampaignRecord", "Gatherer", "exit_code", "home_of", "refused_arguments", "say_and_end"]
 
@@ -233,7 +233,7 @@ def refused_arguments(parser: pytest.Parser, arguments: Sequence[str]) -> str | 
 
 
 def _pytest(nodeid: str) -> str:
-    return f"python -m pytest {shlex.quote(nodeid)}".strip() if nodeid else ""
+    return str(node_request(nodeid)) if nodeid else ""
 
 
 def _line(report: pytest.TestReport | pytest.CollectReport) -> str:

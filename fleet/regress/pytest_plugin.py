@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import shlex
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from fleet.errors import ExitCode, FleetError, heaviest
 from fleet.regress.pytest_bundles import BundleFile, close_runners, is_bundle
 from fleet.regress.pytest_campaign import GATHERER, CampaignRecord, Gatherer, exit_code, home_of, refused_arguments, say_and_end
 from fleet.regress.pytest_night import NIGHT, RECORDER, ROW, Recorder, RowFields, begin, carried_row
+from fleet.regress.requests import node_request
 
 if TYPE_CHECKING:
     from fleet.cosim.result import CosimResult
@@ -149,7 +149,7 @@ class _FileItem(pytest.Item):
     @property
     def replay(self) -> str:
         """The command that repeats it."""
-        return f"python -m pytest {shlex.quote(self.nodeid)}"
+        return str(node_request(self.nodeid))
 
     def note(self, name: str, **more: object) -> None:
         """Tell the campaign about the check."""

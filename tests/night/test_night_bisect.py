@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from fleet.cosim.run_request import RunRequest
 from fleet.errors import ModelError
 from fleet.night.bisect import Metric, Verdict, bisect, commits_between, probe_in_worktrees
+from fleet.regress.requests import request_of
 
 
 @pytest.fixture
@@ -37,7 +39,8 @@ def test_bisect_of_eight_commits_takes_at_most_four_runs_and_skips_what_does_not
     eight = commits_between(commits[0], commits[-1], tmp_path)
     assert list(eight) == commits[1:]
     told: list[str] = []
-    found = bisect(eight, probe_in_worktrees("python -m pytest sim/test_x.py::test_x", tmp_path, None, told.append))
+    request = request_of("sim/test_x.py::test_x", "test")
+    found = bisect(eight, probe_in_worktrees(request, tmp_path, None, told.append))
     assert found.culprits == (commits[6],)
     assert len(found.probes) <= 4
     assert dict(found.probes)[commits[4]] == "skip", told
@@ -72,3 +75,20 @@ def test_nothing_between(tmp_path: Path, commits: list[str]) -> None:
         commits_between(commits[1], commits[1], tmp_path)
     with pytest.raises(ModelError, match="git rev-list"):
         commits_between("nosuch", commits[1], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("node", "kind", "program", "arguments"),
+    [
+        ("sim/a b.toml::d[s-ideal-0]", "case", "fleet", ("case", "run", "sim/a b.toml", "--only", "s-ideal-0")),
+        ("sim/test_x.py::test_x[a'b $HOME]", "test", "python", ("-m", "pytest", "sim/test_x.py::test_x[a'b $HOME]")),
+        ("sim/a.toml::goldens", "cases", "python", ("-m", "pytest", "sim/a.toml::goldens")),
+    ],
+)
+def test_the_request_of_a_record_is_data(node: str, kind: str, program: str, arguments: tuple[str, ...]) -> None:
+    assert request_of(node, kind) == RunRequest(program, arguments)
+
+
+def test_only_cases_and_tests_are_run_at_another_commit(tmp_path: Path, commits: list[str]) -> None:
+    with pytest.raises(ModelError, match="cannot be run again at another commit"):
+        probe_in_worktrees(RunRequest("fleet", ("generate",)), tmp_path, None, print)(commits[1])

@@ -246,7 +246,7 @@ def bisect(key: str, metric: str | None, good: str | None, bad: str | None, fold
     place = between(folder / "night", key, metric)
     commits = commits_between(good or place.good, bad or place.bad, Path.cwd())
     click.echo(f"{len(commits)} commits, {place.said}")
-    found = halved(commits, probe_in_worktrees(place.replay, Path.cwd(), place.metric, click.echo))
+    found = halved(commits, probe_in_worktrees(place.request, Path.cwd(), place.metric, click.echo))
     from fleet.night.revisions import commits as told
 
     for commit in found.culprits:

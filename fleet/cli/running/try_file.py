@@ -77,8 +77,8 @@ class _Trial:
             return self._bytecode()
         if page.kind == "result":
             return self._verdict("agreed when it was made" if page.verdict == "pass" else "see the reasons", str(page.verdict))
-        if page.kind in ("instruction-set", "set-folder") and self.commands and "isa check" in self.commands[0]:
-            return self._set()
+        if page.installed is not None:
+            return self._set(page.installed)
         return self._left("nothing in it runs by itself")
 
     def _silent(self) -> AbstractContextManager[object]:
@@ -226,12 +226,11 @@ class _Trial:
         drawn = f" on drawn {', '.join(missing)}" if missing else ""
         return self._left(f"the vm ran it{drawn}; a second engine needs the model's source")
 
-    def _set(self) -> int:
+    def _set(self, name: str) -> int:
         """Check the set against its contract, on the functional model."""
         from fleet.cli.sets.check import check_installed
 
         self.say()
-        name = shlex.split(self.commands[0])[-1]
         with self._silent():
             code = check_installed(name, self.asked.device, draws=6, sample=1, seed=self.asked.seed, rtl=False)
         self.facts["verdict"] = "fail" if code else "pass"

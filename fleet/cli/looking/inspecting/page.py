@@ -77,6 +77,7 @@ class Page:
         loaded, program: of a model that compiles, or None.
         language: of a language model, or None.
         verdict: of a stored result, or None.
+        installed: name of the installed set or device that this is, or None.
     """
 
     spec: str
@@ -90,6 +91,7 @@ class Page:
     program: ProgramFacts | None = None
     language: LanguageModel | None = None
     verdict: str | None = None
+    installed: str | None = None
 
     def text(self) -> str:
         """Title and rows for a terminal, without the commands."""

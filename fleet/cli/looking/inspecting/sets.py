@@ -18,6 +18,7 @@ def description_file(page: Page, file: InspectedFile) -> None:
     page.rows["registers"] = [f"{len(d.registers)} registers, {len(d.units)} units"]
     page.facts |= {"set": d.name, "instructions": list(d.instructions), "registers": len(d.registers)}
     if d.name in instruction_sets(tell=False) or d.name in broken():
+        page.installed = d.name
         page.commands = [f"fleet try {d.name}", f"fleet isa check {d.name}", "fleet devices"]
     else:
         page.rows["installed"] = ["no: its package has no entry point in the group fleet.instruction_sets"]
@@ -41,5 +42,6 @@ def installed_set(asked: InspectRequest) -> Page | None:
         for d in ([device] if device else found.devices.values())
     ]
     page.facts |= {"set": found.name, "instructions": list(found.instructions), "devices": list(found.devices)}
+    page.installed = name
     page.commands = [f"fleet try {name}", f"fleet isa check {name}", "fleet devices"]
     return page

@@ -6,14 +6,14 @@ imported. The loader changes the module's source; byte code is neither read nor 
 
 from __future__ import annotations
 
-import importlib.machinery
 import json
 import os
-import sys
-from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType
+
+from fleet.verify.changed_modules import change_modules, file_of
 
 __all__ = ["VARIABLE", "environment", "install", "mutate"]
 
@@ -38,26 +38,16 @@ def install() -> None:
 
 def mutate(file: Path, start: int, end: int, before: str, after: str) -> None:
     """When this process imports `file`, replace its characters `start` to `end` (`before`) by `after`."""
-    sys.meta_path.insert(0, _Finder(str(file.resolve()), start, end, before, after))
+    name = str(file.resolve())
+
+    def loader(spec: ModuleSpec, own: Loader) -> Loader | None:
+        del own
+        return _Loader(spec.name, str(spec.origin), (start, end), before, after) if file_of(spec) == name else None
+
+    change_modules(loader)
 
 
-class _Finder(MetaPathFinder):
-    """Finds modules as Python does, with another loader for the changed file."""
-
-    def __init__(self, file: str, start: int, end: int, before: str, after: str) -> None:
-        self._file, self._span, self._before, self._after = file, (start, end), before, after
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is None or spec.origin is None or not spec.has_location or str(Path(spec.origin).resolve()) != self._file:
-            return None
-        spec.loader = _Loader(fullname, spec.origin, self._span, self._before, self._after)
-        return spec
-
-
-class _Loader(importlib.machinery.SourceFileLoader):
+class _Loader(SourceFileLoader):
     def __init__(self, name: str, path: str, span: tuple[int, int], before: str, after: str) -> None:
         super().__init__(name, path)
         self._span, self._before, self._after = span, before, after

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from fleet.verify.changed_modules import change_modules
 
 if TYPE_CHECKING:
     from fleet.engines.rtl_sim.build import Design
@@ -26,10 +27,19 @@ _VARIABLE = "FLEET_HARDWARE_MUTANT"
 _SITE = Path(__file__).parent / "site"
 
 
+class _Chosen(TypedDict):
+    """What the variable holds, as JSON."""
+
+    device: str
+    sources: list[str]
+    cpp: list[str]
+    argument: str
+
+
 def environment(device: str, design: Design, argument: str) -> dict[str, str]:
     """Return the environment of a process in which `device` is built from `design`, and simulations get `argument`."""
     path = os.pathsep.join(p for p in (str(_SITE), os.environ.get("PYTHONPATH", "")) if p)
-    chosen = {
+    chosen: _Chosen = {
         "device": device,
         "sources": [str(p.absolute()) for p in design.sources],
         "cpp": [str(p.absolute()) for p in design.cpp],
@@ -42,29 +52,18 @@ def install() -> None:
     """Install the change that the variable describes, if it is set."""
     text = os.environ.get(_VARIABLE)
     if text:
-        sys.meta_path.insert(0, _Finder(json.loads(text)))
-
-
-class _Finder(MetaPathFinder):
-    def __init__(self, chosen: dict[str, Any]) -> None:
-        self._changes = {
+        chosen: _Chosen = json.loads(text)
+        changes: dict[str, Callable[[Any], None]] = {
             "fleet.engines.rtl_sim.build": lambda module: _change_design(module, chosen),
             "fleet.engines.rtl_sim.process": lambda module: _change_command(module, chosen),
         }
-
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        if fullname not in self._changes:
-            return None
-        spec = PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Changed(spec.loader, self._changes[fullname])
-        return spec
+        change_modules(lambda spec, own: _Changed(own, changes[spec.name]) if spec.name in changes else None)
 
 
 class _Changed(Loader):
     """Loads a module with its own loader, then changes it."""
 
-    def __init__(self, loader: Loader, change: Any) -> None:
+    def __init__(self, loader: Loader, change: Callable[[Any], None]) -> None:
         self._loader, self._change = loader, change
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
@@ -75,7 +74,7 @@ class _Changed(Loader):
         self._change(module)
 
 
-def _change_design(module: Any, chosen: dict[str, Any]) -> None:
+def _change_design(module: Any, chosen: _Chosen) -> None:
     design_of = module.design_of
 
     def instrumented(instruction_set: InstructionSet, device: Device) -> Design:
@@ -87,7 +86,7 @@ def _change_design(module: Any, chosen: dict[str, Any]) -> None:
     module.design_of = instrumented
 
 
-def _change_command(module: Any, chosen: dict[str, Any]) -> None:
+def _change_command(module: Any, chosen: _Chosen) -> None:
     command = module._command
 
     def with_argument(*arguments: Any) -> list[str]:

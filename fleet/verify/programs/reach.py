@@ -7,13 +7,14 @@ A place is a span of characters that runs completely or not at all, except for s
 from __future__ import annotations
 
 import ast
-import importlib.machinery
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.abc import MetaPathFinder
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
+
+from fleet.verify.changed_modules import change_modules, file_of
 
 __all__ = ["SourcePlace", "innermost", "marked", "watch"]
 
@@ -45,7 +46,14 @@ def marked(source: str, first: int = 0) -> tuple[ast.Module, tuple[SourcePlace, 
 
 def watch(files: Mapping[Path, int], reached: Callable[[int], None]) -> None:
     """When this process imports one of the files, its marks call `reached` with their numbers, from the file's first one on."""
-    sys.meta_path.insert(0, _Finder({str(f.resolve()): first for f, first in files.items()}, reached))
+    firsts = {str(f.resolve()): first for f, first in files.items()}
+
+    def loader(spec: ModuleSpec, own: Loader) -> Loader | None:
+        del own
+        file = file_of(spec)
+        return None if file not in firsts else _Loader(spec.name, str(spec.origin), firsts[file], reached)
+
+    change_modules(loader)
 
 
 class _Marks(ast.NodeTransformer):
@@ -121,24 +129,7 @@ class _Marks(ast.NodeTransformer):
             g.ifs = [self._conditional(test) for test in g.ifs]
 
 
-class _Finder(MetaPathFinder):
-    """Finds modules as Python does, with another loader for these files."""
-
-    def __init__(self, files: Mapping[str, int], reached: Callable[[int], None]) -> None:
-        self._files, self._reached = files, reached
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> importlib.machinery.ModuleSpec | None:
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        first = self._files.get(str(Path(spec.origin).resolve())) if spec is not None and spec.origin else None
-        if spec is None or spec.origin is None or first is None:
-            return None
-        spec.loader = _Loader(fullname, spec.origin, first, self._reached)
-        return spec
-
-
-class _Loader(importlib.machinery.SourceFileLoader):
+class _Loader(SourceFileLoader):
     def __init__(self, name: str, path: str, first: int, reached: Callable[[int], None]) -> None:
         super().__init__(name, path)
         self._first, self._reached = first, reached

@@ -17,6 +17,7 @@ from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
 from fleet.report.frame.style import INK, MARKERS, PALETTE, canvas, plain_formatter, to_svg
+from fleet.report.regression.page_table import PageTable, markdown
 from fleet.verify.conformance.coverage import ConformanceCoverage, CostPoint
 
 __all__ = ["GATES", "Gate", "gate", "single_runs", "write_conformance"]
@@ -91,9 +92,9 @@ def write_conformance(account: ConformanceCoverage, folder: Path) -> Path:
     """Write the files and return the page's path. Raises FleetError."""
     account.save(folder / "account.json")
     blocks = list(_blocks(account))
-    write_atomically(folder / "README.md", _markdown(account, blocks).encode())
-    page = folder / "index.html"
     title = "every run agreed" if not account.failures else f"{len(account.failures)} runs differ"
+    write_atomically(folder / "README.md", markdown(f"Conformance: {title}", blocks).encode())
+    page = folder / "index.html"
     shown = {
         "heading": "Conformance", "title": title, "topic": "instruction-sets", "bad": bool(account.failures), "tables": blocks,
         "pictures": [Markup(_scatter(account, memory)) for memory in GATES if gate(account, memory) is not None],
@@ -105,23 +106,12 @@ def write_conformance(account: ConformanceCoverage, folder: Path) -> Path:
     return page
 
 
-@dataclass(frozen=True)
-class _Table:
-    title: str
-    text: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numbers: frozenset[int] = frozenset()
-    code: frozenset[int] = frozenset()
-    commands: frozenset[int] = frozenset()
-
-
-def _blocks(a: ConformanceCoverage) -> list[_Table]:
+def _blocks(a: ConformanceCoverage) -> list[PageTable]:
     blocks = [_summary(a)]
     if a.failures:
         rows = tuple((f.name, f.setting, f.reason, f.replay) for f in a.failures[:200])
         blocks.append(
-            _Table(
+            PageTable(
                 "Failures",
                 "Each is played again by its command.",
                 ("case", "setting", "why", "again"),
@@ -134,22 +124,23 @@ def _blocks(a: ConformanceCoverage) -> list[_Table]:
         for name, i in sorted(a.instructions.items())
     )
     head = ("instruction", "cases", "executed", "refused", "modes (start register)", "causes of refusal")
-    blocks.append(_Table("Instructions", "Calls; a case may hold many, and runs under several settings.", head, rows))
+    blocks.append(PageTable("Instructions", "Calls; a case may hold many, and runs under several settings.", head, rows))
     blocks.append(_settings(a))
     for name, i in sorted(a.instructions.items()):
         if i.classes:
             rows = tuple((key, _counts(values)) for key, values in i.classes.items())
-            blocks.append(_Table(f"{name}: what was crossed", "Cases by what they are about.", ("dimension", "values met"), rows))
+            title = f"{name}: what was crossed"
+            blocks.append(PageTable(title, "Cases by what they are about.", ("dimension", "values met"), rows))
         if i.fields:
             rows = tuple((key, _counts(values)) for key, values in i.fields.items())
             blocks.append(
-                _Table(f"{name}: fields", "Executed calls by the class of each field's value.", ("field", "classes"), rows)
+                PageTable(f"{name}: fields", "Executed calls by the class of each field's value.", ("field", "classes"), rows)
             )
     blocks.append(_gates(a))
     return blocks
 
 
-def _summary(a: ConformanceCoverage) -> _Table:
+def _summary(a: ConformanceCoverage) -> PageTable:
     speed = a.cycles / a.seconds if a.seconds else 0.0
     rows = (
         ("cases", f"{a.cases:,} ({', '.join(f'{n:,} {k}' for k, n in sorted(a.kinds.items()))})"),
@@ -160,12 +151,12 @@ def _summary(a: ConformanceCoverage) -> _Table:
         ("cycles simulated", f"{a.cycles:,} ({speed:,.0f} a second of wall time, all work included)"),
         ("time", f"{a.seconds:,.0f} s, summed over processes"),
     )
-    return _Table(
+    return PageTable(
         "What ran", "rtl against iss: every bit of every destination at every commit, then every byte of memory.", ("", ""), rows
     )
 
 
-def _gates(a: ConformanceCoverage) -> _Table:
+def _gates(a: ConformanceCoverage) -> PageTable:
     """Return the table of gates: all instructions together, then each alone, so that a large error of one shows."""
     rows: list[tuple[str, ...]] = []
     for memory, (median, p95) in GATES.items():
@@ -194,7 +185,7 @@ def _gates(a: ConformanceCoverage) -> _Table:
         f"meets what it meets: it may be off by the larger of {100 * SINGLE:g} % and one refresh and one row miss a memory"
         f"{_slacks(runs)}. {_coupled(runs)}"
     )
-    return _Table("Cost model", text, head, tuple(rows))
+    return PageTable("Cost model", text, head, tuple(rows))
 
 
 def _single(g: Gate) -> tuple[str, str, str, str]:
@@ -223,7 +214,7 @@ def _coupled(runs: Sequence[CostPoint]) -> str:
     )
 
 
-def _settings(a: ConformanceCoverage) -> _Table:
+def _settings(a: ConformanceCoverage) -> PageTable:
     columns = sorted({tuple(k.split("/")[:3]) for k in a.settings})
     names = sorted({k.split("/")[3] for k in a.settings})
     rows: list[tuple[str, ...]] = []
@@ -234,7 +225,7 @@ def _settings(a: ConformanceCoverage) -> _Table:
             cells.append("-" if s is None else f"{s.calls:,}" + (f" ({s.mismatches} differ)" if s.mismatches else ""))
         rows.append(tuple(cells))
     head = ("instruction", *(", ".join(c) for c in columns))
-    return _Table("Settings", "Calls by device, memory model and way of issue.", head, tuple(rows))
+    return PageTable("Settings", "Calls by device, memory model and way of issue.", head, tuple(rows))
 
 
 def _counts(counts: Mapping[str, int]) -> str:
@@ -243,14 +234,6 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 def _percent(value: float) -> str:
     return f"{100 * value:.1f} %"
-
-
-def _markdown(a: ConformanceCoverage, blocks: Sequence[_Table]) -> str:
-    lines = [f"# Conformance: {'every run agreed' if not a.failures else f'{len(a.failures)} runs differ'}", ""]
-    for b in blocks:
-        lines += [f"## {b.title}", "", b.text, "", "| " + " | ".join(b.head) + " |", "|" + "---|" * len(b.head)]
-        lines += ["| " + " | ".join(c.replace("|", "\\|") for c in row) + " |" for row in b.rows] + [""]
-    return "\n".join(lines)
 
 
 def _scatter(account: ConformanceCoverage, memory: str) -> str:

@@ -13,30 +13,18 @@ from fleet.core.files import write_atomically
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
+from fleet.report.regression.page_table import PageTable, markdown
 from fleet.verify.mutation.mutant import shown
 from fleet.verify.mutation.store import MutantRecord, Report
 
 __all__ = ["write_mutants"]
 
 
-@dataclass(frozen=True)
-class _Table:
-    """A table. numbers: columns aligned to the right. code: columns of program text. commands: columns of commands."""
-
-    title: str
-    text: str
-    head: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    numbers: frozenset[int] = frozenset()
-    code: frozenset[int] = frozenset()
-    commands: frozenset[int] = frozenset()
-
-
 def write_mutants(report: Report, folder: Path) -> Path:
     """Write the files; return the page's path. Raises FleetError."""
     tables = list(_tables(report))
     title = _title(report)
-    write_atomically(folder / "README.md", _markdown(title, tables).encode())
+    write_atomically(folder / "README.md", markdown(title, tables).encode())
     page = folder / "index.html"
     bad = any(r.hole for r in report.records)
     shown = {"heading": "Mutants", "title": title, "topic": "mutants", "bad": bad, "tables": tables, "pictures": ()}
@@ -80,13 +68,13 @@ def _share(found: int, of: int) -> str:
     return f"{100 * found / of:.1f} %" if of else "-"
 
 
-def _tables(report: Report) -> Iterator[_Table]:
+def _tables(report: Report) -> Iterator[PageTable]:
     rows = tuple(
         (d.device, d.over, f"{d.seed}", f"{d.sites:,}", f"{d.count}", f"{d.seconds:,.0f}",
          f"fleet isa mutants {d.device} --over {d.over} --count {d.count} --seed {d.seed}")
         for d in report.draws
     )  # fmt: skip
-    yield _Table(
+    yield PageTable(
         "What was drawn", "Each draw is made again by its command; seconds are wall time, summed over its mutants.",
         ("device", "place", "seed", "mutants there are", "drawn", "seconds", "again"), rows,
         frozenset(range(2, 6)), frozenset({6}), frozenset({6}),
@@ -103,13 +91,13 @@ def _tables(report: Report) -> Iterator[_Table]:
         f"of, of the others it is an argument (with those {proved} alone left out {_share(every.found, every.drawn - proved)} are "
         "found). Other reason: it changes only cycles, or what the cost model expects within its gate."
     )
-    yield _Table("By place", text, head, _grouped(report, lambda r: f"{r.device}, {r.result.mutant.over}"), numbers)
-    yield _Table("By operator", "", head, _grouped(report, lambda r: r.result.mutant.operator), numbers)
-    yield _Table("By what found them", "", ("test", "mutants"), tuple(_tests(report)), frozenset({1}))
+    yield PageTable("By place", text, head, _grouped(report, lambda r: f"{r.device}, {r.result.mutant.over}"), numbers)
+    yield PageTable("By operator", "", head, _grouped(report, lambda r: r.result.mutant.operator), numbers)
+    yield PageTable("By what found them", "", ("test", "mutants"), tuple(_tests(report)), frozenset({1}))
     explained = [r for r in report.records if r.result.verdict == "survived" and r.kind]
     if explained:
         yield _survivors("Survivors, explained", "From the list of survivors: kind and reason.", explained)
-    yield _Table(
+    yield PageTable(
         "Every mutant", "", ("id", "device", "place", "operator", "was", "became", "verdict", "by", "how"),
         tuple(_row(r) for r in report.records), frozenset(), frozenset({4, 5}),
     )  # fmt: skip
@@ -147,13 +135,13 @@ def _kind(test: str) -> str:
     return "cycles alone, against the unchanged design's" if test == "cycles" else test.partition("[")[0]
 
 
-def _survivors(title: str, text: str, records: Sequence[MutantRecord]) -> _Table:
+def _survivors(title: str, text: str, records: Sequence[MutantRecord]) -> PageTable:
     rows = tuple(
         (r.result.mutant.id, r.result.mutant.place, r.result.mutant.operator, shown(r.result.mutant.before, 70),
          shown(r.result.mutant.after, 70), r.kind or "-", r.reason or "-", r.proof.partition("::")[2] or "-")
         for r in records
     )  # fmt: skip
-    return _Table(
+    return PageTable(
         title,
         text,
         ("id", "place", "operator", "was", "became", "kind", "reason", "test of the reason"),
@@ -169,20 +157,3 @@ def _row(r: MutantRecord) -> tuple[str, ...]:
         m.id, r.device, m.place, m.operator, shown(m.before, 48), shown(m.after, 48), verdict, r.result.test,
         shown(r.result.how, 90),
     )  # fmt: skip
-
-
-def _markdown(title: str, tables: Sequence[_Table]) -> str:
-    lines = [f"# {title}", ""]
-    for t in tables:
-        lines += [
-            f"## {t.title}",
-            "",
-            *([t.text, ""] if t.text else []),
-            "| " + " | ".join(t.head) + " |",
-            "|" + "---|" * len(t.head),
-        ]
-        for row in t.rows:
-            cells = [c.replace("|", "\\|") for c in row]
-            lines.append("| " + " | ".join(f"`{c}`" if i in t.code else c for i, c in enumerate(cells)) + " |")
-        lines.append("")
-    return "\n".join(lines)

@@ -1,0 +1,34 @@
+"""A table of a regression page, and the same as Markdown for a folder's README."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["PageTable", "markdown"]
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table. numbers: columns aligned to the right. code: columns of program text. commands: columns of commands."""
+
+    title: str
+    text: str
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numbers: frozenset[int] = frozenset()
+    code: frozenset[int] = frozenset()
+    commands: frozenset[int] = frozenset()
+
+
+def markdown(title: str, tables: Sequence[PageTable]) -> str:
+    """Return a page of tables as Markdown."""
+    lines = [f"# {title}", ""]
+    for t in tables:
+        lines += [f"## {t.title}", "", *([t.text, ""] if t.text else [])]
+        lines += ["| " + " | ".join(t.head) + " |", "|" + "---|" * len(t.head)]
+        for row in t.rows:
+            cells = [c.replace("|", "\\|") for c in row]
+            lines.append("| " + " | ".join(f"`{c}`" if i in t.code else c for i, c in enumerate(cells)) + " |")
+        lines.append("")
+    return "\n".join(lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping
@@ -13,7 +14,7 @@ from typing import Any, cast
 from fleet.core.toml_places import TomlPlaces
 from fleet.errors import FleetError, ModelError
 
-__all__ = ["TomlTable", "parse_toml", "read_toml"]
+__all__ = ["TomlTable", "parse_toml", "read_toml", "toml_value"]
 
 _LINE = re.compile(r"at line (\d+)")
 
@@ -147,6 +148,11 @@ def parse_toml(text: str, path: Path, error: ErrorKind = ModelError) -> TomlTabl
         last = len(text.splitlines()) or 1
         raise error(f"not TOML: {problem}", where=f"{path}:{line[1] if line else last}") from problem
     return TomlTable(path, "", values, error, TomlPlaces(text))
+
+
+def toml_value(value: object) -> str:
+    """Write a text, a number, a boolean or a list of these as TOML (JSON's strings are TOML's basic strings)."""
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _shown(value: Any) -> str:

@@ -16,14 +16,13 @@ whatever its value.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fleet.core.exemption import Exemption, read_exemption
 from fleet.core.files import write_atomically
-from fleet.core.toml_file import TomlTable, read_toml
+from fleet.core.toml_file import TomlTable, read_toml, toml_value
 from fleet.errors import ModelError
 
 __all__ = ["FILE", "Accepted", "accept", "load_baselines"]
@@ -76,13 +75,10 @@ def accept(path: Path, made: Sequence[Accepted]) -> None:
     entries = {**load_baselines(path), **{(one.key, one.figure): one for one in made}}
     lines = ["# Figures that were accepted, and why (`fleet help nights`). Written by `fleet night accept`."]
     for one in sorted(entries.values(), key=lambda a: (a.key, a.figure)):
-        lines += ["", "[[accepted]]", f"key = {_text(one.key)}", f"figure = {_text(one.figure)}", f"value = {one.value:.12g}"]
+        lines += ["", "[[accepted]]", f"key = {toml_value(one.key)}", f"figure = {toml_value(one.figure)}"]
+        lines += [f"value = {one.value:.12g}"]
         lines += [f"before = {one.before:.12g}"] if one.before is not None else []
-        lines += [f"reason = {_text(one.exemption.reason)}", f"owner = {_text(one.exemption.owner)}", f"night = {_text(one.night)}"]
+        lines += [f"reason = {toml_value(one.exemption.reason)}", f"owner = {toml_value(one.exemption.owner)}"]
+        lines += [f"night = {toml_value(one.night)}"]
         lines += [f"until = {one.exemption.expires.isoformat()}"] if one.exemption.expires else []
     write_atomically(path, ("\n".join(lines) + "\n").encode())
-
-
-def _text(value: str) -> str:
-    """Return a TOML basic string; JSON's strings have the same syntax."""
-    return json.dumps(value, ensure_ascii=False)

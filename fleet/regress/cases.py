@@ -48,7 +48,7 @@ from typing import Any, cast
 from fleet.compare.tasks import METRICS
 from fleet.core.exemption import Exemption, read_exemption
 from fleet.core.files import write_atomically
-from fleet.core.toml_file import TomlTable, parse_toml
+from fleet.core.toml_file import TomlTable, parse_toml, toml_value
 from fleet.core.toml_places import place
 from fleet.cosim.run_request import RunRequest
 from fleet.errors import ModelError
@@ -343,7 +343,7 @@ def select(case: Case, only: str | None) -> tuple[CaseRun, ...]:
     return chosen
 
 
-def add_case(path: Path, keys: Mapping[str, Any]) -> Case:
+def add_case(path: Path, keys: Mapping[str, object]) -> Case:
     """Write a new case file and return the case. keys: as in the file, paths relative to the working directory.
 
     Raises ModelError if a key does not fit, or if the file exists.
@@ -359,19 +359,10 @@ def add_case(path: Path, keys: Mapping[str, Any]) -> Case:
             continue
         if key in {"model", "weights", "input", "labels"}:
             value = os.path.relpath(Path(str(value)).absolute(), path.parent.absolute())
-        lines.append(f"{key} = {_toml(value)}")
+        lines.append(f"{key} = {toml_value(value)}")
     if unknown := [key for key in keys if key not in _TOP]:
         raise ModelError(f"unknown key {unknown[0]}", where=str(path), hint=f"known are {', '.join(_TOP)}")
     text = "\n".join(lines) + "\n"
     case = parse_case(text, path)
     write_atomically(path, text.encode())
     return case
-
-
-def _toml(value: Any) -> str:
-    """Return a value as TOML; JSON's strings are TOML's basic strings."""
-    import json
-
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_toml(v) for v in cast("list[Any]", value)) + "]"
-    return json.dumps(value, ensure_ascii=False)

@@ -13,12 +13,11 @@ exactly. A missing golden, a wrong checksum and weights other than the golden's 
 from __future__ import annotations
 
 import hashlib
-import json
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -31,9 +30,10 @@ from fleet.compare.measured import OperationRow
 from fleet.compare.metrics import absolute_error
 from fleet.compare.operation_rows import Basis, operation_row
 from fleet.compare.tasks import class_output
-from fleet.compare.verdict import Comparison, NotCompared, Verdict
+from fleet.compare.verdict import Comparison, Verdict
+from fleet.core.codec import Json, encode_record
 from fleet.core.files import npz_bytes, read_npz, write_atomically
-from fleet.core.toml_file import read_toml
+from fleet.core.toml_file import read_toml, toml_value
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure, FleetError, ModelError
 from fleet.ir import dialect as d
@@ -121,22 +121,18 @@ def store_golden(folder: Path, provenance: GoldenProvenance, arrays: Mapping[str
     lines = [
         "# What made golden.npz. Written by `fleet golden update`; edited by hand it is refused.",
         f"format = {FORMAT}",
-        *(f"{key} = {_toml(getattr(provenance, key))}" for key in _SCALARS),
-        f"golden_sha256 = {_toml(hashlib.sha256(data).hexdigest())}",
+        *(f"{key} = {toml_value(getattr(provenance, key))}" for key in _SCALARS),
+        f"golden_sha256 = {toml_value(hashlib.sha256(data).hexdigest())}",
         "[tools]",
-        *(f"{_toml(k)} = {_toml(v)}" for k, v in sorted(provenance.tools.items())),
+        *(f"{toml_value(k)} = {toml_value(v)}" for k, v in sorted(provenance.tools.items())),
         "[descriptions]",
-        *(f"{_toml(k)} = {_toml(v)}" for k, v in sorted(provenance.descriptions.items())),
+        *(f"{toml_value(k)} = {toml_value(v)}" for k, v in sorted(provenance.descriptions.items())),
     ]
     write_atomically(folder / "golden.npz", data)
     write_atomically(folder / "provenance.toml", ("\n".join(lines) + "\n").encode())
 
 
 _SCALARS = ("case", "reason", "date", "source_hash", "weights_hash", "inputs_hash", "seed")
-
-
-def _toml(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _refused(what: str, *, where: str | None = None, hint: str | None = None) -> FleetError:
@@ -183,7 +179,6 @@ def check(
     where = str(golden.path)
     reasons: list[str] = []
     operations: list[OperationRow] = []
-    skipped: list[NotCompared] = []
     for name, now, stored in zip(("model source", "weights"), hashes, _hashes(golden.provenance), strict=True):
         if now != stored:
             reasons.append(f"{where}: made with another {name} ({stored[:16]}, now {now[:16]})")
@@ -191,9 +186,10 @@ def check(
         reasons.append(f"{where}: holds nothing of a batch of {rows} rows")
     digests = 0
     if not reasons:
-        operations = _operations(golden, program, inputs, rows, vm)
+        bounds = cumulative_bounds(Values(program, inputs, vm.tensors), FloatArithmetic())
+        operations = _operations(golden, program, bounds, rows, vm)
         reasons += [f"{where}: {row.op}: {row.reason}" for row in operations if row.verdict == "fail"]
-        reasons += _missing(golden, program, rows) + _class_reason(golden, program, inputs, rows, vm)
+        reasons += _missing(golden, program, rows) + _class_reason(golden, program, bounds, rows, vm)
         for device, trace in models.items():
             wrong, count = _digest_reason(golden, rows, device, trace)
             digests += count
@@ -210,7 +206,7 @@ def check(
     question = "Is this still what it was when somebody looked at it?"
     return Comparison(
         "vm-vs-golden", "bound", "golden", "vm", question, verdict, tuple(reasons), elements, 0, tuple(operations), (),
-        divergence, tuple(skipped),
+        divergence,
     )  # fmt: skip
 
 
@@ -218,8 +214,7 @@ def _hashes(provenance: GoldenProvenance) -> tuple[str, str]:
     return provenance.source_hash, provenance.weights_hash
 
 
-def _operations(golden: Golden, program: Program, inputs: Mapping[str, np.ndarray], rows: int, vm: Trace) -> list[OperationRow]:
-    bounds = cumulative_bounds(Values(program, inputs, vm.tensors), FloatArithmetic())
+def _operations(golden: Golden, program: Program, bounds: Mapping[str, Bound], rows: int, vm: Trace) -> list[OperationRow]:
     found: list[OperationRow] = []
     for i, op in enumerate(program.operations()):
         name = op_id(op)
@@ -240,7 +235,7 @@ def _operations(golden: Golden, program: Program, inputs: Mapping[str, np.ndarra
     return [replace(row, shape=tuple(np.asarray(vm.tensors[row.op]).shape)) for row in found]
 
 
-def _class_reason(golden: Golden, program: Program, inputs: Mapping[str, np.ndarray], rows: int, vm: Trace) -> list[str]:
+def _class_reason(golden: Golden, program: Program, bounds: Mapping[str, Bound], rows: int, vm: Trace) -> list[str]:
     """Compare all predicted classes; a class may differ only where the margin does not decide."""
     output = class_output(program)
     stored = golden.arrays.get(f"{rows}/class")
@@ -248,7 +243,7 @@ def _class_reason(golden: Golden, program: Program, inputs: Mapping[str, np.ndar
         return []
     if stored is None or stored.shape != np.asarray(vm.outputs[output[0]]).shape:
         return [f"{golden.path}: class: holds no classes of {rows} rows"]
-    bound = cumulative_bounds(Values(program, inputs, vm.tensors), FloatArithmetic())[output[1]]
+    bound = bounds[output[1]]
     now = np.asarray(vm.outputs[output[0]])
     decided = (bound.array == 0).reshape(now.shape)
     wrong = np.flatnonzero((now != stored) & decided)
@@ -313,6 +308,6 @@ def changes(old: Golden | None, new: Mapping[str, np.ndarray]) -> tuple[GoldenCh
     return tuple(found)
 
 
-def as_table(found: Sequence[GoldenChange]) -> list[dict[str, Any]]:
+def as_table(found: Sequence[GoldenChange]) -> list[dict[str, Json]]:
     """Return the changes as JSON values."""
-    return [vars(c).copy() for c in found]
+    return [encode_record(c) for c in found]

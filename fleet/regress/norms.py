@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fleet.core.files import write_atomically
-from fleet.core.toml_file import TomlTable, read_toml
+from fleet.core.toml_file import TomlTable, read_toml, toml_value
 from fleet.cosim.result import CosimResult
 from fleet.errors import ComparisonFailure, FleetError
 
@@ -163,13 +163,13 @@ def store_norms(norms: Norms) -> None:
     lines = [
         "# Cycles of the case's runs and the medians of their bounds. Written by `fleet case accept`.",
         f"format = {FORMAT}",
-        *(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in _head(norms)),
+        *(f"{key} = {toml_value(value)}" for key, value in _head(norms)),
     ]
     first: dict[str, str] = {}
     for run, one in sorted(norms.runs.items()):
-        table = f"runs.{json.dumps(run)}"
+        table = f"runs.{toml_value(run)}"
         same = first.setdefault(repr(one.bounds), run)
-        lines += ["", f"[{table}]", *([f"bounds_as = {json.dumps(same)}"] if same != run else [])]
+        lines += ["", f"[{table}]", *([f"bounds_as = {toml_value(same)}"] if same != run else [])]
         lines += [f"[{table}.cycles]", *(f"{json.dumps(k)} = {v}" for k, v in sorted(one.cycles.items()))]
         for name, rows in sorted(one.bounds.items()) if same == run else ():
             lines += [f"[{table}.bounds.{json.dumps(name)}]", *(f"{json.dumps(op)} = {_shown(v)}" for op, v in rows.items())]

@@ -49,6 +49,13 @@ def test_another_order_of_sums_is_no_difference(made):
     assert check(load_golden(folder), program, inputs, 30, HASHES, other, {"chip": iss}).verdict == "pass"
 
 
+def test_a_run_that_kept_no_tensor_of_a_stored_operation_is_refused(made):
+    program, inputs, vm, iss, folder = made
+    kept = replace(vm, tensors={name: tensor for name, tensor in vm.tensors.items() if name != "product"})
+    with pytest.raises(ComparisonFailure, match="product: the golden kept no tensor of it"):
+        check(load_golden(folder), program, inputs, 30, HASHES, kept, {"chip": iss})
+
+
 def test_values_classes_and_digests_beyond_are_failures_that_name_file_and_operation(made):
     program, inputs, vm, iss, folder = made
     golden = load_golden(folder)

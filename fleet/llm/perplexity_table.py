@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from fleet.core.codec import Json
 from fleet.llm.files.cache import models_folder, store
 from fleet.llm.load import LoadedLanguageModel
 from fleet.llm.perplexity import Score, bundled_text, score
@@ -28,10 +28,12 @@ class PerplexityRow:
     error: float
     tokens: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return the row as JSON."""
         c = self.choice
-        chosen = {} if c is None else {"group": c.group, "rounding": c.rounding, "host": list(c.host), "bits": c.bits}
+        chosen: dict[str, Json] = {}
+        if c is not None:
+            chosen = {"group": c.group, "rounding": c.rounding, "host": list(c.host), "bits": c.bits}
         return {**chosen, "perplexity": self.perplexity, "ratio": self.ratio, "ratio_error": self.error, "tokens": self.tokens}
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TypedDict, cast
 
-from fleet.core.codec import Json
+from fleet.core.codec import Json, decode, is_list, is_table
 from fleet.errors import ModelError
 from fleet.night import history as h
 
@@ -134,7 +133,8 @@ def find_side(text: str, folder: Path) -> NightSide:
     return NightSide(text, _campaign(path / "campaign.json"), whole=False)
 
 
-class _CampaignRow(TypedDict):
+@dataclass(frozen=True)
+class _CampaignRow:
     """The fields of a run in campaign.json that are compared."""
 
     name: str
@@ -142,29 +142,36 @@ class _CampaignRow(TypedDict):
     verdict: str
     elapsed_s: float
     cycles: float | None
-    reasons: list[str]
+    reasons: tuple[str, ...]
     replay: str
+
+
+def _row(table: Json, where: str) -> _CampaignRow:
+    known = {f.name for f in fields(_CampaignRow)}
+    return decode(_CampaignRow, {k: v for k, v in table.items() if k in known} if is_table(table) else table, where, "run")
 
 
 def _campaign(path: Path) -> dict[str, h.RunRow]:
     """Return the runs of a campaign.json, with verdict and cycles only."""
     try:
-        rows = cast("list[_CampaignRow]", json.loads(path.read_text(encoding="utf-8"))["runs"])
-        outcomes = {"pass": "passed", "skipped": "skipped"}
-        return {
-            r["name"]: h.RunRow(
-                r["name"], r["kind"], outcomes.get(r["verdict"], "failed"), float(r["elapsed_s"]),
-                {} if r["cycles"] is None else {"cycles rtl": float(r["cycles"])}, error="; ".join(r["reasons"]),
-                replay=r["replay"], node=r["name"],
-            )
-            for r in rows
-        }  # fmt: skip
+        table: object = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ModelError(
             "holds neither a night nor a campaign", where=str(path.parent), hint="give a folder of `pytest sim/`"
         ) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except ValueError as error:
         raise ModelError(f"is no campaign ({error})", where=str(path)) from error
+    rows = table.get("runs") if is_table(table) else None
+    if not is_list(rows):
+        raise ModelError("is no campaign (it lists no runs)", where=str(path))
+    outcomes = {"pass": "passed", "skipped": "skipped"}
+    return {
+        r.name: h.RunRow(
+            r.name, r.kind, outcomes.get(r.verdict, "failed"), r.elapsed_s,
+            {} if r.cycles is None else {"cycles rtl": r.cycles}, error="; ".join(r.reasons), replay=r.replay, node=r.name,
+        )
+        for r in (_row(row, str(path)) for row in rows)
+    }  # fmt: skip
 
 
 def compare(a: NightSide, b: NightSide) -> NightComparison:

@@ -26,9 +26,9 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar, cast
+from typing import Literal, TypeVar
 
-from fleet.core.codec import MAY_BE_MISSING, Json, decode, encode, encode_record
+from fleet.core.codec import MAY_BE_MISSING, Json, decode, encode, encode_record, is_table
 from fleet.errors import FleetError, ModelError
 from fleet.regress.requests import node_request
 
@@ -54,7 +54,7 @@ __all__ = [
     "without_result",
 ]  # fmt: skip
 
-T = TypeVar("T")
+T = TypeVar("T", bound="Event")
 BESIDE = ("seeds", "session", "collection")
 """Kinds of records that do not belong to a test. Each session makes them again."""
 
@@ -123,7 +123,7 @@ class NightRecord:
     known: str = ""
     host: str = ""
     at: str = ""
-    properties: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    properties: Mapping[str, Json] = field(default_factory=dict[str, Json])
 
     @property
     def failed(self) -> bool:
@@ -137,7 +137,7 @@ class NightRecord:
 
     def to_json(self) -> dict[str, Json]:
         """Return JSON values, without those that equal their default. Infinities and NaN become strings."""
-        values = cast("dict[str, Json]", encode(self))
+        values = encode_record(self)
         usual = _defaults(NightRecord)
         return {k: v for k, v in values.items() if k not in usual or v != usual[k]}
 
@@ -219,7 +219,7 @@ _TYPES = {cls: name for name, cls in _EVENTS.items()}
 
 
 @cache
-def _defaults(cls: type) -> Mapping[str, Json]:
+def _defaults(cls: type[Event]) -> Mapping[str, Json]:
     """Return the JSON values of a dataclass's defaults, by field."""
     found: dict[str, Json] = {}
     for f in fields(cls):
@@ -231,7 +231,7 @@ def _defaults(cls: type) -> Mapping[str, Json]:
 
 
 def _read(cls: type[T], table: Mapping[str, Json], where: str) -> T:
-    known = {f.name for f in fields(cast("type[Event]", cls))}
+    known = {f.name for f in fields(cls)}
     return decode(cls, {**_defaults(cls), **{k: v for k, v in table.items() if k in known}}, where)
 
 
@@ -439,13 +439,12 @@ def _events(path: Path) -> tuple[list[Event], list[str], list[str]]:
     broken: list[str] = []
     for number, line in enumerate(whole, 1):
         try:
-            table = json.loads(line)
+            values: object = json.loads(line)
         except ValueError:
-            table = None
-        if not isinstance(table, dict):
+            values = None
+        if not is_table(values):
             broken.append(f"line {number} is no record, dropped")
             continue
-        values = cast("dict[str, Json]", table)
         cls = _EVENTS.get(str(values.get("type")))
         try:
             found += [] if cls is None else [_read(cls, values, str(path))]

@@ -20,7 +20,8 @@ from fleet.regress.requests import node_request
 __all__ = ["GATHERER", "CampaignRecord", "Gatherer", "exit_code", "home_of", "refused_arguments", "say_and_end"]
 
 CASES = "cases"
-_PHASES = ("setup", "call", "teardown")
+PHASES = ("setup", "call", "teardown")
+"""The parts of a test that pytest reports; a report of anything else is of a crash."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ class Gatherer:
             texts = {key: str(stated[key]) for key in ("name", "replay", "model", "device", "memory", "kind") if key in stated}
             base = replace(base, **texts, result=Path(str(stated["result"])) if "result" in stated else None)
         if bad is not None:
-            crashed = bad.when not in _PHASES
+            crashed = bad.when not in PHASES
             code = ExitCode.INTERNAL if crashed else ExitCode(int(str(stated.get("code", int(ExitCode.DIFFERS)))))
             said = stated.get("error") if bad.when == "call" else None
             return replace(base, outcome="failed", error=_line(bad) if said is None else str(said), code=int(code))

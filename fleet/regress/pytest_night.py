@@ -17,10 +17,11 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict, TypeGuard
 
 import pytest
 
+from fleet.core.codec import Json
 from fleet.errors import ExitCode, FleetError, ModelError
 from fleet.regress.night_records import (
     BESIDE,
@@ -42,7 +43,7 @@ from fleet.regress.night_records import (
     read_night,
     without_result,
 )  # fmt: skip
-from fleet.regress.pytest_campaign import CampaignRecord, Gatherer
+from fleet.regress.pytest_campaign import PHASES, CampaignRecord, Gatherer
 
 __all__ = [
     "FOLDER",
@@ -78,12 +79,11 @@ class RowFields(TypedDict, total=False):
     owner: str
     tags: tuple[str, ...]
     known: str
-    properties: Mapping[str, Any]
+    properties: Mapping[str, Json]
 
 
 ROW = pytest.StashKey[RowFields]()
 
-_PHASES = ("setup", "call", "teardown")
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ class Recorder:
         """Keep the report of a phase. A process without tests of its own writes the record of a test whose process died."""
         if self._runs:
             self._reports.setdefault(report.nodeid, []).append(report)
-        elif report.when not in _PHASES:
+        elif report.when not in PHASES:
             self._append(self._gatherer.record_of(report.nodeid, [report]), {}, 0.0)
 
     @pytest.hookimpl(trylast=True)
@@ -294,13 +294,13 @@ class Recorder:
         self.last = self._writer.write(record if record.failed else replace(record, signature=""))
 
 
-def _properties(reports: Sequence[pytest.TestReport]) -> dict[str, Any]:
+def _properties(reports: Sequence[pytest.TestReport]) -> dict[str, Json]:
     """Return the user properties of a test that are JSON values, without fleet's own."""
-    found = {str(key): value for r in reports for key, value in r.user_properties if not str(key).startswith("fleet_")}
-    return {key: value for key, value in found.items() if _is_json(value)}
+    found = ((str(key), value) for r in reports for key, value in r.user_properties)
+    return {key: value for key, value in found if not key.startswith("fleet_") and _is_json(value)}
 
 
-def _is_json(value: object) -> bool:
+def _is_json(value: object) -> TypeGuard[Json]:
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):

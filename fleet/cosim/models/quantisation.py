@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from fleet.compare.metrics import error_stats
 from fleet.compare.tasks import class_output
+from fleet.core.codec import Json
 from fleet.cosim.models.loaded import LoadedModel
 from fleet.engines.base import RunOptions
 from fleet.engines.registry import find_engine
@@ -49,9 +49,9 @@ class QuantisationTable:
     correct: Mapping[str, int]
     labelled: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return the table as JSON values."""
-        rows = [
+        rows: list[Json] = [
             {
                 "op": r.op,
                 "kind": r.kind,

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast, runtime_checkable
+from typing import BinaryIO, Protocol, cast, runtime_checkable
 
 import pytest
 
-from fleet.core.codec import decode, encode
+from fleet.core.codec import Json, decode, encode, encode_record
 from fleet.errors import FleetError
 from fleet.regress.night_records import RecordLocation
 from fleet.regress.pytest_night import RECORDER
@@ -106,7 +106,7 @@ class PytestRunner:
         """Answer requests until there are no more."""
         self._send({"ready": os.getpid()})
         for table in _lines(self._requests):
-            self._send(asdict(self._answer(session, decode(Ask, table, "<request>"))))
+            self._send(encode_record(self._answer(session, decode(Ask, table, "<request>"))))
             session.shouldfail = session.shouldstop = False  # the command handles `-x`
         return True
 
@@ -138,11 +138,11 @@ class PytestRunner:
             raise FleetError("the worker does not find this test", where=node, hint="are its files those of the command?")
         return found
 
-    def _send(self, table: Mapping[str, Any]) -> None:
+    def _send(self, table: Mapping[str, Json]) -> None:
         os.write(self._replies, json.dumps(table).encode() + b"\n")
 
 
-def _lines(requests: BinaryIO) -> Iterator[Any]:
+def _lines(requests: BinaryIO) -> Iterator[object]:
     while line := requests.readline():
         yield json.loads(line)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
+from fleet.core.codec import Json
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import RunIdentity
 from fleet.report.frame.text import date
@@ -30,7 +30,7 @@ class DependencyChange:
         """Whether the two runs differ in it."""
         return self.before != self.after
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return the change as JSON values."""
         return {"what": self.what, "before": self.before, "after": self.after, "changed": self.changed}
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fleet.core.codec import Json, encode, encode_record
 from fleet.cosim.result import CosimResult, load_result
 from fleet.report.frame import text as _text
 from fleet.report.regression.changes import PROVENANCE, DependencyChange, changes, compared_with
@@ -44,10 +45,9 @@ class Figure:
             return self.before is not self.after
         return not (self.before == self.after or (math.isnan(self.before) and math.isnan(self.after)))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return JSON values; infinities and NaN as text."""
-        table = asdict(self) | {"ratio": self.ratio, "changed": self.changed}
-        return {k: str(v) if isinstance(v, float) and not math.isfinite(v) else v for k, v in table.items()}
+        return {**encode_record(self), "ratio": encode(self.ratio), "changed": self.changed}
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class RunDiff:
             why = "THE CONTENT IS EQUAL: what made it slower is in no hash"
         return f"cycles grew ({times}); {why}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return JSON values of everything, changed or not."""
         return {
             "before": self.before,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from fleet.compare.verdict import NotCompared
+from fleet.core.codec import Json, encode_record
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import EngineRun
 from fleet.report.run.headline import engine_title
@@ -54,9 +55,9 @@ class Gap:
         """Return the gap as one line."""
         return f"{self.where}: {self.names}: {self.why}" if self.comparisons else f"{self.names}: {self.why}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return JSON values."""
-        return asdict(self)
+        return encode_record(self)
 
 
 def gaps(result: CosimResult) -> tuple[Gap, ...]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from fleet.compare.measured import OperationRow
 from fleet.compare.verdict import Comparison
+from fleet.core.codec import Json, encode_record
 from fleet.cosim.result import ROUNDED, CosimResult
 from fleet.cosim.what_ran import EngineRun
 
@@ -55,10 +54,9 @@ class HeadRow:
     elapsed_s: float
     required: bool
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """Return JSON values; infinities and NaN as strings, as in the result."""
-        table = asdict(self)
-        return {k: str(v) if isinstance(v, float) and not math.isfinite(v) else v for k, v in table.items()}
+        return encode_record(self)
 
 
 def headline(result: CosimResult) -> tuple[HeadRow, ...]:

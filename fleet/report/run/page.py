@@ -7,8 +7,8 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from fleet.core.codec import Json
 from fleet.core.files import write_together
 from fleet.cosim.result import CosimResult, load_result
 from fleet.report.frame.index import published
@@ -106,7 +106,7 @@ def _about(result: CosimResult) -> About:
     return About("run", i.case or i.model, result.verdict, figure, i.date)
 
 
-def report_json(result: CosimResult, previous: CosimResult | None = None) -> dict[str, Any]:
+def report_json(result: CosimResult, previous: CosimResult | None = None) -> dict[str, Json]:
     """Return the page for machines: the derived figures, and under "result" the stored result (`CosimResult.from_json`)."""
     return {
         "schema": REPORT_SCHEMA,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
+from fleet.core.codec import Json, encode_record
 from fleet.errors import ModelError
 
 __all__ = ["AddressMap", "Piece", "live_bytes", "place_lines", "when"]
@@ -59,9 +60,9 @@ class AddressMap:
         except (KeyError, TypeError, ValueError) as error:
             raise ModelError(f"not the stored form ({error!r})", where="address map") from None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Json]:
         """The stored form: JSON values."""
-        return {"steps": self.steps, "tenants": [asdict(piece) for piece in self.pieces]}
+        return {"steps": self.steps, "tenants": [encode_record(piece) for piece in self.pieces]}
 
     @property
     def spaces(self) -> tuple[str, ...]:

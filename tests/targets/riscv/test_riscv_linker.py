@@ -164,6 +164,13 @@ def test_data_words_and_differences() -> None:
     assert struct.unpack_from("<HBxH", data, 42) == (0x2345, (-0x45) & 0xFF, -0x2345 & 0xFFFF)
 
 
+def test_an_address_of_32_bits() -> None:
+    assert linked(bytes(8), 1, (1 << 32) - 1)[:4] == b"\xff" * 4
+    for kind, target in ((1, 1 << 32), (57, BASE + (1 << 31)), (57, BASE - (1 << 31) - 1)):
+        with pytest.raises(LinkError, match="does not fit 32 bits"):
+            linked(bytes(8), kind, target)
+
+
 def test_every_unknown_relocation_is_an_error() -> None:
     for kind in (3, 12, 20, 21, 22, 29, 30, 41, 43, 46, 58, 59, 60, 65, 191, 200):
         assert kind not in RELOCATIONS
@@ -256,3 +263,15 @@ def test_a_program_with_tables_constants_data_and_jump_table_runs(n: int, put: i
     assert struct.unpack("<q", machine.read(image.symbol("counter").address, 8)) == (5 + n,)
     assert execution.by_symbol["put"] == 3  # auipc, sd, ret
     assert execution.instructions == sum(execution.by_symbol.values())
+
+
+def test_data_that_begins_as_zeros_alone_has_room() -> None:
+    text = "@room = global [16 x i64] zeroinitializer\ndefine void @main() {\n"
+    text += "%p = getelementptr [16 x i64], ptr @room, i64 0, i64 3\nstore volatile i64 5, ptr %p\nret void\n}\n"
+    image = build(text, BASE + 0x10_0000)
+    assert [(s.name, s.data) for s in image.segments[1:]] == [(".data", b"")]
+    machine: Any = UnicornEmulator()
+    machine.load(image)
+    machine.map(BASE + 0x20_0000, 4096, writable=True)
+    machine.run(image.entry, BASE + 0x20_1000, limit=100)
+    assert struct.unpack("<q", machine.read(image.symbol("room").address + 24, 8)) == (5,)

@@ -478,4 +478,38 @@ FAULTS = (
         kind="compiler",
         nightly=True,
     ),
+    Fault(
+        "riscv-link-zeros",
+        "RISC-V linker: data that begins as zeros alone has no room",
+        tests("tests/targets/riscv/test_riscv_linker.py", "-k", "test_data_that_begins_as_zeros_alone_has_room"),
+        "FAILED tests/targets/riscv/test_riscv_linker.py::test_data_that_begins_as_zeros_alone_has_room",
+        (r"FAILED tests/targets/riscv/test_riscv_linker.py::test_data_that_begins_as_zeros_alone_has_room",),
+        (Edit("fleet/targets/riscv/linker.py", "if self.bss_end > self.data_base:", "if self.data_end > self.data_base:"),),
+        at="the segment of data",
+        kind="RISC-V",
+        nightly=True,
+    ),
+    Fault(
+        "riscv-link-overflow",
+        "RISC-V linker: an address that does not fit 32 bits loses its upper ones",
+        tests("tests/targets/riscv/test_riscv_linker.py", "-k", "test_an_address_of_32_bits"),
+        "FAILED tests/targets/riscv/test_riscv_linker.py::test_an_address_of_32_bits",
+        (r"FAILED tests/targets/riscv/test_riscv_linker.py::test_an_address_of_32_bits",),
+        (
+            Edit(
+                "fleet/targets/riscv/linker.py",
+                "if kind == 1 and not -(1 << 31) <= value < 1 << 32:",
+                (
+                    Edit(
+                        "fleet/targets/riscv/linker.py",
+                        "if kind == 1 and not -(1 << 31) <= value < 1 << 32:",
+                        "if kind == 1 and value is None:",
+                    ),
+                ),
+            ),
+        ),
+        at="relocation 32",
+        kind="RISC-V",
+        nightly=True,
+    ),
 )

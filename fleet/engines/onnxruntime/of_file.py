@@ -86,7 +86,10 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
 
 
 def fused(program: Program, exposed: Mapping[str, str]) -> dict[str, str]:
-    """Operation id -> "fused into ID" for the operations without a value of their own: the next that has one and is made of it."""
+    """Operation id -> "fused into ID" for the operations without a value of their own: the next that has one and is made of it.
+
+    What leads to a check alone (that sizes are those for which the program was compiled) is "not needed": onnxruntime has no check.
+    """
     nearest: dict[SSAValue, str] = {}
     found: dict[str, str] = {}
     for op in reversed(list(program.operations())):
@@ -95,6 +98,7 @@ def fused(program: Program, exposed: Mapping[str, str]) -> dict[str, str]:
         result = op.results[0]
         into = op_id(op) if op_id(op) in exposed else nearest.get(result)
         if into is None:
+            found[op_id(op)] = "not needed"
             continue
         if into != op_id(op):
             found[op_id(op)] = f"fused into {into}"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx_models import model, node, program, reference, run
 
+from fleet.cli.main import main
 from fleet.engines.base import RunOptions
 from fleet.engines.registry import find_engine
 from fleet.errors import FleetError
@@ -84,6 +87,13 @@ def test_other_inputs_of_the_same_number_run_and_of_another_number_end(engine: s
     fewer[x.argmax() // 50, x.argmax() % 50] = 0
     with pytest.raises(FleetError, match=r"m\.onnx:node 1 \(NonZero at\): not \d+ elements are not 0, for which"):
         find_engine(engine).engine.run(made, {"x": fewer}, RunOptions())
+
+
+def test_a_run_beside_onnxruntime_has_a_value_of_every_operation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    onnx.save(scores_above(), tmp_path / "m.onnx")
+    np.savez(tmp_path / "x.npz", x=RNG.uniform(0, 1, (6, 50)).astype(np.float32))
+    code = main(["cosim", str(tmp_path / "m.onnx"), "--input", str(tmp_path / "x.npz"), "--engines", "vm,onnxruntime"])
+    assert code == 0, capsys.readouterr().out
 
 
 @pytest.mark.parametrize("axis", [None, 1])

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
 from onnx_models import model, node, program, reference, run
+from strangers_torch import torch_boolean_index
 
 from fleet.cli.main import main
 from fleet.engines.base import RunOptions
@@ -90,9 +90,9 @@ def test_other_inputs_of_the_same_number_run_and_of_another_number_end(engine: s
 
 
 def test_a_run_beside_onnxruntime_has_a_value_of_every_operation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    onnx.save(scores_above(), tmp_path / "m.onnx")
-    np.savez(tmp_path / "x.npz", x=RNG.uniform(0, 1, (6, 50)).astype(np.float32))
-    code = main(["cosim", str(tmp_path / "m.onnx"), "--input", str(tmp_path / "x.npz"), "--engines", "vm,onnxruntime"])
+    file = torch_boolean_index(tmp_path)
+    np.savez(tmp_path / "x.npz", **file.inputs)
+    code = main(["cosim", str(file.path), "--input", str(tmp_path / "x.npz"), "--engines", "vm,onnxruntime"])
     assert code == 0, capsys.readouterr().out
 
 
@@ -109,13 +109,14 @@ def test_parts_that_are_kept(axis: int | None) -> None:
     np.testing.assert_array_equal(run(made, given)[0], reference(made, given)[0])
 
 
+@pytest.mark.parametrize("dtype", [np.int64, np.float32])
 @pytest.mark.parametrize("inorder", [0, 1])
-def test_values_that_stand_once(inorder: int) -> None:
+def test_values_that_stand_once(inorder: int, dtype: Any) -> None:
     made = model(
         [node("Mul", ["x", "two"], ["d"]), node("Unique", ["d"], ["values", "first", "inverse", "counts"], sorted=inorder)],
-        {"x": (np.int64, 70)}, ["values", "first", "inverse", "counts"], {"two": np.array(2, np.int64)},
+        {"x": (dtype, 70)}, ["values", "first", "inverse", "counts"], {"two": np.array(2, dtype)},
     )  # fmt: skip
-    given = {"x": RNG.integers(-5, 9, 70)}
+    given = {"x": RNG.integers(-5, 9, 70).astype(dtype)}
     for found, wanted in zip(run(made, given), reference(made, given), strict=True):
         assert found.dtype == wanted.dtype
         np.testing.assert_array_equal(found, wanted)

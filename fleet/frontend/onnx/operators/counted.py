@@ -66,8 +66,6 @@ def _unique(n: NodeCall) -> Sequence[OnnxArray]:
     flat, size = x.reshape(x.size), x.size
     order = n.build.emit("argsort", [flat], axis=0)
     inorder = flat.take(order)
-    if flat.dtype.kind == "f":
-        n.refuse("looks at floats of the run, in which NaN has no order", "leave it out with --from and --to")
     begins = binary("not_equal", inorder.part(0, 1, size - 1), inorder.part(0, 0, size - 1))
     begins = concat([n.constant(np.ones(1, bool)), begins], 0)
     starts = places_of(n, begins, "elements begin a value of their own")

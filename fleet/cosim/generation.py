@@ -297,9 +297,7 @@ class GenerationResult:
     divergence: Divergence | None
     verdict: Verdict
     reasons: tuple[str, ...]
-    arrays: Mapping[str, np.ndarray] = field(
-        default_factory=dict[str, np.ndarray], compare=False, repr=False, metadata=NOT_STORED
-    )
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray], compare=False, repr=False, metadata=NOT_STORED)
 
     def engine(self, name: str) -> EngineFigures | None:
         """Return an engine's run; None if it was not requested."""

@@ -69,9 +69,7 @@ class CosimResult:
     verdict: Verdict
     reasons: tuple[str, ...]
     divergence: Divergence | None
-    arrays: Mapping[str, np.ndarray] = field(
-        default_factory=dict[str, np.ndarray], compare=False, repr=False, metadata=NOT_STORED
-    )
+    arrays: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray], compare=False, repr=False, metadata=NOT_STORED)
 
     @property
     def exit_code(self) -> ExitCode:

@@ -86,6 +86,7 @@ def probe_in_worktrees(request: RunRequest, folder: Path, metric: Metric | None,
 
     folder: in the checkout. metric: judge by this figure; None: by the exit code. tell: called with a line for each commit.
     """
+
     def probe(commit: str) -> Verdict:
         with Scratch("bisect") as temporary:
             tree, reports = temporary / "tree", temporary / "reports"

@@ -85,7 +85,6 @@ class RowFields(TypedDict, total=False):
 ROW = pytest.StashKey[RowFields]()
 
 
-
 @dataclass(frozen=True)
 class RecordedSession:
     """A recorded session.

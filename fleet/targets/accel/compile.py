@@ -102,9 +102,7 @@ def lowered_program(program: Program, instruction_set: InstructionSet) -> Progra
     return raised(program, s.composites, s.head_channels, s.passes)
 
 
-def rounded_program(
-    program: Program, instruction_set: InstructionSet, device: Device, options: LoweringOptions = USUAL
-) -> Program:
+def rounded_program(program: Program, instruction_set: InstructionSet, device: Device, options: LoweringOptions = USUAL) -> Program:
     """The program with the weights as the device stores them (codes times scales, FP16 biases): the rounded golden's."""
     return compile_accel(program, instruction_set, device, options).rounded
 

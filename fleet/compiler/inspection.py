@@ -21,6 +21,7 @@ from fleet.core.codec import Json
 from fleet.engines.accel_counters import matmul_macs, static_counters
 from fleet.errors import FleetError
 from fleet.ir.dialect import ConstantOp, op_id
+from fleet.ir.lowering_options import USUAL
 from fleet.isa.registry import find_device, instruction_sets
 from fleet.targets.accel.compile import compile_accel, lowered_program
 from fleet.transforms.place import Placement, place
@@ -187,7 +188,7 @@ def _on_device(
     """numbers: of weights, if the program is too large to be compiled; else None."""
     name, family, room = device.name, instruction_set.name, _room(device)
     try:
-        placement = place(lowered, instruction_set.patterns, device, {})
+        placement = place(lowered, instruction_set.patterns, device, USUAL)
     except FleetError as error:
         return OnDevice(name, family, room, 0, 0, 0, 0, (), refused=error.what)
     operations = [op for op in lowered.operations() if not isinstance(op, ConstantOp)]

@@ -499,13 +499,7 @@ FAULTS = (
             Edit(
                 "fleet/targets/riscv/linker.py",
                 "if kind == 1 and not -(1 << 31) <= value < 1 << 32:",
-                (
-                    Edit(
-                        "fleet/targets/riscv/linker.py",
-                        "if kind == 1 and not -(1 << 31) <= value < 1 << 32:",
-                        "if kind == 1 and value is None:",
-                    ),
-                ),
+                "if kind == 1 and value is None:",
             ),
         ),
         at="relocation 32",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -45,7 +46,7 @@ def update(case: str, reason: str, dry_run: bool, machine: bool) -> int:
     return 0
 
 
-def _print(problem: str | None, table: list[dict[str, object]]) -> None:
+def _print(problem: str | None, table: Sequence[Mapping[str, object]]) -> None:
     if problem:
         click.echo(f"the golden that is there: {problem}")
     if not table:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fleet.engines.execute import execute_calls
-from fleet.engines.legs.pages import Pages, Stray, Touched, strays
+from fleet.engines.legs.pages import Pages, Stray, WrittenPages, strays
 from fleet.engines.rtl_sim.expected import ExpectedCommit
 from fleet.isa.memory import MappedMemory
 from fleet.isa.resolved import registers_in, resolved, writes_of
@@ -46,7 +46,7 @@ class Course:
         self._set, self._device, self._base, self._calls, self._refusals = instruction_set, device, base, calls, refusals
         self.memory = base.apart()
         self.expected: list[ExpectedCommit] = []
-        self._touched = Touched(self.memory)
+        self._touched = WrittenPages(self.memory)
 
     @property
     def registers(self) -> dict[str, int]:
@@ -106,7 +106,7 @@ class Course:
         size = 4 * len(self._device.state.registers) if space == REGISTERS else self._device.arrays[space].size
         return memory.view(space, 0, size)
 
-    def _step(self, memory: MappedMemory, call: Call, seq: int, touched: Touched, commits: list[ExpectedCommit]) -> None:
+    def _step(self, memory: MappedMemory, call: Call, seq: int, touched: WrittenPages, commits: list[ExpectedCommit]) -> None:
         def watch(_seq: int, _call: Call, writes: Sequence[Write]) -> None:
             touched.mark(writes)
 

@@ -14,7 +14,7 @@ from fleet.isa.digest import space_named, space_number
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Write
 
-__all__ = ["Pages", "Stray", "Touched", "load_overlay", "save_overlay", "strays"]
+__all__ = ["Pages", "Stray", "WrittenPages", "load_overlay", "save_overlay", "strays"]
 
 _PAGE = 4096
 _HEADER = np.dtype([("space", "<u8"), ("offset", "<u8"), ("size", "<u8")])
@@ -49,7 +49,7 @@ class Pages:
         return found
 
 
-class Touched:
+class WrittenPages:
     """Which pages of a memory's images were written."""
 
     def __init__(self, memory: MappedMemory) -> None:
@@ -133,7 +133,7 @@ class Stray:
     found: int
 
 
-def strays(base: MappedMemory, start: Pages, written: Touched, end: Pages, found: Pages) -> list[Stray]:
+def strays(base: MappedMemory, start: Pages, written: WrittenPages, end: Pages, found: Pages) -> list[Stray]:
     """All bytes in which a simulation's memory is not the model's, in every page that one of them wrote.
 
     Args:

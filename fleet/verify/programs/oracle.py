@@ -27,6 +27,7 @@ from fleet.engines.trace import Trace
 from fleet.engines.vm import ENGINE as GOLDEN
 from fleet.errors import DeviceError, FleetError, SourceError
 from fleet.frontend.source import load
+from fleet.ir.lowering_options import USUAL
 from fleet.ir.operations.operation import op_id
 from fleet.ir.program import Program
 from fleet.targets.bytecode.convert import ByteCodeConverter
@@ -162,7 +163,7 @@ class ProgramOracle:
         """Compare within the bounds of the device's arithmetic. Raises DeviceError if no part of the program runs on the device."""
         assert model.device is not None
         data = DataProvenance("random", 1, None, None, None)
-        if not open_stream(program, model.device, {}).groups:
+        if not open_stream(program, model.device, USUAL).groups:
             raise DeviceError("no operation of the program runs there", where=model.device)
         result = cosim(program, inputs, None, ("vm", "iss"), CosimOptions(str(self._path), data, model.device))
         return "" if result.verdict == "pass" else "; ".join(result.reasons)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fleet.engines.legs.pages import Pages, Stray, Touched, load_overlay, save_overlay, strays
+from fleet.engines.legs.pages import Pages, Stray, WrittenPages, load_overlay, save_overlay, strays
 from fleet.engines.legs.plan import WARM_UP, Leg, plan_legs
 from fleet.errors import DeviceError
 from fleet.isa.memory import MappedMemory
@@ -77,7 +77,7 @@ def test_a_memory_apart_leaves_the_files(memory: MappedMemory) -> None:
 
 
 def test_pages_come_back_as_they_were(memory: MappedMemory, tmp_path: Path) -> None:
-    touched = Touched(memory)
+    touched = WrittenPages(memory)
     writes = [Write("ddr", 4000, np.arange(200, dtype=np.uint8)), Write("hbm", 1 << 20, np.full(5, 3, np.uint8), 6)]
     for w in writes:
         memory.view(w.space, w.offset, w.data.size, w.bank)[:] = w.data
@@ -94,7 +94,7 @@ def test_pages_come_back_as_they_were(memory: MappedMemory, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("size", [10, 24, 100])
 def test_half_an_overlay_is_refused(memory: MappedMemory, tmp_path: Path, size: int) -> None:
-    touched = Touched(memory)
+    touched = WrittenPages(memory)
     touched.mark([Write("ddr", 0, np.zeros(1, np.uint8))])
     save_overlay(tmp_path / "overlay", memory, touched.contents())
     (tmp_path / "overlay").write_bytes((tmp_path / "overlay").read_bytes()[:size])
@@ -106,7 +106,7 @@ def test_half_an_overlay_is_refused(memory: MappedMemory, tmp_path: Path, size: 
 
 def test_every_byte_that_is_another_one_is_found(memory: MappedMemory) -> None:
     model = memory.apart()
-    touched = Touched(model)
+    touched = WrittenPages(model)
 
     def write(offset: int, value: int) -> None:
         model.view("ddr", offset, 1)[:] = value

@@ -1,4 +1,3 @@
-#! F205: np.savetxt
 import io
 
 import numpy as np

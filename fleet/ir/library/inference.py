@@ -154,13 +154,15 @@ def _compares(call: LibraryCall) -> bool:
 
 
 def _merged(runs: Sequence[Any], maps: Sequence[Mapping[int, int]]) -> Any:
-    """One structure out of the runs' structures; None where a dimension is none of those that the stand-ins stand for."""
+    """One structure out of the runs' structures; None where ranks differ, or a dimension is none that the stand-ins stand for."""
     first = runs[0]
     if not isinstance(first, ResultLeaf):
-        if any(len(r) != len(first) for r in runs):
+        if any(isinstance(r, ResultLeaf) or len(r) != len(first) for r in runs):
             return None
         parts = [_merged(parts, maps) for parts in zip(*runs, strict=True)]
         return None if None in parts else _rebuilt(first, parts)
+    if any(not isinstance(r, ResultLeaf) or len(r.shape) != len(first.shape) for r in runs):
+        return None
     dims: list[int] = []
     for values in zip(*(r.shape for r in runs), strict=True):
         stood = [d for d in maps[0] if values == tuple(m[d] for m in maps)]

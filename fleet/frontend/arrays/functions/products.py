@@ -22,6 +22,10 @@ from fleet.ir.operations.einsum import canonical
 from fleet.ir.shapes import InferenceError
 
 
+_BY_BLAS = frozenset({"float32", "float64", "complex64", "complex128"})
+"""Dtypes of which NumPy hands products to BLAS."""
+
+
 def matmul(ev: Evaluator, node: ast.AST, lhs: ValueOperand, rhs: ValueOperand) -> Value:
     """`lhs @ rhs`; a vector takes part as a row or a column that vanishes from the result."""
     for number, other in ((lhs, rhs), (rhs, lhs)):
@@ -60,8 +64,15 @@ def dot_product(ev: Evaluator, node: ast.expr, lhs: TracedArray, rhs: TracedArra
     """Emit the product of vectors or matrices as np.dot computes it.
 
     np.dot copies an operand that repeats elements and calls BLAS; `@` multiplies such an operand without BLAS. The sums then differ
-    in their last bits.
+    in their last bits. An operand of one element counts as a scalar: no sum, and so no 0.0 to which -0.0 is added.
     """
+    inner = lhs.shape[-1], rhs.shape[0]
+    single = next((v for v in (rhs, lhs) if set(v.shape) == {1}), None)
+    if single is not None and inner == (1, 1) and np.result_type(lhs.dtype, rhs.dtype).name in _BY_BLAS:
+        other = lhs if single is rhs else rhs
+        scalar = TracedArray(reshaped(ev, node, single, []).ssa)
+        product = _scaled(ev, node, *((other, scalar) if single is rhs else (scalar, other)))
+        return TracedArray(reshaped(ev, node, product, [*dims_of(lhs)[:-1], *dims_of(rhs)[1:]]).ssa)
     return matmul(ev, node, *(ordered(ev, node, v, "C") if repeats(v.ssa) else v for v in (lhs, rhs)))
 
 
@@ -72,7 +83,7 @@ def _scaled(ev: Evaluator, node: ast.AST, lhs: TracedArray, rhs: TracedArray) ->
     arrays but those of one element.
     """
     product = elementwise(ev, node, "mul", lhs, rhs)
-    if product.dtype.name not in ("float32", "float64", "complex64", "complex128"):
+    if product.dtype.name not in _BY_BLAS:
         return product
     if not 1 <= len(product.shape) <= 2 or set(product.shape) == {1}:
         return product
@@ -85,7 +96,7 @@ def _inner(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     lhs, rhs = array(ev, node, args["a"]), array(ev, node, args["b"])
     if len(lhs.shape) != 1 or len(rhs.shape) != 1:
         ev.fail("F302", node, f"inner of {words(lhs)} and {words(rhs)}", "it takes vectors; use @ or np.einsum")
-    return matmul(ev, node, lhs, rhs)
+    return dot_product(ev, node, lhs, rhs)
 
 
 def _outer(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:

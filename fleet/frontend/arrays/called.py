@@ -38,8 +38,16 @@ from fleet.ir.library.inference import CallError, ResultLeaf, results
 from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import DTYPES
 
-__all__ = ["METHODS", "as_tuple", "call", "checked", "decided", "function_of", "instead", "is_default", "prepared", "takes"]
+__all__ = [
+    "ARRAYS_ALONE", "METHODS", "as_tuple", "call", "check_arrays", "checked", "decided",
+    "function_of", "instead", "is_default", "prepared", "takes",
+]  # fmt: skip
 
+ARRAYS_ALONE: Mapping[str, int] = {
+    **dict.fromkeys(("dsplit", "fill_diagonal", "hsplit", "rollaxis", "split", "tril_indices_from", "triu_indices_from"), 1),
+    **dict.fromkeys(("unstack", "vsplit"), 1), "put_along_axis": 2, "take_along_axis": 2,
+}  # fmt: skip
+"""Functions of NumPy that ask their first arguments for attributes of an array, so that no number and no list takes its place."""
 _INSTEAD = frozenset({"F208", "F302", "F401", "F404", "F405", "F501", "F506"})
 """Errors of a rule that covers less than NumPy's function: the function itself may take the call."""
 _CODES: Sequence[tuple[type[Exception], str]] = (
@@ -49,6 +57,13 @@ _CODES: Sequence[tuple[type[Exception], str]] = (
 """What NumPy raises -> the code of the error."""
 _MOST_WORDS = 512
 """Numbers of a list that stand in the call itself; longer ones are weights."""
+
+
+def check_arrays(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value]) -> None:
+    """SourceError F206 for a number or a list where NumPy takes an array alone."""
+    for value in args[: ARRAYS_ALONE.get(path.removeprefix("numpy."), 0)]:
+        if value is None or isinstance(value, NumberValue | Complex | List | RangeValue | tuple):
+            ev.fail("F206", node, f"{words(value)} has no ndim", "make it an array: np.asarray(...)")
 
 
 def takes(path: str) -> bool:

@@ -185,7 +185,7 @@ def take_along(
 
 
 def _take_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    x, indices = _given_array(ev, node, args, "arr"), _given_array(ev, node, args, "indices")
+    x, indices = array(ev, node, args["arr"]), array(ev, node, args["indices"])
     if args.get("axis", NumberValue(-1)) is None:
         return take_along(ev, node, flat(ev, node, x), indices, 0)
     axis = axis_of(ev, node, len(x.shape), args.get("axis", NumberValue(-1)))
@@ -194,21 +194,13 @@ def _take_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return take_along(ev, node, x, indices, axis)
 
 
-def _given_array(ev: Evaluator, node: ast.Call, args: Arguments, name: str) -> TracedArray:
-    """An argument of which NumPy asks for an array's attributes, so that no number and no list takes its place."""
-    value = args[name]
-    if not isinstance(value, TracedArray):
-        ev.fail("F206", node, f"{name} is {words(value)}, which has no ndim", "make it an array: np.asarray(...)")
-    return array(ev, node, value)
-
-
 def _put_along_axis(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     owner = args["arr"]
     if not isinstance(owner, TracedArray) or args["axis"] is None:
         ev.fail("F506", node, "put_along_axis takes an array and an axis")
     check_writable(ev, node, owner)
     axis = axis_of(ev, node, len(owner.shape), args["axis"])
-    parts = _in_own_place(ev, node, owner, _given_array(ev, node, args, "indices"), axis)
+    parts = _in_own_place(ev, node, owner, array(ev, node, args["indices"]), axis)
     put(ev, node, owner, parts, convert(ev, node, args["values"], owner.dtype))
     return None
 

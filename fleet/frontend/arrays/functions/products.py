@@ -21,7 +21,6 @@ from fleet.ir.memory_order import repeats
 from fleet.ir.operations.einsum import canonical
 from fleet.ir.shapes import InferenceError
 
-
 _BY_BLAS = frozenset({"float32", "float64", "complex64", "complex128"})
 """Dtypes of which NumPy hands products to BLAS."""
 
@@ -72,6 +71,7 @@ def dot_product(ev: Evaluator, node: ast.expr, lhs: TracedArray, rhs: TracedArra
         other = lhs if single is rhs else rhs
         scalar = TracedArray(reshaped(ev, node, single, []).ssa)
         product = _scaled(ev, node, *((other, scalar) if single is rhs else (scalar, other)))
+        assert isinstance(product, TracedArray)
         return TracedArray(reshaped(ev, node, product, [*dims_of(lhs)[:-1], *dims_of(rhs)[1:]]).ssa)
     return matmul(ev, node, *(ordered(ev, node, v, "C") if repeats(v.ssa) else v for v in (lhs, rhs)))
 

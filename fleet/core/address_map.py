@@ -69,6 +69,17 @@ class AddressMap:
         """The memories that hold something, by name."""
         return tuple(sorted({p.space for p in self.pieces}))
 
+    @property
+    def blocks(self) -> tuple[tuple[str, str, int], ...]:
+        """Every block with its memory and the bytes from its first piece to the end of its last."""
+        found: dict[tuple[str, str], list[Piece]] = {}
+        for piece in self.pieces:
+            found.setdefault((piece.block, piece.space), []).append(piece)
+        return tuple(
+            (block, space, max(p.address + p.size for p in held) - min(p.address for p in held))
+            for (block, space), held in found.items()
+        )
+
     def within(self, *, space: str | None = None, block: str | None = None) -> AddressMap:
         """Only the pieces of a memory, or of a block."""
         kept = (p for p in self.pieces if (space is None or p.space == space) and (block is None or p.block == block))

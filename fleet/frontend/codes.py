@@ -85,9 +85,13 @@ CODES: Mapping[str, ErrorCode] = {
     ),
     "F408": ErrorCode("a value of the wrong type", "print([1] + 2)", "see what was expected"),
     # F5: outside the subset
-    "F501": ErrorCode("values decide what is computed", _X + "print(1 in x)", "compute with all of it, choose with np.where"),
+    "F501": ErrorCode(
+        "values decide what is computed",
+        _X + "match x.sum():\n    case 1.0:\n        print(x)",
+        "compute with all of it, choose with np.where",
+    ),
     "F502": ErrorCode("a statement that is not supported", "async def f():\n    pass", "use the statements of the table"),
-    "F503": ErrorCode("an expression that is not supported", "print(b'text')", "use the expressions of the table"),
+    "F503": ErrorCode("an expression that is not supported", "print(f'{1!a}')", "use the expressions of the table"),
     "F504": ErrorCode(
         "a change in place that another array may see", _X + "y = x.ravel('K')\ny[0] = 5\nprint(x)", "change a copy: y = y.copy()"
     ),

@@ -23,7 +23,7 @@ class Memory {
     /// Maps the images (HBM port number -> path) and sets the timing (`timing`: the job's keys of that name). Returns what is wrong.
     /// own: what is written stays in this process, which remembers the pages.
     std::string load(const std::string& ddr, const std::map<uint32_t, std::string>& hbm, const std::string& model,
-                     const std::map<std::string, std::string>& timing, bool own);
+                     const std::map<std::string, std::string>& timing, bool own = false);
     void unload();
     /// Every port forgets what is outstanding and shows whether it takes a first request.
     void reset();

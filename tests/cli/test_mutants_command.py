@@ -45,7 +45,7 @@ def test_a_folder_that_cannot_be_written_is_told_first(option: str, refused: Cal
 
 def test_a_damaged_report_is_told_first(refused: Callable[..., str], tmp_path: Path) -> None:
     (tmp_path / "mutants.json").write_text("{")
-    assert "mutants.json: cannot be read" in refused("vgemm_small", "--report", str(tmp_path))
+    assert "mutants.json: no report of mutants" in refused("vgemm_small", "--report", str(tmp_path))
 
 
 @pytest.mark.parametrize("text", ["x = [", "x = 1", "survivor = 3"])

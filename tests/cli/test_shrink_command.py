@@ -100,7 +100,7 @@ def test_a_case_means_its_last_stored_result(wrong: pytest.MonkeyPatch, tmp_path
         (["hbm_small/nothing/random/3"], "nothing is drawn for an instruction 'nothing'"),
         (["broken"], "holds no stored result"),
         (["broken/stream.json"], "not a stored result"),
-        (["other/stream.json"], "stream has schema None, this fleet reads 2"),
+        (["other/stream.json"], "stream has schema 1, this fleet reads 2"),
         ([NAME, "--budget", "0"], "0 is no duration"),
         ([NAME, "--memory", "sometimes"], "sometimes"),
         (["model/result.json"], "arrays cannot be read"),

@@ -22,6 +22,7 @@ from fleet.engines.rtl import RtlBackend
 from fleet.engines.trace import Trace
 from fleet.errors import FleetError
 from fleet.frontend.source import load
+from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program
 
 LAYERS = 70
@@ -63,7 +64,7 @@ def run(folder: Path, engine: ShortLegs, jobs: int, issue: str, *, stop: bool = 
     program = load(f"{source}:forward", {"w": w}, inputs)
     options = CosimOptions(
         model="deep.py:forward", data=DataProvenance("random", 64, None, None, None), device="hbm_small", rtl_jobs=jobs, stop=stop,
-        lowering={"issue": issue}, engines={**dict(installed_engines()), "rtl": engine},
+        lowering=LoweringOptions(issue=issue), engines={**dict(installed_engines()), "rtl": engine},
     )  # fmt: skip
     return cosim(program, inputs, None, ["vm", "iss", "rtl"], options)
 
@@ -76,12 +77,14 @@ def engine() -> ShortLegs:
 @pytest.mark.parametrize("issue", ["regs", "aux"])
 def test_a_run_in_legs_is_the_one_run(engine: ShortLegs, issue: str, tmp_path: Path) -> None:
     one, legs = (run(tmp_path, engine, jobs, issue) for jobs in (1, 2))
-    assert one.verdict == "pass", one.reasons
-    assert legs.verdict == "pass", legs.reasons
+    for result in (one, legs):  # so deep that bounds prove nothing of its last sums: the hardware is what is asked here
+        (hardware,) = (c for c in result.comparisons if c.name == "rtl-vs-iss")
+        assert hardware.verdict == "pass", hardware.reasons
+    assert one.verdict == legs.verdict
     (a, b) = engine.traces[-2:]
     assert a.commits == b.commits
     assert len(b.evidence.jobs) > len(a.evidence.jobs) == 1
-    assert all(np.array_equal(a.tensors[key], b.tensors[key]) for key in a.tensors)
+    assert {k: t.tobytes() for k, t in a.tensors.items()} == {k: t.tobytes() for k, t in b.tensors.items()}
     timed = ("seconds", "per_second")
     assert {k: v for k, v in a.counters.items() if not k.endswith(timed)} == {
         k: v for k, v in b.counters.items() if not k.endswith(timed)

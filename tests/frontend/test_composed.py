@@ -130,11 +130,10 @@ def test_the_interpreter_takes_the_same(tmp_path, body: str) -> None:
         ("return x[x[:, :3] > 0]", "F306 a mask of shape (3, 3) for dimensions of shape (3, 4)"),
         ("z = x.copy()\nz[x > 0] = y[0]\nreturn z", "F504 an array of shape (4,) cannot be assigned where a mask is true"),
         ("z = x.copy()\nz[x[0] > 0] = 1\nreturn z", "F306 a mask of shape (4,)"),
-        ("return x[None][n * 0, :, n]", "F503 arrays of an index that do not stand side by side"),
         ("return x[[0, 3], [0, 0]]", "F306 index 3 is out of bounds for a dimension of size 3"),
         ("return np.take_along_axis(x, n, axis=1)", "F405 indices an array int64[3] along an axis"),
         ("return np.argsort(x, kind='odd')", "F506"),
-        ("return np.split([1.0, 2.0], 2)[0]", "F408 a list of 2 is split into equal parts, but has no shape"),
+        ("return np.split([1.0, 2.0], 2)[0]", "F206 a list of 2 has no ndim"),
         ("return np.expand_dims(x, 0, order=None)", "F506 np.expand_dims with `order=`"),
     ],
 )

@@ -233,6 +233,7 @@ def _pictures(result: GenerationResult) -> dict[str, Any]:
     if result.timeline:
         found["path"] = Markup(_path(result))
     stored = AddressMap.of({"steps": 0, "tenants": [], **result.memory_plan})
+    found["blocks"] = stored.blocks
     for block in ("runtime", "onchip"):
         mine = stored.within(block=block)
         if mine.pieces:

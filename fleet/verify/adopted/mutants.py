@@ -42,7 +42,7 @@ class AdoptedMutants:
     def __init__(self, work: AdoptWorkspace, tests: Sequence[Path]) -> None:
         self._work, self._tests = work, list(tests)
         if not tests:
-            raise DeviceError("the workspace has no test", where=str(work.folder), hint="docs/adopting.md: L1")
+            raise DeviceError("the workspace has no test", where=str(work.folder), hint="write one: `fleet help adopting`, L1")
         with elaborated(work.sources, work.top, work.parameters) as (manager, instance):
             self._sites = sites_of(manager, [instance], set(work.top.files))
             shared = work.top.files[0].parent

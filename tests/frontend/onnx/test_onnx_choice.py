@@ -131,7 +131,7 @@ def test_without_inputs_they_are_drawn_and_it_is_said(chain: Path) -> None:
 def test_what_to_do_about_an_operator_that_is_not_supported() -> None:
     """The part before the node, the part behind it, or the file as it was before an optimiser."""
     boxes = {"s": np.zeros((1, 2, 6), np.float32), "b": np.zeros((1, 6, 4), np.float32)}
-    scored = [node("Sigmoid", ["s"], ["score"]), node("NonMaxSuppression", ["b", "score"], ["chosen"], "nms")]
+    scored = [node("Sigmoid", ["s"], ["score"]), node("DeformConv", ["b", "score", "b"], ["chosen"], "bent")]
     declared = {"s": (np.float32, 1, 2, 6), "b": (np.float32, 1, 6, 4)}
     with pytest.raises(ModelError, match=r"(?m)end before it with --to score$"):
         program(model(scored, declared, ["chosen"]), boxes)

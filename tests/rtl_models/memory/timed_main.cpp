@@ -107,7 +107,7 @@ int main() {
                     static_cast<unsigned long long>(r.first), static_cast<unsigned long long>(r.last));
     }
     fleet::RowCounters rows;
-    port.timing().counters(rows);
+    port.rows(rows);
     std::printf("rows %llu %llu %llu %llu\n", static_cast<unsigned long long>(rows.hits),
                 static_cast<unsigned long long>(rows.closed), static_cast<unsigned long long>(rows.misses),
                 static_cast<unsigned long long>(rows.refresh_cycles));

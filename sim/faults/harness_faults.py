@@ -46,8 +46,8 @@ FAULTS = (
         "test_the_command_fails_stores_explains_and_plays_again",
         Edit(
             "fleet/cli/running/stream.py",
-            "runner.run(r.case, settings))\n    return 1 if failed else 0",
-            "runner.run(r.case, settings))\n    return 0",
+            "failed += _told(r, outcome, folder)\n    return 1 if failed else 0",
+            "failed += _told(r, outcome, folder)\n    return 0",
         ),
     ),
     _fault(

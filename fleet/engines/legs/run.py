@@ -153,8 +153,9 @@ class _LegRun:
                 except queue.Empty:
                     if self.progress is not None:
                         self.progress(sum(self.cycles))
-            if self.failed:
-                raise self.failed[min(self.failed)]
+            # A leg that repeats the instruction at fault may have failed before the leg whose own it is.
+            if (first := min(self.failed, default=self.last + 1)) <= self.last:
+                raise self.failed[first]
             return self._whole()
         finally:
             self._stop_behind(-1)

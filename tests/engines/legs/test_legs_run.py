@@ -113,7 +113,7 @@ def test_a_wrong_product_in_the_middle_is_found_as_in_one_run(faulty: Design, is
     with in_legs(faulty, fault=1) as runner:
         (legs,) = runner.run(case, [setting])
     assert not legs.passed
-    assert legs.divergence is not None
+    assert legs.divergence is not None, legs.reasons
     assert whole.divergence is not None
     assert legs.divergence.seq == MIDDLE
     assert shown(legs.divergence) == shown(whole.divergence), "the page that why shows"

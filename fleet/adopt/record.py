@@ -46,7 +46,7 @@ class ReplayRecord:
 
     @staticmethod
     def load(path: Path) -> ReplayRecord:
-        """Raises ModelError for a file that is none."""
+        """Read a stored replay. Raises ModelError if the file is not one."""
         try:
             table = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:

@@ -92,14 +92,14 @@ class AddressMap:
 
 
 def place_lines(places: Iterable[tuple[str, int, int, str]]) -> Iterator[str]:
-    """The table of a memory map, by address. places: (space, address, bytes, what stands there)."""
+    """The table of a memory map, by address. places: (space, address, bytes, name of the contents)."""
     yield "memory: space offset bytes what"
     for space, offset, size, what in sorted(places):
         yield f"  {space:4} {offset:#010x} {size:>10} {what}"
 
 
 def when(life: Lived, moments: Sequence[str]) -> str:
-    """From when to when something is needed, to stand behind its name. moments: what runs at every step."""
+    """The lifetime of a piece in words. moments: the operation or instruction of every step."""
 
     def moment(step: int) -> str:
         return "the beginning" if step < 0 else moments[step] if step < len(moments) else "the end"

@@ -27,10 +27,10 @@ Json: TypeAlias = bool | int | float | str | Sequence["Json"] | Mapping[str, "Js
 """A JSON value."""
 
 MAY_BE_MISSING: Mapping[str, bool] = MappingProxyType({"may_be_missing": True})
-"""Metadata of a field that older files lack; its default stands in."""
+"""Metadata of a field that older files lack; it then has its default."""
 
 NOT_STORED: Mapping[str, bool] = MappingProxyType({"not_stored": True})
-"""Metadata of a field that JSON leaves out (arrays, which lie in a file beside it); its default stands in."""
+"""Metadata of a field that JSON leaves out (arrays, stored in a file beside it); after reading it has its default."""
 
 T = TypeVar("T")
 _Read: TypeAlias = Callable[[object], object]
@@ -38,12 +38,12 @@ _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 def is_table(value: object) -> typing.TypeGuard[dict[str, Json]]:
-    """Whether a value that `json.loads` returned is a table."""
+    """Whether a value of `json.loads` is a JSON object."""
     return isinstance(value, dict)
 
 
 def is_list(value: object) -> typing.TypeGuard[list[Json]]:
-    """Whether a value that `json.loads` returned is a list."""
+    """Whether a value of `json.loads` is a JSON array."""
     return isinstance(value, list)
 
 

@@ -54,7 +54,7 @@ _LIMIT = 10_000
 IMAGE = 9
 """Operation that loads a file into memory."""
 ADDRESSED = (1, 2, 3)
-"""Operations that a design answers, perhaps with an error."""
+"""Operations that a design answers, with data or an error response."""
 ERROR = 1024
 """Bit of an answer that says so."""
 _BEAT = ("tlast", "tkeep", "tuser", "tdest", "tid", "tdata")
@@ -147,7 +147,7 @@ def fields_of(instance: ProtocolInstance, *, sent: bool) -> tuple[tuple[str, int
 
 
 def is_test(path: Path) -> bool:
-    """Whether a file is a test, and not another file of a workspace."""
+    """Whether a file of a workspace is a test."""
     try:
         return "step" in read_toml(path, DeviceError)
     except DeviceError:

@@ -81,10 +81,17 @@ class Page:
             time.sleep(0.02)
 
     def click(self, selector: str) -> None:
-        """Clicks with the mouse into the middle of the first element that the selector finds."""
+        """Clicks with the mouse into the middle of the first element that the selector finds.
+
+        A page may still scroll by itself (a changed hash does so in a later task): the point is taken when the element stays
+        where it is for two frames.
+        """
         x, y = self.ask(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
-            " const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
+            f"(async () => {{ const e = document.querySelector({json.dumps(selector)}); let x, y;"
+            " const frame = () => new Promise(requestAnimationFrame);"
+            " for (;;) { e.scrollIntoView({block: 'center', behavior: 'instant'}); await frame(); await frame();"
+            " const r = e.getBoundingClientRect(); const still = x === r.x + r.width / 2 && y === r.y + r.height / 2;"
+            " x = r.x + r.width / 2; y = r.y + r.height / 2; if (still) return [x, y]; } })()"
         )
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)

@@ -248,8 +248,8 @@ def _bit_rows(reference: Trace, other: Trace, program: Program) -> tuple[list[Op
         return rows, []  # a stopped run has no outputs of the whole program
     if reference.outputs.keys() != other.outputs.keys():
         reasons.append(f"outputs {sorted(reference.outputs)} against {sorted(other.outputs)}")
-    for name in reference.outputs.keys() & other.outputs.keys():
-        if not _same_bits(np.asarray(reference.outputs[name]), np.asarray(other.outputs[name])):
+    for name, output in reference.outputs.items():
+        if name in other.outputs and not _same_bits(np.asarray(output), np.asarray(other.outputs[name])):
             reasons.append(f"output '{name}' differs in its bits")
     return rows, reasons
 

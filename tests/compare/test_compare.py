@@ -323,3 +323,18 @@ def test_a_difference_in_the_last_element_of_a_large_output_is_found(net):
     result = compare_bits("rtl-vs-iss", a, b, program)
     assert result.verdict == "fail"
     assert f"output '{name}' differs in its bits" in result.reasons
+
+
+@pytest.mark.parametrize("wrong", [("y",), ("c",), ("y", "c")])
+def test_each_output_is_compared(net, wrong):
+    """Also where no tensor was kept and every commit is equal: the first output, the last, and both."""
+    program, inputs = net
+    values = evaluate(program, inputs)
+    a, b = (replace(trace(program, values, e, commits=commits()), tensors={}) for e in ("iss", "rtl"))
+    assert compare_bits("rtl-vs-iss", a, b, program).verdict == "pass"
+    changed = {n: v.copy() for n, v in b.outputs.items()}
+    for n in wrong:
+        changed[n].flat[-1] += 1
+    result = compare_bits("rtl-vs-iss", a, replace(b, outputs=changed), program)
+    assert result.verdict == "fail"
+    assert result.reasons == tuple(f"output '{n}' differs in its bits" for n in wrong)

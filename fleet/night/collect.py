@@ -20,6 +20,7 @@ from fleet.night.causes import FailureCause, find_causes, find_fixed, find_flaky
 from fleet.night.gates import Before, Move, judge, judge_groups
 from fleet.night.revisions import GitCommit, commits
 from fleet.regress.night_records import NightRecord, Reading, read_night, without_result
+from fleet.regress.requests import tiers_in
 
 __all__ = ["JudgedNight", "collect"]
 
@@ -181,7 +182,8 @@ def collect(folder: Path, night: Path, baselines: Path) -> JudgedNight:
 def _with_missing(reading: Reading) -> tuple[NightRecord, ...]:
     """Return the records, with one of outcome "not run" for each planned test without a record."""
     why, code = "was planned and did not run", int(ExitCode.INCOMPLETE)
-    missing = [without_result(node, reading.planned[node], why, code) for node in reading.missing]
+    tiers = tiers_in([a for session in reading.sessions for a in session.arguments or ()])
+    missing = [without_result(node, reading.planned[node], why, code, tiers) for node in reading.missing]
     return tuple(sorted((*reading.records, *missing), key=lambda r: (r.kind != "case", r.kind, r.key)))
 
 

@@ -21,7 +21,7 @@ import platform
 import re
 import uuid
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -269,11 +269,14 @@ def read_line(line: RecordLocation) -> NightRecord:
     return NightRecord.from_json(table, line.file)
 
 
-def without_result(node: str, kind: str, why: str, code: int) -> NightRecord:
-    """Return the record of a planned test that did not end by itself, with outcome "not run". node, kind: as planned."""
+def without_result(node: str, kind: str, why: str, code: int, tiers: Sequence[str]) -> NightRecord:
+    """Return the record of a planned test that did not end by itself, with outcome "not run".
+
+    node, kind: as planned. tiers: the options of the session that choose a tier.
+    """
     name = node.partition("::")[2] if kind == "case" else node
     return NightRecord(
-        name, node, kind, "not run", code, why, str(node_request(node)), node.partition("::")[0],
+        name, node, kind, "not run", code, why, str(node_request(node, tiers)), node.partition("::")[0],
         case=name.partition("[")[0] if kind == "case" else "",
     )  # fmt: skip
 

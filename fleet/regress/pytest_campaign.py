@@ -15,7 +15,7 @@ from typing import Any, NoReturn, cast
 import pytest
 
 from fleet.errors import ExitCode, heaviest
-from fleet.regress.requests import node_request
+from fleet.regress.requests import node_request, tiers_in
 
 __all__ = ["GATHERER", "CampaignRecord", "Gatherer", "exit_code", "home_of", "refused_arguments", "say_and_end"]
 
@@ -64,9 +64,11 @@ class CampaignRecord:
 class Gatherer:
     """Gathers the records of all tests in the main process, those of other processes included."""
 
-    def __init__(self, root: Path, home: Path) -> None:
-        """root: folder that the nodes' ids are relative to. home: the folder of the regression."""
+    def __init__(self, root: Path, home: Path, arguments: Sequence[str] = ()) -> None:
+        """root: folder that the nodes' ids are relative to. home: the folder of the regression. arguments: of pytest."""
         self._root, self._home = root, home.absolute()
+        self.tiers = tiers_in(arguments)
+        """The options that choose the session's tier."""
         self._reports: dict[str, list[pytest.TestReport]] = {}
         self._collected: dict[str, None] = {}
         self._broken: dict[str, CampaignRecord] = {}
@@ -88,7 +90,7 @@ class Gatherer:
                 where,
                 None,
                 _line(report),
-                _pytest(report.nodeid),
+                self._replay(report.nodeid),
                 kind="collection",
                 outcome="failed",
                 file=file,
@@ -165,9 +167,12 @@ class Gatherer:
         file, _, name = nodeid.partition("::")
         kind = self._kind(file)
         return CampaignRecord(
-            name if kind == "case" else nodeid, None, "was collected and not run", _pytest(nodeid), kind=kind, outcome="not run",
-            file=file, code=int(ExitCode.INCOMPLETE), node=nodeid,
+            name if kind == "case" else nodeid, None, "was collected and not run", self._replay(nodeid), kind=kind,
+            outcome="not run", file=file, code=int(ExitCode.INCOMPLETE), node=nodeid,
         )  # fmt: skip
+
+    def _replay(self, nodeid: str) -> str:
+        return str(node_request(nodeid, self.tiers)) if nodeid else ""
 
     @property
     def planned(self) -> Mapping[str, str]:
@@ -231,10 +236,6 @@ def refused_arguments(parser: pytest.Parser, arguments: Sequence[str]) -> str | 
         return str(error)
     left = [argument for argument in unknown if argument.startswith("-")]
     return f"unrecognized arguments: {' '.join(left)}" if left else None
-
-
-def _pytest(nodeid: str) -> str:
-    return str(node_request(nodeid)) if nodeid else ""
 
 
 def _line(report: pytest.TestReport | pytest.CollectReport) -> str:

@@ -219,7 +219,9 @@ class Recorder:
 
     def refuse(self, node: str, kind: str, why: str, code: ExitCode) -> NightRecord:
         """Write and return the record of a planned test that cannot run; called in the main process."""
-        base = replace(without_result(node, kind, why, int(code)), outcome="failed", host=host_name(), at=now())
+        base = replace(
+            without_result(node, kind, why, int(code), self._gatherer.tiers), outcome="failed", host=host_name(), at=now()
+        )
         made = replace(base, signature=_signature(base))
         self._writer.write(made)
         return made

@@ -23,7 +23,7 @@ from fleet.errors import ExitCode, FleetError, heaviest
 from fleet.regress.pytest_bundles import BundleFile, close_runners, is_bundle
 from fleet.regress.pytest_campaign import GATHERER, CampaignRecord, Gatherer, exit_code, home_of, refused_arguments, say_and_end
 from fleet.regress.pytest_night import NIGHT, RECORDER, ROW, Recorder, RowFields, begin, carried_row
-from fleet.regress.requests import node_request
+from fleet.regress.requests import node_request, tiers_in
 
 if TYPE_CHECKING:
     from fleet.cosim.result import CosimResult
@@ -149,7 +149,7 @@ class _FileItem(pytest.Item):
     @property
     def replay(self) -> str:
         """The command that repeats it."""
-        return str(node_request(self.nodeid))
+        return str(node_request(self.nodeid, tiers_in(self.config.invocation_params.args)))
 
     def note(self, name: str, **more: object) -> None:
         """Tell the campaign about the check."""
@@ -353,7 +353,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     home = home_of(config.args, config.rootpath)
     if home is None:
         return
-    gatherer = Gatherer(config.rootpath, home)
+    gatherer = Gatherer(config.rootpath, home, config.invocation_params.args)
     if hasattr(config, "workerinput"):
         told: dict[str, Any] = config.workerinput  # pyright: ignore[reportAttributeAccessIssue]  # xdist's
         given = told.get("fleet_night")

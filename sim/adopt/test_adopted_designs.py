@@ -154,6 +154,7 @@ def test_the_owners_test_agrees(run: Run, files: Path, text: str) -> None:
         (COPIER, COPY, 1, "m", "arvalid dropped before ready"),
         (COPIER, COPY, 2, "m", "wpayload changed while valid waits"),
         (COPIER, COPY, 3, "m", "wlast is not at the end of the burst"),
+        (COPIER, COPY, 9, "m", "awburst wraps after other than 2, 4, 8 or 16 beats"),
         (DOTTER, DOT, 1, "io", "response without a request"),
         (DOTTER, DOT, 2, "mem[0]", "request: payload changed while valid waits"),
         (DOTTER, DOT, 3, "mem[0]", "request: payload changed while valid waits"),

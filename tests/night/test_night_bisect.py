@@ -81,8 +81,8 @@ def test_nothing_between(tmp_path: Path, commits: list[str]) -> None:
     ("node", "kind", "program", "arguments"),
     [
         ("sim/a b.toml::d[s-ideal-0]", "case", "fleet", ("case", "run", "sim/a b.toml", "--only", "s-ideal-0")),
-        ("sim/test_x.py::test_x[a'b $HOME]", "test", "python", ("-m", "pytest", "sim/test_x.py::test_x[a'b $HOME]")),
-        ("sim/a.toml::goldens", "cases", "python", ("-m", "pytest", "sim/a.toml::goldens")),
+        ("sim/test_x.py::test_x[a'b $HOME]", "test", "python", ("-m", "pytest", "sim/test_x.py::test_x[a'b $HOME]", "--nightly")),
+        ("sim/a.toml::goldens", "cases", "python", ("-m", "pytest", "sim/a.toml::goldens", "--nightly")),
     ],
 )
 def test_the_request_of_a_record_is_data(node: str, kind: str, program: str, arguments: tuple[str, ...]) -> None:

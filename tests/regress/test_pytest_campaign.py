@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import time
 import xml.etree.ElementTree as ET
@@ -188,3 +189,17 @@ def test_a_bug_in_a_case_is_an_internal_error(campaign: Path) -> None:
     assert done.returncode == ExitCode.INTERNAL, done.stdout
     assert rows(campaign)["tiny[host-0]"] == ("case", "fail")
     assert "ZeroDivisionError" in json.dumps(table(campaign))
+
+
+@pytest.mark.parametrize("processes", ["0", "2"])
+def test_the_replay_of_a_test_of_the_nightly_tier_runs_it(campaign: Path, processes: str) -> None:
+    """The recorded command, typed as it stands, fails in the same test; without the tier's option nothing would be collected."""
+    text = "import pytest\n\npytestmark = pytest.mark.nightly\n\ndef test_rare():\n    assert 1 == 2\n"
+    write(campaign, {"sim/test_rare.py": text})
+    assert run(campaign, "sim", "--nightly", "-q", "-n", processes).returncode == 1
+    (row,) = [r for r in table(campaign)["runs"] if "test_rare" in r["name"]]  # type: ignore[attr-defined]
+    program, *arguments = shlex.split(row["replay"])
+    assert (program, *arguments[:2]) == ("python", "-m", "pytest")
+    again = run(campaign, *arguments[2:])
+    assert again.returncode == 1
+    assert "1 failed" in again.stdout

@@ -29,6 +29,7 @@ from fleet.core.processes import Child, start
 from fleet.errors import ExitCode
 from fleet.night.cluster.runner import Ask, Reply, Told, told_line
 from fleet.regress.night_records import RecordLocation, Writer, host_name, now, read_line, without_result
+from fleet.regress.requests import tiers_in
 
 __all__ = ["END_S", "PLUGIN", "RunnerPlugin", "TaskAnswer", "WorkerCall", "WorkerOrder", "perform"]
 
@@ -227,8 +228,8 @@ class RunnerPlugin(WorkerPlugin):
         if self._closing or call.build or not (evident or call.judge):
             return TaskAnswer(died=what, error=what if call.build else None)
         record = replace(
-            without_result(call.node, call.kind, what, int(ExitCode.INCOMPLETE)), outcome="failed", signature=signature,
-            host=host_name(), at=now(),
+            without_result(call.node, call.kind, what, int(ExitCode.INCOMPLETE), tiers_in(self._order.arguments)),
+            outcome="failed", signature=signature, host=host_name(), at=now(),
         )  # fmt: skip
         if self._writer is None:
             self._writer = Writer(Path(self._order.folder), f"{host_name()}-{self._name}-watch")

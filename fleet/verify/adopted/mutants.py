@@ -26,8 +26,8 @@ __all__ = ["AdoptedMutants", "tests_of"]
 
 _PATIENCE = 20.0
 """Of a mutant's run, this many times as long as the unchanged design takes, and at least so many seconds."""
-_SEEDS = range(1, 4)
-"""Of initial values that are tried, too."""
+_SEEDS = range(1, 17)
+"""Seeds of the initial values that a survivor is run from, too: a lost reset shows only from some."""
 
 
 def tests_of(work: AdoptWorkspace) -> list[Path]:
@@ -57,7 +57,7 @@ class AdoptedMutants:
         return random.Random(seed).sample(known, min(count, len(known)))
 
     def look(self, wanted: Sequence[Mutant], folder: Path) -> Iterator[MutantResult]:
-        """Run the tests on each until one finds it, then once more from random initial values; yields results in that order.
+        """Run the tests on each until one finds it, then again from 16 sets of random initial values; yields in that order.
 
         folder: for texts and runs.
 

@@ -257,8 +257,20 @@ module fleet_axi4_monitor #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
   int unsigned due [bit [31:0]][$], got [bit [31:0]];              // beats of each read of an ID
   int unsigned ended = 0;                                          // bursts of data that are whole
   bit [31:0] order [$];                                            // IDs of addresses, whose data come in that order
-  function automatic void crossing(string channel, bit [63:0] address, int unsigned bytes, bit [1:0] burst, string who);
-    if (burst == 1 && address % 4096 + 64'(bytes) > 4096) fleet_bench_pkg::violation(PORT, {channel, "burst crosses 4096 bytes"}, who);
+  // AXI4, A3.4.1: what an address may ask for. beats: of the burst; size: log2 of the bytes of a beat; width: of the data in bits.
+  function automatic void asked(string channel, bit [63:0] address, int unsigned beats, bit [2:0] size, bit [1:0] burst, int width);
+    if ((32'd8 << size) > width) fleet_bench_pkg::violation(PORT, {channel, "size is wider than the port"}, MANAGER);
+    case (burst)
+      0: if (beats > 16) fleet_bench_pkg::violation(PORT, {channel, "burst of one address is longer than 16 beats"}, MANAGER);
+      1: if (address % 4096 + (64'(beats) << size) > 4096)
+           fleet_bench_pkg::violation(PORT, {channel, "burst crosses 4096 bytes"}, MANAGER);
+      2: begin
+        if (!(beats inside {2, 4, 8, 16}))
+          fleet_bench_pkg::violation(PORT, {channel, "burst wraps after other than 2, 4, 8 or 16 beats"}, MANAGER);
+        if (address % (64'd1 << size) != 0) fleet_bench_pkg::violation(PORT, {channel, "burst that wraps begins within a beat"}, MANAGER);
+      end
+      default: fleet_bench_pkg::violation(PORT, {channel, "burst is reserved"}, MANAGER);
+    endcase
   endfunction
   function automatic void check_data;
     if (order.size() > 0 && ended > 0) begin
@@ -275,11 +287,7 @@ module fleet_axi4_monitor #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
       if (awvalid && awready) begin
         lengths.push_back(32'(awlen) + 1);
         order.push_back(32'(awid));
-        if (!IS_LITE) begin
-          if ((32'd8 << awsize) > W_WDATA) fleet_bench_pkg::violation(PORT, "awsize is wider than the port", MANAGER);
-          if (awburst == 3) fleet_bench_pkg::violation(PORT, "awburst is reserved", MANAGER);
-          crossing("aw", 64'(awaddr), (32'(awlen) + 1) << awsize, awburst, MANAGER);
-        end
+        if (!IS_LITE) asked("aw", 64'(awaddr), 32'(awlen) + 1, awsize, awburst, W_WDATA);
       end
       if (wvalid && wready) begin
         beats++;
@@ -311,11 +319,7 @@ module fleet_axi4_monitor #(parameter int W_AWADDR = 32, parameter int W_ARADDR 
       end
       if (arvalid && arready) begin
         due[32'(arid)].push_back(32'(arlen) + 1);
-        if (!IS_LITE) begin
-          if ((32'd8 << arsize) > W_RDATA) fleet_bench_pkg::violation(PORT, "arsize is wider than the port", MANAGER);
-          if (arburst == 3) fleet_bench_pkg::violation(PORT, "arburst is reserved", MANAGER);
-          crossing("ar", 64'(araddr), (32'(arlen) + 1) << arsize, arburst, MANAGER);
-        end
+        if (!IS_LITE) asked("ar", 64'(araddr), 32'(arlen) + 1, arsize, arburst, W_RDATA);
       end
     end
   end

@@ -88,12 +88,12 @@ def test_a_tighter_limit_and_a_slower_unit(copy: Path) -> None:
         copy,
         (SET / "legality.py", 'between("mvm_win", tokens, 1, device.parameters["MaxToken"]', 'between("mvm_win", tokens, 1, 16'),
         (
-            SET / "timing.py",
+            SET / "cycles/mvm.py",
             "    return around + max(array, weights, reads) + tail",
             "    return around + max(array, weights, reads) + tail + 500",
         ),
         (
-            SET / "timing.py",
+            SET / "cycles/mvm.py",
             "return around + last_issue(_plan(device, o)) - FIRST_ISSUE + tail",
             "return around + last_issue(_plan(device, o)) - FIRST_ISSUE + tail + 500",
         ),

@@ -8,7 +8,7 @@ from fleet.ir import dialect as d
 from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import shape_of
 
-__all__ = ["in_c_order", "repeats"]
+__all__ = ["dot_copies", "in_c_order", "repeats"]
 
 _MADE = (d.MatmulOp, d.GatherOp, d.ConstantOp, d.PadOp, d.ArgsortOp, d.ScatterOp)
 _MOST_STEPS = 64
@@ -38,30 +38,35 @@ def in_c_order(value: SSAValue, left: int = _MOST_STEPS) -> bool:
 
 def repeats(value: SSAValue) -> bool:
     """Whether the array certainly has one element at several places: NumPy walks a dimension of it with a stride of 0."""
-    return any(_repeated(value, _MOST_STEPS))
+    return any(sign == 0 and n > 1 for sign, n in zip(_signs(value, _MOST_STEPS), shape_of(value.type), strict=True))
 
 
-def _repeated(value: SSAValue, left: int) -> tuple[bool, ...]:
-    """Return for each dimension whether its size is above 1 and its stride 0."""
+def dot_copies(value: SSAValue) -> bool:
+    """Whether np.dot certainly copies this operand before it calls BLAS: NumPy walks a dimension backwards or repeats elements."""
+    return repeats(value) or min(_signs(value, _MOST_STEPS), default=1) < 0
+
+
+def _signs(value: SSAValue, left: int) -> tuple[int, ...]:
+    """Return the sign of each dimension's stride as far as the operations that only look at their operand tell it, else 1."""
     op, shape = value.owner, shape_of(value.type)
-    none = (False,) * len(shape)
     if left <= 0:
-        return none
+        return (1,) * len(shape)
     match op:
         case d.BroadcastToOp():
-            own, sizes = _repeated(op.operand, left - 1), shape_of(op.operand.type)
+            own, sizes = _signs(op.operand, left - 1), shape_of(op.operand.type)
             new = len(shape) - len(sizes)
-            return tuple(n > 1 and (i < new or sizes[i - new] == 1 or own[i - new]) for i, n in enumerate(shape))
+            return tuple(0 if i < new or (n != 1 and sizes[i - new] == 1) else own[i - new] for i, n in enumerate(shape))
         case d.TransposeOp():
-            own = _repeated(op.operand, left - 1)
+            own = _signs(op.operand, left - 1)
             return tuple(own[axis] for axis in attributes_of(op)["permutation"])
         case d.SliceOp():
-            return tuple(n > 1 and own for n, own in zip(shape, _repeated(op.operand, left - 1), strict=True))
+            steps = attributes_of(op).get("step") or [1] * len(shape)
+            return tuple(own if step > 0 else -own for step, own in zip(steps, _signs(op.operand, left - 1), strict=True))
         case d.ReshapeOp():
             sizes = shape_of(op.operand.type)
             if [n for n in sizes if n != 1] != [n for n in shape if n != 1]:
-                return none
-            kept = iter([own for n, own in zip(sizes, _repeated(op.operand, left - 1), strict=True) if n != 1])
-            return tuple(n != 1 and next(kept) for n in shape)
+                return (1,) * len(shape)
+            kept = iter([own for n, own in zip(sizes, _signs(op.operand, left - 1), strict=True) if n != 1])
+            return tuple(next(kept) if n != 1 else 1 for n in shape)
         case _:
-            return none
+            return (1,) * len(shape)

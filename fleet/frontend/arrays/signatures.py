@@ -132,7 +132,7 @@ FUNCTIONS: Mapping[str, Signature] = {
         "copyto": Signature("copyto", ("dst", "src"), ("where",)),
         **{f"{n}.at": Signature(f"at:{n}", ("a", "indices", "b")) for n in ("add", "subtract", "multiply", "maximum", "minimum")},
         "inner": Signature("inner", ("a", "b")),
-        "vdot": Signature("inner", ("a", "b")),
+        "vdot": Signature("vdot", ("a", "b")),
         "einsum": Signature("einsum", ("subscripts", "*operands"), optional=1),
         "transpose": Signature("transpose", ("a", "axes"), optional=1),
         "permute_dims": Signature("transpose", ("a", "axes"), optional=1),

@@ -75,6 +75,8 @@ class _Copies(ast.NodeTransformer):
             if not _is_numpy(node.func.value):
                 node.func.value, count = _copy(node.func.value), count - 1
             node.args = [_copy(a) if i < count + _is_text(node.args[0]) else a for i, a in enumerate(node.args)]
+            for option in node.keywords:  # what is no array stays as it is
+                option.value = option.value if option.arg == "out" else _copy(option.value)
         return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:

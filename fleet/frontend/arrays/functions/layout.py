@@ -10,7 +10,7 @@ from fleet.frontend.reading.tensor import joined_storage
 from fleet.frontend.reading.values import TracedArray, Value, words
 from fleet.ir.memory_order import in_c_order, repeats
 
-__all__ = ["arranged", "ordered"]
+__all__ = ["arranged", "copied", "ordered"]
 
 
 def ordered(ev: Evaluator, node: ast.expr, x: TracedArray, order: Value) -> TracedArray:
@@ -19,6 +19,11 @@ def ordered(ev: Evaluator, node: ast.expr, x: TracedArray, order: Value) -> Trac
         ev.fail("F506", node, f"order={words(order)} is not supported", "'C', 'F', 'A' or 'K'")
     if order in (None, "K") or (order in ("C", "A") and in_c_order(x.ssa) and not repeats(x.ssa)) or len(x.shape) < 2:
         return TracedArray(x.ssa, scalar=x.scalar)
+    return copied(ev, node, x, order)
+
+
+def copied(ev: Evaluator, node: ast.expr, x: TracedArray, order: Value) -> TracedArray:
+    """The same, also where order and strides are thought to be so already."""
     found = called.call(ev, node, "numpy.copy", [x], {"order": order})
     assert isinstance(found, TracedArray)
     return TracedArray(found.ssa, scalar=False)

@@ -10,14 +10,14 @@ import numpy as np
 
 from fleet.frontend.arrays.arguments import Arguments, Handler, axes_of, keeps
 from fleet.frontend.arrays.emitting import cast, emit
-from fleet.frontend.arrays.functions.layout import ordered
+from fleet.frontend.arrays.functions.layout import copied
 from fleet.frontend.arrays.functions.shifts import must_fit
 from fleet.frontend.arrays.operands import array, elementwise, numeric, select
 from fleet.frontend.arrays.sizes import dims_of, flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import NumberValue, TracedArray, Value, ValueOperand, words
 from fleet.ir.dialect import ReshapeOp, SliceOp, TransposeOp
-from fleet.ir.memory_order import repeats
+from fleet.ir.memory_order import dot_copies
 from fleet.ir.operations.einsum import canonical
 from fleet.ir.shapes import InferenceError
 
@@ -62,8 +62,9 @@ def _dot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def dot_product(ev: Evaluator, node: ast.expr, lhs: TracedArray, rhs: TracedArray) -> Value:
     """Emit the product of vectors or matrices as np.dot computes it.
 
-    np.dot copies an operand that repeats elements and calls BLAS; `@` multiplies such an operand without BLAS. The sums then differ
-    in their last bits. An operand of one element counts as a scalar: no sum, and so no 0.0 to which -0.0 is added.
+    np.dot copies an operand that repeats elements or is walked backwards, and calls BLAS; `@` multiplies such an operand without
+    BLAS. The sums then differ in their last bits. An operand of one element counts as a scalar: no sum, and so no 0.0 to which
+    -0.0 is added.
     """
     inner = lhs.shape[-1], rhs.shape[0]
     single = next((v for v in (rhs, lhs) if set(v.shape) == {1}), None)
@@ -73,7 +74,7 @@ def dot_product(ev: Evaluator, node: ast.expr, lhs: TracedArray, rhs: TracedArra
         product = _scaled(ev, node, *((other, scalar) if single is rhs else (scalar, other)))
         assert isinstance(product, TracedArray)
         return TracedArray(reshaped(ev, node, product, [*dims_of(lhs)[:-1], *dims_of(rhs)[1:]]).ssa)
-    return matmul(ev, node, *(ordered(ev, node, v, "C") if repeats(v.ssa) else v for v in (lhs, rhs)))
+    return matmul(ev, node, *(copied(ev, node, v, "C") if dot_copies(v.ssa) else v for v in (lhs, rhs)))
 
 
 def _scaled(ev: Evaluator, node: ast.AST, lhs: TracedArray, rhs: TracedArray) -> Value:
@@ -137,6 +138,14 @@ def _norm(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     return elementwise(ev, node, "sqrt", emit(ev, node, "reduce_sum", [squares], axes=axes, keepdims=keeps(ev, node, args)))
 
 
+def _vdot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
+    """Of vectors as `@` adds them: no copy, and one element is no scalar."""
+    vectors = [array(ev, node, args[name]) for name in ("a", "b")]
+    if any(len(v.shape) != 1 for v in vectors) or any(v.dtype.kind == "c" for v in vectors):
+        return _inner(ev, node, args)
+    return matmul(ev, node, *vectors)
+
+
 def _in_a_row(ev: Evaluator, node: ast.AST, x: TracedArray) -> TracedArray:
     """The elements in the order of memory and without gaps, as `ravel("K")` has them: BLAS adds strided ones differently."""
     value, gaps = x.ssa, False
@@ -152,5 +161,5 @@ def _in_a_row(ev: Evaluator, node: ast.AST, x: TracedArray) -> TracedArray:
 
 
 HANDLERS: Mapping[str, Handler] = {
-    "matmul": _matmul, "dot": _dot, "inner": _inner, "outer": _outer, "einsum": _einsum, "norm": _norm,
+    "matmul": _matmul, "dot": _dot, "inner": _inner, "vdot": _vdot, "outer": _outer, "einsum": _einsum, "norm": _norm,
 }  # fmt: skip

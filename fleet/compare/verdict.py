@@ -12,7 +12,7 @@ from fleet.compare.ways import Ways
 __all__ = ["Comparison", "Flip", "Kind", "NotCompared", "TaskMetric", "Verdict"]
 
 Verdict = Literal["pass", "fail", "not proved", "nothing compared"]
-"""fail: something differs. not proved: nothing differs for certain, but something could not be decided."""
+"""fail: something differs. not proved: no difference was found, but some results could not be decided."""
 Kind = Literal["bits", "bound", "info"]
 
 

@@ -35,6 +35,7 @@ class CoverageRequest:
     rtl: bool
     report: Path
     merge: tuple[Path, ...]
+    until: float | None = None
 
 
 def run_isa_coverage(asked: CoverageRequest) -> int:
@@ -56,7 +57,8 @@ def run_isa_coverage(asked: CoverageRequest) -> int:
     rtl: RtlCoverage | None = None
     if asked.seconds > 0:
         plan = CoveragePlan(
-            asked.device, asked.seconds, asked.seed, asked.jobs, asked.steer, asked.rtl, asked.report / "runs"
+            asked.device, asked.seconds, asked.seed, asked.jobs, asked.steer, asked.rtl, asked.report / "runs",
+            asked.until,
         )  # fmt: skip
         click.echo(f"{space.instruction_set.name} on {asked.device}: {len(space.open):,} bins, seeds from {asked.seed}")
         with ProgressLine("coverage") as bar:

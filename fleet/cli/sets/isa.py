@@ -280,6 +280,9 @@ def mutants(
 @click.option(
     "--budget", "seconds", default="5m", show_default=True, type=Duration(zero=True), help="How long; 0: only show --merge."
 )
+@click.option(
+    "--until", type=click.FloatRange(0, 100, min_open=True), metavar="PERCENT", help="End when this share of the bins is met."
+)
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1, 64), help="Simulations side by side.")
 @click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(0, 10**6), help="Of the first job; the next has the next."
@@ -295,7 +298,8 @@ def mutants(
     help="Accounts of earlier runs: their bins count, and are not aimed at again.",
 )  # fmt: skip
 def coverage(
-    device: str, seconds: float, jobs: int, seed: int, steer: bool, rtl: bool, folder: Path, accounts: tuple[Path, ...]
+    device: str, seconds: float, until: float | None, jobs: int, seed: int, steer: bool, rtl: bool, folder: Path,
+    accounts: tuple[Path, ...],
 ) -> int:  # fmt: skip
     """Run streams on DEVICE, on iss and rtl, and account for what they met: fields, values, results, hazards, crosses.
 
@@ -304,7 +308,9 @@ def coverage(
     from fleet.cli.sets.coverage import CoverageRequest, run_isa_coverage
     from fleet.cli.sets.target import find_target
 
-    return run_isa_coverage(CoverageRequest(find_target(device)[1].name, seconds, jobs, seed, steer, rtl, folder, accounts))
+    share = None if until is None else until / 100
+    name = find_target(device)[1].name
+    return run_isa_coverage(CoverageRequest(name, seconds, jobs, seed, steer, rtl, folder, accounts, share))
 
 
 @command.command(

@@ -14,7 +14,7 @@ device allow no value of its class, or if the set gives a reason (`CoverageHints
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -80,6 +80,10 @@ class BinSpace:
     def open(self) -> list[str]:
         """The bins that count: all except the impossible ones."""
         return [key for key, why in self.bins.items() if why is None]
+
+    def share(self, met: Collection[str]) -> float:
+        """Return the share of the bins that count that are among these."""
+        return sum(key in met for key in self.open) / len(self.open)
 
 
 def space_of(instruction_set: InstructionSet, device: Device) -> BinSpace:

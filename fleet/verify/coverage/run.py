@@ -28,13 +28,16 @@ __all__ = ["CoveragePlan", "new_account", "run_coverage"]
 
 _SAVED_EVERY = 5.0
 _STOP_AFTER = 10
+_REACHED = "reached"
+"""File that tells the workers that enough bins are met."""
 
 
 @dataclass(frozen=True)
 class CoveragePlan:
     """One run. seconds: per worker, without builds; steer: aim at holes; rtl: count lines, toggles and assertions too.
 
-    folder: for the workers' accounts, failing streams and, with rtl, the simulator's counts.
+    folder: for the workers' accounts, failing streams and, with rtl, the simulator's counts. until: share of the bins (0 to 1) at
+    which the run ends before its time, or None.
     """
 
     device: str
@@ -44,6 +47,7 @@ class CoveragePlan:
     steer: bool
     rtl: bool
     folder: Path
+    until: float | None = None
 
 
 def new_account(space: BinSpace) -> CoverageAccount:
@@ -67,8 +71,12 @@ def run_coverage(
     # Counts of an earlier run may belong to other sources with other lines.
     for stale in [*plan.folder.glob("worker-*.json"), *plan.folder.glob("rtl-*/simulation/coverage-*.dat")]:
         stale.unlink()
+    reached = plan.folder / _REACHED
+    reached.unlink(missing_ok=True)
+    space = space_of(instruction_set, device)
     start = plan.folder / "known.json"
-    (known or new_account(space_of(instruction_set, device))).save(start)
+    before = known or new_account(space)
+    before.save(start)
     began = time.monotonic()
     curve: list[Point] = []
     with ProcessPoolExecutor(plan.jobs, get_context("spawn"), ends_with_parent) as pool, stopping():
@@ -82,11 +90,14 @@ def run_coverage(
             curve.append(Point(spent, merged.cpu, len(merged.met), merged.instructions))
             if told is not None:
                 told(merged, spent)
+            if plan.until is not None and space.share(merged.met.keys() | before.met.keys()) >= plan.until:
+                reached.touch()
     merged = _merged(plan, instruction_set.name)
     merged.curve = curve
     for part in plan.folder.glob("worker-*.json"):
         part.unlink()
     start.unlink()
+    reached.unlink(missing_ok=True)
     return merged
 
 
@@ -120,7 +131,8 @@ def _work(plan: CoveragePlan, job: int) -> None:
     try:
         runner.watch = steering.wrote
         number = 0
-        while time.monotonic() - began < plan.seconds and len(account.failures) < _STOP_AFTER:
+        reached = plan.folder / _REACHED
+        while time.monotonic() - began < plan.seconds and len(account.failures) < _STOP_AFTER and not reached.exists():
             name = steering.choose(number)
             way = ways[number % len(ways)]
             model = next(m for m in memories(device, number) if m.partition(":")[0] == way.memory.partition(":")[0])

@@ -39,14 +39,11 @@ sim: setup
 	@$(RUN)python examples/gpt2_block/make_data.py --if-missing
 	@$(RUN)python -m pytest -q -n 2 --dist worksteal sim/
 
-nightly: setup ## every case on every device, memory and seed, held to the nights before; the RTL through Yosys
+nightly: setup ## every case on every device, memory and seed; the RTL through Yosys
 	@$(RUN)python examples/mvm4096/make_data.py --if-missing
 	@$(RUN)python examples/gpt2_block/make_data.py --if-missing
-	@run=0; judged=0; netlist=0; \
-	$(RUN)python -m pytest -q -n 2 --dist worksteal sim/ tests/frontend/test_numpy_types.py tests/isa/test_isa_add.py tests/docs/test_tutorial.py --nightly || run=$$?; \
-	$(RUN)fleet night collect || judged=$$?; \
-	$(RUN)python scripts/yosys-check --if-installed || netlist=$$?; \
-	for code in $$judged $$run $$netlist; do [ $$code -eq 0 ] || exit $$code; done
+	@$(RUN)python -m pytest -q -n 2 --dist worksteal sim/ tests/frontend/test_numpy_types.py tests/isa/test_isa_add.py tests/docs/test_tutorial.py --nightly
+	@$(RUN)python scripts/yosys-check --if-installed
 
 weekly: setup ## every planted fault must be found; goes on where it was interrupted
 	@$(RUN)python -m pytest -q -n 2 --dist worksteal sim/faults --weekly

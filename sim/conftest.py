@@ -27,7 +27,7 @@ def pytest_fleet_campaign(config: pytest.Config, records, folder: Path) -> int:
     if reporter is not None:
         reporter.write_line(f"\nreport: {files.html}\nnight: {judged.headline}: {night.html}")
         for move in judged.red[:20]:
-            reporter.write_line(f"{move.state}: {move.figure} of {move.key}: {move.before} -> {move.after} ({move.said})")
+            reporter.write_line(str(move))
     return int(judged.exit_code)
 
 

@@ -75,6 +75,11 @@ class Move:
     said: str
     place: str = ""
 
+    def __str__(self) -> str:
+        """One line for a terminal."""
+        before = "" if self.before is None else f"{self.before:,.6g} -> "
+        return f"{self.state}: {self.figure} of {self.key}: {before}{self.after:,.6g} ({self.said})"
+
     @property
     def red(self) -> bool:
         """Whether the move makes the night red."""
@@ -110,8 +115,8 @@ def _accepted(move: Move, entry: Accepted) -> Move:
 
 
 def _expired(move: Move, entry: Accepted) -> Move:
-    said = f"was accepted by {entry.exemption}"
-    return replace(move, before=entry.value, state="expired", said=said, place=entry.exemption.place)
+    said = f"{entry.value:,.6g} was accepted by {entry.exemption}"
+    return replace(move, before=entry.before, state="expired", said=said, place=entry.exemption.place)
 
 
 def _settled(move: Move, record: NightRecord, before: Before | None, entry: Accepted | None) -> Move:

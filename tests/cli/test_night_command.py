@@ -27,7 +27,7 @@ def test_collect_accept_compare_and_list(tmp_path: Path, fleet: Fleet, refused: 
     ran = fleet("night", "collect")
     assert ran.code == 1
     assert "no failure; 1 slower; 2 of 2 ran" in ran.out
-    assert "moved: cycles rtl of digits[small-fixed-0]: 1500.0 -> 3495.0 (2.33 times as many" in ran.out
+    assert "moved: cycles rtl of digits[small-fixed-0]: 1,500 -> 3,495 (2.33 times as many" in ran.out
     assert "digits[small-ideal-0]" not in ran.out
     for name in ("index.html", "night.json", "junit.xml", "summary.md"):
         assert (where / "night" / name).exists()

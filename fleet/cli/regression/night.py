@@ -103,7 +103,7 @@ def collect(folder: Path, night: str | None, baselines: Path) -> int:
     for cause in judged.causes[:10]:
         click.echo(f"  {cause.state}: {cause.signature} ({len(cause.records)}); replay: {cause.first.replay}")
     for move in judged.red[:20]:
-        click.echo(f"  {move.state}: {move.figure} of {move.key}: {move.before} -> {move.after} ({move.said})")
+        click.echo(f"  {move}")
     if len(judged.red) > 20:
         click.echo(f"  and {len(judged.red) - 20} more figures")
     click.echo(f"page: {folder / 'night' / 'index.html'}")
@@ -193,7 +193,8 @@ def accept(
     made = [Accepted(m.key, m.figure, m.after, m.before, judged.night.id, exemption) for m in chosen]
     store(baselines, made)
     for one in made:
-        click.echo(f"accepted {one.figure} of {one.key}: {one.before} -> {one.value:g}")
+        before = "" if one.before is None else f"{one.before:,.6g} -> "
+        click.echo(f"accepted {one.figure} of {one.key}: {before}{one.value:,.6g}")
     click.echo(f"wrote {baselines}")
     judge(folder, night, baselines)
     return ExitCode.AGREED

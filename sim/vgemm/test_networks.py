@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 
 from fleet.cli.main import main
 from fleet.cosim.models.loaded import load_model
+from fleet.cosim.result import CosimResult
 from fleet.ir.dialect import MatmulOp, op_id
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel
@@ -58,20 +58,11 @@ def test_every_product_is_on_the_device(name: str, convolutions: int, folder: Pa
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", ["mobile", "residual"])
-def test_a_network_on_the_hardware(name: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = [
-        "cosim",
-        str(folder / f"{name}.onnx"),
-        "--input",
-        str(folder / "image.npz"),
-        "--engines",
-        "iss,rtl",
-        "--device",
-        DEVICE,
-    ]
-    code = main([*command, "--issue", "aux", "--json", "--report", str(tmp_path / "report")])
-    result = json.loads(capsys.readouterr().out)
-    assert code == 0
-    assert {c["name"]: c["verdict"] for c in result["comparisons"]}["rtl-vs-iss"] == "pass"
-    cycles = next(int(e["cycles"]) for e in result["engines"] if e["name"] == "rtl")
+def test_a_network_on_the_hardware(name: str, folder: Path, tmp_path: Path) -> None:
+    data = ["--input", str(folder / "image.npz"), "--engines", "iss,rtl", "--device", DEVICE, "--issue", "aux"]
+    assert main(["cosim", str(folder / f"{name}.onnx"), *data, "--report", str(tmp_path / "report")]) == 0
+    result = CosimResult.load(tmp_path / "report" / "result.json")
+    assert {c.name: c.verdict for c in result.comparisons}["rtl-vs-iss"] == "pass"
+    cycles = next(e.cycles for e in result.engines if e.name == "rtl")
+    assert cycles is not None
     assert cycles <= 1.3 * busiest(compiled(folder, name))

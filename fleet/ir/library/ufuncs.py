@@ -105,7 +105,7 @@ _RULES: Mapping[str, Callable[..., Any]] = {
 }
 
 
-UFUNCS = frozenset(n for n in dir(np) if getattr(getattr(np, n), "__name__", "") in _OPERATIONS.keys() | _RULES.keys())
+UFUNCS = frozenset(n for n, v in vars(np).items() if getattr(v, "__name__", "") in _OPERATIONS.keys() | _RULES.keys())
 """Ufuncs that have a sequence, by every name that NumPy has for them."""
 
 

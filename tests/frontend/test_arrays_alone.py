@@ -5,10 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
+from helpers_source import program_of
 
+from fleet.errors import SourceError
 from fleet.frontend.arrays.called import ARRAYS_ALONE, takes
 from fleet.frontend.arrays.signatures import FUNCTIONS
 
@@ -54,3 +58,13 @@ def test_the_table_is_numpys() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert asked_for_attributes() == ARRAYS_ALONE
+
+
+@pytest.mark.parametrize(
+    "call", ["np.rollaxis([[1.0, 2.0]], 1)", "np.rollaxis(a=[[1.0, 2.0]], axis=1)", "np.take_along_axis(x, indices=[0], axis=0)"]
+)
+def test_a_list_is_refused_in_its_place_and_by_name(tmp_path: Path, call: str) -> None:
+    with pytest.raises(AttributeError):
+        eval(call, {"np": np, "x": np.zeros(3)})
+    with pytest.raises(SourceError, match="F206"):
+        program_of(tmp_path, f"import numpy as np\n\n\ndef forward(x: 'float64[3]'):\n    return {call}\n", x=np.zeros(3))

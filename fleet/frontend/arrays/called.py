@@ -59,9 +59,13 @@ _MOST_WORDS = 512
 """Numbers of a list that stand in the call itself; longer ones are weights."""
 
 
-def check_arrays(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value]) -> None:
-    """SourceError F206 for a number or a list where NumPy takes an array alone."""
-    for value in args[: ARRAYS_ALONE.get(path.removeprefix("numpy."), 0)]:
+def check_arrays(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value], named: Mapping[str, Value]) -> None:
+    """SourceError F206 for a number or a list where NumPy takes an array alone. named: the arguments that are given by name."""
+    name = path.removeprefix("numpy.")
+    if not (count := ARRAYS_ALONE.get(name, 0)):
+        return
+    first = list(inspect.signature(getattr(np, name)).parameters)[:count]
+    for value in (*args[:count], *(named[n] for n in first if n in named)):
         if value is None or isinstance(value, NumberValue | Complex | List | RangeValue | tuple):
             ev.fail("F206", node, f"{words(value)} has no ndim", "make it an array: np.asarray(...)")
 

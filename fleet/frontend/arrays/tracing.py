@@ -165,7 +165,7 @@ class Tracing(Emitting):
             return draws.call(ev, node, path.removeprefix("numpy.random."), args, keywords)
         if path == "numpy.where" and len(args) == 1 and not keywords:
             return order.nonzero(ev, node, {"a": args[0]})
-        called.check_arrays(ev, node, path, args)
+        called.check_arrays(ev, node, path, args, keywords)
         given = {k: v for k, v in keywords.items() if not called.is_default(path, k, v)}
         if path not in FUNCTIONS or complexes.by_numpy(path, args, given):
             return called.call(ev, node, path, args, given)

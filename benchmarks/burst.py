@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from fleet.engines.accel import run_accel
+from fleet.engines.backend import Snapshot
 from fleet.engines.base import RunOptions
 from fleet.engines.rtl import RtlBackend
 from fleet.engines.rtl_sim.build import build, design_of
@@ -45,9 +46,11 @@ class Race(RtlBackend):
         self.opened = instruction_set, device, memory
         self.executables = {name: build(design_of(instruction_set, device), name) for name in ("plain", "burst")}
 
-    def execute(self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = ()) -> Sequence[Commit]:
-        if binaries:
-            raise SystemExit("the race plays register writes, no binaries")
+    def execute(
+        self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = (), snapshots: Sequence[Snapshot] = ()
+    ) -> Sequence[Commit]:
+        if binaries or snapshots:
+            raise SystemExit("the race plays register writes alone, and keeps no tensors")
         instruction_set, device, memory = self.opened
         once = Segment(instruction_set, device, calls, first_seq)
         many = Segment(instruction_set, device, list(calls) * max(1, self._cycles // once.expected_cycles), first_seq)
@@ -92,7 +95,7 @@ def race(device: str, tokens: int, cycles: int, rounds: int) -> list[tuple[str, 
     program = load(f"{ROOT / 'examples/mvm4096/model.py'}:forward", weights, inputs)
     with tempfile.TemporaryDirectory(prefix="fleet-burst-") as folder:
         backend = Race(cycles, rounds, Path(folder))
-        run_accel(program, inputs, RunOptions(device=device, workdir=Path(folder) / "run"), backend)
+        run_accel(program, inputs, RunOptions(device=device, workdir=Path(folder) / "run", keep_tensors=False), backend)
         return backend.rows
 
 

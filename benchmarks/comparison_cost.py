@@ -17,6 +17,7 @@ import tempfile
 import time
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -46,7 +47,7 @@ class Net:
         self.weights.append(numpy_helper.from_array(array.astype(np.float32), name))
         return name
 
-    def node(self, kind: str, inputs: list[str], **attributes: object) -> str:
+    def node(self, kind: str, inputs: list[str], **attributes: Any) -> str:
         name = f"{kind.lower()}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(kind, inputs, [name], name=name, **attributes))
         return name

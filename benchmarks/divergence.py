@@ -14,7 +14,7 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 
@@ -118,7 +118,7 @@ def token(name: str, device: str, memory: str, repeat: int) -> bool:
 
 
 @contextmanager
-def _runner(device: str, fault: Planted | None, address: int, folder: Path) -> Iterator[StreamRunner]:
+def _runner(device: str, fault: Planted | None, address: int, folder: Path) -> Generator[StreamRunner]:
     with planted(fault, address, folder) if fault is not None else nullcontext(), StreamRunner(device) as runner:
         yield runner
 

@@ -13,7 +13,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "rtl_models" / "hbm0923"))
 
-from mvm_random import Case, Runner, Script, ceil_div, channel_bytes, compare
+from mvm_random import Case, Runner, ceil_div, channel_bytes, compare
+
+from fleet.engines.rtl_sim.job import JobScript
 
 CASES = [
     (Case(chin=4096, chout=256, tokens=1, tblk=128), "ideal"),
@@ -27,7 +29,7 @@ CASES = [
 
 def idle(runner: Runner, cycles: int = 400_000) -> float:
     """Cycles a second while the host polls a register that never changes."""
-    script = Script()
+    script = JobScript()
     for _ in range(cycles // 5):
         script.read(4)
     status, _, _ = runner.play(script)

@@ -122,9 +122,9 @@ def measure(runner: StreamRunner, block: Block, seeds: int) -> dict[str, Row]:
     rows: dict[str, Row] = {}
     peak = device.limits["hbm_bytes_per_cycle"]
     for seed in range(seeds):
-        timed = visible(runner.hardware(case, Setting(f"timed:{seed}", "aux"), fetched=plan.binaries)[0])
+        timed = visible(runner.hardware(case, Setting(f"timed:{seed}", "aux"), plan=plan)[0])
         runner.device = without_refresh(device)
-        calm = visible(runner.hardware(case, Setting(f"timed:{seed}", "aux"), fetched=plan.binaries)[0])
+        calm = visible(runner.hardware(case, Setting(f"timed:{seed}", "aux"), plan=plan)[0])
         runner.device = device
         for call, (cycles, _), (undisturbed, spent) in zip(block.calls, timed, calm, strict=True):
             name = call.ops[0]

@@ -12,6 +12,7 @@ import time
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -83,7 +84,7 @@ def measure(title: str, source: str, shapes: dict[str, tuple[int, ...]], x: np.n
     converted = time.perf_counter()
     vm = VM(module)
     decoded = time.perf_counter()
-    runs = {
+    runs: dict[str, Callable[[], Any]] = {
         "cpython": lambda: forward(x=x, **weights),
         "vm": lambda: vm.run({"x": x}),
         "vm, tensors kept": lambda: vm.run({"x": x}, tensors={}),

@@ -98,6 +98,7 @@ def test_a_refusal_must_be_of_the_kind_of_cpythons_error() -> None:
     assert same_kind("F305", "AxisError: axis 7 is out of bounds")
     assert same_kind("F501", "ValueError: the truth value of an array")
     assert same_kind("F401", "UFuncTypeError: no loop")
+    assert same_kind("F301", "LinAlgError: 0-dimensional array given")
     assert not same_kind("F201", "TypeError: no")
     assert same_kind("F703", "AxisError: axis -1 is out of bounds", "model.py:3:1: F703 axis -1 is out of bounds")
     assert not same_kind("F703", "AxisError: axis -1 is out of bounds", "model.py:3:1: F703 min of nothing")

@@ -18,7 +18,7 @@ _KINDS = {
     "F703": "ZeroDivisionError ValueError OverflowError", "F704": "KeyError IndexError ValueError",
 }  # fmt: skip
 """Code -> Python's error types in that case. Other codes mean that fleet lacks a feature, so Python's error does not matter."""
-_BASES = {"UFuncTypeError": "TypeError", "UnboundLocalError": "NameError"}
+_BASES = {"UFuncTypeError": "TypeError", "UnboundLocalError": "NameError", "LinAlgError": "ValueError"}
 
 _TEXTS = (
     *("np.ones()", "np.zeros(3, dtype='int7')", "np.ones((2, -3))", "np.full((2,), 300, dtype=np.int8)", "np.arange(1, 5, 0)"),

@@ -174,7 +174,8 @@ def test_last_digits_may_depend_on_how_arrays_lie_in_memory(monkeypatch: pytest.
 
 def test_operands_are_copied_into_c_order() -> None:
     a = np.broadcast_to(np.arange(3.0), (2, 3)).T
-    source = in_c_order("import numpy as np\ndef forward(a):\n    return a.sum(), np.einsum('ij->', a), a.T @ a, np.linalg.norm(x=a)")
+    products = "a.T @ a, np.linalg.norm(x=a)"
+    source = in_c_order(f"import numpy as np\ndef forward(a):\n    return a.sum(), np.einsum('ij->', a), {products}")
     assert source.count("_in_c_order(") == 6, source
     found, expected = by_cpython(source, {"a": a}).results, [a.sum(), a.sum(), a.T @ a, np.linalg.norm(a)]
     assert all(np.allclose(x, y) for x, y in zip(found, expected, strict=True))

@@ -76,8 +76,9 @@ class _SystemRdl(RegexLexer):
 
 
 def _documentation(module: str) -> str:
-    """A module's documentation: what is indented in it is TOML, what is in columns stays so."""
+    """A module's documentation: what is indented in it or looks like it is TOML, what is in columns stays so."""
     text = importlib.import_module(module).__doc__ or ""
+    text = re.sub(r"(?:^(?:\w+ = |\[[\w.]+\]).*\n){2,}", lambda m: f"```toml\n{m[0]}```\n", text, flags=re.M)
     text = re.sub(r"(?<=\n\n)(?:^    .*\n\n?)+", lambda m: f"```toml\n{textwrap.dedent(m[0]).strip()}\n```\n\n", text, flags=re.M)
     return re.sub(r"(?:^\w[\w, ]*\S {4,}\S.*\n(?:^ +\S.*\n)*)+", lambda m: f"```text\n{m[0]}```\n", text, flags=re.M)
 

@@ -26,8 +26,9 @@ from xdsl.irdl import (
 from xdsl.traits import IsTerminator
 
 from fleet.errors import ModelError
-from fleet.ir.operations.operation import FleetOp, ValueOp, kind_of, op_id
+from fleet.ir.operations.operation import FleetOp, ReduceOp, ValueOp, kind_of, op_id
 from fleet.ir.operations.program_ops import CheckOp, PrintOp
+from fleet.ir.operations.spaces import KernelSpace, space_of
 from fleet.ir.shapes import InferenceError, shape_words
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 
@@ -173,8 +174,9 @@ class WhileOp(RegionOp):
 
 @irdl_op_definition
 class FusedOp(RegionOp):
-    """One kernel: `body` of `inputs`, elementwise operations with results of one shape, which one nest of loops computes.
+    """One kernel: `body` of `inputs`, operations that one nest of loops computes.
 
+    They are elementwise on one shape, and reductions of that shape over the same axes with what is elementwise on their results.
     The bits are those of the operations one after another. What the body does not yield is never stored.
     """
 
@@ -189,12 +191,27 @@ class FusedOp(RegionOp):
         """See `RegionOp.given`."""
         return [(self.body.block, [v.type for v in self.inputs], list(_parts(self)))]
 
+    @property
+    def operations(self) -> list[FleetOp]:
+        """The body's operations, in order."""
+        return [op for op in self.body.block.ops if isinstance(op, FleetOp)]
+
+    @property
+    def space(self) -> KernelSpace:
+        """The kernel's loops: those of its first reduction, else those of its first operation."""
+        first = next((op for op in self.operations if isinstance(op, ReduceOp)), self.operations[0])
+        return space_of(first) or KernelSpace(shape_of(first.results[0].type))
+
     def check(self) -> None:
         """See `RegionOp.check`."""
         super().check()
-        shapes = {shape_of(r.type) for op in self.body.block.ops for r in op.results}
-        if len(shapes) > 1:
-            raise InferenceError(f"the operations of one kernel give the shapes {', '.join(map(shape_words, sorted(shapes)))}")
+        space, made = self.space, set[SSAValue]()
+        for op in self.operations:
+            if not space.takes(op, made.__contains__):
+                rows = f" with rows along {list(space.reduced)}" if space.reduced else ""
+                words = f"{kind_of(op)} of shape {shape_words(shape_of(op.results[0].type))}"
+                raise InferenceError(f"{words} in a kernel of loops over {shape_words(space.shape)}{rows}")
+            made |= set(op.results)
 
 
 @irdl_op_definition

@@ -1,4 +1,4 @@
-"""IR -> LLVM IR: one function per operation, called in program order by `fleet_main`. Elementwise operations are fused before.
+"""IR -> LLVM IR: one function per operation or kernel of several (`in_kernels`), called in program order by `fleet_main`.
 
 Each operation becomes the function `op_<n>_<id>()` with external linkage. It is never inlined, so that retired instructions can be
 counted by operation. It loads the addresses of its arrays and continues in `fn_<n>_<name>(out, operands..., scratch)`, which all
@@ -27,7 +27,7 @@ from fleet.targets.riscv.kernels.fused import fusable
 from fleet.targets.riscv.kernels.kernel import I64, POINTER, ArrayOperand, Value, contiguous, index, new_builder
 from fleet.targets.riscv.kernels.movement import emit_copy
 from fleet.targets.riscv.kernels.operations import describe, emit, work, workspace
-from fleet.targets.riscv.plan import ALIGN, Buffer, MemoryPlan, identity, make_plan, symbol_part
+from fleet.targets.riscv.plan import ALIGN, Buffer, MemoryPlan, Workspace, identity, make_plan, symbol_part
 from fleet.transforms.fuse_loops import fuse_loops
 from fleet.transforms.simplify.infer_shapes import check_known
 
@@ -76,7 +76,7 @@ class RiscvModule:
 
 
 def in_kernels(program: Program, *, keep: bool) -> Program:
-    """Return the program with elementwise operations in kernels (`fleet.fused`), as code is made of it. keep: as in `generate`."""
+    """Return the program with what can be in kernels (`fleet.fused`), as code is made of it. keep: as in `generate`."""
     return fuse_loops(program, keep=keep, fusable=fusable)
 
 
@@ -88,7 +88,7 @@ def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> 
     """
     check_known(program, "riscv")
     program = in_kernels(program, keep=keep)
-    plan, buffers = make_plan(program, lambda op, used: workspace(op, arrays_of(op, used), isa), keep=keep)
+    plan, buffers = make_plan(program, _workspaces(isa), keep=keep)
     module = ir.Module(name="fleet")
     module.triple = TRIPLE
     module.data_layout = DATA_LAYOUT
@@ -127,7 +127,7 @@ def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> st
     """
     check_known(program, "riscv")
     program = in_kernels(program, keep=False)
-    plan, buffers = make_plan(program, lambda op, used: workspace(op, arrays_of(op, used), isa), keep=False)
+    plan, buffers = make_plan(program, _workspaces(isa), keep=False)
     module = ir.Module(name=name)
     fault: Value = ir.GlobalVariable(module, ir.ArrayType(I64, 3), FAULT_SYMBOL)
     fault.initializer = ir.Constant(fault.value_type, [0, 0, 0])
@@ -173,6 +173,22 @@ class RiscvKernels:
             self._made[shape] = _function(self._module, name, len(used) + 1)
             _fill(self._made[shape], op, used, self._isa)
         return self._made[shape]
+
+
+def _workspaces(isa: Isa) -> Workspace:
+    """Return `workspace` of buffers; kernels that do the same are planned once."""
+    known: dict[str, int] = {}
+
+    def needed(op: FleetOp, used: Sequence[Buffer]) -> int:
+        arrays = arrays_of(op, used)
+        if not isinstance(op, dialect.FusedOp):
+            return workspace(op, arrays, isa)
+        shape = describe(op, arrays)
+        if shape not in known:
+            known[shape] = workspace(op, arrays, isa)
+        return known[shape]
+
+    return needed
 
 
 def _code(program: Program, buffers: dict[Value, Buffer]) -> tuple[list[tuple[int, FleetOp, list[Buffer]]], tuple[str, ...]]:

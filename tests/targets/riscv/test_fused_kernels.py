@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,10 +20,11 @@ from fleet.ir.constants import constant
 from fleet.ir.dialect import op_id
 from fleet.ir.program import Argument, Program
 from fleet.ir.shapes import InferenceError
-from fleet.ir.types import numpy_dtype, tensor_type
+from fleet.ir.types import numpy_dtype, shape_of, tensor_type
 from fleet.targets.host.compile import compile_host
 from fleet.targets.riscv import codegen
 from fleet.targets.riscv.compile import compile_riscv
+from fleet.targets.riscv.isa import Isa
 
 NEEDS_UNICORN = pytest.mark.skipif(RISCV.available() is not None, reason=str(RISCV.available()))
 DTYPES = ("float32", "float64", "int8", "uint8", "int32", "int64", "uint64", "bool")
@@ -82,6 +85,61 @@ def drawn(rng: np.random.Generator) -> tuple[Program, dict[str, np.ndarray]]:
     return Program(ModuleOp([function]), arguments, {}, tuple(f"y{i}" for i in range(len(outputs))), source_name="m.py"), inputs
 
 
+REDUCTIONS = ("sum", "mean", "max", "min", "var", "prod", "any", "all")
+
+
+def drawn_rows(rng: np.random.Generator) -> tuple[Program, dict[str, np.ndarray]]:
+    """A random program of elementwise operations and reductions of one shape over the same axes most of the time."""
+    shape = [(5, 67), (3, 4, 37), (6, 70, 3), (130,), (2, 3, 4, 5)][rng.integers(5)]
+    axes = tuple(sorted(rng.choice(len(shape), rng.integers(1, len(shape) + 1), replace=False).tolist()))
+    kept = tuple(1 if i in axes else n for i, n in enumerate(shape))
+    inputs: dict[str, np.ndarray] = {}
+    for i in range(5):
+        of = (shape, shape[::-1], kept, shape[-1:], ())[i]
+        dtype = np.dtype(("float32", "float64", "float32", "int32", "bool", "uint8", "int64")[rng.integers(7 if i else 2)])
+        values = rng.standard_normal(of) * 3
+        if dtype.kind == "f" and rng.random() < 0.3:
+            values = np.where(rng.random(of) < 0.1, rng.choice(SPECIAL, of), values)
+        inputs[f"x{i}"] = np.asarray(np.abs(values) if dtype.kind == "u" else values > 0 if dtype.kind == "b" else values).astype(
+            dtype
+        )
+    block = Block(arg_types=[tensor_type(a.shape, a.dtype) for a in inputs.values()])
+    values: list[SSAValue] = list(block.args)
+
+    def add(name: str, operands: list[SSAValue], **attributes: object) -> None:
+        with contextlib.suppress(InferenceError, TypeError, ValueError):  # NumPy has no such loop
+            op = make(name, operands, **attributes)
+            if numpy_dtype(op.results[0].type).name in DTYPES:
+                op.describe(id=f"v{len(values)}", at=f"m.py:{len(values)}:1")
+                block.add_op(op)
+                values.append(op.results[0])
+
+    add("transpose", [values[1]], permutation=tuple(range(len(shape)))[::-1])  # a view with other strides
+    for _ in range(int(rng.integers(8, 26))):
+        recent = [values[i] for i in rng.integers(max(0, len(values) - 5), len(values), 3)]
+        operands = [v if rng.random() < 0.8 else values[rng.integers(len(values))] for v in recent]
+        pick = rng.random()
+        if pick < 0.3:
+            of = next((v for v in operands if shape_of(v.type) == shape), operands[0])
+            over = axes if rng.random() < 0.85 else tuple(range(len(shape_of(of.type))))[-1:]
+            name = REDUCTIONS[rng.integers(len(REDUCTIONS))]
+            name = name if name in ("mean", "var") else f"reduce_{name}"
+            add(name, [of], axes=over, keepdims=bool(rng.random() < 0.7))
+        elif pick < 0.4 and shape_of(operands[0].type) == tuple(n for i, n in enumerate(shape) if i not in axes):
+            add("reshape", operands[:1], shape=kept)
+        elif pick < 0.6:
+            add(UNARY[rng.integers(len(UNARY))], operands[:1])
+        elif pick < 0.65:
+            add("where", operands)
+        else:
+            add(BINARY[rng.integers(len(BINARY))], operands[:2])
+    outputs = values[-3:]
+    block.add_op(ReturnOp(*outputs))
+    function = FuncOp("model", ([v.type for v in block.args], [v.type for v in outputs]), Region(block))
+    arguments = tuple(Argument(n, a.shape, a.dtype, "input") for n, a in inputs.items())
+    return Program(ModuleOp([function]), arguments, {}, tuple(f"y{i}" for i in range(len(outputs))), source_name="m.py"), inputs
+
+
 def results(
     program: Program, inputs: Mapping[str, np.ndarray], monkeypatch: pytest.MonkeyPatch, *, keep: bool, fuse: bool
 ) -> dict[str, bytes] | str:
@@ -105,7 +163,58 @@ def bits(array: np.ndarray) -> bytes:
 
 @pytest.mark.parametrize("seed", range(24))
 def test_fused_code_gives_the_bits_of_single_operations(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    program, inputs = drawn(np.random.default_rng(seed))
+    assert_same(*drawn(np.random.default_rng(seed)), monkeypatch)
+
+
+@pytest.mark.parametrize("vlen", [0, 128, 512])
+@pytest.mark.parametrize("seed", range(8))
+def test_kernels_with_reductions_give_the_bits_of_single_operations(seed: int, vlen: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codegen, "generate", partial(codegen.generate, isa=Isa(vlen)))  # this machine runs vectors of any length
+    assert_same(*drawn_rows(np.random.default_rng(100 * vlen + seed)), monkeypatch)
+
+
+@pytest.mark.parametrize("vlen", [0, 128, 512])
+def test_sums_over_any_axes_keep_their_order(vlen: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fused as apart, and NumPy's values: both sides share the code of a sum."""
+    monkeypatch.setattr(codegen, "generate", partial(codegen.generate, isa=Isa(vlen)))
+    program, inputs, expected = sums_over_axes()
+    assert_same(program, inputs, monkeypatch)
+    compiled = compile_host(program, keep=False)
+    compiled.run(inputs)
+    for (_, buffer), wanted in zip(compiled.plan.outputs, expected, strict=True):
+        np.testing.assert_allclose(compiled.fetch(buffer), wanted, rtol=2e-5, atol=2e-4)
+
+
+def sums_over_axes() -> tuple[Program, dict[str, np.ndarray], list[np.ndarray]]:
+    """Sums and variances of functions, which later passes need again, over every choice of three axes; and NumPy's values."""
+    rng = np.random.default_rng(5)
+    inputs = {n: rng.standard_normal((3, 4, 37)).astype(np.float32) for n in "xy"}
+    x, y = (inputs[n].astype(np.float64) for n in "xy")
+    first, second = np.tanh(x * y), np.exp(y)
+    block = Block(arg_types=[tensor_type((3, 4, 37), "float32")] * 2)
+    outputs: list[SSAValue] = []
+    expected: list[np.ndarray] = []
+    for n, axes in enumerate(((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2))):
+        values: list[SSAValue] = list(block.args)
+        total, over = {"axes": axes, "keepdims": True}, {"axes": axes, "keepdims": False}
+        steps = (("mul", (0, 1), {}), ("tanh", (2,), {}), ("exp", (1,), {}), ("mul", (3, 4), {}), ("reduce_sum", (5,), total))
+        for name, operands, attributes in (*steps, ("sub", (3, 6), {}), ("mul", (7, 4), {}), ("var", (8,), over)):
+            op = make(name, [values[i] for i in operands], **attributes)
+            op.describe(id=f"{name}.{n}.{len(values)}", at=f"m.py:{n}:1")
+            block.add_op(op)
+            values.append(op.results[0])
+        outputs += values[-2:]
+        scaled = (first - (first * second).sum(axes, keepdims=True)) * second
+        expected += [scaled, scaled.var(axes)]
+    block.add_op(ReturnOp(*outputs))
+    function = FuncOp("model", ([v.type for v in block.args], [v.type for v in outputs]), Region(block))
+    arguments = tuple(Argument(n, a.shape, a.dtype, "input") for n, a in inputs.items())
+    names = tuple(f"y{i}" for i in range(len(outputs)))
+    return Program(ModuleOp([function]), arguments, {}, names, source_name="m.py"), inputs, expected
+
+
+def assert_same(program: Program, inputs: Mapping[str, np.ndarray], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fused, kept or not, gives what the operations give apart."""
     apart = results(program, inputs, monkeypatch, keep=True, fuse=False)
     together = results(program, inputs, monkeypatch, keep=True, fuse=True)
     shipped = results(program, inputs, monkeypatch, keep=False, fuse=True)

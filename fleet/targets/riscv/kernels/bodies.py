@@ -23,7 +23,7 @@ from fleet.targets.liveness import Life, Lives
 from fleet.targets.planner import round_up, share
 from fleet.targets.riscv.faults import RuntimeFault, emit_fault
 from fleet.targets.riscv.isa import Isa
-from fleet.targets.riscv.kernels.kernel import I64, ArrayOperand, Builder, Value, index, load
+from fleet.targets.riscv.kernels.kernel import I64, ArrayOperand, Builder, Value, index, load, moved_bytes
 from fleet.targets.riscv.kernels.movement import emit_copy
 from fleet.targets.riscv.plan import ALIGN, dtype_of, part_offsets, refuse
 from fleet.targets.riscv.views import view_of
@@ -123,13 +123,7 @@ class _Layout:
     def pointer(self, b: Builder, value: SSAValue, arguments: Sequence[ArrayOperand], scratch: Value) -> Value:
         """Return the address of a value."""
         place = self.places[value]
-        return _moved(b, scratch if place.of is None else arguments[place.of].pointer, place.offset)
-
-
-def _moved(b: Builder, pointer: Value, offset: int) -> Value:
-    from llvmlite import ir
-
-    return b.gep(pointer, [ir.Constant(I64, offset)], source_etype=ir.IntType(8)) if offset else pointer
+        return moved_bytes(b, scratch if place.of is None else arguments[place.of].pointer, place.offset)
 
 
 def _array(op: FleetOp, type_: Attribute) -> ArrayOperand:
@@ -150,7 +144,8 @@ def parts_of(type_: Attribute, pointer: Value, b: Builder) -> list[ArrayOperand]
     assert isinstance(type_, TupleType)
     offsets, _ = part_offsets(type_)
     return [
-        ArrayOperand(_moved(b, pointer, at), numpy_dtype(t), shape_of(t)) for t, at in zip(type_.types.data, offsets, strict=True)
+        ArrayOperand(moved_bytes(b, pointer, at), numpy_dtype(t), shape_of(t))
+        for t, at in zip(type_.types.data, offsets, strict=True)
     ]
 
 
@@ -161,7 +156,7 @@ def _copy(b: Builder, target: ArrayOperand, source: ArrayOperand) -> None:
 
 def _run(b: Builder, layout: _Layout, arguments: Sequence[ArrayOperand], scratch: Value, emit: Emit) -> list[ArrayOperand]:
     """Emit a body's code; return its results."""
-    inner = _moved(b, scratch, layout.size)
+    inner = moved_bytes(b, scratch, layout.size)
 
     def placed(value: SSAValue, array: ArrayOperand) -> ArrayOperand:
         return replace(array, pointer=layout.pointer(b, value, arguments, scratch))
@@ -233,7 +228,7 @@ def emit_while(
     b.position_at_end(round_)
     given = _run(b, body, arguments, scratch, inner.emit)
     # Copy a result that is the iteration's own argument before it is overwritten.
-    held = parts_of(op.result.type, _moved(b, scratch, max(layout.size + layout.scratch for layout in (test, body))), b)
+    held = parts_of(op.result.type, moved_bytes(b, scratch, max(layout.size + layout.scratch for layout in (test, body))), b)
     kept = [body.places[v].of is not None for v in body.given]
     for waits, source, place in zip(kept, given, held, strict=True):
         if waits:

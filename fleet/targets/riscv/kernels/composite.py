@@ -1,7 +1,7 @@
 """Composite operations as fused loops: softmax, the norms, the activations, and the epilogue of a linear layer.
 
 Per row, softmax takes the maximum, then exponentials and their sum, then divides. layer_norm takes the mean, then the variance
-about it, then (x - mean) r gamma + beta with r = 1 / sqrt(var + eps), the last step fused. Sums have the order of `reductions`. In
+about it, then (x - mean) r gamma + beta with r = 1 / sqrt(var + eps), the last step fused. Sums have the order of `rows`. In
 float32 the functions are computed in float64 from the float32 argument and rounded once.
 """
 
@@ -77,7 +77,7 @@ def each(b: Builder, count: int, lanes: int, body: Callable[[Value, int], None],
 def accumulate(
     b: Builder, count: int, lanes: int, init: Carried, body: Callable[[Value, int, Carried], Carried], unroll: int = 4
 ) -> Carried:
-    """Emit running sums over 0..count-1, each in the order of `reductions`: `body(i, lanes, sums) -> sums`."""
+    """Emit running sums over 0..count-1, each in the order of `rows`: `body(i, lanes, sums) -> sums`."""
     total = init
     for first, width, times in pieces(count, lanes, overlap=False):
 

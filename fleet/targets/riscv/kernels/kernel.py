@@ -219,6 +219,11 @@ def at(b: Builder, array: ArrayOperand, offset: Value) -> Value:
     return b.gep(array.pointer, [offset], inbounds=True, source_etype=stored)
 
 
+def moved_bytes(b: Builder, pointer: Value, offset: int) -> Value:
+    """Return an address moved by bytes."""
+    return b.gep(pointer, [index(offset)], source_etype=I8) if offset else pointer
+
+
 def load(b: Builder, array: ArrayOperand, offset: Value, dtype: np.dtype | None = None, lanes: int = 1) -> Value:
     """Load the element at `offset`, or `lanes` adjacent elements, converted to `dtype`."""
     if array.constant is not None:

@@ -18,9 +18,11 @@ from fleet.targets.riscv.kernels.attention import Attention, emit_attention
 from fleet.targets.riscv.kernels.division import FMOD_STEPS
 from fleet.targets.riscv.kernels.einsum import emit_einsum
 from fleet.targets.riscv.kernels.elementwise import BINARY, COST, UNARY, emit_elementwise
-from fleet.targets.riscv.kernels.fused import describe_fused, emit_fused, fused_work
+from fleet.targets.riscv.kernels.fused import describe_bodies, emit_fused, fused_work, fused_workspace
 from fleet.targets.riscv.kernels.kernel import ArrayOperand, Builder, Value, is_float, isa_of
 from fleet.targets.riscv.kernels.matmul import collapsed, emit_matmul, product_of
+from fleet.targets.riscv.kernels.row_code import emit_reduce
+from fleet.targets.riscv.kernels.rows import REDUCTION_COST
 from fleet.targets.riscv.plan import refuse
 
 RiscvKernel: TypeAlias = Callable[[Builder, FleetOp, ArrayOperand, Sequence[ArrayOperand], Value], None]
@@ -33,10 +35,8 @@ def describe(op: FleetOp, arrays: Sequence[ArrayOperand]) -> str:
     extra = ""
     if isinstance(op, d.ConstantOp):
         extra = repr(constant_value(op))
-    elif isinstance(op, d.FusedOp):
-        extra = describe_fused(op)
     elif isinstance(op, d.RegionOp):
-        extra = str(op)
+        extra = describe_bodies(op)
     types = ",".join(str(is_tensor(v.type)) for v in op.operands)  # Python numbers are weakly typed
     return f"{op.name}{sorted(attributes_of(op).items())}{extra}{types}" + ";".join(parts)
 
@@ -92,7 +92,7 @@ def _with_bodies(emit_: Callable[..., None]) -> RiscvKernel:
 
 KERNELS: Mapping[type[FleetOp], RiscvKernel] = {
     **dict.fromkeys((*BINARY, *UNARY, d.WhereOp), _of(emit_elementwise)),
-    **dict.fromkeys(reductions.REDUCTIONS, _of(reductions.emit_reduce)),
+    **dict.fromkeys(reductions.REDUCTIONS, _of(emit_reduce)),
     d.ArgmaxOp: _of(reductions.emit_argument),
     d.ArgminOp: _of(reductions.emit_argument),
     d.CumsumOp: _of(reductions.emit_cumsum),
@@ -116,7 +116,7 @@ KERNELS: Mapping[type[FleetOp], RiscvKernel] = {
     d.ItemOp: lambda b, _op, out, x, _scratch: movement.emit_item(b, out, x[0]),
     d.IfOp: _with_bodies(bodies.emit_if),
     d.WhileOp: _with_bodies(bodies.emit_while),
-    d.FusedOp: _of(emit_fused),
+    d.FusedOp: emit_fused,
     d.LinearOp: _emit_linear,
     d.AttentionOp: _emit_attention,
 }
@@ -132,7 +132,7 @@ def _attention(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> Attenti
 def workspace(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> int:
     """Return the bytes of scratch that the operation needs."""
     if isinstance(op, d.FusedOp):
-        return 0
+        return fused_workspace(op, arrays[1:], isa)
     if isinstance(op, d.RegionOp):
         return bodies.body_workspace(op, arrays[1:], workspace, isa)
     if isinstance(op, d.AttentionOp):
@@ -180,7 +180,7 @@ def work(op: FleetOp, arrays: Sequence[ArrayOperand]) -> tuple[int, int]:
         return 400 + 40 * out.size * max(1, out.shape[attributes_of(op)["axis"] % len(out.shape)]), 0
     folds = (*reductions.REDUCTIONS, d.ArgmaxOp, d.ArgminOp)
     rows = sum(size) if isinstance(op, (*folds, d.ConcatOp, d.ScatterOp, d.PadOp)) else size[0]
-    cost = COST.get(type(op), 40 if isinstance(op, folds) else 20)
+    cost = COST.get(type(op), REDUCTION_COST if isinstance(op, folds) else 20)
     if isinstance(op, d.FloorDivOp | d.ModOp) and is_float(out.dtype):
         cost += 80 * FMOD_STEPS
     return 400 + rows * cost, 0

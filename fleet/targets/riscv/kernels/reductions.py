@@ -1,9 +1,4 @@
-"""Reductions over axes, argmax and argmin, cumulative sums.
-
-Sums run sequentially in C order of the reduced axes, in the result's dtype. If the reduced elements are adjacent and the
-instruction set has vectors, lane l of a vector of W lanes sums elements l, l + W, l + 2 W ... The lanes are added in ascending
-order, then the remainder in the same way with half as many lanes, and so on. The variance takes two passes, as in NumPy.
-"""
+"""Steps of reductions, argmax and argmin, sorting, cumulative sums."""
 
 from __future__ import annotations
 
@@ -25,11 +20,9 @@ from fleet.targets.riscv.kernels.kernel import (
     integer_compare,
     is_float,
     is_unsigned,
-    isa_of,
     lanes_of,
     load,
     number,
-    spread,
     store,
 )
 from fleet.targets.riscv.kernels.loops import Carried, fold, merge, moved, nest, nest_fold, pieces, shifted
@@ -90,7 +83,7 @@ def fold_lanes(
     reduce: str,
     dtype: np.dtype,
 ) -> Value:
-    """Reduce `value(offset, lanes)` of `count` adjacent elements from `start` in the module's order; `reduce` as in `combine`."""
+    """Reduce `value(offset, lanes)` of `count` adjacent elements from `start` in the order of `rows`; `reduce` as in `combine`."""
     total = init
     for first, width, times in pieces(count, lanes, overlap=False):
 
@@ -162,58 +155,6 @@ REDUCTIONS: Mapping[type[FleetOp], str] = {
     d.ReduceSumOp: "add", d.MeanOp: "add", d.VarOp: "add", d.ReduceProdOp: "mul",
     d.ReduceMaxOp: "max", d.ReduceAnyOp: "max", d.ReduceMinOp: "min", d.ReduceAllOp: "min",
 }  # fmt: skip
-
-
-def emit_reduce(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:
-    """Emit `reduce_sum`, `reduce_prod`, `reduce_max`, `reduce_min`, `reduce_any`, `reduce_all`, `mean` or `var`."""
-    found = attributes_of(op)
-    dtype, reduce = out.dtype, REDUCTIONS[type(op)]
-    axes = _Axes(op, operand, found["axes"], out, bool(found["keepdims"]))
-    if isinstance(op, d.ReduceMaxOp | d.ReduceMinOp) and not axes.count and out.size:
-        raise refuse(op, "the maximum or minimum of no elements")
-    if isinstance(op, d.MeanOp | d.VarOp) and not is_float(dtype):
-        raise refuse(op, f"result {dtype}; expected float32 or float64")
-    if isinstance(op, d.ReduceAnyOp | d.ReduceAllOp) and dtype.kind != "b":
-        raise refuse(op, f"result {dtype}; expected bool")
-    size = 8 if is_float(dtype) != is_float(operand.dtype) else max(dtype.itemsize, operand.dtype.itemsize)
-
-    def total(start: Value, lanes: int, map_: Callable[[Value], Value]) -> Value:
-        def value(offset: Value, width: int) -> Value:
-            return map_(load(b, operand, offset, dtype, width))
-
-        init = number(dtype, 0 if reduce == "add" else 1) if reduce in ("add", "mul") else None
-        if init is None:
-            init = neutral(dtype, reduce, 1) if dtype.kind == "b" else load(b, operand, start, dtype, lanes)
-        if lanes == 1 and axes.across and isa_of(b).vlen:
-            width = isa_of(b).lanes(size, 4)
-
-            def row(offsets: list[Value], carried: Carried) -> Carried:
-                return [fold_lanes(b, axes.sizes[-1], offsets[0], carried[0], width, value, reduce, dtype)]
-
-            if 0 in axes.sizes:
-                return init
-            return nest_fold(b, axes.sizes[:-1], [axes.steps[:-1]], [start], [init], row, 1)[0]
-
-        def step(offset: Value, carried: Carried) -> Carried:
-            return [combine(b, reduce, carried[0], value(offset, lanes), dtype)]
-
-        return axes.inner(b, start, [spread(b, init, lanes)], step)[0]
-
-    def body(target: Value, start: Value, lanes: int) -> None:
-        result = total(start, lanes, lambda x: x)
-        if isinstance(op, d.MeanOp | d.VarOp):
-            result = b.fdiv(result, number(dtype, axes.count, lanes))
-        if isinstance(op, d.VarOp):
-            mean = result
-
-            def square(x: Value) -> Value:
-                distance = b.fsub(x, spread(b, mean, lanes_of(x)))
-                return b.fmul(distance, distance)
-
-            result = b.fdiv(total(start, lanes, square), number(dtype, axes.count, lanes))
-        store(b, out, target, result)
-
-    axes.outer(b, size, body)
 
 
 def emit_argument(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOperand) -> None:

@@ -1,7 +1,8 @@
-"""Products of views: the last digits depend on strides, and NumPy's functions copy different ones before they add."""
+"""Products and sums of views and of new arrays: the last digits depend on strides, and on what NumPy copies before it adds."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -33,3 +34,37 @@ def test_the_bits_are_numpys(tmp_path: Path, product: str, dtype: str) -> None:
         found = next(iter(fleet.compile(f"{source}:forward", inputs=inputs).run("vm").outputs.values()))
         assert found.dtype == expected.dtype
         assert found.tobytes() == expected.tobytes(), (found, expected)
+
+
+MADE = [
+    "np.meshgrid(c, c)[1]", "np.meshgrid(c, c)[0]", "np.full((17, 17), c[0])", "np.full((17, 17), c)",
+    "np.full_like(m, c[:, None])", "np.tile(c, (17, 1))", "np.tile(c[:, None], 17)", "np.repeat(c[:, None], 17, axis=1)",
+    "np.repeat(c[None], 17, axis=0)", "np.stack([c] * 17)", "np.stack([c] * 17, axis=1)", "np.broadcast_to(c, (17, 17)).copy()",
+    "np.array(np.broadcast_to(c, (17, 17)))", "np.copy(np.broadcast_to(c[:, None], (17, 17)))",
+    "np.broadcast_to(c[:, None], (17, 17)) * 1", "np.broadcast_to(c, (17, 17)).astype(np.float64)",
+    "np.where(True, np.broadcast_to(c[:, None], (17, 17)), 0.0)", "np.kron(np.ones((17, 1)), c)", "np.outer(c, np.ones(17))",
+    "np.ascontiguousarray(np.broadcast_to(c, (17, 17)))", "np.concatenate([np.broadcast_to(c, (16, 17)), c[None]])",
+    "np.broadcast_to(c, (17, 17))", "np.zeros((17, 17)) + c", "np.pad(c[None], ((0, 16), (0, 0)), mode='edge')",
+    "np.take(c[None], [0] * 17, axis=0)", "c[None][[0] * 17]", "np.resize(c, (17, 17))", "np.vander(c)",
+    "np.flip(np.tile(c, (17, 1)))", "np.roll(np.tile(c, (17, 1)), 3)",
+]  # fmt: skip
+USED = [
+    "np.inner(v, v)", "v @ v.T", "np.dot(v, v.T)", "np.dot(v, m)", "v @ m", "np.sum(v, axis=0)", "np.sum(v, axis=1)", "np.sum(v)",
+    "v.mean()", "np.einsum('ij,kj->ik', v, v)", "np.cumsum(v)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_what_is_computed_of_it_is_numpys(tmp_path: Path, made: str) -> None:
+    """An array of which NumPy knows that elements repeat is a view there only where NumPy returns one."""
+    rng = np.random.default_rng(0)
+    inputs = {"c": rng.normal(size=17), "m": rng.normal(size=(17, 17))}
+    source = tmp_path / "model.py"
+    head = "import numpy as np\n\n\ndef forward(c: 'float64[17]', m: 'float64[17, 17]'):\n"
+    text = f"{head}    v = {made}\n    return {', '.join(USED)}\n"
+    source.write_text(text)
+    space: dict[str, Callable[..., tuple[np.ndarray, ...]]] = {}
+    exec(text, space)
+    expected = space["forward"](**inputs)
+    found = fleet.compile(f"{source}:forward", inputs=inputs).run("vm").outputs.values()
+    assert [u for u, a, b in zip(USED, expected, found, strict=True) if np.asarray(a).tobytes() != b.tobytes()] == []

@@ -10,6 +10,7 @@ import numpy as np
 
 from fleet.frontend.arrays.arguments import Arguments, Handler, axis_of, keeps, reduced_axes
 from fleet.frontend.arrays.emitting import cast, emit
+from fleet.frontend.arrays.functions.layout import fresh
 from fleet.frontend.arrays.functions.shapes import parts_of
 from fleet.frontend.arrays.operands import array, bitwise, convert, elementwise, joined, loop, numeric, select
 from fleet.frontend.arrays.parts import piece
@@ -183,7 +184,7 @@ def _meshgrid(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
         wide = emit(ev, node, "broadcast_to", [own], shape=known) if len(known) == len(shape) else TracedArray(
             broadcasted(ev, node, own, shape)
         )  # fmt: skip
-        found.append(wide)
+        found.append(fresh(ev, node, wide))
     return tuple(found)
 
 

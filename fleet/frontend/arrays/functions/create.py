@@ -14,7 +14,7 @@ import numpy as np
 from fleet.frontend.arrays import sizes
 from fleet.frontend.arrays.arguments import Arguments, Handler, dtype_of
 from fleet.frontend.arrays.emitting import builder_of, cast, emit
-from fleet.frontend.arrays.functions.layout import arranged, ordered
+from fleet.frontend.arrays.functions.layout import arranged, fresh, ordered
 from fleet.frontend.arrays.making import check_size, static
 from fleet.frontend.arrays.operands import array, convert, stacked, whole
 from fleet.frontend.arrays.sizes import ArraySizes, broadcasted, dims_of, filled, given_sizes, reshaped
@@ -30,7 +30,7 @@ def _dtype(ev: Evaluator, node: ast.AST, args: Arguments) -> np.dtype | None:
 # ---- filled
 
 
-def _filling(ev: Evaluator, node: ast.AST, given: ArraySizes, value: Value, dtype: np.dtype | None) -> TracedArray:
+def _filling(ev: Evaluator, node: ast.expr, given: ArraySizes, value: Value, dtype: np.dtype | None) -> TracedArray:
     shape = [d for d in given if isinstance(d, int)]
     check_size(ev, node, tuple(shape), dtype or np.dtype(float))
     if isinstance(value, NumberValue) and value.symbolic:
@@ -41,7 +41,7 @@ def _filling(ev: Evaluator, node: ast.AST, given: ArraySizes, value: Value, dtyp
         source = value if dtype is None else cast(ev, node, value, dtype)
         if len(shape) < len(given):
             return TracedArray(broadcasted(ev, node, source, given), scalar=False)
-        return emit(ev, node, "broadcast_to", [source], shape=list(shape))
+        return fresh(ev, node, emit(ev, node, "broadcast_to", [source], shape=list(shape)))
     if not isinstance(value, NumberValue):
         ev.fail("F408", node, f"full with {words(value)} is not supported", "fill with a number")
     chosen = dtype or np.asarray(value.value).dtype
@@ -213,7 +213,8 @@ def _asarray(copy: bool) -> Handler:
                 ev.fail("F408", node, f"an array made of {words(value)} is not supported", "its parts must be numbers or arrays")
             return stacked(ev, node, parts, dtype)
         if isinstance(value, TracedArray) and (dtype is None or dtype == value.dtype):
-            return TracedArray(value.ssa, scalar=False) if copy or value.scalar else value
+            kept = ordered(ev, node, value, None) if copy else value
+            return TracedArray(kept.ssa, scalar=False) if copy or value.scalar else value
         found = convert(ev, node, value, dtype) if dtype is not None else array(ev, node, value)
         return TracedArray(found.ssa, scalar=False)
 

@@ -15,7 +15,7 @@ from fleet.frontend.arrays import called
 from fleet.frontend.arrays.arguments import Arguments, Handler, axes_of, axis_of, dtype_of
 from fleet.frontend.arrays.emitting import builder_of, cast, emit
 from fleet.frontend.arrays.functions import create
-from fleet.frontend.arrays.functions.layout import ordered
+from fleet.frontend.arrays.functions.layout import fresh, ordered
 from fleet.frontend.arrays.operands import array, joined, select, stack
 from fleet.frontend.arrays.parts import element, gather, piece, transposed
 from fleet.frontend.arrays.sizes import broadcasted, dims_of, element_count, flat, given_sizes, reshaped
@@ -257,7 +257,8 @@ def _repeat(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     spread = emit(ev, node, "broadcast_to", [wide], shape=shape)
     after = dims_of(spread)
     length = x.shape[axis] * count if x.shape[axis] >= 0 else -1
-    return TracedArray(reshaped(ev, node, spread, [*after[:axis], length, *after[axis + 2 :]]).ssa)
+    made = reshaped(ev, node, spread, [*after[:axis], length, *after[axis + 2 :]])
+    return TracedArray(fresh(ev, node, made).ssa)
 
 
 def _flip(axis: int | None = None) -> Handler:

@@ -17,6 +17,7 @@ import numpy as np
 
 from fleet.targets.bytecode.decode import DecodedStep, StepBlock
 from fleet.targets.bytecode.generated.vectors import with_vectors
+from fleet.targets.bytecode.generated.windows import with_windows
 from fleet.targets.bytecode.hints import parse_type
 from fleet.targets.bytecode.operators import OperatorKernel
 
@@ -63,7 +64,7 @@ class GeneratedCode:
     """
 
     def __init__(self, blocks: Sequence[StepBlock], outputs: Sequence[int], endless: Callable[[int], None]) -> None:
-        self._blocks = [with_vectors(block) for block in blocks]
+        self._blocks = [with_windows(with_vectors(block)) for block in blocks]
         self._functions: dict[int, str] = {}
         self._kept: list[OperatorKernel] = []
         self._named = {*outputs, *(r for block in self._blocks for r in _read_first(block))}

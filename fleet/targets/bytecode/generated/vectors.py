@@ -6,6 +6,7 @@ between, are one call of `numpy.matmul` with the vector itself. NumPy computes i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -13,28 +14,33 @@ import numpy as np
 from fleet.targets.bytecode.decode import DecodedStep, StepBlock
 from fleet.targets.bytecode.hints import parse_type
 
-__all__ = ["with_vectors"]
+__all__ = ["gone", "is_reshape", "joined_steps", "shapes", "with_vectors"]
 
 
 def with_vectors(block: StepBlock) -> StepBlock:
     """Return the block with such steps joined; as it is if there are none."""
-    steps = block.steps
+    return joined_steps(block, _joined, 4)
+
+
+def joined_steps(block: StepBlock, joined: Callable[[list[DecodedStep]], tuple[int, DecodedStep] | None], most: int) -> StepBlock:
+    """Return the block with steps joined; as it is if none are.
+
+    joined: of the last steps, at most `most`, returns how many of them are one step, and that step; None if they are not.
+    """
     found: list[DecodedStep] = []
-    for step in steps:
+    for step in block.steps:
         found.append(step)
-        joined = _joined(found[-4:])
-        if joined is not None:
-            count, one = joined
-            del found[-count:]
-            found.append(one)
-    if len(found) == len(steps):
+        if (one := joined(found[-most:])) is not None:
+            del found[-one[0] :]
+            found.append(one[1])
+    if len(found) == len(block.steps):
         return block
-    return replace(block, steps=found, weight=len(steps) + 1)
+    return replace(block, steps=found, weight=block.weight or len(block.steps) + 1)
 
 
 def _joined(last: list[DecodedStep]) -> tuple[int, DecodedStep] | None:
     """Return how many of the last steps are one product, and that product; None if they are not."""
-    if len(last) < 3 or last[-2].function is not np.matmul or len(last[-2].sources) != 2 or not _is_reshape(last[-1]):
+    if len(last) < 3 or last[-2].function is not np.matmul or len(last[-2].sources) != 2 or not is_reshape(last[-1]):
         return None
     product, out = last[-2], last[-1]
     sides: list[DecodedStep | None] = [None, None]
@@ -44,9 +50,9 @@ def _joined(last: list[DecodedStep]) -> tuple[int, DecodedStep] | None:
         if side is None or sides[side] is not None:
             break
         sides[side] = step
-    if sides == [None, None] or not _gone(product.target, out):
+    if sides == [None, None] or not gone(product.target, out):
         return None
-    shape, flat = _shapes(out)
+    shape, flat = shapes(out)
     wanted = [n for i, n in enumerate(shape) if i != len(shape) - (1 if sides[1] else 2)]
     if sides[0] and sides[1]:
         wanted = list(shape[:-2])
@@ -62,24 +68,26 @@ def _joined(last: list[DecodedStep]) -> tuple[int, DecodedStep] | None:
 
 def _vector_side(step: DecodedStep, product: DecodedStep) -> int | None:
     """Return the side of the product that the step makes a matrix of a vector for, or None."""
-    if not _is_reshape(step) or step.target not in product.sources or product.sources[0] == product.sources[1]:
+    if not is_reshape(step) or step.target not in product.sources or product.sources[0] == product.sources[1]:
         return None
     side = product.sources.index(step.target)
-    shape, matrix = _shapes(step)
+    shape, matrix = shapes(step)
     (n,) = shape if len(shape) == 1 else (-1,)
-    fits = n >= 0 and matrix == ((1, n), (n, 1))[side] and _gone(step.target, product)
+    fits = n >= 0 and matrix == ((1, n), (n, 1))[side] and gone(step.target, product)
     return side if fits else None
 
 
-def _gone(register: int | None, step: DecodedStep) -> bool:
+def gone(register: int | None, step: DecodedStep) -> bool:
     """Whether the step is the only one that reads the register."""
     return register in step.dead and register != step.target
 
 
-def _is_reshape(step: DecodedStep) -> bool:
+def is_reshape(step: DecodedStep) -> bool:
+    """Whether the step is a reshape whose result is read."""
     return step.info is not None and step.info.name == "reshape" and step.target not in step.dead
 
 
-def _shapes(step: DecodedStep) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def shapes(step: DecodedStep) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the shapes of a reshape's operand and of its result; -1 where unknown."""
     assert step.info is not None
     return parse_type(step.info.in_types[0])[0], parse_type(step.info.out_types[0])[0]

@@ -55,6 +55,35 @@ def test_leading_dimensions_are_broadcast(
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
+def test_few_rows_of_any_int32(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer rows than packing pays off for, as depthwise convolutions have them: sums wrap, whatever the numbers are."""
+    monkeypatch.setenv(native.VARIABLE, variant)
+    monkeypatch.setattr(products, "_FEW", 4)
+    calls: list[int] = []
+    original = products._few_rows  # pyright: ignore[reportPrivateUsage]
+
+    def counted(for_target: native.Target, x: np.ndarray, y: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
+        calls.append(1)
+        return original(for_target, x, y, lead)
+
+    monkeypatch.setattr(products, "_few_rows", counted)
+
+    @settings(max_examples=60, deadline=None)
+    @given(
+        st.integers(0, 3), st.integers(1, 3), st.integers(0, 12), st.integers(4, 150), st.integers(0, 3), st.integers(0, 2**32 - 1)
+    )
+    def check(count: int, rows: int, inputs: int, columns: int, how: int, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        info = np.iinfo(np.int32)
+        x = rng.integers(info.min, info.max, ((count, rows, inputs), (1, rows, inputs))[how % 2], np.int32, endpoint=True)
+        y = rng.integers(info.min, info.max, (2, count, inputs, columns), np.int32, endpoint=True)
+        equal(x, y if how < 2 else np.ascontiguousarray(y.swapaxes(2, 3)).swapaxes(2, 3))
+
+    check()
+    assert calls
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
 def test_the_least_numbers_and_sums_beyond_32_bits(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """-2^15 twice a pair is 2^31, the one sum of two products that leaves 32 bits: it wraps, as NumPy's sums do."""
     monkeypatch.setenv(native.VARIABLE, variant)

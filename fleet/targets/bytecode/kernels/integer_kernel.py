@@ -1,8 +1,9 @@
-"""Products of int32 matrices whose elements fit into int16, compiled for this processor.
+"""Products of int32 matrices, compiled for this processor.
 
-The instruction multiplies pairs of int16 and adds both products to an int32 sum. A block of columns of the right matrix is packed
-for it, two rows per 32-bit word, into a panel that stays in the L2 cache. The rows of the left matrix pass over the panel, a few at
-a time. Products and sums are exact modulo 2^32 in any order, so the result equals NumPy's bit for bit.
+Where there are many rows, elements must fit into int16: the instruction multiplies pairs of int16 and adds both products to an
+int32 sum. A block of columns of the right matrix is packed for it, two rows per 32-bit word, into a panel that stays in the L2
+cache. The rows of the left matrix pass over the panel, a few at a time. Where there are few rows, int32 is multiplied as it is.
+Products and sums are exact modulo 2^32 in any order, so the result equals NumPy's bit for bit.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ __all__ = ["KernelSizes", "library", "sizes_of"]
 
 _P, _N = ctypes.c_void_p, ctypes.c_int64
 _PRODUCT = (_N, [_P, _N, _P, _N, _P, _N, _P, _N, _N, _N])
+_FEW_ROWS = (None, [_P, _P, _P, _N, _N, _N, _N])
+_TOGETHER = 4
+"""Vectors of columns whose sums are kept in registers where there are few rows."""
 
 
 class KernelSizes(NamedTuple):
@@ -41,13 +45,17 @@ def sizes_of(for_target: Target) -> KernelSizes:
 
 @lru_cache(maxsize=4)
 def library(for_target: Target) -> Mapping[str, Callable[..., Any]]:  # what the signature says
-    """Return `product(a, a_row, b, b_row, c, c_row, panel, rows, pairs, columns)`: c = a @ b.
+    """Return `product` and `few_rows`.
 
-    It returns 1 if an element of b exceeds int16, else 0. a: int16 [rows, 2 * pairs], with a_row bytes per row; b: int32
-    [2 * pairs, columns]; c: int32 [rows, columns], with room for whole blocks of columns; panel: scratch, int32
-    [pairs, columns of a block].
+    `product(a, a_row, b, b_row, c, c_row, panel, rows, pairs, columns)`: c = a @ b. It returns 1 if an element of b exceeds int16,
+    else 0. a: int16 [rows, 2 * pairs], with a_row bytes per row; b: int32 [2 * pairs, columns]; c: int32 [rows, columns], with room
+    for whole blocks of columns; panel: scratch, int32 [pairs, columns of a block].
+
+    `few_rows(a, b, c, count, rows, inputs, columns)`: c[i] = a[i] @ b[i] for i < count, of any int32, all C-contiguous: a [count,
+    rows, inputs], b [count, inputs, columns], c [count, rows, columns].
     """
-    return compile_library("integer_product", for_target, (Path(__file__),), _build, {"product": _PRODUCT})
+    signatures = {"product": _PRODUCT, "few_rows": _FEW_ROWS}
+    return compile_library("integer_product", for_target, (Path(__file__),), _build, signatures)
 
 
 def _build(for_target: Target) -> object:
@@ -140,4 +148,55 @@ def _build(for_target: Target) -> object:
             rows(first, row, 1)
     found = e.call(f"llvm.vector.reduce.or.v{sizes.lanes}i32", I32, e.load(lanes, lost))
     b.ret(b.zext(b.icmp_signed("!=", found, splat(I32, 0)), I64))
+    _emit_few_rows(module, sizes.lanes)
     return module
+
+
+def _emit_few_rows(module: object, width: int) -> None:
+    """Emit `few_rows`: nothing is packed, as each element of b is used only `rows` times."""
+    from llvmlite import ir
+
+    from fleet.sdk.native_ir import I32, I64, POINTER, NativeEmitter, Value, splat, vector
+
+    names = (("a", POINTER), ("b", POINTER), ("c", POINTER), ("count", I64), ("rows", I64), ("inputs", I64), ("columns", I64))
+    e = NativeEmitter(module, "few_rows", ir.VoidType(), names)
+    b = e.builder
+
+    def summed(a: Value, matrix: Value, out: Value, typ: Value, vectors: int) -> None:
+        """Store the sums of `vectors` vectors of columns; `matrix` and `out` point to the first."""
+        step = 4 * (1 if typ is I32 else width)
+        zero = splat(typ, 0)
+        before, head = b.block, b.append_basic_block("inputs")
+        body, leave = b.append_basic_block("input"), b.append_basic_block("stored")
+        b.branch(head)
+        b.position_at_end(head)
+        k, *sums = (b.phi(t) for t in (I64, *[typ] * vectors))
+        for phi in (k, *sums):
+            phi.add_incoming(e.number(0) if phi is k else zero, before)
+        b.cbranch(b.icmp_signed("<", k, e["inputs"]), body, leave)
+        b.position_at_end(body)
+        factor = e.load(I32, a, e.scaled(k, 4), align=4)
+        factor = factor if typ is I32 else e.broadcast(factor, width)
+        line = e.at(matrix, b.mul(k, e.scaled(e["columns"], 4)))
+        for j, total in enumerate(sums):
+            total.add_incoming(b.add(total, b.mul(factor, e.load(typ, line, step * j, align=4))), body)
+        k.add_incoming(b.add(k, e.number(1)), body)
+        b.branch(head)
+        b.position_at_end(leave)
+        for j, total in enumerate(sums):
+            e.store(total, out, step * j, align=4)
+
+    with e.loop(0, e["count"]) as i, e.loop(0, e["rows"]) as r:
+        row = b.add(b.mul(i, e["rows"]), r)
+        a = e.at(e["a"], b.mul(row, e.scaled(e["inputs"], 4)))
+        matrix = e.at(e["b"], b.mul(b.mul(i, e["inputs"]), e.scaled(e["columns"], 4)))
+        out = e.at(e["c"], b.mul(row, e.scaled(e["columns"], 4)))
+        start: Value = e.number(0)
+        for typ, vectors in ((vector(I32, width), _TOGETHER), (vector(I32, width), 1), (I32, 1)):
+            wide = vectors * (1 if typ is I32 else width)
+            left = b.sub(e["columns"], start)
+            stop = b.add(start, b.sub(left, b.srem(left, e.number(wide))))
+            with e.loop(start, stop, wide) as n:
+                summed(a, e.at(matrix, e.scaled(n, 4)), e.at(out, e.scaled(n, 4)), typ, vectors)
+            start = stop
+    b.ret_void()

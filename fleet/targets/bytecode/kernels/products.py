@@ -1,7 +1,8 @@
 """Matrix products of the VM: NumPy's, and for int32 a compiled kernel with bit-identical results.
 
 NumPy multiplies integers one by one. The integers of quantised models are 8-bit codes minus a zero point and fit into int16, which
-vector instructions multiply in pairs (`fleet.targets.bytecode.kernels.integer_kernel`). `FLEET_KERNEL=numpy` selects NumPy.
+vector instructions multiply in pairs (`fleet.targets.bytecode.kernels.integer_kernel`); many small products with a few rows take
+any int32. `FLEET_KERNEL=numpy` selects NumPy.
 """
 
 from __future__ import annotations
@@ -30,10 +31,14 @@ def matmul(x: Any, y: Any) -> Any:
     lead = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     rows, inputs, columns = *x.shape[-2:], y.shape[-1]
     together = math.prod(x.shape[:-1]) if y.ndim == 2 else rows
-    if min(columns, together) < _FEW or math.prod(lead) * rows * inputs * columns < _LEAST:
+    if columns < _FEW or math.prod(lead) * rows * inputs * columns < _LEAST:
         return np.matmul(x, y)
     for_target = target()
-    if for_target is None or x.min() < _LOW or x.max() > _HIGH:
+    if for_target is None:
+        return np.matmul(x, y)
+    if together < _FEW:
+        return _few_rows(for_target, x, y, lead)
+    if x.min() < _LOW or x.max() > _HIGH:
         return np.matmul(x, y)
     if y.ndim == 2:
         found = _product(for_target, x.reshape(-1, inputs), y)
@@ -48,6 +53,24 @@ def matmul(x: Any, y: Any) -> Any:
     return whole
 
 
+def _few_rows(for_target: Target, x: np.ndarray, y: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
+    """Return x @ y, one matrix at a time: products of depthwise convolutions."""
+    rows, inputs, columns = *x.shape[-2:], y.shape[-1]
+    left, right = _repeated(x, lead), _repeated(y, lead)
+    found = np.empty((*lead, rows, columns), np.int32)
+    library(for_target)["few_rows"](
+        left.ctypes.data, right.ctypes.data, found.ctypes.data, math.prod(lead), rows, inputs, columns
+    )  # fmt: skip
+    return found
+
+
+def _repeated(x: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
+    """Return the matrices of x for every index of the leading dimensions `lead`, C-contiguous."""
+    if math.prod(x.shape[:-2]) != math.prod(lead):
+        x = np.broadcast_to(x, (*lead, *x.shape[-2:]))
+    return np.ascontiguousarray(x)
+
+
 def _is_integers(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.dtype == np.int32 and x.ndim >= 2
 
@@ -56,8 +79,11 @@ def _product(for_target: Target, x: np.ndarray, y: np.ndarray) -> np.ndarray | N
     """Return x int16 [rows, inputs] times y int32 [inputs, columns], as a view of whole blocks; None if y exceeds int16."""
     rows, inputs, columns = *x.shape, y.shape[1]
     pairs, block = -(-inputs // 2), sizes_of(for_target).columns
-    left = np.zeros((rows, 2 * pairs), np.int16)
-    left[:, :inputs] = x
+    if inputs % 2:
+        left = np.zeros((rows, 2 * pairs), np.int16)
+        left[:, :inputs] = x
+    else:
+        left = x.astype(np.int16, order="C")
     right = y
     if inputs % 2 or not y.flags.c_contiguous:
         right = np.zeros((2 * pairs, columns), np.int32)

@@ -16,6 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from fleet.sdk.native import target
+from fleet.targets.bytecode.kernels.erf_kernel import library
+
 __all__ = ["ULP", "erf"]
 
 ULP = 2.0
@@ -31,6 +34,8 @@ _NARROW_PER_UNIT = 256
 _NARROW_END = 4
 """erf(4) is 1 - 1.5e-8, which rounds to 1 in float32."""
 _NARROW_CHUNK = 1 << 13
+_LEAST_COMPILED = 1 << 9
+"""Elements for which the call of compiled code pays off."""
 _BITS = 400
 
 
@@ -45,12 +50,25 @@ def erf(x: Any) -> Any:
     flat = array.reshape(-1)
     out = np.empty(flat.shape, dtype)
     if dtype.itemsize <= 4:
-        _narrow(flat, out)
+        if not _compiled(flat, out):
+            _narrow(flat, out)
     else:
         for start in range(0, flat.size, _CHUNK):
             out[start : start + _CHUNK] = _evaluate(flat[start : start + _CHUNK].astype(np.float64))
     shaped = out.reshape(array.shape)
     return shaped if isinstance(x, np.ndarray) else shaped[()]
+
+
+def _compiled(x: np.ndarray, out: np.ndarray) -> bool:
+    """Compute erf of many float32 into `out` by compiled code; False if it is `_narrow`'s to compute."""
+    if x.size < _LEAST_COMPILED or x.dtype != np.float32 or not (x.flags.c_contiguous and x.flags.aligned and x.dtype.isnative):
+        return False
+    for_target = target()
+    if for_target is None:
+        return False
+    table = _narrow_coefficients()
+    arrays = x.ctypes.data, out.ctypes.data, x.size, table.ctypes.data, table.shape[1]
+    return not library(for_target)["narrow"](*arrays, _NARROW_PER_UNIT, _NARROW_END)
 
 
 def _narrow(x: np.ndarray, out: np.ndarray) -> None:

@@ -6,6 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 
+from fleet.sdk import native
+from fleet.targets.bytecode import erf as erf_module
 from fleet.targets.bytecode.erf import ULP, erf
 
 
@@ -75,3 +77,28 @@ def test_narrow_types_are_float64_rounded_once_but_for_ties() -> None:
     assert different.mean() < 1e-4
     tie = np.abs(exact - (found.astype(np.float64) + exact.astype(np.float32)) / 2) / np.spacing(np.abs(found))
     assert tie[different].max(initial=0.0) < 1e-3
+
+
+@pytest.mark.parametrize("variant", native.variants())
+def test_compiled_code_has_numpys_bits(variant: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bit patterns from all of float32, and what stands at the table's places and ends."""
+    rng = np.random.default_rng(5)
+    places = (np.arange(-2100, 2101) / 512).astype(np.float32)
+    edges = np.concatenate([places, np.nextafter(places, np.float32(9)), np.nextafter(places, np.float32(-9))])
+    patterns = rng.integers(0, 1 << 32, 1 << 16, dtype=np.uint32).view(np.float32)
+    special = np.array([0.0, -0.0, np.inf, -np.inf, 1e-45, -1e-45, 4.0, -4.0], np.float32)
+    numbers = np.concatenate([patterns[~np.isnan(patterns)], edges, special])
+    calls: list[int] = []
+    original = erf_module._compiled  # pyright: ignore[reportPrivateUsage]
+
+    def counted(x: np.ndarray, out: np.ndarray) -> bool:
+        calls.append(original(x, out))
+        return bool(calls[-1])
+
+    monkeypatch.setattr(erf_module, "_compiled", counted)
+    for x in (numbers, numbers[:2047], numbers[5:3016], rng.permutation(numbers)[: 3 * 700].reshape(3, 700).T, patterns):
+        monkeypatch.setenv(native.VARIABLE, variant)
+        found = erf(x)
+        monkeypatch.setenv(native.VARIABLE, "numpy")
+        assert found.tobytes() == erf(x).tobytes()
+    assert calls == [1, 0] * 4 + [0, 0], "NaN is NumPy's, all else is compiled"

@@ -155,3 +155,8 @@ class OperationRow:
     def held(self) -> BoundStats | None:
         """The bound that decides: the accumulated one, or the bound of the step alone."""
         return self.own_bound if self.by_step else self.bound
+
+    @property
+    def has_ulps(self) -> bool:
+        """Whether the values are floats; an index or a boolean has neither ULPs nor an SQNR."""
+        return self.reference_dtype.startswith(("float", "bfloat")) and bool(self.cumulative.ulp_dtype)

@@ -154,7 +154,7 @@ class Compiled:
 
             write_stream(stage, path, self._accel(stage, device, lowering).stream)
         elif stage == "memory-map" and path.suffix == ".svg":
-            from fleet.report.run.address_map import picture_file
+            from fleet.report.pictures.address_map import picture_file
 
             write_atomically(path, picture_file(self._accel(stage, device, lowering).address_map, "ddr").encode())
         elif stage == "hpp":

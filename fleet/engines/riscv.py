@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from xdsl.ir import SSAValue
 
+from fleet.core.codec import encode_record
 from fleet.core.room import check_room
 from fleet.engines.base import RunOptions
 from fleet.engines.riscv_emulators.base import EmulationError, Emulator, Execution
@@ -154,8 +155,9 @@ class LoadedImage:
             trace.counters[f"instructions.{operation.id}"] = execution.by_symbol.get(operation.symbol, 0)
         trace.counters |= {f"instructions.{id_}": 0 for id_ in compiled.views}
         trace.meta = _meta(compiled, machine, self._image) | {"stdout": _printed(machine, program, compiled.plan)}
-        if options.keep_tensors and self._image == compiled.elf:
-            trace.meta["riscv_profile"] = profile_of(compiled, execution)
+        profile = profile_of(compiled, execution) if options.keep_tensors and self._image == compiled.elf else None
+        if profile is not None:
+            trace.meta["riscv_profile"] = encode_record(profile)
         trace.complete = True
         return trace
 

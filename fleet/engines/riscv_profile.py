@@ -6,10 +6,11 @@ Everything is exact: it is made of how often every instruction ran while an oper
 from __future__ import annotations
 
 import re
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from fleet.core.records.code_profile import HotBlock, OperationInstructions, StoredProfile
 from fleet.engines.riscv_emulators.base import Execution
 from fleet.targets.riscv.compile import RiscvProgram
 from fleet.targets.riscv.elf import PF_X
@@ -22,42 +23,43 @@ _TWO = ("call", "tail")
 """Words of the assembly that stand for two instructions."""
 
 
-def profile_of(compiled: RiscvProgram, execution: Execution) -> dict[str, Any]:
-    """JSON values: "operations" (id, instructions, macs, kinds) and "blocks", the hottest first (id, function, address, runs,
-    instructions, share, lines). {} where the emulator does not tell how often an instruction ran.
-    """
+@dataclass(frozen=True)
+class _Block:
+    """Instructions [first, last) of a function, which ran equally often. work: instructions retired."""
+
+    id: str
+    function: str
+    first: int
+    last: int
+    runs: int
+
+    @property
+    def work(self) -> int:
+        return self.runs * (self.last - self.first)
+
+
+def profile_of(compiled: RiscvProgram, execution: Execution) -> StoredProfile | None:
+    """Return the profile of a run; None if the emulator does not tell how often an instruction ran."""
     if execution.profile is None:
-        return {}
+        return None
     decoded = {o.body: instructions_of(_code(compiled, o.body)) for o in compiled.operations}
     kinds = {body: np.array([KINDS.index(kind_of(word)) for _, word in found]) for body, found in decoded.items()}
-    operations: list[dict[str, Any]] = []
-    blocks: list[dict[str, Any]] = []
+    operations: list[OperationInstructions] = []
+    blocks: list[_Block] = []
     for o in compiled.operations:
         runs = execution.profile(o.symbol, o.body)
         stub = [KINDS.index(kind_of(word)) for _, word in instructions_of(_code(compiled, o.symbol))]
         counts = np.bincount(kinds[o.body], runs, len(KINDS)) + np.bincount(stub, execution.profile(o.symbol, o.symbol), len(KINDS))
-        total = execution.by_symbol.get(o.symbol, 0)
-        operations.append(
-            {
-                "id": o.id,
-                "instructions": total,
-                "macs": o.macs,
-                "kinds": {kind: int(n) for kind, n in zip(KINDS, counts, strict=True) if n},
-            }
-        )
+        by_kind = {kind: int(n) for kind, n in zip(KINDS, counts, strict=True) if n}
+        operations.append(OperationInstructions(o.id, execution.by_symbol.get(o.symbol, 0), o.macs, by_kind))
         edges = np.flatnonzero(np.diff(runs)) + 1
-        for first, last in zip([0, *edges], [*edges, len(runs)], strict=True):
-            work = int(runs[first]) * int(last - first)
-            if work:
-                blocks.append(
-                    {"id": o.id, "function": o.body, "first": int(first), "last": int(last), "runs": int(runs[first]), "work": work}
-                )
-    hottest = sorted(blocks, key=lambda block: -block["work"])[:_BLOCKS]
+        ends = zip([0, *edges], [*edges, len(runs)], strict=True)
+        found = (_Block(o.id, o.body, int(first), int(last), int(runs[first])) for first, last in ends)
+        blocks += [block for block in found if block.work]
+    hottest = sorted(blocks, key=lambda block: -block.work)[:_BLOCKS]
     texts = _assembly(compiled.asm(), {o.body for o in compiled.operations}) if hottest else {}
-    return {
-        "operations": operations,
-        "blocks": [_block(compiled, block, decoded[block["function"]], texts, execution.instructions) for block in hottest],
-    }
+    shown = (_shown(compiled, block, decoded[block.function], texts, execution.instructions) for block in hottest)
+    return StoredProfile(tuple(operations), tuple(shown))
 
 
 def _code(compiled: RiscvProgram, name: str) -> bytes:
@@ -67,24 +69,16 @@ def _code(compiled: RiscvProgram, name: str) -> bytes:
     return segment.data[begin : begin + symbol.size]
 
 
-def _block(
-    compiled: RiscvProgram, block: dict[str, Any], found: list[tuple[int, int]], texts: dict[str, list[str]], total: int
-) -> dict[str, Any]:
-    base = compiled.symbols[block["function"]].address
-    first, last = block["first"], block["last"]
-    text = texts.get(block["function"], [])
+def _shown(
+    compiled: RiscvProgram, block: _Block, found: list[tuple[int, int]], texts: dict[str, list[str]], total: int
+) -> HotBlock:
+    base = compiled.symbols[block.function].address
+    text = texts.get(block.function, [])
     if len(text) != len(found):  # the text expanded otherwise than expected: show the words
         text = [f"{word:#010x}" if word & 3 == 3 else f"{word:#06x}" for _, word in found]
-    lines = [f"{base + found[i][0]:x}  {text[i]}" for i in range(first, last)]
-    return {
-        "id": block["id"],
-        "function": block["function"],
-        "address": f"{base + found[first][0]:#x}",
-        "runs": block["runs"],
-        "instructions": last - first,
-        "share": block["work"] / max(1, total),
-        "lines": lines,
-    }
+    lines = tuple(f"{base + found[i][0]:x}  {text[i]}" for i in range(block.first, block.last))
+    address = f"{base + found[block.first][0]:#x}"
+    return HotBlock(block.id, block.function, address, block.runs, len(lines), block.work / max(1, total), lines)
 
 
 def _assembly(text: str, functions: set[str]) -> dict[str, list[str]]:

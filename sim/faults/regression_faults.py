@@ -117,7 +117,7 @@ FAULTS = (
         "tests/regress/test_pytest_campaign.py",
         "test_everything_that_was_collected_is_a_row_of_its_kind",
         Edit(
-            "fleet/report/regression/junit.py",
+            "fleet/report/run/junit.py",
             '(f"{run}: {kind}", f"{run}.{kind}") if run else (kind, kind)',
             "(kind, kind)",
         ),

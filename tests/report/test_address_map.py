@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from fleet.core.address_map import AddressMap
+from fleet.core.records.address_map import AddressMap
 from fleet.errors import ModelError
-from fleet.report.run.address_map import draw
+from fleet.report.pictures.address_map import draw
 from fleet.sdk.tasks import Space
 from fleet.targets.graph.settings import DEFAULT_BLOCKS, BuildConfig
 from fleet.targets.graph.storage import Planner
@@ -60,5 +60,5 @@ def test_a_memory_that_holds_nothing() -> None:
 
 @pytest.mark.parametrize("wrong", [{}, {"steps": 1}, {"steps": "many", "tenants": []}, {"steps": 1, "tenants": [{"key": "a"}]}])
 def test_what_is_no_stored_form(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ModelError, match="address map: not the stored form"):
+    with pytest.raises(ModelError, match=r"^address map: stored form.*expected"):
         AddressMap.of(wrong)

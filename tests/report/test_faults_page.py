@@ -10,7 +10,7 @@ import pytest
 from html_check import Page
 
 from fleet.errors import ModelError
-from fleet.report.regression.faults import classes_of, write_faults_report
+from fleet.report.regression.faults import FaultRow, classes_of, write_faults_report
 
 
 def row(name: str, kind: str, *, found: bool = True, localised: bool = True) -> dict[str, Any]:
@@ -41,7 +41,8 @@ def test_all_found_passes_and_nothing_planted_does_not(tmp_path: Path) -> None:
 
 
 def test_classes_keep_their_order_and_count() -> None:
-    found = classes_of([row("a", "VM"), row("b", "RTL", localised=False), row("c", "VM")])
+    rows = [row("a", "VM"), row("b", "RTL", localised=False), row("c", "VM")]
+    found = classes_of([FaultRow.of(r) for r in rows])
     assert [(c.name, len(c.rows), c.found, c.localised, c.seconds) for c in found] == [("VM", 2, 2, 2, 3.0), ("RTL", 1, 1, 0, 1.5)]
 
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from fleet.dlavm import adr, ne, transform
 from fleet.ir.accel.rows import graph_rows
-from fleet.report.frame.graph_layout import lay_out
-from fleet.report.run.graph_picture import MOST_BOXES, Repeat, graph_picture, repeats
+from fleet.report.pictures.graph_layout import lay_out
+from fleet.report.pictures.graph_picture import MOST_BOXES, Repeat, graph_picture, repeats
 
 T = ne.Var("token", max_data=64)
 

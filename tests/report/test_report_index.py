@@ -14,9 +14,9 @@ from html_check import Page
 from fleet.cosim.result import CosimResult
 from fleet.report.frame.index import TOPICS, published
 from fleet.report.frame.place import About, frame_of
-from fleet.report.frame.source_lines import anchors, sources
 from fleet.report.run.page import PREVIOUS, store_report, write_report
 from fleet.report.run.scores import scores
+from fleet.report.run.source_lines import anchors, sources
 
 
 def quick() -> CosimResult:

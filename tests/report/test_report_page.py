@@ -17,8 +17,8 @@ from html_check import Page
 
 from fleet.cosim.result import CosimResult
 from fleet.errors import ModelError
-from fleet.report.frame.context import TABLE_ROWS
-from fleet.report.regression.junit import junit
+from fleet.report.run.context import TABLE_ROWS
+from fleet.report.run.junit import junit
 from fleet.report.run.page import report_json, write_report
 
 SECTIONS = {

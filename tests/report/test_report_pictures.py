@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from html_check import Page
 
-from fleet.report.frame import images
-from fleet.report.frame.style import label, thousands
 from fleet.report.frame.text import percent
+from fleet.report.pictures import images
+from fleet.report.pictures.accuracy_pictures import sqnr_by_depth, ulp_distribution
+from fleet.report.pictures.performance_pictures import RooflinePoint, bars, port_balance, roofline, stacked_bars
+from fleet.report.pictures.style import label, thousands
 from fleet.report.run.accuracy import histogram, selected, sqnr, thinned
-from fleet.report.run.accuracy_pictures import sqnr_by_depth, ulp_distribution
-from fleet.report.run.performance_pictures import RooflinePoint, bars, port_balance, roofline, stacked_bars
 
 BAD = '<script>alert(1)</script>"&$x^{$ url(#a)'
 

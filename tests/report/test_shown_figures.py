@@ -11,8 +11,8 @@ import synthetic_results as made
 
 from fleet.compare.verdict import Flip
 from fleet.cosim.result import CosimResult
-from fleet.report.regression.junit import junit
 from fleet.report.run.headline import GOLDEN, headline
+from fleet.report.run.junit import junit
 from fleet.report.run.performance import OperationCost, Traffic
 from fleet.report.run.scores import scores
 

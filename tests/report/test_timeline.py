@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fleet.compare.diverged import CommitRow
-from fleet.report.run.timeline import TimelineSpan, spans_of, timeline
+from fleet.report.pictures.timeline import TimelineSpan, spans_of, timeline
 
 
 def row(seq: int, unit: str, op: str, start: int | None, end: int | None) -> CommitRow:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fleet.core.address_map import live_bytes
+from fleet.core.records.address_map import live_bytes
 from fleet.targets.liveness import FOREVER, Life, Lives
 from fleet.targets.planner import SharedRoom, share
 

@@ -55,7 +55,7 @@ def execute_language_model(request: CompileRequest) -> int:
     if request.out is None:
         show(stream_text(stage, stream), None)
     elif stage == "memory-map" and request.out.suffix == ".svg":
-        from fleet.report.run.address_map import picture_file
+        from fleet.report.pictures.address_map import picture_file
 
         write_atomically(request.out, picture_file(compiled.module.storage.address_map(), "ddr").encode())
     else:

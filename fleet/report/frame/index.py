@@ -9,13 +9,14 @@ import hashlib
 import html
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import cast
 
 from markupsafe import Markup
 
 import fleet
+from fleet.core.codec import is_table
 from fleet.core.files import write_atomically
 from fleet.report.frame.place import HELP, INDEX, TEMPLATES, About, frame_of, root_of
 from fleet.report.frame.render import render
@@ -40,6 +41,20 @@ class _Listed:
     address: str
 
 
+@dataclass(frozen=True)
+class _IndexPage:
+    pages: Sequence[_Listed]
+
+
+@dataclass(frozen=True)
+class _HelpPage:
+    """A page of the documentation. body: as HTML. sections: title and anchor."""
+
+    topic: str
+    body: Markup
+    sections: Sequence[tuple[str, str]]
+
+
 def published(page: Path) -> None:
     """List a page that has been written. Does nothing outside of a folder `reports`.
 
@@ -52,7 +67,7 @@ def published(page: Path) -> None:
     listed = sorted(_listed(root), key=lambda p: p.about.date, reverse=True)
     listed.sort(key=lambda p: p.about.verdict in ("pass", ""))
     index = root / INDEX
-    text = render("index.html.j2", {"pages": listed}, frame_of(index, About("index", "Reports")))
+    text = render("index.html.j2", _IndexPage(listed), frame_of(index, About("index", "Reports")))
     write_atomically(index, text.encode())
 
 
@@ -81,10 +96,9 @@ def _about(path: Path) -> About | None:
         table: object = json.loads(html.unescape(found[1])) if found else None
     except (OSError, ValueError):
         return None
-    if not isinstance(table, dict):
+    if not is_table(table) or table.keys() != _NAMES:
         return None
-    said = {str(k): str(v) for k, v in cast("dict[object, object]", table).items()}
-    return About(**said) if said.keys() == _NAMES else None
+    return About(**{key: str(value) for key, value in table.items()})
 
 
 def _write_help(root: Path) -> None:
@@ -101,11 +115,11 @@ def _write_help(root: Path) -> None:
         if page.is_file() and page.read_text(encoding="utf-8").endswith(made_of):
             continue
         about = About("documentation", source.partition("\n")[0].removeprefix("# "))
-        text = render("help.html.j2", {"topic": topic, **_help(source)}, frame_of(page, about))
+        text = render("help.html.j2", _help(topic, source), frame_of(page, about))
         write_atomically(page, f"{text.rstrip()}\n{made_of}".encode())
 
 
-def _help(source: str) -> dict[str, object]:
+def _help(topic: str, source: str) -> _HelpPage:
     """Return a page of Markdown as HTML, and its sections by title and anchor."""
     from markdown_it import MarkdownIt
 
@@ -126,7 +140,7 @@ def _help(source: str) -> dict[str, object]:
                 child.type, child.tag, child.content = "text", "", child.content
     body = reader.renderer.render(tokens, reader.options, {})
     body = body.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
-    return {"body": Markup(body), "sections": sections}
+    return _HelpPage(topic, Markup(body), sections)
 
 
 def _address(to: str) -> str:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fleet.report.frame import text as _text
 from fleet.report.frame.place import TEMPLATES, PageFrame
-from fleet.report.run.accuracy import has_ulps
-from fleet.report.run.headline import engine_title
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
     from jinja2 import Environment
 
 
@@ -34,16 +34,17 @@ def _environment() -> Environment:
         short=_text.short,
         shape=_text.shape,
         operations=_text.operations,
-        title_of=engine_title,
+        title_of=_text.engine_title,
     )
-    tests: dict[str, Any] = {"of_floats": has_ulps}
-    made.tests.update(tests)
-    shared: dict[str, Any] = {"interval": _text.interval, "symbols": _text.SYMBOLS, "absent": _text.ABSENT}
-    for name, value in shared.items():
-        made.globals[name] = value
+    made.globals.update(interval=_text.interval, symbols=_text.SYMBOLS, absent=_text.ABSENT)
     return made
 
 
-def render(template: str, context: dict[str, Any], frame: PageFrame) -> str:
-    """Render a template as text. Values are escaped, except fleet's own pictures (`markupsafe.Markup`). frame: of the page."""
-    return _environment().get_template(template).render({**context, "frame": frame})
+def render(template: str, values: DataclassInstance, frame: PageFrame) -> str:
+    """Render a template as text.
+
+    values: a dataclass; the template sees its fields by name. Texts are escaped, except fleet's own pictures
+    (`markupsafe.Markup`). frame: of the page.
+    """
+    shown = {f.name: getattr(values, f.name) for f in fields(values)}
+    return _environment().get_template(template).render({**shown, "frame": frame})

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from fleet.cosim.result import ROUNDED
+
 __all__ = [
     "count",
     "counter",
     "date",
     "duration",
+    "engine_title",
     "interval",
     "markdown",
     "number",
@@ -32,6 +35,11 @@ SYMBOLS: Mapping[str, str] = {
     "info": "measured",
     "skipped": "skipped",
 }
+
+
+def engine_title(name: str) -> str:
+    """Return the name of an engine in a page."""
+    return "vm (weights as stored)" if name == ROUNDED else name
 
 
 _NAMED = 4

@@ -7,15 +7,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
+from fleet.core.codec import Json
 from fleet.core.files import write_together
 from fleet.cosim.result import CosimResult, load_result
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
-from fleet.report.regression.junit import JunitDocument
-from fleet.report.run.headline import engine_title, headline
+from fleet.report.frame.text import engine_title
+from fleet.report.run.headline import headline
+from fleet.report.run.junit import JunitDocument
 from fleet.report.run.page import ReportFiles, write_report
 
 __all__ = ["CampaignEntry", "CampaignFiles", "write_campaign"]
@@ -108,6 +109,20 @@ class _Kind:
         return "fail" if self.count("fail") else "pass" if self.count("pass") else "skipped"
 
 
+@dataclass(frozen=True)
+class _CampaignPage:
+    """The values of the page. rows: runs of cases. failed: rows of every kind that neither passed nor were skipped."""
+
+    rows: Sequence[_Row]
+    kinds: Sequence[_Kind]
+    engines: Sequence[str]
+    failed: Sequence[_Row]
+    verdict: str
+    said: str
+    seconds: float
+    beside: Sequence[str]
+
+
 def write_campaign(
     results: Sequence[CampaignEntry | CosimResult | Path | str], out_dir: Path | str, *, pages: bool = True
 ) -> CampaignFiles:
@@ -135,11 +150,11 @@ def write_campaign(
     for entry, name in zip(entries, names, strict=True):
         result = None if entry.result is None else load_result(entry.result)
         row = _row(entry, result, f"runs/{name}/index.html")
-        shown = result is not None and (pages or row.verdict != "pass")
-        rows.append(row if shown else replace(row, page=None))
+        has_page = result is not None and (pages or row.verdict != "pass")
+        rows.append(row if has_page else replace(row, page=None))
         if result is not None:
             loaded.append(result)
-            if shown:
+            if has_page:
                 runs[entry.name] = write_report(result, folder / "runs" / name)
             document.add_result(result, entry.name, entry.file or result.identity.model.partition(":")[0], entry.error)
         else:
@@ -158,24 +173,25 @@ def write_campaign(
     failed = [row for row in rows if row.verdict not in ("pass", "skipped")]
     passed = sum(row.verdict == "pass" for row in rows)
     verdict = "fail" if failed else "pass" if passed else "nothing compared"
-    table = {
-        "rows": cases,
-        "kinds": kinds,
-        "engines": list(dict.fromkeys(engine for row in cases for engine in row.cells)),
-        "failed": failed,
-        "verdict": verdict,
-        "said": _said(cases, kinds),
-        "seconds": sum(row.seconds for row in cases),
-        "beside": [name for name in _BESIDE if (folder / name / "index.html").is_file()],
-    }
+    said = _said(cases, kinds)
+    shown = _CampaignPage(
+        rows=cases,
+        kinds=kinds,
+        engines=tuple(dict.fromkeys(engine for row in cases for engine in row.cells)),
+        failed=failed,
+        verdict=verdict,
+        said=said,
+        seconds=sum(row.seconds for row in cases),
+        beside=[name for name in _BESIDE if (folder / name / "index.html").is_file()],
+    )
     dates = [load.identity.date for load in loaded]
-    about = About("campaign", f"Campaign {folder.absolute().name}", verdict, _said(cases, kinds), max(dates, default=""))
+    about = About("campaign", f"Campaign {folder.absolute().name}", verdict, said, max(dates, default=""))
     write_together(
         {
             files.json: json.dumps(_json(rows, verdict), indent=1, allow_nan=False) + "\n",
             files.junit: document.text(),
             files.summary: _summary(cases, kinds, failed, verdict),
-            files.html: render("campaign.html.j2", table, frame_of(files.html, about)),
+            files.html: render("campaign.html.j2", shown, frame_of(files.html, about)),
         }
     )
     published(files.html)
@@ -250,7 +266,7 @@ def _said(cases: Sequence[_Row], kinds: Sequence[_Kind]) -> str:
     return ", ".join(parts)
 
 
-def _json(rows: Sequence[_Row], verdict: str) -> dict[str, Any]:
+def _json(rows: Sequence[_Row], verdict: str) -> dict[str, Json]:
     return {
         "schema": 1,
         "verdict": verdict,

@@ -16,8 +16,8 @@ from fleet.core.files import write_atomically
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
-from fleet.report.frame.style import INK, MARKERS, PALETTE, canvas, plain_formatter, to_svg
-from fleet.report.regression.page_table import PageTable, markdown
+from fleet.report.pictures.style import INK, MARKERS, PALETTE, canvas, plain_formatter, to_svg
+from fleet.report.regression.page_table import PageTable, TablesPage, markdown
 from fleet.verify.conformance.coverage import ConformanceCoverage, CostPoint
 
 __all__ = ["GATES", "Gate", "gate", "single_runs", "write_conformance"]
@@ -95,10 +95,8 @@ def write_conformance(account: ConformanceCoverage, folder: Path) -> Path:
     title = "every run agreed" if not account.failures else f"{len(account.failures)} runs differ"
     write_atomically(folder / "README.md", markdown(f"Conformance: {title}", blocks).encode())
     page = folder / "index.html"
-    shown = {
-        "heading": "Conformance", "title": title, "topic": "instruction-sets", "bad": bool(account.failures), "tables": blocks,
-        "pictures": [Markup(_scatter(account, memory)) for memory in GATES if gate(account, memory) is not None],
-    }  # fmt: skip
+    pictures = [Markup(_scatter(account, memory)) for memory in GATES if gate(account, memory) is not None]
+    shown = TablesPage("Conformance", title, "instruction-sets", bool(account.failures), blocks, pictures)
     verdict = "fail" if account.failures else "pass" if account.cases else "nothing compared"
     about = About("conformance", f"Conformance {folder.absolute().name}", verdict, f"{account.runs:,} runs")
     write_atomically(page, render("tables.html.j2", shown, frame_of(page, about)).encode())

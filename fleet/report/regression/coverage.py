@@ -10,14 +10,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+
+from markupsafe import Markup
 
 from fleet.core.files import write_together
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
-from fleet.report.frame.style import MARKERS, PALETTE, canvas, thousands_formatter, to_svg
 from fleet.report.frame.text import percent
+from fleet.report.pictures.style import MARKERS, PALETTE, canvas, thousands_formatter, to_svg
 from fleet.verify.coverage.account import CoverageAccount, Point
 from fleet.verify.coverage.bins import DISTANCES, FAMILIES, NO_MODE, BinSpace, family
 from fleet.verify.coverage.rtl import MissedLine, RtlCoverage
@@ -80,6 +81,37 @@ class _Hole:
     why: str
 
 
+@dataclass(frozen=True)
+class _CoveragePage:
+    """The values of the page.
+
+    Attributes:
+        instructions: (instruction, shares by family, share of all). hazards: names, and rows of (earlier instruction, shares).
+        hole_count: bins that nothing covered. impossible: (reason, number of bins, first bin).
+        curve: picture of the bins over time; None if a run has one point. rtl_files: (file, uncovered lines, excluded lines).
+        blocks: the natural block sizes.
+    """
+
+    account: CoverageAccount
+    device: str
+    set_name: str
+    verdict: str
+    total: Share
+    families: Mapping[str, Share]
+    family_text: Mapping[str, str]
+    instructions: Sequence[tuple[str, Sequence[Share], Share]]
+    crosses: Sequence[_Cross]
+    hazards: tuple[Sequence[str], Sequence[tuple[str, Sequence[Share]]]]
+    holes: Sequence[_Hole]
+    hole_count: int
+    impossible: Sequence[tuple[str, int, str]]
+    impossible_count: int
+    curve: Markup | None
+    rtl: RtlCoverage | None
+    rtl_files: Sequence[tuple[str, Sequence[MissedLine], Sequence[MissedLine]]]
+    blocks: Sequence[int]
+
+
 def write_coverage(
     space: BinSpace,
     account: CoverageAccount,
@@ -90,8 +122,7 @@ def write_coverage(
     """Write the page and its figures; return the page's path. beside: further curves, by name. Raises FleetError."""
 
     page = folder / "index.html"
-    context = _context(space, account, rtl, beside or {})
-    families: Mapping[str, Share] = context["families"]
+    shown = _values(space, account, rtl, beside or {})
     figures = {
         "device": account.device,
         "description_hash": account.description_hash,
@@ -101,18 +132,16 @@ def write_coverage(
         "instructions": account.instructions,
         "processor_seconds": round(account.cpu),
         "worker_seconds": round(account.seconds),
-        "bins": {f: asdict(s) for f, s in families.items()},
-        "all": asdict(context["total"]),
+        "bins": {f: asdict(s) for f, s in shown.families.items()},
+        "all": asdict(shown.total),
         "impossible": len(space.bins) - len(space.open),
         "failures": account.failures,
         "hardware": {k: rtl.total(k) for k in ("lines", "branches", "toggles", "assertions")} if rtl is not None else None,
     }
-    total = context["total"]
-    about = About(
-        "coverage", f"{context['set_name']} on {context['device']}", context["verdict"], f"{percent(total.fraction, 1)} of the bins"
-    )
+    title, figure = f"{shown.set_name} on {shown.device}", f"{percent(shown.total.fraction, 1)} of the bins"
+    about = About("coverage", title, shown.verdict, figure)
     texts = {
-        page: render("coverage.html.j2", context, frame_of(page, about)),
+        page: render("coverage.html.j2", shown, frame_of(page, about)),
         folder / "summary.json": json.dumps(figures, indent=1) + "\n",
     }
     write_together(texts)
@@ -120,34 +149,32 @@ def write_coverage(
     return page
 
 
-def _context(
+def _values(
     space: BinSpace, account: CoverageAccount, rtl: RtlCoverage | None, beside: Mapping[str, Sequence[Point]]
-) -> dict[str, Any]:
-    from markupsafe import Markup
-
+) -> _CoveragePage:
     opened = space.open
     families = {f: _share(account, [k for k in opened if family(k) == f]) for f in FAMILIES}
     curves = {("steered" if account.steered else "unsteered"): account.curve, **beside}
-    return {
-        "account": account,
-        "device": space.device.name,
-        "set_name": space.instruction_set.name,
-        "verdict": "fail" if account.failures else "pass",
-        "total": _share(account, opened),
-        "families": {f: s for f, s in families.items() if s.every},
-        "family_text": _FAMILY_TEXT,
-        "instructions": _by_instruction(space, account),
-        "crosses": [_cross(space, account, name) for name in space.places],
-        "hazards": _hazards(space, account),
-        "holes": _hole_groups(space, account),
-        "hole_count": len(opened) - sum(k in account.met for k in opened),
-        "impossible": _impossible(space),
-        "impossible_count": len(space.bins) - len(opened),
-        "curve": Markup(_curve(curves, len(opened))) if any(len(c) > 1 for c in curves.values()) else None,
-        "rtl": rtl,
-        "rtl_files": _missed_by_file(rtl) if rtl is not None else (),
-        "blocks": space.blocks,
-    }
+    return _CoveragePage(
+        account=account,
+        device=space.device.name,
+        set_name=space.instruction_set.name,
+        verdict="fail" if account.failures else "pass",
+        total=_share(account, opened),
+        families={f: s for f, s in families.items() if s.every},
+        family_text=_FAMILY_TEXT,
+        instructions=_by_instruction(space, account),
+        crosses=[_cross(space, account, name) for name in space.places],
+        hazards=_hazards(space, account),
+        holes=_hole_groups(space, account),
+        hole_count=len(opened) - sum(k in account.met for k in opened),
+        impossible=_impossible(space),
+        impossible_count=len(space.bins) - len(opened),
+        curve=Markup(_curve(curves, len(opened))) if any(len(c) > 1 for c in curves.values()) else None,
+        rtl=rtl,
+        rtl_files=_missed_by_file(rtl) if rtl is not None else (),
+        blocks=space.blocks,
+    )
 
 
 def _share(account: CoverageAccount, keys: Sequence[str]) -> Share:

@@ -11,22 +11,46 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
+from fleet.core.codec import Json, decode
 from fleet.core.files import write_together
 from fleet.errors import ModelError
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
 
-__all__ = ["FaultClass", "classes_of", "write_faults_report"]
+__all__ = ["FaultClass", "FaultRow", "classes_of", "write_faults_report"]
 
-_KEYS = (
-    "name", "class", "what", "place", "found", "test", "localised", "seconds", "right_place", "named", "command", "exit_code",
-    "output", "why_not",
-)  # fmt: skip
+
+@dataclass(frozen=True)
+class FaultRow:
+    """One planted fault; the module's docstring says what its fields are."""
+
+    name: str
+    kind: str
+    what: str
+    place: str
+    found: bool
+    test: str
+    localised: bool
+    seconds: float
+    right_place: str
+    named: str
+    command: str
+    exit_code: int
+    output: str
+    why_not: str
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Json]) -> FaultRow:
+        """Read a row. Other keys are ignored. Raises ModelError if one is missing or does not fit."""
+        where = str(stored.get("name", "a fault without a name"))
+        keys = {"class" if f.name == "kind" else f.name: f.name for f in fields(cls)}
+        if missing := [key for key in keys if key not in stored]:
+            raise ModelError(f"the row of a fault has no '{missing[0]}'", where=where)
+        return decode(cls, {name: stored[key] for key, name in keys.items()}, where)
 
 
 @dataclass(frozen=True)
@@ -35,32 +59,46 @@ class FaultClass:
 
     id: str
     name: str
-    rows: tuple[Mapping[str, Any], ...]
+    rows: tuple[FaultRow, ...]
 
     @property
     def found(self) -> int:
         """The number of faults that were found."""
-        return sum(bool(row["found"]) for row in self.rows)
+        return sum(row.found for row in self.rows)
 
     @property
     def localised(self) -> int:
         """The number of faults that were found at their place."""
-        return sum(bool(row["localised"]) for row in self.rows)
+        return sum(row.localised for row in self.rows)
 
     @property
     def seconds(self) -> float:
         """The seconds of all commands together."""
-        return sum(float(row["seconds"]) for row in self.rows)
+        return sum(row.seconds for row in self.rows)
 
 
-def classes_of(rows: Sequence[Mapping[str, Any]]) -> tuple[FaultClass, ...]:
+@dataclass(frozen=True)
+class _FaultsPage:
+    """The values of the page. total, found, localised: numbers of faults. seconds: of all commands."""
+
+    revision: str
+    descriptions: Mapping[str, str]
+    total: int
+    found: int
+    localised: int
+    classes: tuple[FaultClass, ...]
+    verdict: str
+    seconds: float
+
+
+def classes_of(rows: Sequence[FaultRow]) -> tuple[FaultClass, ...]:
     """Return the rows by class, classes in the order of their first row."""
-    names = list(dict.fromkeys(str(row["class"]) for row in rows))
-    return tuple(FaultClass(f"class-{i}", n, tuple(r for r in rows if r["class"] == n)) for i, n in enumerate(names))
+    names = list(dict.fromkeys(row.kind for row in rows))
+    return tuple(FaultClass(f"class-{i}", n, tuple(r for r in rows if r.kind == n)) for i, n in enumerate(names))
 
 
 def write_faults_report(
-    rows: Sequence[Mapping[str, Any]], folder: Path | str, *, revision: str, descriptions: Mapping[str, str]
+    rows: Sequence[Mapping[str, Json]], folder: Path | str, *, revision: str, descriptions: Mapping[str, str]
 ) -> Path:
     """Write both files together and return the page's path.
 
@@ -75,11 +113,10 @@ def write_faults_report(
         FleetError: the folder cannot be written.
     """
 
-    for row in rows:
-        if missing := [key for key in _KEYS if key not in row]:
-            raise ModelError(f"the row of a fault has no '{missing[0]}'", where=str(row.get("name", "a fault without a name")))
-    page = Path(folder) / "index.html"
-    found, localised = (sum(bool(row[key]) for row in rows) for key in ("found", "localised"))
+    classes = classes_of([FaultRow.of(row) for row in rows])
+    found, localised = sum(c.found for c in classes), sum(c.localised for c in classes)
+    verdict = "pass" if rows and found == len(rows) else "fail"
+    shown = _FaultsPage(revision, descriptions, len(rows), found, localised, classes, verdict, sum(c.seconds for c in classes))
     table = {
         "schema": 1,
         "revision": revision,
@@ -89,14 +126,9 @@ def write_faults_report(
         "localised": localised,
         "faults": [dict(row) for row in rows],
     }
-    context = {
-        **table,
-        "classes": classes_of(rows),
-        "verdict": "pass" if rows and found == len(rows) else "fail",
-        "seconds": sum(float(row["seconds"]) for row in rows),
-    }
-    about = About("planted faults", "Planted faults", str(context["verdict"]), f"{found} of {len(rows)} found")
-    text = render("faults.html.j2", context, frame_of(page, about))
+    page = Path(folder) / "index.html"
+    about = About("planted faults", "Planted faults", verdict, f"{found} of {len(rows)} found")
+    text = render("faults.html.j2", shown, frame_of(page, about))
     write_together({page: text, page.with_name("faults.json"): json.dumps(table, indent=1) + "\n"})
     published(page)
     return page

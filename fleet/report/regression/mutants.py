@@ -13,7 +13,7 @@ from fleet.core.files import write_atomically
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
-from fleet.report.regression.page_table import PageTable, markdown
+from fleet.report.regression.page_table import PageTable, TablesPage, markdown
 from fleet.verify.mutation.mutant import shown
 from fleet.verify.mutation.store import MutantRecord, Report
 
@@ -27,7 +27,7 @@ def write_mutants(report: Report, folder: Path) -> Path:
     write_atomically(folder / "README.md", markdown(title, tables).encode())
     page = folder / "index.html"
     bad = any(r.hole for r in report.records)
-    shown = {"heading": "Mutants", "title": title, "topic": "mutants", "bad": bad, "tables": tables, "pictures": ()}
+    shown = TablesPage("Mutants", title, "mutants", bad, tables)
     figures = title.partition(": ")[2]
     text = render("tables.html.j2", shown, frame_of(page, About("mutants", "Mutants", "fail" if bad else "pass", figures)))
     write_atomically(page, text.encode())

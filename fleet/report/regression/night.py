@@ -6,10 +6,9 @@ import datetime
 import json
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
@@ -18,13 +17,13 @@ from fleet.core.files import write_together
 from fleet.night.causes import FailureCause
 from fleet.night.collect import JudgedNight
 from fleet.night.gates import Move
-from fleet.night.history import headline_cycles
-from fleet.regress.night_records import NightRecord
+from fleet.night.history import NightRow, headline_cycles
+from fleet.regress.night_records import NightRecord, Note
 from fleet.report.frame import text as _text
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
-from fleet.report.regression.junit import JunitDocument
+from fleet.report.run.junit import JunitDocument
 
 __all__ = ["NightFiles", "markdown_of", "write_night"]
 
@@ -160,51 +159,122 @@ def _shown(value: float | None) -> str:
 # -- the page
 
 
+@dataclass(frozen=True)
+class _Card:
+    """A cause of failures. named: the first runs, `more`: number of the others."""
+
+    cause: FailureCause
+    since: str
+    named: Sequence[str]
+    more: int
+    error: str
+    owners: Sequence[str]
+    suspects: Sequence[str]
+    replay: str
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """A figure that moved. spark: its last nights as a line. accept: the command that accepts it; "" if it need not be."""
+
+    move: Move
+    spark: Markup
+    accept: str
+
+
+@dataclass(frozen=True)
+class _HeatRow:
+    title: str
+    svg: Markup
+    said: str
+
+
+@dataclass(frozen=True)
+class _Heat:
+    """The heat map. width, height: of a row, in pixels. more: number of titles left out."""
+
+    rows: Sequence[_HeatRow]
+    width: int
+    height: int
+    more: int
+
+
+@dataclass(frozen=True)
+class _Machine:
+    """A process of the night. busy, span: seconds of runs, and from its first to its last. share: busy / span."""
+
+    name: str
+    busy: float
+    span: float
+    share: float
+
+
+@dataclass(frozen=True)
+class _NightPage:
+    """The values of the page. rows: all runs as JSON, for the script. more_*: numbers left out."""
+
+    judged: JudgedNight
+    night: NightRow
+    title: str
+    causes: Sequence[_Card]
+    more_causes: int
+    moves: Sequence[_Moved]
+    more_moves: int
+    warnings: Sequence[Move]
+    known: Sequence[str]
+    heat: _Heat
+    flaky: Sequence[str]
+    left_out: Sequence[str]
+    notes: Sequence[Note]
+    machines: Sequence[_Machine]
+    rows: Markup
+    shown: Callable[[float | None], str] = _shown
+
+
 def _page(judged: JudgedNight, page: Path) -> str:
     moves = [m for m in judged.moves if m.state != "warning"]
-    context = {
-        "judged": judged,
-        "night": judged.night,
-        "title": {"pass": "PASS", "fail": "FAIL"}.get(judged.verdict, "INCOMPLETE"),
-        "causes": [_card(c) for c in judged.causes[:_MOST_CAUSES]],
-        "more_causes": len(judged.causes) - _MOST_CAUSES,
-        "moves": [_moved(m, judged) for m in moves[:_MOST_MOVES]],
-        "more_moves": len(moves) - _MOST_MOVES,
-        "warnings": [m for m in judged.moves if m.state == "warning"][:_MOST_MOVES],
-        "known": [f"{r.key}: {r.known}" for r in judged.records if r.outcome == "known failure"],
-        "heat": _heat(judged),
-        "flaky": [f"{key}: {how}" for key, how in judged.flaky.items() if key not in {r.key for r in judged.records if r.failed}],
-        "left_out": [f"{node}: {why}" for node, why in sorted(judged.reading.left_out.items())],
-        "notes": [note for note in judged.reading.notes if note.kind != "dashboard"][-_MOST_NOTES:],
-        "machines": _machines(judged),
-        "rows": Markup(_table(judged)),
-        "shown": _shown,
-    }
+    shown = _NightPage(
+        judged=judged,
+        night=judged.night,
+        title={"pass": "PASS", "fail": "FAIL"}.get(judged.verdict, "INCOMPLETE"),
+        causes=[_card(c) for c in judged.causes[:_MOST_CAUSES]],
+        more_causes=len(judged.causes) - _MOST_CAUSES,
+        moves=[_moved(m, judged) for m in moves[:_MOST_MOVES]],
+        more_moves=len(moves) - _MOST_MOVES,
+        warnings=[m for m in judged.moves if m.state == "warning"][:_MOST_MOVES],
+        known=[f"{r.key}: {r.known}" for r in judged.records if r.outcome == "known failure"],
+        heat=_heat(judged),
+        flaky=[f"{key}: {how}" for key, how in judged.flaky.items() if key not in {r.key for r in judged.records if r.failed}],
+        left_out=[f"{node}: {why}" for node, why in sorted(judged.reading.left_out.items())],
+        notes=[note for note in judged.reading.notes if note.kind != "dashboard"][-_MOST_NOTES:],
+        machines=_machines(judged),
+        rows=Markup(_table(judged)),
+    )
     about = About(
         "night", f"Night {judged.night.id}", _VERDICTS.get(judged.verdict, "not proved"), judged.headline, judged.night.at
     )
-    return render("night.html.j2", context, frame_of(page, about, "night.js"))
+    return render("night.html.j2", shown, frame_of(page, about, "night.js"))
 
 
-def _card(cause: FailureCause) -> dict[str, Any]:
+def _card(cause: FailureCause) -> _Card:
     first = cause.first
-    return {
-        "cause": cause,
-        "since": _since(cause),
-        "named": [r.key for r in cause.records[:_MOST_KEYS]],
-        "more": len(cause.records) - _MOST_KEYS,
-        "error": first.error.splitlines()[0] if first.error else first.outcome,
-        "owners": sorted({r.owner for r in cause.records if r.owner}),
-        "suspects": cause.suspects[:_MOST_KEYS],
-        "replay": first.replay,
-    }
+    return _Card(
+        cause=cause,
+        since=_since(cause),
+        named=[r.key for r in cause.records[:_MOST_KEYS]],
+        more=len(cause.records) - _MOST_KEYS,
+        error=first.error.splitlines()[0] if first.error else first.outcome,
+        owners=sorted({r.owner for r in cause.records if r.owner}),
+        suspects=cause.suspects[:_MOST_KEYS],
+        replay=first.replay,
+    )
 
 
-def _moved(move: Move, judged: JudgedNight) -> dict[str, Any]:
+def _moved(move: Move, judged: JudgedNight) -> _Moved:
     line = judged.lines.get(move.key, ())
     metric = " ".join(move.figure.split(" ")[: 2 if move.figure.startswith(("mean ", "drift ")) else 1])
     accept = f"fleet night accept {shlex.quote(move.key)} --metric {shlex.quote(metric)} --reason '...' --owner '...'"
-    return {"move": move, "spark": Markup(_spark(line)), "accept": accept if move.red else ""}
+    return _Moved(move, Markup(_spark(line)), accept if move.red else "")
 
 
 def _spark(line: Sequence[float | None]) -> str:
@@ -224,14 +294,14 @@ def _spark(line: Sequence[float | None]) -> str:
     )
 
 
-def _heat(judged: JudgedNight) -> dict[str, Any]:
+def _heat(judged: JudgedNight) -> _Heat:
     """Return the heat map: titles with the most failures and moves first."""
     at = {name: i for i, name in enumerate(judged.nights)}
 
     def weight(item: tuple[str, Mapping[str, tuple[int, int, int]]]) -> tuple[int, str]:
         return -sum(failed + moved for _, failed, moved in item[1].values()), item[0]
 
-    rows: list[dict[str, Any]] = []
+    rows: list[_HeatRow] = []
     for title, cells in sorted(judged.cells.items(), key=weight)[:_MOST_TITLES]:
         marks: list[str] = []
         for name, (runs, failed, moved) in cells.items():
@@ -240,18 +310,16 @@ def _heat(judged: JudgedNight) -> dict[str, Any]:
             square = f'<rect class="{kind}" x="{at[name] * _CELL}" y="1" width="{_CELL - 1}" height="{_CELL}"'
             marks.append(f"{square}/>" if kind == "good" else f"{square}><title>{what}</title></rect>")
         bad = sum(failed for _, failed, _ in cells.values())
-        rows.append({"title": title, "svg": Markup("".join(marks)), "said": f"{len(cells)} nights, {bad} failures"})
-    return {"rows": rows, "width": len(at) * _CELL, "height": _CELL + 2, "more": len(judged.cells) - len(rows)}
+        rows.append(_HeatRow(title, Markup("".join(marks)), f"{len(cells)} nights, {bad} failures"))
+    return _Heat(rows, len(at) * _CELL, _CELL + 2, len(judged.cells) - len(rows))
 
 
-def _machines(judged: JudgedNight) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+def _machines(judged: JudgedNight) -> list[_Machine]:
+    found: list[_Machine] = []
     for name, (busy, first, last) in sorted(judged.reading.processes.items()):
         span = (datetime.datetime.fromisoformat(last) - datetime.datetime.fromisoformat(first)).total_seconds()
         if busy:
-            found.append(
-                {"name": name.rpartition("-")[0], "busy": busy, "span": span, "share": min(1.0, busy / span) if span else 1.0}
-            )
+            found.append(_Machine(name.rpartition("-")[0], busy, span, min(1.0, busy / span) if span else 1.0))
     return found
 
 
@@ -263,7 +331,7 @@ def _table(judged: JudgedNight) -> str:
         return words[name].setdefault(word, len(words[name]))
 
     state = {m.key: m.state for m in reversed(judged.moves) if m.state != "warning"}
-    rows: list[list[Any]] = []
+    rows: list[list[Json]] = []
     for r in judged.records:
         moved = "flaky" if r.key in judged.flaky else state.get(r.key, "")
         rows.append(

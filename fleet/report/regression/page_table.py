@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["PageTable", "markdown"]
+from markupsafe import Markup
+
+__all__ = ["PageTable", "TablesPage", "markdown"]
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,18 @@ class PageTable:
     numbers: frozenset[int] = frozenset()
     code: frozenset[int] = frozenset()
     commands: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class TablesPage:
+    """A page of tables. title: of the banner, which is red if `bad`. topic: the documentation's page that explains it."""
+
+    heading: str
+    title: str
+    topic: str
+    bad: bool
+    tables: Sequence[PageTable]
+    pictures: Sequence[Markup] = ()
 
 
 def markdown(title: str, tables: Sequence[PageTable]) -> str:

@@ -9,13 +9,16 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+
+from markupsafe import Markup
 
 from fleet.compare.diverged import CommitRow
 from fleet.core.files import write_together
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
+from fleet.report.pictures.performance_pictures import stacked_bars
+from fleet.report.pictures.timeline import spans_of, timeline
 
 __all__ = ["StreamReport", "StreamRun", "write_stream_report"]
 
@@ -114,40 +117,39 @@ def write_stream_report(report: StreamReport, folder: Path | str) -> Path:
     cycles = [run.cycles for run in report.runs if run.cycles]
     about = About("instruction streams", report.title, report.verdict, f"{min(cycles):,} cycles" if cycles else "")
     text = render("streams.html.j2", _context(report), frame_of(page, about))
-    write_together({page: text, page.with_name("report.json"): _json(table)})
+    write_together({page: text, page.with_name("report.json"): json.dumps(table, indent=1, allow_nan=False) + "\n"})
     published(page)
     return page
 
 
-def _json(table: Mapping[str, Any]) -> str:
-    return json.dumps(table, indent=1, allow_nan=False) + "\n"
+@dataclass(frozen=True)
+class _RunPictures:
+    """Pictures of one run; None if it has no cycles."""
+
+    run: StreamRun
+    timeline: Markup | None
+    cycles: Markup | None
 
 
-def _context(report: StreamReport) -> dict[str, Any]:
-    from markupsafe import Markup
+@dataclass(frozen=True)
+class _StreamPage:
+    """The values of the page. bound: least cycles of the whole stream."""
 
-    from fleet.report.run.performance_pictures import stacked_bars
-    from fleet.report.run.timeline import spans_of, timeline
+    report: StreamReport
+    verdict: str
+    rows: tuple[ClassRow, ...]
+    bound: float
+    pictures: Sequence[_RunPictures]
 
-    pictures: list[dict[str, Any]] = []
+
+def _context(report: StreamReport) -> _StreamPage:
+    pictures: list[_RunPictures] = []
     for i, run in enumerate(report.runs):
         classes = list(dict.fromkeys(name for row in run.rows for name in row.cycles))
         names = [f"{row.seq}. {row.ops[-1] if row.ops else row.instruction}" for row in run.rows]
         parts = {name.replace("_", " "): [float(row.cycles.get(name, 0)) for row in run.rows] for name in classes}
         spans = spans_of(run.rows)
-        pictures.append(
-            {
-                "run": run,
-                "timeline": Markup(timeline(spans, f"timeline-{i}")) if spans else None,
-                "cycles": Markup(stacked_bars(names, parts, "cycles", f"cycles-{i}", f"Cycles by class, {run.name}."))
-                if parts
-                else None,
-            }
-        )
-    return {
-        "report": report,
-        "verdict": report.verdict,
-        "rows": class_rows(report),
-        "bound": sum(report.bounds.values()),
-        "pictures": pictures,
-    }
+        over_time = Markup(timeline(spans, f"timeline-{i}")) if spans else None
+        cycles = Markup(stacked_bars(names, parts, "cycles", f"cycles-{i}", f"Cycles by class, {run.name}.")) if parts else None
+        pictures.append(_RunPictures(run, over_time, cycles))
+    return _StreamPage(report, report.verdict, class_rows(report), sum(report.bounds.values()), pictures)

@@ -13,7 +13,7 @@ from fleet.cosim.result import ROUNDED, CosimResult
 from fleet.cosim.what_ran import EngineRun
 from fleet.report.run.gaps import fused_into
 
-__all__ = ["Causes", "ErrorByCause", "causes", "has_ulps", "histogram", "selected", "sqnr", "thinned"]
+__all__ = ["Causes", "ErrorByCause", "causes", "histogram", "selected", "sqnr", "thinned"]
 
 T = TypeVar("T")
 
@@ -89,15 +89,10 @@ def _place(engine: EngineRun | None, op: str) -> str:
 
 def sqnr(row: OperationRow | None, part: str = "cumulative") -> float | None:
     """Return the SQNR in dB of the row's "cumulative" or "local" figures; None without them, without a signal, and for indices."""
-    if row is None or not has_ulps(row):
+    if row is None or not row.has_ulps:
         return None
     stats = row.cumulative if part == "cumulative" else row.local
     return stats.sqnr_db if stats is not None and not math.isnan(stats.sqnr_db) else None
-
-
-def has_ulps(row: OperationRow) -> bool:
-    """Whether its values are floats; an index or a boolean has neither ULPs nor an SQNR."""
-    return row.reference_dtype.startswith(("float", "bfloat")) and bool(row.cumulative.ulp_dtype)
 
 
 def selected(rows: Sequence[OperationRow], most: int) -> tuple[OperationRow, ...]:

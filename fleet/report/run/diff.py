@@ -12,9 +12,10 @@ from typing import Any
 from fleet.core.codec import Json, encode, encode_record
 from fleet.cosim.result import CosimResult, load_result
 from fleet.report.frame import text as _text
-from fleet.report.regression.changes import PROVENANCE, DependencyChange, changes, compared_with
+from fleet.report.frame.text import engine_title
 from fleet.report.run import performance
-from fleet.report.run.headline import engine_title, headline
+from fleet.report.run.changes import PROVENANCE, DependencyChange, changes, compared_with
+from fleet.report.run.headline import headline
 
 __all__ = ["Figure", "RunDiff", "diff"]
 

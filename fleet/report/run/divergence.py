@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup, escape
@@ -23,22 +24,40 @@ _RIGHT, _HERE, _NOT = "#009E73", "#D55E00", "#999999"
 _COLUMN, _BOX, _GAP, _MOST, _LETTERS = 240, 38, 10, 9, 31
 
 
+@dataclass(frozen=True)
+class _DivergencePage:
+    """The values of the page. rows: heading and lines of the account. around: text below the timeline. chain: of the inputs."""
+
+    title: str
+    what: str
+    command: str
+    links: tuple[OperandLink, ...]
+    head: str
+    rows: Sequence[tuple[str, Sequence[str]]]
+    around: str
+    timeline: Markup
+    chain: Markup
+
+
 def write_divergence(failure: StoredFailure, path: Path) -> Path:
     """Write the page of a stored failure. Raises ModelError if it names no commit; FleetError if the page cannot be written."""
     d = failure.divergence
     if d is None or d.seq is None:
         raise ModelError("names no instruction: there is no divergence to show", where=str(failure.path))
     account = d.account or DivergenceAccount()
-    page = render(
-        "divergence.html.j2",
-        {
-            "title": failure.title, "what": d.what, "command": failure.command, "links": account.chain,
-            "head": f"instruction {d.seq}: {d.instruction}" + (f" of {d.ops[-1]}" if d.ops else ""),
-            "rows": [(name, lines) for name, lines in sections(failure) if name != "chain"],
-            "around": _around(account), "timeline": _timeline(account.near, d.seq), "chain": _chain(d, account.chain),
-        },
-        frame_of(path, About("divergence", failure.title, "fail", d.what[:80], failure.when)),
-    )  # fmt: skip
+    shown = _DivergencePage(
+        title=failure.title,
+        what=d.what,
+        command=failure.command,
+        links=account.chain,
+        head=f"instruction {d.seq}: {d.instruction}" + (f" of {d.ops[-1]}" if d.ops else ""),
+        rows=[(name, lines) for name, lines in sections(failure) if name != "chain"],
+        around=_around(account),
+        timeline=_timeline(account.near, d.seq),
+        chain=_chain(d, account.chain),
+    )
+    about = About("divergence", failure.title, "fail", d.what[:80], failure.when)
+    page = render("divergence.html.j2", shown, frame_of(path, about))
     write_atomically(path, page.encode())
     published(path)
     return path

@@ -9,7 +9,7 @@ from fleet.compare.verdict import NotCompared
 from fleet.core.codec import Json, encode_record
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import EngineRun
-from fleet.report.run.headline import engine_title
+from fleet.report.frame.text import engine_title
 
 __all__ = ["Gap", "GapGroup", "fused_into", "gaps", "grouped"]
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from fleet.core.address_map import AddressMap
+from markupsafe import Markup
+
 from fleet.core.files import write_together
-from fleet.cosim.generation import EngineFigures, GenerationResult, KindCost, StepFigures
+from fleet.core.records.address_map import AddressMap
+from fleet.cosim.generation import EngineFigures, GenerationResult, KindCost, LayerError, StepFigures
 from fleet.report.frame.index import published
 from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
-from fleet.report.run.address_map import draw
+from fleet.report.frame.text import SYMBOLS, markdown, number
+from fleet.report.pictures.address_map import draw
+from fleet.report.pictures.generation_pictures import critical_path, lines, sqnr_lines
+from fleet.report.pictures.performance_pictures import RooflinePoint, bars, roofline, stacked_bars
 
 __all__ = ["engine_row", "store_generation", "summary", "write_generation"]
 
@@ -41,7 +45,7 @@ def store_generation(result: GenerationResult, folder: Path | str) -> tuple[Path
 def _texts(result: GenerationResult, folder: Path) -> dict[Path, str]:
 
     shown, page = context(result), folder / "index.html"
-    cycles = next((r.token_cycles for r in shown["rows"] if r.token_cycles and not r.estimate), None)
+    cycles = next((r.token_cycles for r in shown.rows if r.token_cycles and not r.estimate), None)
     about = About(
         "language model", result.model.name, result.verdict, f"{cycles:,} cycles a token" if cycles else "", result.identity.date
     )
@@ -105,9 +109,7 @@ def engine_row(result: GenerationResult, engine: EngineFigures) -> EngineRow:
 
 def summary(result: GenerationResult) -> str:
     """Return the summary, a few lines of Markdown."""
-    from fleet.report.frame.text import SYMBOLS, markdown, number
-
-    lines = [
+    written = [
         f"# {SYMBOLS[result.verdict]}: {markdown(result.model.name)}", "",
         f"**Prompt** {markdown(result.identity.prompt)}", "", f"**Answer** ({result.reference}) {markdown(result.text)}", "",
         "| engine | own tokens as the reference's | prompt, s | token, s | cycles a token |", "|---|---|---|---|---|",
@@ -115,26 +117,78 @@ def summary(result: GenerationResult) -> str:
     for engine in result.engines:
         row = engine_row(result, engine)
         cycles = "" if row.token_cycles is None else f"{row.token_cycles:,.0f}{' (estimate)' if row.estimate else ''}"
-        lines.append(f"| {row.name} | {row.agreed} of {row.compared} | {row.prefill_s:.2f} | {number(row.token_s)} | {cycles} |")
-    lines += ["", *(f"- {c.name}: {SYMBOLS[c.verdict if c.kind != 'info' else 'info']}, {c.question}" for c in result.comparisons)]
-    lines += [f"- {markdown(reason)}" for reason in result.reasons]
-    return "\n".join(lines) + "\n"
+        written.append(f"| {row.name} | {row.agreed} of {row.compared} | {row.prefill_s:.2f} | {number(row.token_s)} | {cycles} |")
+    written += [
+        "",
+        *(f"- {c.name}: {SYMBOLS[c.verdict if c.kind != 'info' else 'info']}, {c.question}" for c in result.comparisons),
+    ]
+    written += [f"- {markdown(reason)}" for reason in result.reasons]
+    return "\n".join(written) + "\n"
 
 
-def context(result: GenerationResult) -> dict[str, Any]:
-    """Return the values of the template."""
+@dataclass(frozen=True)
+class _Costs:
+    """Cycles of one step by kind of operation, the costliest first. classes: of cycles, in the order of the counters."""
+
+    rows: Sequence[KindCost]
+    total: int
+    classes: Sequence[str]
+    macs: int
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """SQNR after each block; (kind, number of nodes, the worst node, mean in dB); and every node."""
+
+    after: Sequence[LayerError]
+    kinds: Sequence[tuple[str, int, LayerError, float]]
+    nodes: Sequence[LayerError]
+
+
+@dataclass(frozen=True)
+class _Pictures:
+    """A picture is None if the result lacks its figures. blocks: of the memory plan, as (name, space, bytes). maps: by block."""
+
+    cycles: Markup | None
+    logits: Markup | None
+    layers: Markup | None
+    kinds: Markup | None
+    classes: Markup | None
+    roofline: Markup | None
+    path: Markup | None
+    blocks: Sequence[tuple[str, str, int]]
+    maps: Sequence[tuple[str, Markup]]
+
+
+@dataclass(frozen=True)
+class GenerationPage:
+    """The values of the page. answers: (engines, their answer, a note). measured: the row of rtl, if it has cycles."""
+
+    result: GenerationResult
+    rows: Sequence[EngineRow]
+    names: Sequence[str]
+    answers: Sequence[tuple[str, str, str]]
+    measured: EngineRow | None
+    pictures: _Pictures
+    blocks: _Blocks | None
+    costs: _Costs | None
+    limits: Mapping[str, float]
+
+
+def context(result: GenerationResult) -> GenerationPage:
+    """Return the values of the page."""
     rows = [engine_row(result, e) for e in result.engines]
-    return {
-        "result": result,
-        "rows": rows,
-        "names": [e.name for e in result.engines if e.status == "ran"],
-        "answers": _answers(result),
-        "measured": next((r for r in rows if r.name == "rtl" and r.token_cycles), None),
-        "pictures": _pictures(result),
-        "blocks": _blocks(result),
-        "costs": _costs(result),
-        "limits": result.identity.device.limits if result.identity.device else {},
-    }
+    return GenerationPage(
+        result=result,
+        rows=rows,
+        names=[e.name for e in result.engines if e.status == "ran"],
+        answers=_answers(result),
+        measured=next((r for r in rows if r.name == "rtl" and r.token_cycles), None),
+        pictures=_pictures(result),
+        blocks=_blocks(result),
+        costs=_costs(result),
+        limits=result.identity.device.limits if result.identity.device else {},
+    )
 
 
 def _answers(result: GenerationResult) -> list[tuple[str, str, str]]:
@@ -148,98 +202,99 @@ def _answers(result: GenerationResult) -> list[tuple[str, str, str]]:
     return [(", ".join(names), text, "; ".join(notes)) for text, (names, notes) in found.items()]
 
 
-def _costs(result: GenerationResult) -> dict[str, Any] | None:
+def _costs(result: GenerationResult) -> _Costs | None:
     if not result.costs:
         return None
     total = sum(c.own for c in result.costs)
     ordered = sorted(result.costs, key=lambda c: -c.own)
     classes = list(dict.fromkeys(name for c in result.costs for name in c.classes))
-    return {"rows": ordered, "total": total, "classes": classes, "macs": sum(c.macs for c in ordered)}
+    return _Costs(ordered, total, classes, sum(c.macs for c in ordered))
 
 
-def _blocks(result: GenerationResult) -> dict[str, Any] | None:
-    """Return the SQNR after each block, and the worst kinds of nodes."""
+def _blocks(result: GenerationResult) -> _Blocks | None:
     last = [layer for layer in result.layers if layer.kind == "down"]
     if not last:
         return None
-    kinds: dict[str, list[Any]] = {}
+    kinds: dict[str, list[LayerError]] = {}
     for layer in result.layers:
         kinds.setdefault(layer.kind, []).append(layer)
     table = [
         (kind, len(found), min(found, key=lambda x: x.rounded_db), sum(x.rounded_db for x in found) / len(found))
         for kind, found in kinds.items()
     ]
-    return {"after": last, "kinds": sorted(table, key=lambda row: row[2].rounded_db), "nodes": result.layers}
+    return _Blocks(last, sorted(table, key=lambda row: row[2].rounded_db), result.layers)
 
 
-_PICTURES = ("cycles", "logits", "layers", "kinds", "classes", "roofline", "path", "maps")
+def _pictures(result: GenerationResult) -> _Pictures:
+    costs = sorted(result.costs, key=lambda c: -c.own)
+    names = [f"{c.kind} ({c.instruction})" for c in costs]
+    text = "Cycles by kind of operation."
+    kinds = Markup(bars(names, [c.own for c in costs], "cycles of the step, each counted once", "kinds", text)) if costs else None
+    plan = AddressMap.of({"steps": 0, "tenants": [], **result.memory_plan})
+    planned = [(block, plan.within(block=block)) for block in ("runtime", "onchip")]
+    return _Pictures(
+        cycles=_cycles_picture(result),
+        logits=_logits(result),
+        layers=_layers(result),
+        kinds=kinds,
+        classes=_classes(costs, names),
+        roofline=_roofline(result, costs) if costs else None,
+        path=Markup(_path(result)) if result.timeline else None,
+        blocks=plan.blocks,
+        maps=[(name, Markup(draw(mine, mine.pieces[0].space, f"map-{name}"))) for name, mine in planned if mine.pieces],
+    )
 
 
-def _pictures(result: GenerationResult) -> dict[str, Any]:
-    from markupsafe import Markup
-
-    from fleet.report.run import generation_pictures as pictures
-    from fleet.report.run.performance_pictures import RooflinePoint, bars, roofline, stacked_bars
-
-    found: dict[str, Any] = dict.fromkeys(_PICTURES)
+def _cycles_picture(result: GenerationResult) -> Markup | None:
     measured: dict[str, list[tuple[float, float]]] = {}
     rtl = result.engine("rtl")
     for text, engine, key in (("rtl, measured", rtl, "cycles"), ("cost model", rtl or result.engine("iss"), "estimate")):
         points = [] if engine is None else [(s.position, getattr(s, key)) for s in engine.decode if getattr(s, key) is not None]
         if points:
             measured[text] = [(float(x), float(y)) for x, y in points]
-    if measured:
-        found["cycles"] = Markup(
-            pictures.lines(measured, "position of the token", "cycles", "cycles", "Cycles a token against its position.")
-        )
+    if not measured:
+        return None
+    return Markup(lines(measured, "position of the token", "cycles", "cycles", "Cycles a token against its position."))
+
+
+def _logits(result: GenerationResult) -> Markup | None:
     errors = {c.name: [(s.index + 1, s.sqnr_db) for s in c.steps if abs(s.sqnr_db) < 1e9] for c in result.comparisons if c.steps}
     errors = {name: values for name, values in errors.items() if values}
-    if errors:
-        found["logits"] = Markup(
-            pictures.lines(
-                errors, "generated token", "SQNR of the logits (dB)", "logits", "SQNR of the logits, token by token.", zero=False
-            )
-        )
+    if not errors:
+        return None
+    text = "SQNR of the logits, token by token."
+    return Markup(lines(errors, "generated token", "SQNR of the logits (dB)", "logits", text, zero=False))
+
+
+def _layers(result: GenerationResult) -> Markup | None:
     after = [layer for layer in result.layers if layer.kind == "down"]
-    if after:
-        series = {
-            "the device's arithmetic: iss against the rounded golden": [x.rounded_db for x in after],
-            "the weights' quantisation: rounded golden against golden": [x.quantisation_db for x in after],
-            "both: iss against golden": [x.golden_db for x in after],
-        }
-        found["layers"] = Markup(
-            pictures.sqnr_lines(series, [str(x.block) for x in after], "layers", "SQNR of the residual stream after every block.")
-        )
-    if result.costs:
-        costs = sorted(result.costs, key=lambda c: -c.own)
-        names = [f"{c.kind} ({c.instruction})" for c in costs]
-        found["kinds"] = Markup(
-            bars(names, [c.own for c in costs], "cycles of the step, each counted once", "kinds", "Cycles by kind of operation.")
-        )
-        classes = list(dict.fromkeys(name for c in costs for name in c.classes))
-        if classes:
-            parts = {name.replace("_", " "): [c.classes.get(name, 0) for c in costs] for name in classes}
-            found["classes"] = Markup(
-                stacked_bars(names, parts, "cycles inside instructions, overlaps counted twice", "classes", "Cycle classes.")
-            )
-        device = result.identity.device
-        if device is not None and "macs_per_cycle" in device.limits:
-            limits = {
-                key.removesuffix("_bytes_per_cycle").upper(): value
-                for key, value in device.limits.items() if key.endswith("_bytes_per_cycle")
-            }  # fmt: skip
-            points = [RooflinePoint(i, c.macs, c.own, _by_memory(c)) for i, c in enumerate(costs, 1) if c.macs and c.own]
-            found["roofline"] = Markup(roofline(points, device.limits["macs_per_cycle"], limits))
-    if result.timeline:
-        found["path"] = Markup(_path(result))
-    stored = AddressMap.of({"steps": 0, "tenants": [], **result.memory_plan})
-    found["blocks"] = stored.blocks
-    for block in ("runtime", "onchip"):
-        mine = stored.within(block=block)
-        if mine.pieces:
-            found["maps"] = found["maps"] or []
-            found["maps"].append((block, Markup(draw(mine, mine.pieces[0].space, f"map-{block}"))))
-    return found
+    if not after:
+        return None
+    series = {
+        "the device's arithmetic: iss against the rounded golden": [x.rounded_db for x in after],
+        "the weights' quantisation: rounded golden against golden": [x.quantisation_db for x in after],
+        "both: iss against golden": [x.golden_db for x in after],
+    }
+    text = "SQNR of the residual stream after every block."
+    return Markup(sqnr_lines(series, [str(x.block) for x in after], "layers", text))
+
+
+def _classes(costs: Sequence[KindCost], names: Sequence[str]) -> Markup | None:
+    classes = tuple(dict.fromkeys(name for c in costs for name in c.classes))
+    if not classes:
+        return None
+    parts = {name.replace("_", " "): [c.classes.get(name, 0) for c in costs] for name in classes}
+    return Markup(stacked_bars(names, parts, "cycles inside instructions, overlaps counted twice", "classes", "Cycle classes."))
+
+
+def _roofline(result: GenerationResult, costs: Sequence[KindCost]) -> Markup | None:
+    device = result.identity.device
+    if device is None or "macs_per_cycle" not in device.limits:
+        return None
+    suffix = "_bytes_per_cycle"
+    limits = {key.removesuffix(suffix).upper(): value for key, value in device.limits.items() if key.endswith(suffix)}
+    points = [RooflinePoint(i, c.macs, c.own, _by_memory(c)) for i, c in enumerate(costs, 1) if c.macs and c.own]
+    return Markup(roofline(points, device.limits["macs_per_cycle"], limits))
 
 
 def _by_memory(cost: KindCost) -> dict[str, float]:
@@ -252,8 +307,6 @@ def _by_memory(cost: KindCost) -> dict[str, float]:
 
 def _path(result: GenerationResult) -> str:
     """Draw the last block only: a whole step would be unreadable."""
-    from fleet.report.run.generation_pictures import critical_path
-
     last = max((int(c.node.split(".")[1]) for c in result.timeline if c.node.startswith("blocks.")), default=0)
     shown = [c for c in result.timeline if not c.node.startswith("blocks.") or int(c.node.split(".")[1]) == last]
     shown = [c for c in shown if c.node.startswith("blocks.")] or shown

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from fleet.compare.measured import OperationRow
 from fleet.compare.verdict import Comparison
 from fleet.core.codec import Json, encode_record
-from fleet.cosim.result import ROUNDED, CosimResult
+from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import EngineRun
+from fleet.report.frame.text import engine_title
 
-__all__ = ["GOLDEN", "HeadRow", "engine_title", "headline", "worst_operation"]
+__all__ = ["GOLDEN", "HeadRow", "headline", "worst_operation"]
 
 GOLDEN = "vm"
 """The engine whose result the others' task figures are compared with."""
@@ -62,11 +63,6 @@ class HeadRow:
 def headline(result: CosimResult) -> tuple[HeadRow, ...]:
     """Return the rows in the result's order of engines, without engines that were not asked for."""
     return tuple(_row(result, engine) for engine in result.engines if engine.status != "not asked")
-
-
-def engine_title(name: str) -> str:
-    """Return the name of an engine in a page."""
-    return "vm (weights as stored)" if name == ROUNDED else name
 
 
 def worst_operation(comparison: Comparison) -> OperationRow | None:

@@ -14,11 +14,12 @@ from fleet.cosim.result import CosimResult, load_result
 from fleet.report.frame.index import published
 from fleet.report.frame.place import INDEX, About, frame_of
 from fleet.report.frame.render import render
-from fleet.report.regression.changes import changes, compared_with
-from fleet.report.regression.junit import junit
 from fleet.report.run import performance
+from fleet.report.run.changes import changes, compared_with
+from fleet.report.run.context import context
 from fleet.report.run.gaps import gaps
 from fleet.report.run.headline import headline
+from fleet.report.run.junit import junit
 from fleet.report.run.proved import proved
 from fleet.report.run.summary import summary
 
@@ -87,15 +88,12 @@ def _pages(
     if isinstance(previous, Path | str):
         there = (Path(previous) if Path(previous).is_dir() else Path(previous).parent) / INDEX
         page = os.path.relpath(there.absolute(), folder.absolute()) if there.is_file() and there.parent != folder else None
-    from fleet.report.frame.context import context
-
-    shown = context(found, before)
     files = ReportFiles(folder / INDEX, folder / "report.json", folder / "junit.xml", folder / "summary.md")
     return files, {
         files.json: json.dumps(report_json(found, before), indent=1, allow_nan=False) + "\n",
         files.junit: junit(found),
         files.summary: summary(found, before),
-        files.html: render("page.html.j2", {**shown, "previous_page": page}, frame_of(files.html, _about(found))),
+        files.html: render("page.html.j2", context(found, before, page), frame_of(files.html, _about(found))),
     }
 
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
 
 from fleet.compare.diverged import CommitRow
 from fleet.compare.verdict import Comparison
+from fleet.core.codec import decode
+from fleet.core.records.code_profile import HotBlock, StoredProfile
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import EngineRun
 
@@ -107,38 +108,38 @@ class Traffic:
 
 @dataclass(frozen=True)
 class CodeProfile:
-    """Where an engine's instructions went (`fleet.engines.riscv_profile`).
+    """Where an engine's instructions went (`fleet.core.records.code_profile`).
 
     Attributes:
         kinds: in the order of the table's columns.
         operations: (id, instructions, instructions per multiply-add or None, share of each kind), most instructions first.
-        more: number of operations left out. blocks: the hottest, as the engine states them.
+        more: number of operations left out. blocks: the hottest.
     """
 
     kinds: tuple[str, ...]
     operations: tuple[tuple[str, int, float | None, tuple[float, ...]], ...]
     more: int
-    blocks: tuple[Mapping[str, Any], ...]
+    blocks: tuple[HotBlock, ...]
 
 
 def code_profile(engine: EngineRun, most: int = 40) -> CodeProfile | None:
     """Return the profile that an engine states in `meta["riscv_profile"]`, or None."""
-    stated: Any = engine.meta.get("riscv_profile")
-    if not isinstance(stated, Mapping) or not stated:
+    stated = engine.meta.get("riscv_profile")
+    if not stated:
         return None
-    found: Mapping[str, Any] = cast("Mapping[str, Any]", stated)
-    rows: list[dict[str, Any]] = sorted(found["operations"], key=lambda o: -o["instructions"])
-    kinds = tuple(dict.fromkeys(kind for row in rows for kind in row["kinds"]))
+    found = decode(StoredProfile, stated, f"engine {engine.name}", "riscv_profile")
+    rows = sorted(found.operations, key=lambda o: -o.instructions)
+    kinds = tuple(dict.fromkeys(kind for row in rows for kind in row.kinds))
     operations = tuple(
         (
-            str(row["id"]),
-            int(row["instructions"]),
-            row["instructions"] / row["macs"] if row["macs"] else None,
-            tuple(row["kinds"].get(kind, 0) / max(1, row["instructions"]) for kind in kinds),
+            row.id,
+            row.instructions,
+            row.instructions / row.macs if row.macs else None,
+            tuple(row.kinds.get(kind, 0) / max(1, row.instructions) for kind in kinds),
         )
         for row in rows[:most]
     )
-    return CodeProfile(kinds, operations, max(0, len(rows) - most), tuple(found["blocks"]))
+    return CodeProfile(kinds, operations, max(0, len(rows) - most), found.blocks)
 
 
 def commits_of(result: CosimResult) -> tuple[Comparison, tuple[CommitRow, ...]] | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fleet.compare.verdict import Comparison, TaskMetric
 from fleet.cosim.result import ROUNDED, CosimResult
 from fleet.report.frame.text import count, interval, number, percent
-from fleet.report.run.accuracy import causes, has_ulps
+from fleet.report.run.accuracy import causes
 from fleet.report.run.headline import GOLDEN, worst_operation
 
 __all__ = ["proved"]
@@ -71,7 +71,7 @@ def _cost(result: CosimResult) -> Iterator[str]:
         yield f"The device costs {_points(task)}: {percent(task.value)} instead of {percent(golden.value)}{_rounding(result)}."
     elif found.total is not None and found.total.verdict == "pass":
         worst = min(
-            (r for r in found.total.operations if has_ulps(r) and not math.isnan(r.cumulative.sqnr_db)),
+            (r for r in found.total.operations if r.has_ulps and not math.isnan(r.cumulative.sqnr_db)),
             key=lambda r: r.cumulative.sqnr_db,
             default=None,
         )

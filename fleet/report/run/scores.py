@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fleet.cosim.result import CosimResult
-from fleet.report.run.headline import engine_title
+from fleet.report.frame.text import engine_title
 
 __all__ = ["Scores", "scores"]
 

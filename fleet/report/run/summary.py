@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fleet.cosim.result import CosimResult
 from fleet.report.frame import text as _text
-from fleet.report.regression.changes import changes, compared_with
+from fleet.report.run.changes import changes, compared_with
 from fleet.report.run.gaps import gaps
 from fleet.report.run.headline import headline
 from fleet.report.run.proved import proved

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fleet.core.address_map import AddressMap, live_bytes, place_lines, when
+from fleet.core.records.address_map import AddressMap, live_bytes, place_lines, when
 from fleet.errors import DeviceError
 from fleet.sdk import Device
 from fleet.targets.liveness import FOREVER, Life

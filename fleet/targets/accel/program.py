@@ -10,7 +10,7 @@ from functools import cached_property
 
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from fleet.core.address_map import AddressMap
+from fleet.core.records.address_map import AddressMap
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.program import Program

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from fleet.core.address_map import AddressMap, live_bytes, place_lines, when
+from fleet.core.records.address_map import AddressMap, live_bytes, place_lines, when
 from fleet.errors import DeviceError, ModelError
 from fleet.sdk.tasks import Space
 from fleet.targets.graph.settings import NEEDED_BLOCKS, Blocks, BuildConfig

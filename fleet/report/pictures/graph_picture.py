@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fleet.report.frame.graph_layout import GraphLayout, lay_out
-from fleet.report.frame.style import PALETTE
+from fleet.report.pictures.graph_layout import GraphLayout, lay_out
+from fleet.report.pictures.style import PALETTE
 
 __all__ = ["Repeat", "graph_picture", "repeats"]
 

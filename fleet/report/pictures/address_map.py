@@ -1,13 +1,13 @@
-"""Draw the address map over time (`fleet.core.address_map`): the contents of device memory at each step."""
+"""Draw the address map over time (`fleet.core.records.address_map`): the contents of device memory at each step."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from fleet.core.address_map import AddressMap
+from fleet.core.records.address_map import AddressMap
 from fleet.errors import ModelError
-from fleet.report.frame.style import HATCHES, INK, PALETTE, canvas, standalone, to_svg
+from fleet.report.pictures.style import HATCHES, INK, PALETTE, canvas, standalone, to_svg
 
 __all__ = ["draw", "picture_file"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from fleet.report.frame.style import HATCHES, INK, MARKERS, PALETTE, canvas, label, thousands_formatter, to_svg
+from fleet.report.pictures.style import HATCHES, INK, MARKERS, PALETTE, canvas, label, thousands_formatter, to_svg
 
 __all__ = ["critical_path", "lines", "sqnr_lines"]
 

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ET
 
 from fleet.compare.verdict import Comparison
 from fleet.cosim.result import CosimResult
-from fleet.report.run.headline import engine_title
+from fleet.report.frame.text import engine_title
 
 __all__ = ["JunitDocument", "junit"]
 

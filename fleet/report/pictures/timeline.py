@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from fleet.compare.diverged import CommitRow
-from fleet.report.frame.style import HATCHES, INK, PALETTE, canvas, label, thousands_formatter, to_svg
+from fleet.report.pictures.style import HATCHES, INK, PALETTE, canvas, label, thousands_formatter, to_svg
 
 __all__ = ["TimelineSpan", "spans_of", "timeline"]
 

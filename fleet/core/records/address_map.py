@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from fleet.core.codec import Json, encode_record
-from fleet.errors import ModelError
+from fleet.core.codec import Json, decode, encode_record
 
 __all__ = ["AddressMap", "Piece", "live_bytes", "place_lines", "when"]
 
@@ -28,9 +26,10 @@ class Piece:
     last: int
 
 
-def _piece(stored: Mapping[str, Any]) -> Piece:
-    address, size, first, last = (int(stored[name]) for name in ("address", "size", "first", "last"))
-    return Piece(str(stored["key"]), str(stored["block"]), str(stored["space"]), address, size, first, last)
+@dataclass(frozen=True)
+class _Stored:
+    steps: int
+    tenants: tuple[Piece, ...]
 
 
 @dataclass(frozen=True)
@@ -53,12 +52,11 @@ class AddressMap:
         return cls(steps, tuple(pieces))
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> AddressMap:
-        """Read the stored form. Raises ModelError if it does not fit."""
-        try:
-            return cls(int(stored["steps"]), tuple(map(_piece, stored["tenants"])))
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelError(f"not the stored form ({error!r})", where="address map") from None
+    def of(cls, stored: Mapping[str, Json]) -> AddressMap:
+        """Read the stored form; other keys than its own are ignored. Raises ModelError if it does not fit."""
+        own = {key: stored[key] for key in ("steps", "tenants") if key in stored}
+        found = decode(_Stored, own, "address map", "stored form")
+        return cls(found.steps, found.tenants)
 
     def to_json(self) -> dict[str, Json]:
         """The stored form: JSON values."""

@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from fleet.report.frame.style import (
+from fleet.report.pictures.accuracy_pictures import name_axis
+from fleet.report.pictures.style import (
     HATCHES,
     INK,
     MARKERS,
@@ -18,7 +19,6 @@ from fleet.report.frame.style import (
     thousands_formatter,
     to_svg,
 )
-from fleet.report.run.accuracy_pictures import name_axis
 
 __all__ = ["RooflinePoint", "bars", "port_balance", "roofline", "stacked_bars"]
 

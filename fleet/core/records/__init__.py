@@ -1,0 +1,1 @@
+"""Forms that planners and engines leave in a result and pages read."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["run_diff"]
 
 _SHOWN = 12
-_FIGURES = ("instructions", "cycles", "bytes", "stream")
 
 
 def run_diff(old: str, new: str, device: str | None, cases: int, models: Sequence[str], folder: Path, *, machine: bool) -> int:
@@ -69,13 +68,19 @@ def _part(title: str, items: Sequence[str], none: str) -> Iterator[str]:
 
 def _model(m: ModelChange) -> Iterator[str]:
     yield f"model {m.model}"
-    for side, table in (("before", m.before), ("after", m.after)):
-        if "error" in table:
-            yield f"  {side}: {table['error']}"
-    if "error" not in m.before and "error" not in m.after:
-        for name in _FIGURES:
-            a, b = int(m.before[name]), int(m.after[name])
-            share = f" ({100 * (b - a) / a:+.1f} %)" if a and a != b else ""
-            yield f"  {name:<13} {a:>12,} -> {b:>12,}{share}"
-        if m.before["digest"] != m.after["digest"]:
-            yield "  its register writes differ"
+    for side, found in (("before", m.before), ("after", m.after)):
+        if found.figures is None:
+            yield f"  {side}: {found.error}"
+    before, after = m.before.figures, m.after.figures
+    if before is None or after is None:
+        return
+    for name, a, b in (
+        ("instructions", before.instructions, after.instructions),
+        ("cycles", before.cycles, after.cycles),
+        ("bytes", before.bytes, after.bytes),
+        ("stream", before.stream, after.stream),
+    ):
+        share = f" ({100 * (b - a) / a:+.1f} %)" if a and a != b else ""
+        yield f"  {name:<13} {a:>12,} -> {b:>12,}{share}"
+    if before.digest != after.digest:
+        yield "  its register writes differ"

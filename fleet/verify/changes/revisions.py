@@ -12,13 +12,25 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from fleet.core.codec import Json, decode, encode_record, is_table
 from fleet.core.processes import run
 from fleet.errors import DeviceError
 from fleet.isa.registry import GROUP
+from fleet.sdk import Call
 
-__all__ = ["RevisionSide", "find_side", "snapshot"]
+__all__ = [
+    "JudgedCall",
+    "ModelOnSide",
+    "RevisionSide",
+    "SideCall",
+    "SideModel",
+    "SideSnapshot",
+    "SnapshotRequest",
+    "StreamFigures",
+    "find_side",
+    "snapshot",
+]
 
 _SNAPSHOT = Path(__file__).with_name("snapshot.py")
 _TIMEOUT = 600
@@ -36,6 +48,113 @@ class RevisionSide:
     set_name: str | None
     rdl: Path | None
     path: Path | None = None
+
+
+@dataclass(frozen=True)
+class SideCall:
+    """An instruction with its fields. name: of the program that it belongs to."""
+
+    name: str
+    instruction: str
+    fields: Mapping[str, int]
+
+    @property
+    def call(self) -> Call:
+        """The call as the codec takes it."""
+        return Call(self.instruction, self.fields)
+
+
+@dataclass(frozen=True)
+class SideModel:
+    """A model to compile: "path.py:function" or a file. Paths are absolute; None: random data from the seed."""
+
+    model: str
+    weights: str | None = None
+    input: str | None = None
+    seed: int = 0
+    samples: int | None = None
+
+
+@dataclass(frozen=True)
+class SnapshotRequest:
+    """What a side is asked.
+
+    Attributes:
+        device: None for the smallest. cases: number of conformance cases to draw of every kind.
+        models: to compile. judge: calls of the other side.
+    """
+
+    device: str | None
+    cases: int = 0
+    models: tuple[SideModel, ...] = ()
+    judge: tuple[SideCall, ...] = ()
+
+
+@dataclass(frozen=True)
+class JudgedCall:
+    """A call on a side.
+
+    Attributes:
+        writes: register writes as (address, value); None if it cannot be encoded.
+        binary: in hexadecimal; "" if the instruction has no binary form.
+        problem: why it is illegal, else "".
+    """
+
+    writes: tuple[tuple[int, int], ...] | None
+    binary: str
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class StreamFigures:
+    """A compiled model.
+
+    host: steps on the host. cycles: estimated. bytes: read and written. stream: bytes of register writes, `digest` over them.
+    """
+
+    instructions: int
+    host: int
+    cycles: int
+    bytes: int
+    stream: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class ModelOnSide:
+    """A model on a side: its figures, or None with the reason why it cannot be compiled."""
+
+    figures: StreamFigures | None
+    error: str
+
+    def to_json(self) -> dict[str, Json]:
+        """The figures, or {"error": reason}."""
+        return encode_record(self.figures) if self.figures is not None else {"error": self.error}
+
+
+@dataclass(frozen=True)
+class SideSnapshot:
+    """What an instruction set does with programs.
+
+    Attributes:
+        description: its file, `hash` of it alone. rtl: whether the set has hardware.
+        device: the chosen one, `description_hash` of set and device. device_hashes, interface_hashes: of every device.
+        calls: of the conformance cases. undrawn: why cases cannot be drawn. bins: coverage bins that the calls fall into.
+        judged: in the order of the request. models: by the name of the request.
+    """
+
+    description: str
+    rtl: bool
+    device: str
+    description_hash: str
+    device_hashes: Mapping[str, str]
+    interface_hashes: Mapping[str, str]
+    hash: str
+    calls: tuple[SideCall, ...]
+    undrawn: tuple[str, ...]
+    bins: tuple[str, ...]
+    judged: tuple[JudgedCall, ...]
+    models: Mapping[str, ModelOnSide]
 
 
 def find_side(text: str, folder: Path) -> RevisionSide:
@@ -71,8 +190,8 @@ def find_side(text: str, folder: Path) -> RevisionSide:
     return RevisionSide(text, name, None, _checked_out(top, revision, folder) / root.relative_to(top))
 
 
-def snapshot(side: RevisionSide, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answer of `fleet.verify.changes.snapshot` for a side with a set. Raises DeviceError with its message."""
+def snapshot(side: RevisionSide, request: SnapshotRequest) -> SideSnapshot:
+    """Return what a side with a set answers. Raises DeviceError with its message."""
     path = [str(side.path)] if side.path else []
     environment = {
         **os.environ,
@@ -81,18 +200,18 @@ def snapshot(side: RevisionSide, request: Mapping[str, Any]) -> dict[str, Any]:
     }
     done = run(
         [sys.executable, "-P", str(_SNAPSHOT)],
-        input=json.dumps({"set": side.set_name, **request}),
+        input=json.dumps({"set": side.set_name, **encode_record(request)}),
         env=environment,
         timeout=_TIMEOUT,
     )
     try:
-        answer: dict[str, Any] = json.loads(done.stdout)
+        answer: object = json.loads(done.stdout)
     except ValueError:
         last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
         raise DeviceError(f"cannot be looked at ({last})", where=side.label) from None
-    if "error" in answer:
+    if is_table(answer) and "error" in answer:
         raise DeviceError(str(answer["error"]), where=side.label)
-    return answer
+    return decode(SideSnapshot, answer, side.label, "snapshot")
 
 
 def _git(folder: Path, *arguments: str) -> bytes:

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
 
-from fleet.errors import DeviceError, FleetError
+from fleet.core.codec import MAY_BE_MISSING, Json, decode, encode_record, is_list, is_table
+from fleet.core.files import read_table
+from fleet.errors import DeviceError, FleetError, ModelError
 from fleet.isa.codec import register_writes
 from fleet.isa.codec_binary import encode_binary
 from fleet.isa.description import Description
 from fleet.isa.difference import DescriptionChange, changes
 from fleet.isa.reading.cache import load
 from fleet.sdk import Call
-from fleet.verify.changes.revisions import RevisionSide, snapshot
+from fleet.verify.changes.revisions import (
+    JudgedCall,
+    ModelOnSide,
+    RevisionSide,
+    SideCall,
+    SideModel,
+    SideSnapshot,
+    SnapshotRequest,
+    snapshot,
+)
 
 __all__ = ["ModelChange", "SetDiff", "case_models", "set_diff", "stored_streams"]
 
@@ -29,11 +39,15 @@ _RESULTS = {".json", ".toml"}
 
 @dataclass(frozen=True)
 class ModelChange:
-    """A model before and after: tables with instructions, host, cycles, bytes, stream and digest, or error."""
+    """A model before and after."""
 
     model: str
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
+    before: ModelOnSide
+    after: ModelOnSide
+
+    def to_json(self) -> dict[str, Json]:
+        """The model with the figures of both sides."""
+        return {"model": self.model, "before": self.before.to_json(), "after": self.after.to_json()}
 
 
 @dataclass
@@ -74,9 +88,24 @@ class SetDiff:
         """Whether the hashes agree, so that no difference has an effect."""
         return self.hashes[0] == self.hashes[1] and (self.full_hashes is None or self.full_hashes[0] == self.full_hashes[1])
 
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, Json]:
         """As JSON."""
-        return {**asdict(self), "same": self.same}
+        return {**encode_record(self), "models": [m.to_json() for m in self.models], "same": self.same}
+
+
+@dataclass(frozen=True)
+class _StoredCall:
+    instruction: str
+    fields: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class _StoredCalls:
+    """The part of a stored stream that is compared. causes: 0 for a legal call; None if all are."""
+
+    calls: tuple[_StoredCall, ...]
+    causes: tuple[int, ...] | None = field(default=None, metadata=MAY_BE_MISSING)
+    name: str = field(default="", metadata=MAY_BE_MISSING)
 
 
 def stored_streams(folder: Path) -> list[tuple[str, list[Call]]]:
@@ -85,38 +114,42 @@ def stored_streams(folder: Path) -> list[tuple[str, list[Call]]]:
     for path in sorted(_files(folder)):
         if path.name != "stream.json":
             continue
-        try:
-            table: Any = json.loads(path.read_text(encoding="utf-8"))
-            refused = [
-                bool(cause) and "/program/" in table.get("name", "") for cause in table.get("causes") or [0] * len(table["calls"])
-            ]
-            legal = [c for c, no in zip(table["calls"], refused, strict=True) if not no]  # the others are illegal on purpose
-            calls = [Call(c["instruction"], {k: int(v) for k, v in c["fields"].items()}) for c in legal]
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            continue
-        found.append((str(path), calls))
+        with contextlib.suppress(OSError, ValueError, ModelError):
+            found.append((str(path), _legal(read_table(path, "not a stored stream"), str(path))))
     return found
 
 
-def case_models(folder: Path | None, specs: Sequence[str], devices: Collection[str] | None = None) -> list[dict[str, Any]]:
-    """Return the models to compare, in the form of `fleet.verify.changes.snapshot`: the named ones, else those of a folder's cases.
+def _legal(table: Mapping[str, Json], where: str) -> list[Call]:
+    """Return a stored stream's calls without those that are illegal on purpose."""
+    calls = table.get("calls")
+    if not is_list(calls):
+        raise ModelError("calls: expected a list", where=where)
+    own: dict[str, Json] = {key: table[key] for key in ("name", "causes") if key in table}
+    own["calls"] = [{k: c[k] for k in ("instruction", "fields") if k in c} for c in calls if is_table(c)]
+    stored = decode(_StoredCalls, own, where, "stream")
+    causes = stored.causes if "/program/" in stored.name and stored.causes else (0,) * len(stored.calls)
+    return [Call(c.instruction, c.fields) for c, cause in zip(stored.calls, causes, strict=True) if not cause]
+
+
+def case_models(folder: Path | None, specs: Sequence[str], devices: Collection[str] | None = None) -> list[SideModel]:
+    """Return the models to compare: the named ones, else those of a folder's cases.
 
     devices: keep only cases that run on one of these devices.
     """
     if specs:
-        return [{"model": m, "weights": None, "input": None, "seed": 0, "samples": None} for m in specs]
+        return [SideModel(model) for model in specs]
     if folder is None or not folder.is_dir():
         return []
     from fleet.regress.cases import find_cases
 
-    tables: list[dict[str, Any]] = []
+    models: list[SideModel] = []
     for case in find_cases(folder):
         run = next((r for r in case.runs if devices is None or r.device in devices), None)
         if run is None:
             continue
-        files = {k: str(v.resolve()) if v else None for k, v in (("weights", case.weights), ("input", case.input))}
-        tables.append({"model": case.model, **files, "seed": run.seed, "samples": run.samples})
-    return tables
+        weights, data = (str(path.resolve()) if path else None for path in (case.weights, case.input))
+        models.append(SideModel(case.model, weights, data, run.seed, run.samples))
+    return models
 
 
 def set_diff(
@@ -125,7 +158,7 @@ def set_diff(
     *,
     device: str | None = None,
     cases: int = 4,
-    models: Sequence[Mapping[str, Any]] = (),
+    models: Sequence[SideModel] = (),
     folder: Path = Path(),
 ) -> SetDiff:
     """Compare two sides.
@@ -140,30 +173,30 @@ def set_diff(
     """
     before = after = None
     if new.set_name is not None:
-        after = snapshot(new, {"device": device, "cases": cases, "judge": [], "models": models})
+        after = snapshot(new, SnapshotRequest(device, cases, tuple(models)))
     if old.set_name is not None:
-        device = device or (after["device"] if after is not None else None)
-        before = snapshot(old, {"device": device, "cases": cases, "judge": [], "models": models})
-    descriptions = [load(Path(s["description"]) if s else cast("Path", side.rdl)) for s, side in ((before, old), (after, new))]
+        device = device or (after.device if after is not None else None)
+        before = snapshot(old, SnapshotRequest(device, cases, tuple(models)))
+    descriptions = (_description(old, before), _description(new, after))
     diff = SetDiff(old.label, new.label, (descriptions[0].hash, descriptions[1].hash))
     if before is not None and after is not None:
-        diff.full_hashes = (before["description_hash"], after["description_hash"])
+        diff.full_hashes = (before.description_hash, after.description_hash)
     diff.changes = changes(descriptions[0], descriptions[1])
     programs = stored_streams(folder)
     if before is not None:
-        programs += _drawn(before["calls"])
+        programs += _drawn(before.calls)
     illegal = _programs(diff, descriptions, programs, new, after)
     diff.illegal = _now_illegal(illegal, old, before)
-    if before is not None and after is not None and before["bins"]:
-        diff.emptied = sorted(set(before["bins"]) - set(after["bins"]))
-        for side, side_table in ((old, before), (new, after)):
-            if side_table["undrawn"]:
-                what = f"{len(side_table['undrawn'])} cases cannot be drawn, the first: {side_table['undrawn'][0]}"
+    if before is not None and after is not None and before.bins:
+        diff.emptied = sorted(set(before.bins) - set(after.bins))
+        for side, found in ((old, before), (new, after)):
+            if found.undrawn:
+                what = f"{len(found.undrawn)} cases cannot be drawn, the first: {found.undrawn[0]}"
                 diff.notes.append(f"{side.label}: {what}")
     else:
         diff.notes.append("coverage: only two installed sets or revisions draw programs; give SET or SET@REVISION on both sides")
     if before is not None and after is not None:
-        diff.models = [ModelChange(m, before["models"][m], after["models"][m]) for m in before["models"]]
+        diff.models = [ModelChange(m, before.models[m], after.models[m]) for m in before.models]
         if not models:
             diff.notes.append("models: none; the set brings no cases, name some with --model")
     else:
@@ -173,15 +206,26 @@ def set_diff(
     return diff
 
 
-def _drawn(calls: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Call]]]:
+def _description(side: RevisionSide, found: SideSnapshot | None) -> Description:
+    if found is not None:
+        return load(Path(found.description))
+    assert side.rdl is not None
+    return load(side.rdl)
+
+
+def _drawn(calls: Sequence[SideCall]) -> list[tuple[str, list[Call]]]:
     by_name: dict[str, list[Call]] = {}
     for c in calls:
-        by_name.setdefault(c["name"], []).append(Call(c["instruction"], c["fields"]))
+        by_name.setdefault(c.name, []).append(c.call)
     return list(by_name.items())
 
 
 def _programs(
-    diff: SetDiff, descriptions: Sequence[Description], programs: Sequence[tuple[str, list[Call]]], new: RevisionSide, after: Any
+    diff: SetDiff,
+    descriptions: tuple[Description, Description],
+    programs: Sequence[tuple[str, list[Call]]],
+    new: RevisionSide,
+    after: SideSnapshot | None,
 ) -> list[tuple[str, list[tuple[Call, str]]]]:
     """Compare every program's register writes under both descriptions. Return the programs that the new side refuses.
 
@@ -190,12 +234,8 @@ def _programs(
     old = descriptions[0]
     known = [(name, [c for c in calls if c.instruction in old.instructions]) for name, calls in programs]
     known = [(name, calls) for (name, calls), (_, every) in zip(known, programs, strict=True) if len(calls) == len(every)]
-    flat = [{"instruction": c.instruction, "fields": dict(c.fields)} for _, calls in known for c in calls]
-    judged: list[Mapping[str, Any]]
-    if after is not None:
-        judged = snapshot(new, {"device": after["device"], "cases": 0, "judge": flat, "models": []})["judged"]
-    else:
-        judged = [_judged(descriptions[1], c) for c in flat]
+    flat = [c for _, calls in known for c in calls]
+    judged = _asked(new, after.device, flat) if after is not None else [_judged(descriptions[1], c) for c in flat]
     answers = iter(judged)
     illegal: list[tuple[str, list[tuple[Call, str]]]] = []
     for name, calls in known:
@@ -205,25 +245,28 @@ def _programs(
         except FleetError:
             continue  # a stored stream of a third description
         diff.programs += 1
-        wrong = [(c, str(a["problem"])) for c, a in mine if a["problem"]]
+        wrong = [(c, a.problem) for c, a in mine if a.problem]
+        pairs = [(a, b) for (_, a), b in zip(mine, before, strict=True)]
+        differ = {"writes": any(a.writes != b.writes for a, b in pairs), "binary": any(a.binary != b.binary for a, b in pairs)}
         if wrong and not _was_illegal(name):
             illegal.append((name, wrong))
-        elif forms := [f for f in ("writes", "binary") if any(a[f] != b[f] for (_, a), b in zip(mine, before, strict=True))]:
+        elif any(differ.values()):
             diff.changed.append(name)
-            diff.forms += [f for f in forms if f not in diff.forms]
+            diff.forms += [form for form, does in differ.items() if does and form not in diff.forms]
     return illegal
 
 
-def _now_illegal(illegal: Sequence[tuple[str, list[tuple[Call, str]]]], old: RevisionSide, before: Any) -> list[tuple[str, str]]:
+def _now_illegal(
+    illegal: Sequence[tuple[str, list[tuple[Call, str]]]], old: RevisionSide, before: SideSnapshot | None
+) -> list[tuple[str, str]]:
     """Return the programs with a call that is legal on the old side. Calls that the old side refuses too are not reported."""
     calls = [c for _, wrong in illegal for c, _ in wrong]
     if before is None or not calls:
         return [(name, wrong[0][1]) for name, wrong in illegal]
-    flat = [{"instruction": c.instruction, "fields": dict(c.fields)} for c in calls]
-    judged = iter(snapshot(old, {"device": before["device"], "cases": 0, "judge": flat, "models": []})["judged"])
+    judged = iter(_asked(old, before.device, calls))
     found: list[tuple[str, str]] = []
     for name, wrong in illegal:
-        new = [why for _, why in wrong if not next(judged)["problem"]]
+        new = [why for _, why in wrong if not next(judged).problem]
         found += [(name, new[0])] if new else []
     return found
 
@@ -233,32 +276,38 @@ def _was_illegal(name: str) -> bool:
     return "illegal" in name
 
 
-def _judged(description: Description, call: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Answer as `fleet.verify.changes.snapshot` does, for a description without instruction classes."""
-    made = Call(call["instruction"], call["fields"])
+def _asked(side: RevisionSide, device: str, calls: Sequence[Call]) -> Sequence[JudgedCall]:
+    """Return a side's answer for every call."""
+    return snapshot(side, SnapshotRequest(device, judge=tuple(SideCall("", c.instruction, c.fields) for c in calls))).judged
+
+
+def _judged(description: Description, call: Call) -> JudgedCall:
+    """Answer as a side with a set does, for a description without instruction classes."""
     try:
-        return {**_forms(description, made, strict=True), "problem": ""}
+        return _forms(description, call, strict=True)
     except FleetError as error:
-        return {"writes": None, "binary": "", "problem": str(error)}
+        return JudgedCall(None, "", str(error))
 
 
-def _forms(description: Description, call: Call, *, strict: bool = False) -> dict[str, Any]:
+def _forms(description: Description, call: Call, *, strict: bool = False) -> JudgedCall:
     """Return the register writes and the binary form of a call. Only the binary form has the opcode."""
-    writes = [list(w) for w in register_writes(description, call, strict=strict)]
+    writes = tuple(register_writes(description, call, strict=strict))
     has_form = description.instructions[call.instruction].beats
-    return {"writes": writes, "binary": encode_binary(description, [call]).hex() if has_form else ""}
+    return JudgedCall(writes, encode_binary(description, [call]).hex() if has_form else "")
 
 
-def _gone(before: Any, after: Any) -> list[str]:
+def _gone(before: SideSnapshot, after: SideSnapshot) -> list[str]:
     """Return the hashes of devices that no device has any more."""
-    kinds = ("device_hashes", "interface_hashes")
-    return sorted(h for kind in kinds for h in set(before[kind].values()) - set(after[kind].values()))
+    kinds = ((before.device_hashes, after.device_hashes), (before.interface_hashes, after.interface_hashes))
+    return sorted(h for was, now in kinds for h in set(was.values()) - set(now.values()))
 
 
-def _stale(diff: SetDiff, before: Any, after: Any, description: str, folder: Path) -> Iterator[tuple[str, str]]:
+def _stale(
+    diff: SetDiff, before: SideSnapshot | None, after: SideSnapshot | None, description: str, folder: Path
+) -> Iterator[tuple[str, str]]:
     """Yield results below the folder that state an old hash, and generated text of another description with the same file name."""
     hashes = [diff.hashes[0]] if diff.hashes[0] != diff.hashes[1] else []
-    hashes += _gone(before, after) if before and after else []
+    hashes += _gone(before, after) if before is not None and after is not None else []
     for path in sorted(_files(folder)):
         if path.suffix not in _MARKED or path.stat().st_size > 1 << 24:
             continue

@@ -3,8 +3,7 @@
 Runs in its own process, with the import path of that side: `python -P snapshot.py < request.json > snapshot.json`. The side may be
 an older version of fleet. So this file uses only interfaces that have existed for long, and imports nothing from its own folder.
 
-Request: "set", "device" (null for the smallest), "cases" (conformance cases of every kind), "models" (tables with model, weights,
-input, seed, samples), "judge" (calls of the other side). `_snapshot` describes the answer.
+The request and the answer are JSON of `SnapshotRequest` and `SideSnapshot` (`fleet.verify.changes.revisions`), or {"error": text}.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ def _bins(found: Any, calls: list[Table]) -> set[str]:
 
 
 def _model(found: Any, device: Any, m: Table) -> Table:
-    """Compile a model. Return instructions, estimated cycles, bytes read and written, size and digest of the stream; or "error"."""
+    """Compile a model. Return the figures of `StreamFigures`, or why the side cannot compile it."""
     import hashlib
 
     from fleet.cosim.models.loaded import load_model
@@ -128,7 +127,7 @@ def _model(found: Any, device: Any, m: Table) -> Table:
         program = load_model(m["model"], paths[0], paths[1], m["seed"], m["samples"]).program
         steps = compile_accel(program, found, device).steps
     except FleetError as error:
-        return {"error": str(error)}
+        return {"figures": None, "error": str(error)}
     calls = [c for s in steps for g in getattr(s, "groups", ()) for c in g.calls]
     writes = [register_writes(found, c) for c in calls]
     cycles = moved = 0
@@ -137,10 +136,12 @@ def _model(found: Any, device: Any, m: Table) -> Table:
         cycles += int(cls.cost(device, c.fields))
         moved += sum(int(r.size) for r in (*cls.reads(device, c.fields), *cls.writes(device, c.fields)))
     host = sum(not hasattr(s, "groups") for s in steps)
-    return {
+    digest = hashlib.sha256(json.dumps(writes).encode()).hexdigest()
+    figures = {
         "instructions": len(calls), "host": host, "cycles": cycles, "bytes": moved, "stream": 8 * sum(map(len, writes)),
-        "digest": hashlib.sha256(json.dumps(writes).encode()).hexdigest(),
+        "digest": digest,
     }  # fmt: skip
+    return {"figures": figures, "error": ""}
 
 
 def _main() -> None:

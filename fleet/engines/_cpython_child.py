@@ -14,6 +14,7 @@ import os
 import sys
 import time
 import traceback
+from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -23,14 +24,32 @@ import numpy as np
 _KINDS = "biufc"
 
 
+@dataclass(frozen=True)
+class PythonJob:
+    """What the process runs; `fleet.engines.cpython` writes it.
+
+    Attributes:
+        name: of the source, for messages. function: to call; None for a script.
+        arguments: names, in the order of the stored arrays. variables: whose values are kept.
+        libraries: that may be imported. statements: lines of the module that the front end has read.
+    """
+
+    name: str
+    function: str | None
+    arguments: list[str]
+    variables: list[str]
+    libraries: list[str]
+    statements: list[int]
+
+
 def main(folder: Path) -> None:
     """Runs the job of a folder."""
-    job: dict[str, Any] = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+    job = PythonJob(**json.loads((folder / "job.json").read_text(encoding="utf-8")))
     try:
         outputs, variables, elapsed = _run(job, folder)
         result = _store(job, folder, outputs, variables) | {"elapsed_s": elapsed}
     except BaseException as error:
-        places = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == job["name"]]
+        places = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == job.name]
         line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else (places[-1] if places else None)
         lines = traceback.format_exception_only(error)[-1].strip().splitlines()
         last = lines[0] if lines else type(error).__name__
@@ -40,19 +59,19 @@ def main(folder: Path) -> None:
     os.replace(temporary, folder / "result.json")
 
 
-def _run(job: dict[str, Any], folder: Path) -> tuple[list[Any], dict[str, Any], float]:
-    tree = ast.parse((folder / "source.py").read_text(encoding="utf-8"), job["name"])
-    code = compile(_needed(tree, job["function"], job["statements"], job["libraries"]), job["name"], "exec", dont_inherit=True)
+def _run(job: PythonJob, folder: Path) -> tuple[list[Any], dict[str, Any], float]:
+    tree = ast.parse((folder / "source.py").read_text(encoding="utf-8"), job.name)
+    code = compile(_needed(tree, job.function, job.statements, job.libraries), job.name, "exec", dont_inherit=True)
     with np.load(folder / "arguments.npz", allow_pickle=False) as z:
-        arguments = {name: z[f"a{i}"] for i, name in enumerate(job["arguments"])}
-    script = job["function"] is None
-    namespace: dict[str, Any] = {"__name__": "__main__" if script else "__fleet_model__", "__file__": job["name"]}
+        arguments = {name: z[f"a{i}"] for i, name in enumerate(job.arguments)}
+    script = job.function is None
+    namespace: dict[str, Any] = {"__name__": "__main__" if script else "__fleet_model__", "__file__": job.name}
     start = time.perf_counter()
     with contextlib.nullcontext() if script else contextlib.redirect_stdout(io.StringIO()):
         exec(code, namespace)  # only what the front end has read, and only where `cpython` is asked for
     if script:
         return [], namespace, time.perf_counter() - start
-    function = namespace[job["function"]]
+    function = namespace[job.function]
     inner: CodeType = function.__code__
     variables: dict[str, Any] = {}
 
@@ -143,12 +162,12 @@ def _refuse_calls(statement: ast.FunctionDef) -> None:
             raise RefusedError(f"line {default.lineno}: a default of {statement.name} is a call, which would run before the model")
 
 
-def _store(job: dict[str, Any], folder: Path, outputs: list[Any], variables: dict[str, Any]) -> dict[str, Any]:
+def _store(job: PythonJob, folder: Path, outputs: list[Any], variables: dict[str, Any]) -> dict[str, Any]:
     arrays = [np.asarray(v) for v in outputs]
     for i, a in enumerate(arrays):
         if a.dtype.kind not in _KINDS:
             raise TypeError(f"returned value {i} is no array of numbers ({type(outputs[i]).__name__})")
-    kept = {n: np.asarray(variables[n]) for n in job["variables"] if n in variables and _numeric(variables[n])}
+    kept = {n: np.asarray(variables[n]) for n in job.variables if n in variables and _numeric(variables[n])}
     stored = {f"o{i}": a for i, a in enumerate(arrays)} | {f"v{i}": a for i, a in enumerate(kept.values())}
     np.savez(folder / "arrays.npz", **stored)  # type: ignore[arg-type]
     return {"outputs": len(arrays), "variables": list(kept), "numpy": np.__version__}

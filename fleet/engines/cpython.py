@@ -13,12 +13,13 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from fleet.core.codec import decode, encode_record, is_table
 from fleet.core.processes import start
 from fleet.core.scratch import Scratch
+from fleet.engines._cpython_child import PythonJob
 from fleet.engines.base import RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure, ModelError
@@ -70,8 +71,8 @@ class CpythonEngine:
             result = _result(folder, program, status)
             trace = Trace("cpython", program.hash)
             with np.load(folder / "arrays.npz", allow_pickle=False) as z:
-                found = [z[f"o{i}"] for i in range(result["outputs"])]
-                values = {n: z[f"v{i}"] for i, n in enumerate(result["variables"])}
+                found = [z[f"o{i}"] for i in range(result.outputs)]
+                values = {n: z[f"v{i}"] for i, n in enumerate(result.variables)}
             printed = (folder / "stdout").read_bytes()[:_MAX_PRINTED].decode(errors="replace")
         trace.outputs = _outputs(program, found)
         for variable, (identity, dtype) in variables.items():
@@ -80,9 +81,9 @@ class CpythonEngine:
         for name, value in zip(program.outputs, program.returned(), strict=True):
             if isinstance(value.owner, FleetOp):
                 trace.tensors[op_id(value.owner)] = trace.outputs[name]
-        trace.elapsed_s = float(result["elapsed_s"])
+        trace.elapsed_s = result.elapsed_s
         trace.meta = {
-            "numpy": result["numpy"],
+            "numpy": result.numpy,
             "python": platform.python_version(),
             "seed": options.seed,
             "dtypes": {name: str(t.dtype) for name, t in trace.tensors.items()},
@@ -127,32 +128,50 @@ def _write_job(folder: Path, program: Program, inputs: Mapping[str, np.ndarray],
     np.savez(folder / "arguments.npz", **arrays)  # pyright: ignore[reportArgumentType]
     (folder / "source.py").write_text(program.source, encoding="utf-8")
     function = program.function.sym_name.data
-    job = {
-        "name": program.source_name,
-        "function": None if function == SCRIPT else function,
-        "arguments": names,
-        "variables": variables,
-        "libraries": sorted(LIBRARIES),  # not __future__: with annotations as strings, `dataclass` looks for the file's module
-        "statements": [] if function == SCRIPT else module_statements(program.source, program.source_name),
-    }
-    (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    job = PythonJob(
+        name=program.source_name,
+        function=None if function == SCRIPT else function,
+        arguments=names,
+        variables=variables,
+        libraries=sorted(LIBRARIES),  # not __future__: with annotations as strings, `dataclass` looks for the file's module
+        statements=[] if function == SCRIPT else module_statements(program.source, program.source_name),
+    )
+    (folder / "job.json").write_text(json.dumps(encode_record(job)), encoding="utf-8")
 
 
-def _result(folder: Path, program: Program, status: int) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Failure:
+    """Why the file did not run. line: of the file, if known."""
+
+    error: str
+    line: int | None
+
+
+@dataclass(frozen=True)
+class _Ran:
+    """What the child left. outputs: number of arrays. variables: names, in the order of their arrays."""
+
+    outputs: int
+    variables: tuple[str, ...]
+    numpy: str
+    elapsed_s: float
+
+
+def _result(folder: Path, program: Program, status: int) -> _Ran:
     where = f"cpython {program.source_name}"
     try:
-        result: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+        result: object = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         tail = (folder / "stderr").read_text(errors="replace").strip().splitlines()
         ended = f"signal {-status}" if status < 0 else f"status {status}"
         raise ComparisonFailure(
             f"the process ended with {ended} and left no result{': ' + tail[-1] if tail else ''}", where=where
         ) from None
-    if "error" in result:
-        line = f":{result['line']}" if result.get("line") else ""
-        kind = ModelError if str(result["error"]).startswith(_NOT_OF_VALUES) else ComparisonFailure
-        raise kind(f"running the file fails: {result['error']}", where=f"cpython {program.source_name}{line}")
-    return result
+    if not is_table(result) or "error" not in result:
+        return decode(_Ran, result, where, "result")
+    failure = decode(_Failure, result, where, "result")
+    kind = ModelError if failure.error.startswith(_NOT_OF_VALUES) else ComparisonFailure
+    raise kind(f"running the file fails: {failure.error}", where=where + (f":{failure.line}" if failure.line else ""))
 
 
 def _outputs(program: Program, found: list[np.ndarray]) -> dict[str, np.ndarray]:

@@ -12,8 +12,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
+from fleet.core.codec import Json, decode, is_table
 from fleet.errors import FleetError, ModelError
 from fleet.night.baselines import Accepted
 from fleet.night.gates import Before, Move
@@ -227,7 +227,7 @@ class NightHistory:
     def before(self, night: int) -> tuple[dict[str, Before], dict[str, RunRow]]:
         """Return by key, from earlier nights: (last run that passed without a red figure, last run unless "not run")."""
         stood = {
-            row[0]: Before(row[1], *_figures(row[2]), row[3] or "", json.loads(row[4]) if row[4] else {})
+            row[0]: Before(row[1], *_figures(row[2]), row[3] or "", _parts(row[4]))
             for row in self._db.execute(
                 """SELECT k.key, n.id, f.text, c.hash, c.parts FROM (
                      SELECT key, MAX(night) AS night, figures, content FROM runs
@@ -255,7 +255,7 @@ class NightHistory:
                 LEFT JOIN contents c ON c.number = r.content LEFT JOIN signatures s ON s.number = r.signature {which}""",
             values,
         )
-        known: dict[str, tuple[dict[str, float], dict[str, Classes]]] = {}
+        known: dict[str, tuple[Mapping[str, float], Mapping[str, Classes]]] = {}
         for key, kind, outcome, seconds, text, content, signature, error, red, replay, node in rows:
             if text not in known:
                 known[text] = _figures(text)
@@ -270,7 +270,7 @@ class NightHistory:
                LEFT JOIN contents c ON c.number = r.content"""
         )
         return {
-            node: LastRun(night, outcome, seconds, content or "", json.loads(parts) if parts else {})
+            node: LastRun(night, outcome, seconds, content or "", _parts(parts))
             for node, night, outcome, seconds, content, parts in rows
         }
 
@@ -359,10 +359,24 @@ def _figures_text(record: NightRecord) -> str:
     return json.dumps({"figures": figures, "classes": classes}, sort_keys=True, separators=(",", ":"))
 
 
-def _figures(text: str | None) -> tuple[dict[str, float], dict[str, Classes]]:
-    table = json.loads(text) if text else {"figures": {}, "classes": {}}
-    classes = {k: Classes(v["samples"], v["correct"], tuple(v["lost"]), tuple(v["won"])) for k, v in table["classes"].items()}
-    return {k: float(v) for k, v in table["figures"].items()}, classes
+@dataclass(frozen=True)
+class _StoredFigures:
+    figures: Mapping[str, float]
+    classes: Mapping[str, Classes]
+
+
+def _figures(text: str | None) -> tuple[Mapping[str, float], Mapping[str, Classes]]:
+    """Read what a run was measured as; empty without a text."""
+    if not text:
+        return {}, {}
+    found = decode(_StoredFigures, json.loads(text), "the history of nights", "figures")
+    return found.figures, found.classes
+
+
+def _parts(text: str | None) -> Mapping[str, str]:
+    """Read the parts of a run's content: part -> hash."""
+    table: object = json.loads(text) if text else {}
+    return {key: str(value) for key, value in table.items()} if is_table(table) else {}
 
 
 def _accepted(night: int, one: Accepted) -> tuple[int, str, str, float, str, str, str]:
@@ -370,7 +384,8 @@ def _accepted(night: int, one: Accepted) -> tuple[int, str, str, float, str, str
     return night, one.key, one.figure, one.value, given.reason, given.owner, str(given.expires or "")
 
 
-def _night(values: dict[str, Any]) -> NightRow:
-    values |= {k: tuple(json.loads(values[k])) for k in ("hosts", "authors")}
-    values |= {"tools": json.loads(values["tools"]), "changed": bool(values["changed"]), "partial": bool(values["partial"])}
-    return NightRow(**values)
+def _night(row: Mapping[str, str | float]) -> NightRow:
+    """Read a row. SQLite has no lists, tables and booleans: the first two are stored as JSON text, the last as 0 and 1."""
+    read: dict[str, Json] = {key: json.loads(str(row[key])) for key in ("hosts", "authors", "tools")}
+    read |= {key: bool(row[key]) for key in ("changed", "partial")}
+    return decode(NightRow, {**row, **read}, "the history of nights", "night")

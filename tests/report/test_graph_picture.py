@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,6 +12,7 @@ from graph_models import block, block_weights
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fleet.core.records.graph_row import GraphRow
 from fleet.dlavm import adr, ne, transform
 from fleet.ir.accel.rows import graph_rows
 from fleet.report.pictures.graph_layout import lay_out
@@ -21,15 +21,10 @@ from fleet.report.pictures.graph_picture import MOST_BOXES, Repeat, graph_pictur
 T = ne.Var("token", max_data=64)
 
 
-def rows_of(kinds: str) -> list[dict[str, Any]]:
+def rows_of(kinds: str) -> list[GraphRow]:
     """A chain of calls, one a letter."""
-    rows: list[dict[str, Any]] = []
-    for i, letter in enumerate(kinds):
-        args = [f"%{i - 1}"] if i else []
-        rows.append(
-            {"id": f"%{i}", "kind": "call", "op": letter, "name": "", "shape": "", "block": "runtime", "weights": [], "args": args}
-        )
-    return rows
+    args = [(), *((f"%{i}",) for i in range(len(kinds)))]
+    return [GraphRow(f"%{i}", "call", letter, "", "", "runtime", args=args[i]) for i, letter in enumerate(kinds)]
 
 
 def words(svg: str) -> list[str]:
@@ -40,16 +35,12 @@ def words(svg: str) -> list[str]:
 def test_rows_are_plain_data_with_all_that_a_box_shows() -> None:
     w = block_weights(np.random.default_rng(0))
     rows = graph_rows(transform.infer_type(block(w), "hbm_small", {"last_token": ne.Var("last_token", max_data=64)}))
-    assert json.loads(json.dumps(rows)) == rows
-    assert rows[0] == {
-        "id": "x", "kind": "input", "op": "input", "name": "x", "shape": "(1, token, 128)", "block": "runtime", "weights": [],
-        "args": [],
-    }  # fmt: skip
-    cache = next(r for r in rows if r["op"] == "dat_hbm")
-    assert (cache["block"], cache["shape"], cache["args"]) == ("hbm_cache", "(2, token + last_token, 32)", ["%6"])
-    assert next(r for r in rows if r["id"] == "%4")["weights"] == ["wk (128, 64) int4"]
-    assert [r["args"] for r in rows if r["kind"] == "result"] == [["%25"], ["%26"]]
-    assert graph_rows(block(w))[1]["shape"] == ""
+    assert rows[0] == GraphRow("x", "input", "input", "x", "(1, token, 128)", "runtime")
+    cache = next(r for r in rows if r.op == "dat_hbm")
+    assert (cache.block, cache.shape, cache.args) == ("hbm_cache", "(2, token + last_token, 32)", ("%6",))
+    assert next(r for r in rows if r.id == "%4").weights == ("wk (128, 64) int4",)
+    assert [r.args for r in rows if r.kind == "result"] == [("%25",), ("%26",)]
+    assert graph_rows(block(w))[1].shape == ""
 
 
 def test_every_call_is_in_the_picture() -> None:
@@ -57,8 +48,8 @@ def test_every_call_is_in_the_picture() -> None:
     rows = graph_rows(transform.infer_type(block(w), "hbm_small", {"last_token": ne.Var("last_token", max_data=64)}))
     text = words(graph_picture(rows))
     for row in rows:
-        assert row["shape"] in text
-        assert any(t.startswith(row["id"] if row["kind"] != "result" else "result") for t in text)
+        assert row.shape in text
+        assert any(t.startswith(row.id if row.kind != "result" else "result") for t in text)
     assert "wk (128, 64) int4" in text
 
 
@@ -93,12 +84,12 @@ def test_ten_thousand_calls() -> None:
     text = words(graph_picture(graph_rows(y)))
     assert "10000 times" in text
     assert len(text) < 20
-    different = words(graph_picture([{**r, "op": str(i)} for i, r in enumerate(rows_of("a" * (MOST_BOXES + 7)))]))
+    different = words(graph_picture([replace(r, op=str(i)) for i, r in enumerate(rows_of("a" * (MOST_BOXES + 7)))]))
     assert "7 further calls are left out" in different
 
 
 def test_names_are_text() -> None:
-    svg = graph_picture([{**rows_of("a")[0], "name": "<script>&", "weights": ['"w"']}])
+    svg = graph_picture([replace(rows_of("a")[0], name="<script>&", weights=('"w"',))])
     assert "<script>" not in svg
     assert "“<script>&”" in words(svg)
 

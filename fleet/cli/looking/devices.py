@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import click
+
+from fleet.core.codec import encode_record
 
 _EPILOG = """\b
 Examples:
@@ -17,37 +20,62 @@ Exit code 0 also when a plug-in is broken; it is listed with its error.
 """
 
 
-def _listing() -> dict[str, Any]:
-    """Return the object that `--json` prints, from `fleet.isa.registry`."""
+@dataclass(frozen=True)
+class _ListedInstruction:
+    name: str
+    opcode: int
+    unit: str
+    title: str
+
+
+@dataclass(frozen=True)
+class _ListedDevice:
+    name: str
+    description_hash: str
+    clock_mhz: float
+    parameters: Mapping[str, int]
+    memory: Mapping[str, int]
+    file: str
+
+
+@dataclass(frozen=True)
+class _ListedSet:
+    name: str
+    title: str
+    description: str
+    rtl: str | None
+    instructions: tuple[_ListedInstruction, ...]
+    devices: tuple[_ListedDevice, ...]
+
+
+@dataclass(frozen=True)
+class _BrokenSet:
+    name: str
+    error: str
+
+
+@dataclass(frozen=True)
+class _Listing:
+    """What `--json` prints."""
+
+    instruction_sets: tuple[_ListedSet, ...]
+    broken: tuple[_BrokenSet, ...]
+
+
+def _listing() -> _Listing:
     from fleet.isa.reading.cache import load
     from fleet.isa.registry import broken, description_hash, instruction_sets
 
-    sets: list[dict[str, Any]] = []
+    sets: list[_ListedSet] = []
     for s in instruction_sets(tell=False).values():
         d = load(s.description)
-        sets.append(
-            {
-                "name": s.name,
-                "title": d.title,
-                "description": str(s.description),
-                "rtl": s.rtl.top if s.rtl else None,
-                "instructions": [
-                    {"name": i.name, "opcode": i.opcode, "unit": i.unit, "title": i.title} for i in d.instructions.values()
-                ],
-                "devices": [
-                    {
-                        "name": device.name,
-                        "description_hash": description_hash(s, device),
-                        "clock_mhz": device.clock_mhz,
-                        "parameters": dict(device.parameters),
-                        "memory": dict(device.memory),
-                        "file": str(device.path),
-                    }
-                    for device in s.devices.values()
-                ],
-            }
+        instructions = tuple(_ListedInstruction(i.name, i.opcode, i.unit, i.title) for i in d.instructions.values())
+        devices = tuple(
+            _ListedDevice(v.name, description_hash(s, v), v.clock_mhz, v.parameters, v.memory, str(v.path))
+            for v in s.devices.values()
         )
-    return {"instruction_sets": sets, "broken": [{"name": name, "error": str(error)} for name, error in broken().items()]}
+        sets.append(_ListedSet(s.name, d.title, str(s.description), s.rtl.top if s.rtl else None, instructions, devices))
+    return _Listing(tuple(sets), tuple(_BrokenSet(name, str(error)) for name, error in broken().items()))
 
 
 def _size(size: int) -> str:
@@ -57,22 +85,22 @@ def _size(size: int) -> str:
     return f"{size} B"
 
 
-def _memory(device: dict[str, Any]) -> str:
-    ports = device["parameters"]["HbmPorts"]
-    parts = [f"{space} {f'{ports} x ' if space == 'hbm' else ''}{_size(size)}" for space, size in device["memory"].items()]
+def _memory(device: _ListedDevice) -> str:
+    ports = device.parameters["HbmPorts"]
+    parts = [f"{space} {f'{ports} x ' if space == 'hbm' else ''}{_size(size)}" for space, size in device.memory.items()]
     return ", ".join(parts)
 
 
-def _print(listing: dict[str, Any]) -> None:
-    if not listing["instruction_sets"] and not listing["broken"]:
+def _print(listing: _Listing) -> None:
+    if not listing.instruction_sets and not listing.broken:
         click.echo("no instruction set is installed")
-    for s in listing["instruction_sets"]:
-        click.echo(f"{s['name']}: {s['title']} ({'RTL ' + s['rtl'] if s['rtl'] else 'no RTL'})")
-        click.echo("  instructions  " + ", ".join(f"{i['name']} {i['opcode']:#04x}" for i in s["instructions"]))
-        for d in s["devices"]:
-            click.echo(f"  {d['name']:<12}  description {d['description_hash'][:16]}, {d['clock_mhz']:g} MHz, {_memory(d)}")
-    for b in listing["broken"]:
-        click.echo(f"{b['name']}: BROKEN: {b['error']}")
+    for s in listing.instruction_sets:
+        click.echo(f"{s.name}: {s.title} ({f'RTL {s.rtl}' if s.rtl else 'no RTL'})")
+        click.echo("  instructions  " + ", ".join(f"{i.name} {i.opcode:#04x}" for i in s.instructions))
+        for d in s.devices:
+            click.echo(f"  {d.name:<12}  description {d.description_hash[:16]}, {d.clock_mhz:g} MHz, {_memory(d)}")
+    for b in listing.broken:
+        click.echo(f"{b.name}: BROKEN: {b.error}")
 
 
 @click.command(name="devices", epilog=_EPILOG)
@@ -81,7 +109,7 @@ def command(as_json: bool) -> int:
     """List installed instruction sets with their instructions and devices, and plug-ins that cannot be used."""
     listing = _listing()
     if as_json:
-        click.echo(json.dumps(listing, indent=1))
+        click.echo(json.dumps(encode_record(listing), indent=1))
     else:
         _print(listing)
     return 0

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from fleet.core.records.graph_row import GraphRow
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, TupleNode, VarNode, labels, post_order
 from fleet.ir.accel.types import AccelTensor, show_shape
 
 __all__ = ["graph_rows"]
 
 
-def graph_rows(graph: Node) -> list[dict[str, Any]]:
-    """Inputs and calls in program order, then one row of kind "result" for each result; all values are text or lists of text.
-
-    Keys: id ("%3"), kind ("input", "call", "view", "result"), op, name (of the builder, or ""), shape ("(1, token, 64)", ""
-    before `infer_type`), block (memory), weights (its constants: "wq (64, 64) int4"), args (ids of rows).
-    """
+def graph_rows(graph: Node) -> list[GraphRow]:
+    """Inputs and calls in program order, then one row of kind "result" for each result."""
     named = labels(graph)
-    rows: list[dict[str, Any]] = []
+    rows: list[GraphRow] = []
     for node in post_order(graph):
         if isinstance(node, VarNode):
             rows.append(_row(named[node], "input", "input", node, [], []))
@@ -41,10 +36,7 @@ def _constant(node: ConstantNode) -> str:
     return f"{node.label}{shape} {node.dtype.dtype}"
 
 
-def _row(name: str, kind: str, op: str, node: Node, args: list[str], weights: list[str]) -> dict[str, Any]:
+def _row(name: str, kind: str, op: str, node: Node, args: list[str], weights: list[str]) -> GraphRow:
     types = node.checked_type if isinstance(node.checked_type, tuple) else (node.checked_type,)
     shapes = [show_shape(t.shape) for t in types if isinstance(t, AccelTensor)]
-    return {
-        "id": name, "kind": kind, "op": op, "name": node.label or "", "shape": " ".join(shapes), "block": node.prefix,
-        "weights": weights, "args": list(dict.fromkeys(args)),
-    }  # fmt: skip
+    return GraphRow(name, kind, op, node.label or "", " ".join(shapes), node.prefix, tuple(weights), tuple(dict.fromkeys(args)))

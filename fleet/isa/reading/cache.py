@@ -9,23 +9,21 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from fleet.core.cache import cache_root
+from fleet.core.codec import decode, encode_record
 from fleet.core.sealed import read_sealed, remove_unused, write_sealed
-from fleet.isa.description import Description, DescriptionError, EnumValue, Field, InstructionWord, MemoryWord, Register, Unit
-from fleet.sdk.hardware.state import OnChipMemory
+from fleet.isa.description import Description, DescriptionError, InstructionWord, MemoryWord, Register, Unit
 
 __all__ = ["compiled", "load"]
 
 _HERE = Path(__file__).parent
 _MADE_BY = (_HERE.parent / "description.py", *sorted(_HERE.glob("*.py")), _HERE / "fleet_udp.rdl")
-_Json = Mapping[str, Any]
 
 
 def compiled(path: Path) -> Description:
@@ -43,14 +41,14 @@ def compiled(path: Path) -> Description:
     if kept is not None:
         with contextlib.suppress(OSError):
             entry.touch()  # it is used
-        return _decoded(json.loads(kept), path)
+        return _decoded(kept, entry, path)
     found = _compile(path)
     if found.files == (path,):
         with contextlib.suppress(OSError):
             if _key(path) != key:  # it was written meanwhile: nobody knows which text was compiled
                 return found
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_sealed(entry, key, json.dumps(_encoded(found), separators=(",", ":")).encode())
+            write_sealed(entry, key, _encoded(found))
             remove_unused(folder)
     return found
 
@@ -74,67 +72,64 @@ def _key(path: Path) -> str:
     return hashlib.sha256(_makers() + f"{path}\0".encode() + path.read_bytes()).hexdigest()
 
 
-def _encoded(d: Description) -> _Json:
-    def names(registers: Sequence[Register | None]) -> list[str | None]:
-        return [r and r.name for r in registers]
+@dataclass(frozen=True)
+class _StoredUnit:
+    """A unit, its registers by name."""
 
-    return {
-        "name": d.name,
-        "title": d.title,
-        "desc": d.desc,
-        "hardware": d.hardware,
-        "registers": [asdict(r) for r in d.registers],
-        "units": {u.name: names((u.start, u.status, u.result, *u.operands)) for u in d.units.values()},
-        "instructions": [asdict(i) for i in d.instructions.values()],
-        "memories": [asdict(m) for m in d.memories],
-        "state_registers": [asdict(r) for r in d.state_registers],
-    }
+    name: str
+    start: str
+    status: str | None
+    result: str | None
+    operands: tuple[str, ...]
 
 
-def _decoded(j: _Json, path: Path) -> Description:
-    registers = tuple(_register(r) for r in j["registers"])
-    by_name: dict[str | None, Register] = {r.name: r for r in registers}
-    units: dict[str, Unit] = {}
-    for name, (start, status, result, *operands) in j["units"].items():
-        units[name] = Unit(name, tuple(by_name[o] for o in operands), by_name[start], by_name.get(status), by_name.get(result))
-    instructions = {i["name"]: _instruction(i) for i in j["instructions"]}
-    viewed = (r for i in instructions.values() for r in i.view or ())
-    state_registers = tuple(_register(r) for r in j["state_registers"])
-    return Description(
-        name=j["name"],
-        path=path,
-        title=j["title"],
-        desc=j["desc"],
-        registers=registers,
-        units=units,
-        instructions=instructions,
-        hardware=j["hardware"],
-        files=(path,),
-        memories=tuple(_memory(m) for m in j["memories"]),
-        state_registers=state_registers,
-        _by_name={r.name: r for r in (*registers, *viewed, *state_registers)},
+@dataclass(frozen=True)
+class _Stored:
+    """A description that extends no other, without its place."""
+
+    name: str
+    title: str
+    desc: str
+    hardware: str
+    registers: tuple[Register, ...]
+    units: tuple[_StoredUnit, ...]
+    instructions: tuple[InstructionWord, ...]
+    memories: tuple[MemoryWord, ...]
+    state_registers: tuple[Register, ...]
+
+
+def _encoded(d: Description) -> bytes:
+    units = tuple(
+        _StoredUnit(u.name, u.start.name, u.status and u.status.name, u.result and u.result.name, tuple(o.name for o in u.operands))
+        for u in d.units.values()
     )
+    instructions = tuple(d.instructions.values())
+    stored = _Stored(d.name, d.title, d.desc, d.hardware, d.registers, units, instructions, d.memories, d.state_registers)
+    return json.dumps(encode_record(stored), separators=(",", ":")).encode()
 
 
-def _register(j: _Json) -> Register:
-    changed: dict[str, Any] = {**j, "fields": tuple(_field(f) for f in j["fields"])}
-    return Register(**changed)
-
-
-def _field(j: _Json) -> Field:
-    allowed = None if j["allowed"] is None else tuple(j["allowed"])
-    changed: dict[str, Any] = {**j, "allowed": allowed, "encode": tuple(EnumValue(**e) for e in j["encode"])}
-    return Field(**changed)
-
-
-def _memory(j: _Json) -> MemoryWord:
-    changed: dict[str, Any] = {**j, "memory": OnChipMemory(**j["memory"])}
-    return MemoryWord(**changed)
-
-
-def _instruction(j: _Json) -> InstructionWord:
-    changed: dict[str, Any] = {**j, "view": None if j["view"] is None else tuple(_register(r) for r in j["view"])}
-    return InstructionWord(**changed)
+def _decoded(kept: bytes, entry: Path, path: Path) -> Description:
+    d = decode(_Stored, json.loads(kept), str(entry), "description")
+    by_name: dict[str | None, Register] = {r.name: r for r in d.registers}
+    units = {
+        u.name: Unit(u.name, tuple(by_name[o] for o in u.operands), by_name[u.start], by_name.get(u.status), by_name.get(u.result))
+        for u in d.units
+    }
+    viewed = (r for i in d.instructions for r in i.view or ())
+    return Description(
+        name=d.name,
+        path=path,
+        title=d.title,
+        desc=d.desc,
+        registers=d.registers,
+        units=units,
+        instructions={i.name: i for i in d.instructions},
+        hardware=d.hardware,
+        files=(path,),
+        memories=d.memories,
+        state_registers=d.state_registers,
+        _by_name={r.name: r for r in (*d.registers, *viewed, *d.state_registers)},
+    )
 
 
 _CACHE: dict[Path, tuple[tuple[tuple[int, int], ...], Description]] = {}

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 
+from fleet.core.records.graph_row import GraphRow
 from fleet.report.pictures.graph_layout import GraphLayout, lay_out
 from fleet.report.pictures.style import PALETTE
 
 __all__ = ["Repeat", "graph_picture", "repeats"]
 
-Row = Mapping[str, Any]
 """A row of `fleet.ir.accel.rows.graph_rows`."""
 
 MOST_BOXES = 400
@@ -39,10 +38,10 @@ class Repeat:
     count: int
 
 
-def repeats(rows: Sequence[Row], most: int = 3) -> list[Repeat]:
+def repeats(rows: Sequence[GraphRow], most: int = 3) -> list[Repeat]:
     """Find the longest runs of equal blocks among the calls, by the number of calls saved; they do not overlap."""
-    calls = [i for i, row in enumerate(rows) if row["kind"] in {"call", "view"}]
-    known: dict[tuple[Any, ...], int] = {}
+    calls = [i for i, row in enumerate(rows) if row.kind in {"call", "view"}]
+    known: dict[tuple[object, ...], int] = {}
     marks = np.array([known.setdefault(_signature(rows[i]), len(known)) for i in calls], np.int64)
     found: list[Repeat] = []
     free = [(0, len(marks))]
@@ -57,9 +56,9 @@ def repeats(rows: Sequence[Row], most: int = 3) -> list[Repeat]:
     return sorted(found, key=lambda r: r.first)
 
 
-def _signature(row: Row) -> tuple[Any, ...]:
+def _signature(row: GraphRow) -> tuple[object, ...]:
     # The name of a weight contains its block, so only its size is compared.
-    return row["op"], row["shape"], row["block"], tuple(w.partition(" ")[2] for w in row["weights"])
+    return row.op, row.shape, row.block, tuple(w.partition(" ")[2] for w in row.weights)
 
 
 def _longest(marks: np.ndarray) -> tuple[int, int, int] | None:
@@ -74,7 +73,7 @@ def _longest(marks: np.ndarray) -> tuple[int, int, int] | None:
     return best
 
 
-def graph_picture(rows: Sequence[Row], name: str = "graph") -> str:
+def graph_picture(rows: Sequence[GraphRow], name: str = "graph") -> str:
     """Return the graph as SVG text.
 
     Args:
@@ -82,7 +81,7 @@ def graph_picture(rows: Sequence[Row], name: str = "graph") -> str:
         name: prefix of the ids in the page.
     """
     shown, args, frames, left_out = _shown(rows)
-    texts = {row["id"]: _text(row) for row in shown}
+    texts = {row.id: _text(row) for row in shown}
     sizes = {n: (max(len(t) for t in lines) * _CHARACTER + 2 * _PAD, len(lines) * _LINE + _PAD) for n, lines in texts.items()}
     layout = lay_out(sizes, args)
     margin, legend = 34.0, 34.0
@@ -95,7 +94,7 @@ def graph_picture(rows: Sequence[Row], name: str = "graph") -> str:
         f'<g transform="translate({(width - layout.width) / 2:.1f} {margin:.1f})">',
         *(_frame(layout, sizes, names, args, count) for names, count in frames),
         *(_edge(layout, sizes, a, n, name) for n in texts for a in args[n]),
-        *(_box(layout, sizes, row, texts[row["id"]]) for row in shown),
+        *(_box(layout, sizes, row, texts[row.id]) for row in shown),
         "</g>",
         _legend(margin, height - 18, left_out),
         "</svg>",
@@ -103,9 +102,9 @@ def graph_picture(rows: Sequence[Row], name: str = "graph") -> str:
     return "\n".join(parts) + "\n"
 
 
-def _shown(rows: Sequence[Row]) -> tuple[list[Row], dict[str, list[str]], list[tuple[list[str], int]], int]:
+def _shown(rows: Sequence[GraphRow]) -> tuple[list[GraphRow], dict[str, list[str]], list[tuple[list[str], int]], int]:
     """Return (rows that are drawn, inputs of each, frames as (names, count), number of calls left out)."""
-    calls = [row["id"] for row in rows if row["kind"] in {"call", "view"}]
+    calls = [row.id for row in rows if row.kind in {"call", "view"}]
     stands_for: dict[str, str] = {}  # a call of a later copy -> the same call of the first
     frames: list[tuple[list[str], int]] = []
     for r in repeats(rows):
@@ -113,38 +112,38 @@ def _shown(rows: Sequence[Row]) -> tuple[list[Row], dict[str, list[str]], list[t
         frames.append((block, r.count))
         for k in range(r.period, r.period * r.count):
             stands_for[calls[r.first + k]] = block[k % r.period]
-    shown = [row for row in rows if row["id"] not in stands_for]
+    shown = [row for row in rows if row.id not in stands_for]
     left_out = max(len(shown) - MOST_BOXES, 0)
     shown = shown[:MOST_BOXES]
-    order: dict[str, int] = {row["id"]: i for i, row in enumerate(shown)}
+    order: dict[str, int] = {row.id: i for i, row in enumerate(shown)}
     args: dict[str, list[str]] = {}
     for row in shown:
-        taken = [stands_for.get(a, a) for a in row["args"]]
+        taken = [stands_for.get(a, a) for a in row.args]
         # An input from the previous copy would be further down in the drawn copy; the frame stands for that edge.
-        args[row["id"]] = list(dict.fromkeys(a for a in taken if a in order and order[a] < order[row["id"]]))
+        args[row.id] = list(dict.fromkeys(a for a in taken if a in order and order[a] < order[row.id]))
     return shown, args, [([n for n in block if n in order], count) for block, count in frames], left_out
 
 
-def _text(row: Row) -> list[str]:
-    title = {"input": f"{row['id']}", "result": "result"}.get(row["kind"], f"{row['id']} {row['op']}")
-    name = f"“{row['name']}”" if row["name"] and row["kind"] == "call" else ""
-    return [t for t in (title, name, *row["weights"], row["shape"]) if t]
+def _text(row: GraphRow) -> list[str]:
+    title = {"input": f"{row.id}", "result": "result"}.get(row.kind, f"{row.id} {row.op}")
+    name = f"“{row.name}”" if row.name and row.kind == "call" else ""
+    return [t for t in (title, name, *row.weights, row.shape) if t]
 
 
-def _family(row: Row) -> tuple[str, str]:
-    return next(((title, colour) for title, colour, ops in _FAMILIES if row["op"] in ops), _OTHER)
+def _family(row: GraphRow) -> tuple[str, str]:
+    return next(((title, colour) for title, colour, ops in _FAMILIES if row.op in ops), _OTHER)
 
 
-def _box(layout: GraphLayout, sizes: Mapping[str, tuple[float, float]], row: Row, lines: Sequence[str]) -> str:
-    (x, y), (w, h) = layout.boxes[row["id"]], sizes[row["id"]]
+def _box(layout: GraphLayout, sizes: Mapping[str, tuple[float, float]], row: GraphRow, lines: Sequence[str]) -> str:
+    (x, y), (w, h) = layout.boxes[row.id], sizes[row.id]
     _, colour = _family(row)
-    round_ = h / 2 if row["kind"] in {"input", "result"} else 3
-    dashed = ' stroke-dasharray="4 3"' if row["kind"] == "view" else ""
+    round_ = h / 2 if row.kind in {"input", "result"} else 3
+    dashed = ' stroke-dasharray="4 3"' if row.kind == "view" else ""
     text = "".join(
         f'<text x="{x:.1f}" y="{y + _PAD / 2 + _LINE * (k + 0.75):.1f}" text-anchor="middle"{_weight(k)}>{escape(line)}</text>'
         for k, line in enumerate(lines)
     )
-    title = escape(" ".join([*lines, f"in {row['block']}"]))
+    title = escape(" ".join([*lines, f"in {row.block}"]))
     return (
         f"<g><title>{title}</title>"
         f'<rect x="{x - w / 2:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" rx="{round_:.1f}" fill="{colour}" '

@@ -10,16 +10,16 @@ import datetime
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
+from fleet.core.codec import decode, encode_record
 from fleet.core.scratch import Scratch
 from fleet.errors import FleetError
 from fleet.verify.mutation.outside import FOUND
 
-__all__ = ["main"]
+__all__ = ["HostChecks", "main"]
 
 COST_GATE = (0.02, 0.05)
 """Limits for the cost model's relative error with ideal memory, (median, 95th percentile), as in the conformance suite."""
@@ -27,24 +27,37 @@ COST_GATE = (0.02, 0.05)
 _ON_HOST = ("vm", "iss")
 
 
+@dataclass(frozen=True)
+class HostChecks:
+    """What the process is asked. streams: file of recordings; draws: of `fleet isa check`; cases: their files."""
+
+    device: str
+    streams: str | None = None
+    draws: int = 0
+    cases: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> list[str]:
+        """The command that runs the checks."""
+        return [sys.executable, "-m", "fleet.verify.mutation.child", json.dumps(encode_record(self))]
+
+
 def main(arguments: Sequence[str]) -> int:
-    """Run the checks. arguments: one JSON text: {"device": name, "streams": file or null, "check": draws, "cases": [files]}."""
-    wanted: dict[str, Any] = json.loads(arguments[0])
-    for found in _all(wanted):
+    """Run the checks. arguments: one, the JSON text of `HostChecks`."""
+    for found in _all(decode(HostChecks, json.loads(arguments[0]), "the checks of a mutant")):
         print(f"{FOUND}{found}")
         return 1
     return 0
 
 
-def _all(wanted: Mapping[str, Any]) -> Iterator[str]:
+def _all(wanted: HostChecks) -> Iterator[str]:
     """Yield the first finding of each stage as "<test>\t<how>"."""
-    device = str(wanted["device"])
-    if wanted.get("streams"):
-        yield from _streams(device, Path(wanted["streams"]))
-    if wanted.get("check"):
-        yield from _check(device, int(wanted["check"]))
-    for case in wanted.get("cases", ()):
-        yield from _case(device, Path(case))
+    if wanted.streams is not None:
+        yield from _streams(wanted.device, Path(wanted.streams))
+    if wanted.draws:
+        yield from _check(wanted.device, wanted.draws)
+    for case in wanted.cases:
+        yield from _case(wanted.device, Path(case))
 
 
 def _streams(device: str, recorded: Path) -> Iterator[str]:

@@ -6,10 +6,8 @@ model, tests of the mirrored folder for passes.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from fleet.core.cache import cache_root
 from fleet.core.scratch import Scratch
 from fleet.isa.closure import semantics_files
 from fleet.sdk import InstructionSet
+from fleet.verify.mutation.child import HostChecks
 from fleet.verify.mutation.mutant import Mutant, MutantResult, Over, identified
 from fleet.verify.mutation.outside import Outside, pytest_command
 from fleet.verify.mutation.python_hook import environment
@@ -152,8 +151,8 @@ class PythonHunt:
 
     def _stages(self, mutant: Mutant) -> Iterator[tuple[str, list[str]]]:
         tests = list(self._tests(Path(mutant.file)))
-        model = self._child(streams=str(self._recorded), check=_CHECK_DRAWS)
-        cases = self._child(cases=[str(c) for c in self._cases])
+        model = HostChecks(self._device, str(self._recorded), _CHECK_DRAWS).command
+        cases = HostChecks(self._device, cases=tuple(str(c) for c in self._cases)).command
         known = self._root / self._before.get(mutant.id, "").partition("::")[0]
         if known.is_file():
             yield "what found it before", pytest_command([known])
@@ -169,10 +168,6 @@ class PythonHunt:
             yield "the folder's tests", pytest_command(files)
         if others := self._elsewhere(mutant, {p for files in tests for p in files}):
             yield "tests elsewhere", pytest_command(others)
-
-    def _child(self, **wanted: object) -> list[str]:
-        text = json.dumps({"device": self._device, **wanted})
-        return [sys.executable, "-m", "fleet.verify.mutation.child", text]
 
     def _elsewhere(self, mutant: Mutant, done: Set[Path]) -> list[Path]:
         """Return test files of other folders that import the module; if there are none, those that import it indirectly.

@@ -25,6 +25,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from fleet.core.codec import Json
 from fleet.errors import ExitCode, FleetError
 
 __all__ = ["ENGINES", "Duration", "equip"]
@@ -240,7 +241,7 @@ def _enveloped(callback: Callable[..., Any] | None, words: str) -> Callable[...,
         context = click.get_current_context()
         if not context.meta.get(_JSON):
             return callback(*arguments, **named)
-        told: dict[str, Any] = {"command": words, "exit_code": int(ExitCode.INTERNAL), "error": None}
+        told: dict[str, Json] = {"command": words, "exit_code": int(ExitCode.INTERNAL), "error": None}
         ours, text = sys.stdout, io.StringIO()
         try:
             with redirect_stdout(text):

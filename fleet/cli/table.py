@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
 
 import click
 import numpy as np
 
 from fleet.compare.measured import OperationRow
 from fleet.compare.verdict import Comparison, TaskMetric
+from fleet.core.codec import Json, encode
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import EngineRun
 
@@ -201,14 +200,14 @@ def divergence_lines(result: CosimResult) -> list[str]:
     return lines
 
 
-def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
+def as_json(result: CosimResult, files: Mapping[str, str]) -> dict[str, Json]:
     """Return JSON values of a result: verdict, figures by engine, comparisons, paths of the written files."""
     from fleet.report.run.gaps import gaps
 
     def number(value: float | None) -> float | None:
         return value if value is None or math.isfinite(value) else None
 
-    engines: dict[str, Any] = {}
+    engines: dict[str, Json] = {}
     for run in result.engines:
         task = result.task(run.name)
         engines[run.name] = {
@@ -220,7 +219,7 @@ def as_json(result: CosimResult, files: dict[str, str]) -> dict[str, Any]:
     comparisons = [
         {
             "name": c.name, "kind": c.kind, "verdict": c.verdict, "reasons": list(c.reasons), "elements": c.elements,
-            "bytes": c.bytes, "ways": asdict(c.ways) if c.kind == "bound" else None,
+            "bytes": c.bytes, "ways": encode(c.ways) if c.kind == "bound" else None,
             "worst_ratio": max((number(r.held.worst_ratio) or 0.0 for r in c.operations if r.held is not None), default=None),
         }
         for c in result.comparisons

@@ -352,8 +352,8 @@ def _tools(traces: Sequence[Trace]) -> dict[str, str]:
         if isinstance(stated, Mapping):
             tools |= {str(k): str(v) for k, v in stated.items()}
         for key in ("emulator", "compiler"):
-            if isinstance(trace.meta.get(key), str):
-                tools[f"{trace.engine} {key}"] = trace.meta[key]
+            if isinstance(version := trace.meta.get(key), str):
+                tools[f"{trace.engine} {key}"] = version
         if trace.engine == "rtl":
             from fleet.engines.rtl_sim.tools import find_toolchain
 

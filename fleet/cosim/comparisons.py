@@ -258,8 +258,10 @@ class ComparisonSession:
 
 def _stated(trace: Trace, key: str) -> dict[str, float]:
     """Return an engine's statement in `meta[key]`: "function_ulp" (if it differs from NumPy's) or "function_absolute"."""
-    stated: Any = trace.meta.get(key)
-    return {str(k): float(v) for k, v in cast("Mapping[Any, Any]", stated).items()} if isinstance(stated, Mapping) else {}
+    stated = trace.meta.get(key)
+    if not isinstance(stated, Mapping):
+        return {}
+    return {name: float(value) for name, value in stated.items() if isinstance(value, int | float)}
 
 
 def _with_outputs(trace: Trace, program: Program) -> Trace:

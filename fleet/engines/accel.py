@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import SSAValue
 
+from fleet.core.codec import Json
 from fleet.core.scratch import Scratch
 from fleet.engines.accel_counters import static_counters
 from fleet.engines.backend import Backend, Snapshot
@@ -287,7 +288,7 @@ class _Run:
                 self.tensors[key] = np.asarray(result)
         self.host_seconds += time.perf_counter() - start
 
-    def _meta(self) -> dict[str, Any]:
+    def _meta(self) -> dict[str, Json]:
         c = self.compiled
         return {
             "stream_hash": c.stream_hash,

@@ -11,12 +11,12 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from fleet.core.codec import encode_record
+from fleet.core.codec import Json, encode_record
 from fleet.core.room import check_room
 from fleet.engines.base import RunOptions
 from fleet.engines.riscv_emulators.base import EmulationError, Emulator, Execution
@@ -236,7 +236,7 @@ def _printed(machine: Emulator, program: Program, plan: MemoryPlan) -> str:
     return printed(program, value)
 
 
-def _meta(compiled: RiscvProgram, machine: Emulator, image: bytes) -> dict[str, Any]:
+def _meta(compiled: RiscvProgram, machine: Emulator, image: bytes) -> dict[str, Json]:
     from fleet.targets.riscv.compile import ABI, tools
 
     return {

@@ -14,7 +14,6 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -89,7 +88,7 @@ class Trace:
     commits: list[Commit] = field(default_factory=list)
     placement: dict[str, str] = field(default_factory=dict)
     counters: dict[str, float] = field(default_factory=dict)
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: dict[str, Json] = field(default_factory=dict[str, Json])
     elapsed_s: float = 0.0
     complete: bool = False
     stopped: int | None = None

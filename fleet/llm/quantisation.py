@@ -23,11 +23,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from fleet.core.codec import Json
 from fleet.errors import ModelError
 from fleet.llm import reference
 from fleet.llm.config import ModelConfig
@@ -127,7 +127,7 @@ class QuantisedWeights(Mapping[str, Quantised]):
         return self.weights.replaced(readers, f"quantised {self.key}")
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Json]:
         """Compiler options for `rounded`, with which the compiler finds the same codes and scales again."""
         return {"group": self.choice.group, "clip": "exact"}
 

@@ -46,7 +46,11 @@ def export(history: Path, folder: Path) -> tuple[Path, ...]:
             folder.mkdir(parents=True, exist_ok=True)
             writers = {name: pq.ParquetWriter(paths[name], pa.schema(list(schemas[name].items()))) for name in TABLES}
             for night in store.nights():
-                rows: dict[str, list[dict[str, Any]]] = {"nights": [{**vars(night), "night": night.id}], "runs": [], "figures": []}
+                rows: dict[str, list[dict[str, object]]] = {
+                    "nights": [{**vars(night), "night": night.id}],
+                    "runs": [],
+                    "figures": [],
+                }
                 for key, run in sorted(store.runs(night.number).items()):
                     rows["runs"].append({**vars(run), "night": night.id})
                     rows["figures"] += [

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+
+from fleet.core.codec import encode
 
 if TYPE_CHECKING:
     from fleet.llm.quantisation import Quantisation
@@ -48,6 +51,18 @@ def command() -> None:
     """Models of other people: list, fetch weights, measure quantisation."""
 
 
+@dataclass(frozen=True)
+class _ListedModel:
+    """A published model. bytes: of its weights. file: where they are, or would be. here: whether they are."""
+
+    name: str
+    title: str
+    licence: str
+    bytes: int
+    file: str
+    here: bool
+
+
 @command.command("list", epilog=_LIST)
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def list_models(as_json: bool) -> None:
@@ -56,25 +71,17 @@ def list_models(as_json: bool) -> None:
     from fleet.llm.files.cache import model_file
     from fleet.llm.files.fetch import PUBLISHED
 
-    rows: list[dict[str, Any]] = []
-    for name, p in PUBLISHED.items():
-        path = model_file(name, p.weights.suffix)
-        rows.append(
-            {
-                "name": name,
-                "title": p.title,
-                "licence": p.licence,
-                "bytes": p.weights.size,
-                "file": str(path),
-                "here": path.is_file(),
-            }
-        )
+    rows = [
+        _ListedModel(name, p.title, p.licence, p.weights.size, str(path), path.is_file())
+        for name, p in PUBLISHED.items()
+        for path in (model_file(name, p.weights.suffix),)
+    ]
     if as_json:
-        click.echo(json.dumps({"models": rows, "shapes": list(PRESETS)}, indent=1))
+        click.echo(json.dumps({"models": encode(rows), "shapes": list(PRESETS)}, indent=1))
         return
     for row in rows:
-        place = row["file"] if row["here"] else f"not here: fleet models fetch {row['name']}"
-        click.echo(f"{row['name']:12} {row['title']}, {row['licence']}, {row['bytes'] / 1e6:.0f} MB; {place}")
+        place = row.file if row.here else f"not here: fleet models fetch {row.name}"
+        click.echo(f"{row.name:12} {row.title}, {row.licence}, {row.bytes / 1e6:.0f} MB; {place}")
     click.echo("tiny         made by fleet, no weights to fetch; also tiny-qwen2, tiny-chatglm2, tiny-gpt2")
     click.echo(f"shapes without weights: {', '.join(PRESETS)}")
 

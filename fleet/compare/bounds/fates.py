@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, cast
 
 import numpy as np
 from xdsl.ir import BlockArgument, SSAValue
@@ -31,11 +30,11 @@ _SAME = "the same as "
 
 def fates_of(program: Program, trace: Trace) -> dict[str, str]:
     """Return operation id -> what became of it, for the operations that the trace rightly lacks."""
-    stated: Any = trace.meta.get("fates")
+    stated = trace.meta.get("fates")
     if not isinstance(stated, Mapping):
         return {}
     graph = _Graph(program)
-    words = {str(k): str(v) for k, v in cast("Mapping[Any, Any]", stated).items()}
+    words = {name: str(why) for name, why in stated.items()}
     return {name: why for name, why in words.items() if name not in trace.tensors and _holds(graph, trace, name, why, words)}
 
 

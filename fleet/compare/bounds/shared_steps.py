@@ -8,7 +8,6 @@ operators compute its steps again from the values that enter the composite, and 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, cast
 
 import numpy as np
 
@@ -27,11 +26,10 @@ __all__ = ["alone", "hidden_steps", "shared", "stated"]
 
 def stated(trace: Trace) -> dict[str, tuple[str, ...]]:
     """Return what an engine states of its own composites in `meta["composites"]`: id -> ids of the operations that enter it."""
-    found: Any = trace.meta.get("composites")
+    found = trace.meta.get("composites")
     if not isinstance(found, Mapping):
         return {}
-    named = cast("Mapping[Any, Any]", found)
-    return {str(root): tuple(str(name) for name in cast("Sequence[Any]", enters)) for root, enters in named.items()}
+    return {root: tuple(map(str, enters)) for root, enters in found.items() if isinstance(enters, Sequence)}
 
 
 def shared(program: Program, composites: Mapping[str, Sequence[str]], groups: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from fleet.core.codec import Json
 from fleet.errors import SetupError
 from fleet.llm.config import ModelConfig
 from fleet.llm.files.naming import gguf_parts, hugging_face_parts, stored_arrays
@@ -127,8 +128,8 @@ def write_hugging_face(folder: Path, weights: ModelWeights, *, files: int = 1) -
     (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": places}))
 
 
-def _hugging_face_config(c: ModelConfig) -> dict[str, Any]:
-    common = {"bos_token_id": c.bos, "eos_token_id": c.eos[0], "tie_word_embeddings": c.tied}
+def _hugging_face_config(c: ModelConfig) -> dict[str, Json]:
+    common: dict[str, Json] = {"bos_token_id": c.bos, "eos_token_id": c.eos[0], "tie_word_embeddings": c.tied}
     if c.architecture == "gpt2":
         return common | {
             "model_type": "gpt2", "n_layer": c.blocks, "n_embd": c.channels, "n_head": c.heads, "n_inner": c.ffn,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from fleet.compare.verdict import NotCompared
-from fleet.core.codec import Json, encode_record
+from fleet.core.codec import Json, encode_record, is_list, is_table
 from fleet.cosim.result import CosimResult
 from fleet.cosim.what_ran import EngineRun
 from fleet.report.frame.text import engine_title
@@ -109,11 +108,11 @@ def fused_into(engine: EngineRun | None) -> dict[str, str]:
     From the groups that an accelerator engine states in `meta["groups"]`; empty without them.
     """
     found: dict[str, str] = {}
-    groups: Any = engine.meta.get("groups") if engine else None
-    for group in groups if isinstance(groups, list | tuple) else ():
-        if not isinstance(group, dict):
+    groups = engine.meta.get("groups") if engine else None
+    for group in groups if is_list(groups) else ():
+        if not is_table(group):
             continue
-        ops, results = ([str(op) for op in group.get(key) or ()] for key in ("ops", "results"))
+        ops, results = (list(map(str, names)) if is_list(names := group.get(key)) else [] for key in ("ops", "results"))
         for i, op in enumerate(ops):
             later = next((name for name in ops[i + 1 :] if name in results), None)
             if op not in results and later is not None:

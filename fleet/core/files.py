@@ -16,7 +16,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import IO, TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 __all__ = [
-    "RecordFile", "RecordPair", "check_writable", "load_pair", "npz_bytes", "read_form", "read_npz", "read_table", "save_pair",
-    "write_atomically", "write_table", "write_together",
+    "RecordFile", "RecordPair", "check_writable", "load_pair", "npz_bytes", "read_form", "read_npz", "read_table", "replacing",
+    "save_pair", "write_atomically", "write_table", "write_together",
 ]  # fmt: skip
 
 T = TypeVar("T", bound="DataclassInstance")
@@ -38,25 +38,33 @@ T = TypeVar("T", bound="DataclassInstance")
 _NO_SPACE = "free space or choose another folder; what was there is untouched"
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Writes under a temporary name in the same folder, then renames; nothing is left behind when it fails.
+@contextmanager
+def replacing(path: Path, *, kind: type[FleetError] = FleetError, hint: str = _NO_SPACE) -> Generator[IO[bytes]]:
+    """Open a file under a temporary name in the folder of `path`, to write what shall stand there; its folders are made.
 
-    Raises FleetError when the disk is full or the folder cannot be written.
+    It is renamed when the block ends, and removed when the block fails. Raises `kind` if the disk is full or the folder cannot be
+    written.
     """
     temporary: str | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}", suffix=".tmp")
         with os.fdopen(fd, "wb") as f:
-            f.write(data)
+            yield f
         Path(temporary).chmod(0o644)
         os.replace(temporary, path)
         temporary = None
     except OSError as error:
-        raise FleetError(f"cannot be written ({error.strerror or error})", where=str(path), hint=_NO_SPACE) from error
+        raise kind(f"cannot be written ({error.strerror or error})", where=str(path), hint=hint) from error
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a whole file or nothing (`replacing`). Raises FleetError if the disk is full or the folder cannot be written."""
+    with replacing(path) as f:
+        f.write(data)
 
 
 def npz_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:

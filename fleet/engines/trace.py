@@ -8,8 +8,6 @@ A trace has two alignments (docs/architecture.md):
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,8 +17,9 @@ import numpy as np
 
 from fleet.core.archives import check_archive
 from fleet.core.codec import NOT_STORED, Json, decode, encode_record, is_list, is_table
+from fleet.core.files import replacing
 from fleet.engines.evidence import Evidence
-from fleet.errors import FleetError, ModelError
+from fleet.errors import ModelError
 
 CYCLE_CLASSES: tuple[str, ...] = ("compute", "weight_wait", "activation_wait", "write_back", "issue", "dependency")
 """Every cycle of an instruction belongs to exactly one of these; an assertion in the RTL holds the sum."""
@@ -103,19 +102,8 @@ class Trace:
         arrays = {f"o{i}": a for i, a in enumerate(self.outputs.values())}
         arrays |= {f"t{i}": a for i, a in enumerate(self.tensors.values())}
         arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-        temporary: str | None = None
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-            with os.fdopen(fd, "wb") as f:
-                np.savez(f, **arrays)  # pyright: ignore[reportArgumentType]
-            os.replace(temporary, path)
-            temporary = None
-        except OSError as error:
-            raise FleetError(f"cannot be written ({error.strerror or error})", where=str(path), hint="free space") from error
-        finally:
-            if temporary is not None:
-                Path(temporary).unlink(missing_ok=True)
+        with replacing(path) as f:
+            np.savez(f, **arrays)  # pyright: ignore[reportArgumentType]
 
     @classmethod
     def load(cls, path: Path) -> Trace:

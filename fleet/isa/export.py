@@ -15,12 +15,11 @@ Order for a compiler: S.vlt, S_regs_pkg.sv, S_regs.sv, S_pkg.sv, S_csr.sv (`gene
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from fleet.core.files import write_atomically
 from fleet.core.scratch import Scratch
 from fleet.errors import ComparisonFailure, FleetError
 from fleet.isa.description import Description
@@ -71,17 +70,8 @@ def check(path: Path | str, folder: Path) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    if path.exists() and path.read_text(encoding="utf-8") == text:
-        return
-    fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-    try:
-        with os.fdopen(fd, "w", encoding="utf-8") as f:
-            f.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        write_atomically(path, text.encode())
 
 
 def _register_block(description: Description) -> Mapping[str, str]:

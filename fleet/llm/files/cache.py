@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
 from fleet.core.cache import cache_root
+from fleet.core.files import replacing
 from fleet.errors import SetupError
 
 __all__ = ["model_file", "models_folder", "store"]
@@ -26,17 +25,5 @@ def model_file(name: str, suffix: str = ".gguf") -> Path:
 
 def store(path: Path, write: Callable[[IO[bytes]], None]) -> None:
     """Write a file atomically; creates its folders. Raises SetupError if the folder cannot be written."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                write(file)
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise SetupError(
-            f"cannot be written ({error.strerror or error})", where=str(path), hint="free room or set FLEET_CACHE to another folder"
-        ) from error
+    with replacing(path, kind=SetupError, hint="free room or set FLEET_CACHE to another folder") as file:
+        write(file)

@@ -17,9 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import struct
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +25,7 @@ from typing import Any, NoReturn, cast
 
 import numpy as np
 
+from fleet.core.files import replacing
 from fleet.errors import DeviceError, ModelError
 from fleet.isa.codec import register_writes
 from fleet.isa.codec_binary import encode_binary
@@ -126,19 +125,9 @@ def save(stream: StreamFile, path: Path) -> None:
     payload = (
         struct.pack("<Q", len(text)) + text + b"".join(p.data for p in parts) + b"".join(i.data.tobytes() for i in stream.images)
     )
-    temporary: str | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-        with os.fdopen(fd, "wb") as file:
-            file.write(_PREFIX.pack(MAGIC, VERSION, 0, len(payload), hashlib.sha256(payload).digest()))
-            file.write(payload)
-        os.replace(temporary, path)
-    except OSError as error:
-        raise ModelError(f"cannot be written ({error.strerror or error})", where=str(path)) from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+    with replacing(path, kind=ModelError) as file:
+        file.write(_PREFIX.pack(MAGIC, VERSION, 0, len(payload), hashlib.sha256(payload).digest()))
+        file.write(payload)
 
 
 def load(path: Path, description_hash: str | None = None) -> StreamFile:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fleet.errors import DeviceError, FleetError, SetupError
+from fleet.core.files import replacing
+from fleet.errors import DeviceError, SetupError
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -134,18 +134,5 @@ def _padded(export: OnnxExport, names: Iterable[str]) -> Iterator[bytes]:
 
 
 def _write(path: Path, parts: Iterable[bytes]) -> None:
-    temporary: str | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fd, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}", suffix=".tmp")
-        with os.fdopen(fd, "wb") as f:
-            for part in parts:
-                f.write(part)
-        Path(temporary).chmod(0o644)
-        os.replace(temporary, path)
-        temporary = None
-    except OSError as error:
-        raise FleetError(f"cannot be written ({error.strerror or error})", where=str(path), hint="free space") from error
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+    with replacing(path) as f:
+        f.writelines(parts)

@@ -18,7 +18,7 @@ from fleet.ir.lowering_options import LoweringOptions
 from fleet.ir.operations.composite import covered_ids
 from fleet.ir.program import Program
 from fleet.isa.description import parameter_values
-from fleet.isa.memory import MappedMemory
+from fleet.isa.memory import MappedMemory, as_bytes
 from fleet.isa.reading.cache import load
 from fleet.sdk import Call, Device, InstructionSet
 
@@ -96,7 +96,7 @@ class CompiledStream:
         """Yield a line for each constant of the plan that `memory` does not hold, with its first wrong byte."""
         for name, constant in self.compiled.plan.constants.items():
             for bank, data in enumerate(constant.data):
-                packed = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+                packed = as_bytes(data)
                 found = memory.view(constant.space, constant.offset, packed.size, bank)
                 wrong = np.flatnonzero(packed != found)
                 if wrong.size:

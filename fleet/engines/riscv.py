@@ -27,6 +27,7 @@ from fleet.engines.trace import Trace
 from fleet.errors import ModelError
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
+from fleet.isa.memory import as_bytes
 from fleet.targets.printed import printed
 from fleet.targets.riscv.arithmetic import MAX_ULP
 from fleet.targets.riscv.elf import read_image
@@ -173,7 +174,7 @@ def _place(machine: Emulator, buffer: Buffer, arrays: Mapping[str, np.ndarray], 
     if array.shape != buffer.shape or array.dtype != buffer.dtype:
         have, want = f"{array.dtype}{list(array.shape)}", f"{buffer.dtype}{list(buffer.shape)}"
         raise ModelError(f"{kind} {buffer.name!r} is {have}; expected {want}", where="engine riscv")
-    machine.write(buffer.address, np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    machine.write(buffer.address, as_bytes(array).data)
 
 
 def _fetch(machine: Emulator, buffer: Buffer) -> np.ndarray:

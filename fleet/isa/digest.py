@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import DeviceError
+from fleet.isa.memory import as_bytes
 from fleet.sdk import Device, Write
 from fleet.sdk.hardware.state import ARRAY_0, REGISTERS
 from fleet.sdk.native import Target, compile_library, target
@@ -91,7 +92,7 @@ def digest(space: int, offset: int, data: np.ndarray) -> int:
 
 def digest_blocks(space: int, blocks: Sequence[tuple[int, np.ndarray]]) -> int:
     """Digest of several blocks of one space: (offset, contiguous bytes) each."""
-    flat = [(offset, np.ascontiguousarray(data).reshape(-1).view(np.uint8)) for offset, data in blocks]
+    flat = [(offset, as_bytes(data)) for offset, data in blocks]
     for_target = target()
     if for_target is not None:
         table = np.array([(offset, data.__array_interface__["data"][0], data.size) for offset, data in flat], np.int64)

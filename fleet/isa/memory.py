@@ -14,10 +14,15 @@ from fleet.errors import DeviceError, FleetError
 from fleet.sdk import Device, Memory
 from fleet.sdk.hardware.state import REGISTERS
 
-__all__ = ["REGISTER_BYTES", "MappedMemory", "MemoryImage"]
+__all__ = ["REGISTER_BYTES", "MappedMemory", "MemoryImage", "as_bytes"]
 
 REGISTER_BYTES = 1 << 16
 """Registers lie below 64 KiB."""
+
+
+def as_bytes(array: np.ndarray) -> np.ndarray:
+    """The bytes of an array in C order, as flat uint8; shares memory with an array that is contiguous."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 @lru_cache(maxsize=64)

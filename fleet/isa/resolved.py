@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from fleet.errors import DeviceError
+from fleet.isa.memory import as_bytes
 from fleet.sdk import Call, Device, Draw, Instruction, InstructionSet, Memory, Range, Write
 from fleet.sdk.hardware.state import REGISTERS
 
@@ -48,7 +49,7 @@ def begun_state(device: Device, blocks: Iterable[Write]) -> dict[str, int]:
                     f"a block sets bytes [{b.offset:#x}, {b.offset + b.data.nbytes:#x}) of the state registers", where=device.name,
                     hint=f"expected whole registers of 4 bytes, {len(names)} are there",
                 )  # fmt: skip
-            words = np.ascontiguousarray(b.data).reshape(-1).view(np.uint8).view("<u4").tolist()
+            words = as_bytes(b.data).view("<u4").tolist()
             state |= zip(names[b.offset // 4 :], words, strict=False)
     return state
 

@@ -21,6 +21,7 @@ from fleet.compare.signature import FailureSignature
 from fleet.core.codec import is_table
 from fleet.core.files import RecordPair
 from fleet.errors import DeviceError, ModelError
+from fleet.isa.memory import as_bytes
 from fleet.isa.registry import description_hash, find_device, interface_hash
 from fleet.isa.resolved import begun_state, resolved
 from fleet.sdk import Call, Device, InstructionSet, Write
@@ -161,7 +162,7 @@ def save_bundle(
     case = outcome.case
     instruction_set, device = find_device(case.device)
     folder = folder / (folder_name or _folder_name(f"{case.name}-{outcome.setting.name}"))
-    data = [np.ascontiguousarray(b.data).reshape(-1).view(np.uint8) for b in case.blocks]
+    data = [as_bytes(b.data) for b in case.blocks]
     constants = [int(d[0]) if d.size and (d == d[0]).all() else None for d in data]
     bundle = Bundle(
         name=case.name, device=case.device, instruction_set=instruction_set.name,

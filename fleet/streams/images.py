@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from fleet.errors import FleetError
-from fleet.isa.memory import MappedMemory
+from fleet.isa.memory import MappedMemory, as_bytes
 from fleet.sdk import Device, Write
 
 __all__ = ["MOST", "ByteDifference", "ImageHolder", "Images", "differences", "images_home", "touched"]
@@ -77,7 +77,7 @@ class Images:
         for address, value in (parameters or {}).items():
             self.memory.view("reg", address, 4).view("<u4")[0] = value
         for b in blocks:
-            self.memory.view(b.space, b.offset, b.data.size, b.bank)[:] = b.data.reshape(-1).view(np.uint8)
+            self.memory.view(b.space, b.offset, b.data.size, b.bank)[:] = as_bytes(b.data)
 
     def clear(self, seed: int | None = 0) -> None:
         """Set all bytes to 0 without taking room; on-chip memory and state registers are as after reset."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from fleet.errors import DeviceError
-from fleet.isa.memory import REGISTER_BYTES
+from fleet.isa.memory import REGISTER_BYTES, as_bytes
 from fleet.sdk import Device, Memory, Range, Write
 from fleet.sdk.hardware.state import REGISTERS
 
@@ -34,7 +34,7 @@ class ScratchMemory(Memory):
 
     def put(self, block: Write) -> None:
         """Lays a block over what is there."""
-        data = np.ascontiguousarray(block.data).reshape(-1).view(np.uint8)
+        data = as_bytes(block.data)
         self._blocks.setdefault((block.space, block.bank), []).append((block.offset, data))
 
     def set_registers(self, values: Mapping[int, int]) -> None:

@@ -22,7 +22,7 @@ from fleet.engines.rtl_sim.hardware import Hardware, Played, Waves
 from fleet.engines.trace import Commit
 from fleet.errors import FleetError
 from fleet.isa.issue import Binary
-from fleet.isa.memory import MappedMemory
+from fleet.isa.memory import MappedMemory, as_bytes
 from fleet.sdk import Call, Write
 from fleet.streams.images import touched
 from fleet.streams.model_side import refusal
@@ -198,7 +198,7 @@ def _try(
         begun = hardware.begin(history.memory, history.undefined, first=start) if start or hardware.whole else None
         blocks, binaries = fetch(calls) if fetch is not None else ((), ())
         for b in blocks:
-            hardware.memory.view(b.space, b.offset, b.data.size, b.bank)[:] = b.data.reshape(-1).view(np.uint8)
+            hardware.memory.view(b.space, b.offset, b.data.size, b.bank)[:] = as_bytes(b.data)
         played = hardware.play(calls, first, expected[first : seq + 1], binaries=binaries, beats=True, waves=waves, begun=begun)
     except FleetError:  # a hang, a broken rule, an assertion; or on-chip memory that no known instruction fills
         return None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fleet.isa.memory import as_bytes
 from fleet.sdk import Write
 
 __all__ = ["RESULTS", "SPECIAL", "result_classes", "results_of"]
@@ -74,7 +75,7 @@ def results_of(writes: Sequence[Write], default: str) -> frozenset[str]:
     for w in writes:
         dtype = w.dtype or default
         if dtype and w.data.size and w.space != "reg":
-            found |= _of(w.data.reshape(-1).view(np.uint8), dtype)
+            found |= _of(as_bytes(w.data), dtype)
     if len(found) > 1:
         found.discard("ordinary")
     return frozenset(found)

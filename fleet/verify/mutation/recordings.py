@@ -14,6 +14,7 @@ import numpy as np
 from fleet.core.files import RecordPair
 from fleet.core.scratch import Scratch
 from fleet.errors import ModelError
+from fleet.isa.memory import as_bytes
 from fleet.isa.registry import description_hash, find_device
 from fleet.sdk import Call, Write
 from fleet.streams.case import Setting, StreamCase
@@ -113,7 +114,7 @@ def save_recordings(path: Path, device: str, made: Sequence[Recording]) -> Path:
     cases: list[_Case] = []
     data: list[np.ndarray] = [np.zeros(0, np.uint8)]
     for r in made:
-        blocks = [np.ascontiguousarray(b.data).reshape(-1).view(np.uint8) for b in r.case.blocks]
+        blocks = [as_bytes(b.data) for b in r.case.blocks]
         data += blocks
         places = (_Block(b.space, b.bank, b.offset, d.size) for b, d in zip(r.case.blocks, blocks, strict=True))
         calls = r.case.calls

@@ -18,6 +18,7 @@ from fleet.cosim.result_signature import of_result
 from fleet.engines.base import RunOptions
 from fleet.errors import FleetError, ModelError
 from fleet.isa.description import parameter_values
+from fleet.isa.memory import as_bytes
 from fleet.isa.reading.cache import load
 from fleet.isa.resolved import resolved
 from fleet.sdk import Write
@@ -223,15 +224,13 @@ def stream_of(model: CutModel, options: CosimOptions) -> StreamCase | None:
     if not calls:
         return None
     blocks = [
-        Write(c.space, c.offset, np.ascontiguousarray(data).reshape(-1).view(np.uint8), bank)
-        for c in compiled.plan.constants.values()
-        for bank, data in enumerate(c.data)
+        Write(c.space, c.offset, as_bytes(data), bank) for c in compiled.plan.constants.values() for bank, data in enumerate(c.data)
     ]
     for argument, value in zip(compiled.program.arguments, compiled.program.function.body.block.args, strict=True):
         buffer = compiled.plan.buffers.get(value_key(compiled.program, value))
         if buffer is not None and argument.name in model.inputs:
             array = compiled.instruction_set.layout.pack(model.inputs[argument.name])
-            packed = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            packed = as_bytes(array)
             blocks.append(Write("ddr", buffer.offset, packed))
     parameters = parameter_values(load(compiled.instruction_set.description), compiled.parameters)
     return StreamCase(f"{options.device}/model", options.device, calls, tuple(blocks), None, parameters, options.seed)

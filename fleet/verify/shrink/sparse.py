@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from fleet.isa.memory import as_bytes
 from fleet.sdk import Write
 
 __all__ = ["Sparse"]
@@ -27,7 +28,7 @@ class Sparse:
 
     def put(self, space: str, bank: int, offset: int, data: np.ndarray) -> None:
         """Set bytes. data: any dtype; its bytes in order."""
-        flat = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+        flat = as_bytes(data)
         for page, at, start, n in _pieces(offset, flat.size):
             bytes_, known = self._page(space, bank, page)
             bytes_[at : at + n] = flat[start : start + n]

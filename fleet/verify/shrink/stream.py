@@ -11,6 +11,7 @@ import numpy as np
 
 from fleet.compare.signature import FailureSignature
 from fleet.errors import DeviceError
+from fleet.isa.memory import as_bytes
 from fleet.streams.case import Issue, Setting, StreamCase, StreamOutcome
 from fleet.streams.run import StreamRunner
 from fleet.verify.shrink.fields import simpler_fields
@@ -60,7 +61,7 @@ class Shrunk:
 
 def size_of(case: StreamCase) -> StreamSize:
     """Count instructions, and nonzero bytes of memory."""
-    return StreamSize(len(case.calls), sum(int(np.count_nonzero(b.data.reshape(-1).view(np.uint8))) for b in case.blocks))
+    return StreamSize(len(case.calls), sum(int(np.count_nonzero(as_bytes(b.data))) for b in case.blocks))
 
 
 def shrink_stream(

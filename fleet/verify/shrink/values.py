@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fleet.isa.memory import as_bytes
 from fleet.sdk import Write
 from fleet.verify.shrink.oracle import ShrinkOracle
 from fleet.verify.shrink.sparse import Sparse
@@ -60,8 +61,8 @@ def _zeros(oracle: ShrinkOracle, limit: int) -> None:
         blocks, changed = list(oracle.best.case.blocks), False
         for i, (start, size) in enumerate(zip(starts, sizes, strict=True)):
             a, b = max(low - start, 0), min(high - start, size)
-            if a < b and blocks[i].data.reshape(-1).view(np.uint8)[a:b].any():
-                data = blocks[i].data.reshape(-1).view(np.uint8).copy()
+            if a < b and as_bytes(blocks[i].data)[a:b].any():
+                data = as_bytes(blocks[i].data).copy()
                 data[a:b] = 0
                 blocks[i], changed = replace(blocks[i], data=data), True
         if not changed or _blocks(oracle, blocks) or high - low <= _SMALLEST:
@@ -84,7 +85,7 @@ def _middle(starts: Sequence[int], low: int, high: int) -> int:
 def _constant(oracle: ShrinkOracle, index: int) -> None:
     """Set the rest of a block to one constant, only nonzero data or everywhere."""
     block = oracle.best.case.blocks[index]
-    data = block.data.reshape(-1).view(np.uint8)
+    data = as_bytes(block.data)
     if not data.any():
         return
     for pattern in _CONSTANTS:
@@ -103,12 +104,12 @@ def _single(oracle: ShrinkOracle) -> None:
         (i, int(at))
         for i, b in enumerate(oracle.best.case.blocks)
         if b.data.size % 2 == 0
-        for at in np.flatnonzero(b.data.reshape(-1).view(np.uint8).reshape(-1, 2).any(axis=1))
+        for at in np.flatnonzero(as_bytes(b.data).reshape(-1, 2).any(axis=1))
     ]
     if len(places) > _SINGLE:
         return
     for i, at in places:
-        words = oracle.best.case.blocks[i].data.reshape(-1).view(np.uint8).view("<u2")
+        words = as_bytes(oracle.best.case.blocks[i].data).view("<u2")
         now = int(words[at])
         for value in (0x3C00, 1, 1 << (now.bit_length() - 1), now & 0xFF00, now & 0x00FF):
             if value in (now, 0):

@@ -9,7 +9,7 @@ from fleet.compare.diverged import CommitRow, Divergence
 from fleet.compare.measured import OperationRow
 from fleet.compare.ways import Ways
 
-__all__ = ["Comparison", "Flip", "Kind", "NotCompared", "TaskMetric", "Verdict"]
+__all__ = ["Comparison", "EnginesCompared", "Flip", "Kind", "NotCompared", "TaskMetric", "Verdict"]
 
 Verdict = Literal["pass", "fail", "not proved", "nothing compared"]
 """fail: something differs. not proved: no difference was found, but some results could not be decided."""
@@ -28,12 +28,11 @@ class NotCompared:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """The comparison of two engines.
+class EnginesCompared:
+    """What every comparison of two engines says.
 
     kind: "bits" (must be identical), "bound" (must be within the derived bound), "info" (measured, nothing required).
-    elements: number of tensor elements compared. bytes: number of bytes covered by digests ("bits").
-    question: what it answers, in words.
+    question: what it answers, in words. elements: number of tensor elements compared.
     """
 
     name: str
@@ -44,6 +43,12 @@ class Comparison:
     verdict: Verdict
     reasons: tuple[str, ...]
     elements: int
+
+
+@dataclass(frozen=True)
+class Comparison(EnginesCompared):
+    """Two engines compared over one run. bytes: number of bytes covered by digests ("bits")."""
+
     bytes: int
     operations: tuple[OperationRow, ...] = ()
     commits: tuple[CommitRow, ...] = ()

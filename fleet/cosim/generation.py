@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from fleet.compare.diverged import Divergence
-from fleet.compare.verdict import Kind, Verdict
+from fleet.compare.verdict import EnginesCompared, Verdict
 from fleet.core.codec import MAY_BE_MISSING, NOT_STORED, Json
 from fleet.core.files import RecordPair
 from fleet.cosim.run_request import RunRequest
@@ -175,17 +175,9 @@ class LogitsError:
 
 
 @dataclass(frozen=True)
-class GenerationComparison:
+class GenerationComparison(EnginesCompared):
     """Two engines compared over all steps. Kind "bits" counts commits and bytes, the other kinds count elements of logits."""
 
-    name: str
-    kind: Kind
-    reference: str
-    other: str
-    question: str
-    verdict: Verdict
-    reasons: tuple[str, ...]
-    elements: int
     commits: int
     bytes: int
     steps: tuple[LogitsError, ...] = ()

@@ -68,11 +68,12 @@ def is_constant(e: Any) -> bool:
         return e.isSystemCall and all(is_constant(a) for a in e.arguments)
     if isinstance(e, ast.StructuredAssignmentPatternExpression):
         return False
-    parts = list(_operands(e))
+    parts = [*operands(e), *_selected(e)]
     return bool(parts) and all(is_constant(p) for p in parts)
 
 
-def _operands(e: Any) -> Iterator[Any]:
+def operands(e: Any) -> Iterator[Any]:
+    """Yield what an operator works on; nothing for other expressions."""
     if isinstance(e, ast.UnaryExpression | ast.ConversionExpression):
         yield e.operand
     elif isinstance(e, ast.BinaryExpression):
@@ -83,7 +84,11 @@ def _operands(e: Any) -> Iterator[Any]:
         yield from e.operands
     elif isinstance(e, ast.ReplicationExpression):
         yield e.concat
-    elif isinstance(e, ast.ElementSelectExpression):
+
+
+def _selected(e: Any) -> Iterator[Any]:
+    """Yield the object and the indices of a selection."""
+    if isinstance(e, ast.ElementSelectExpression):
         yield from (e.value, e.selector)
     elif isinstance(e, ast.RangeSelectExpression):
         yield from (e.value, e.left, e.right)

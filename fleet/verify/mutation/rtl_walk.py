@@ -192,17 +192,8 @@ class _Walker:
 
     def _parts(self, e: Any) -> Iterator[Any]:
         """Yield the operands that are read at run time, without those that must be constant."""
-        if isinstance(e, ast.UnaryExpression | ast.ConversionExpression):
-            yield e.operand
-        elif isinstance(e, ast.BinaryExpression):
-            yield from (e.left, e.right)
-        elif isinstance(e, ast.ConditionalExpression):
-            yield from (e.conditions[0].expr, e.left, e.right)
-        elif isinstance(e, ast.ConcatenationExpression):
-            yield from e.operands
-        elif isinstance(e, ast.ReplicationExpression):
-            yield e.concat
-        elif isinstance(e, ast.ElementSelectExpression | ast.RangeSelectExpression | ast.MemberAccessExpression):
+        yield from operators.operands(e)
+        if isinstance(e, ast.ElementSelectExpression | ast.RangeSelectExpression | ast.MemberAccessExpression):
             yield from self._indices(e)
         elif isinstance(e, ast.StructuredAssignmentPatternExpression):
             yield from (s.expr for s in e.memberSetters)

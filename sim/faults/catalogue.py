@@ -10,6 +10,7 @@ import evidence_faults
 import hardware_faults
 import harness_faults
 import language_faults
+import lowering_faults
 import memory_faults
 import model_faults
 import pass_faults
@@ -33,6 +34,7 @@ FAULTS: tuple[Fault, ...] = (
     *model_faults.FAULTS,
     *memory_faults.FAULTS,
     *compiler_faults.FAULTS,
+    *lowering_faults.FAULTS,
     *pass_faults.FAULTS,
     *harness_faults.FAULTS,
     *verdict_faults.FAULTS,

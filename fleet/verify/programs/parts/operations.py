@@ -12,7 +12,9 @@ import numpy as np
 
 from fleet.verify.programs.parts.calls import respelled
 from fleet.verify.programs.parts.hand import Hand, KnownExpression, Redraw
+from fleet.verify.programs.parts.indices import fancy, index, take
 from fleet.verify.programs.parts.values import DTYPES
+from fleet.verify.programs.parts.written import CALLED, SHORT, SIZES, WITH_ARGUMENTS
 
 __all__ = ["EXPRESSIONS", "Draw", "stable"]
 
@@ -54,159 +56,15 @@ _PLAIN = (
 )
 
 
-_SHORT = (
-    "flatten()",
-    "ravel()",
-    "round()",
-    "argmax()",
-    "argmin()",
-    "squeeze()",
-    "transpose()",
-    "transpose(None)",
-    "sum(None)",
-    "copy()",
-    "swapaxes(0, -1)",
-    "trace()",
-)
-_WITH_ARGUMENTS = (
-    "np.nan_to_num({x}, nan=1.0, posinf=7.0, neginf=-7.0)",
-    "np.isclose({x}, {y}, rtol=0.1, atol=0.5, equal_nan=True)",
-    "np.flip({x}, axis={a})",
-    "np.squeeze({x}, axis={a})",
-    "np.moveaxis({x}, 0, {a})",
-    "np.roll({x}, (1, -2), axis=(0, {a}))",
-    "{x}.take([0, -1], axis={a})",
-    "{x}.repeat(2, axis={a})",
-    "np.argsort({x}, axis={a}, kind='stable')[..., ::-1]",
-    "{x}.argsort(axis={a}, kind='stable')",
-    "np.concatenate([{x}, {x}, {y}], axis={a})",
-    "np.take({x}, [[0, 1], [-1, 0]], axis={a})",
-    "np.stack([{x}, {y}], axis={a})[0]",
-    "np.average({x}, axis={a})",
-    "np.size({x}) * {x}",
-    "np.cumsum({x}, axis={a})[..., -1]",
-    "np.take({x}, -1, axis={a})",
-    "np.take({x}, [0, -1])",
-    "np.take({x}, 0)",
-    "{x}.take(0, {a})",
-    "np.sort({x}, axis=None, kind='stable')",
-    "np.argsort({x}, axis=None, kind='stable')",
-    "np.take_along_axis({x}, np.argsort({x}, axis=None, kind='stable'), axis=None)",
-    "np.concatenate([{x}, {y}], axis=None)",
-    "np.median({x}, axis={a}, keepdims=True)",
-    "np.var({x}, axis={a}, ddof=1, keepdims=True)",
-    "np.moveaxis({x}, [0, {a}], [{a}, 0])",
-    "np.expand_dims({x}, (0, {a}))",
-    "np.full({x}.shape, {y})",
-    "np.full(3, {x}.sum())",
-    "np.array({x}, copy=True)",
-    "np.ones_like({x}, shape=(2, 2))",
-    "{x}.reshape(-1, order='C')",
-    "np.sum({x}, axis={a}, dtype=np.float64)",
-    "{x}.astype({y}.dtype)",
-    "np.arange(3, dtype={x}.dtype)",
-    "np.round({x}, -1)",
-    "np.argmax({x}, axis={a}, keepdims=True)",
-    "np.argmax({x}, keepdims=True)",
-    "np.cumsum({x}, dtype=np.float32)",
-    "np.clip({x}, {y}, None)",
-    "np.linalg.norm({x}, axis={a}, keepdims=True)",
-    "np.linalg.norm({x}, keepdims=True)",
-    "np.squeeze({x}[None, ..., None])",
-    "np.broadcast_to({x}, {x}.shape)",
-    "np.diff({x}, n=0, axis={a})",
-    "np.diff({x}, n=3)",
-    "np.flip({x}, axis=(0, {a}))",
-    "np.ptp({x}, axis={a})",
-    "np.where({x}, {x}, {y})",
-    "np.around({x}, 1)",
-    "np.diag({x}, {a})",
-    "np.kron({x}, {y})",
-    "np.tensordot({x}, {x}, ({a}, {a}))",
-    "{x} << {y}",
-    "{x} >> {x}",
-    "np.right_shift({x}, np.uint8(1))",
-    "1 << {x}",
-)
-
-
-_TAME = "np.clip(np.nan_to_num({x}), -100, 100)"
-"""Operand for LAPACK's decompositions, which may not terminate on infinite values."""
-_CALLED = (
-    *(f"np.{n}({{x}})" for n in ("arctan", "arcsinh", "cbrt", "sinc", "signbit", "spacing", "isposinf", "unwrap", "conj", "i0")),
-    *(f"np.{n}({{x}}, {{y}})" for n in ("arctan2", "copysign", "fmod", "logaddexp2", "nextafter", "float_power", "gcd", "vdot")),
-    *(f"np.{n}({{x}}, axis={{a}})" for n in ("cumprod", "nancumsum", "nanstd", "nanmedian", "nanprod", "trapezoid")),
-    *(f"np.{n}({{x}}, axis={{a}}, dtype=np.float32)" for n in ("sum", "mean", "prod", "std", "cumsum")),
-    *(f"np.{n}({{x}}, axis={{a}}, where={{x}} > 0)" for n in ("sum", "prod", "mean", "any", "all")),
-    *(f"np.{n}({{x}}, axis={{a}}, initial=2)" for n in ("max", "min", "sum", "prod")),
-    *(f"np.pad({{x}}, 2, mode={m!r})" for m in ("edge", "reflect", "symmetric", "wrap", "mean", "maximum")),
-    *(f"np.linalg.{n}" for n in ("norm({x}, 1, axis={a})", "norm({x}, np.inf)")),
-    *(f"np.linalg.{n}" for n in (f"svd({_TAME})[1]", f"pinv({_TAME})", f"qr({_TAME})[1]")),
-    *(f"np.{u}.{m}({{x}}, axis={{a}})" for u in ("maximum", "multiply", "bitwise_xor") for m in ("reduce", "accumulate")),
-    "np.percentile({x}, [25, 50], axis={a})",
-    "np.quantile({x}, 0.3, axis={a}, keepdims=True)",
-    "np.nanpercentile({x}, 40)",
-    "np.average({x}, axis={a}, weights=np.abs({x}) + 1)",
-    "np.add({x}, {y}, out=np.zeros({x}.shape))",
-    "np.divide({x}, {y}, out=np.ones({x}.shape), where={x} > 0)",
-    "np.sum({x}, axis={a}, out=np.zeros({x}.sum(axis={a}).shape))",
-    "np.gradient({x}, axis={a})",
-    "np.diff({x}, prepend=0, axis={a})",
-    "np.ediff1d({x})",
-    "np.interp({x}, np.arange(4.0), np.arange(4.0) ** 2)",
-    "np.searchsorted(np.arange(-3, 4), {x})",
-    "np.digitize({x}, [-1, 0, 2])",
-    "np.histogram({x}.astype(np.int8), bins=4)[0]",
-    "np.histogram({x}.astype(np.int8), bins=3, range=(-4, 4))[1]",
-    "np.convolve({x}.reshape(-1), [1, 2, 1], 'same')",
-    "np.correlate({x}.reshape(-1), {x}.reshape(-1), 'full')",
-    "np.isin({x}, [0, 1, 2])",
-    "np.unique({x}.astype(np.int8))",
-    "np.unique({x}.astype(np.int8), return_counts=True)[1]",
-    "np.nonzero({x})[0]",
-    "np.argwhere({x} > 0)",
-    "np.extract({x} > 0, {x})",
-    "np.bincount(np.abs({x}).astype(np.int8).reshape(-1) % 5)",
-    "np.partition({x}, 0, axis={a})",
-    "np.insert({x}, 1, 3, axis={a})",
-    "np.delete({x}, 0, axis={a})",
-    "np.rot90({x}, 1, (0, {a}))",
-    "np.block([[{x}, {x}]])",
-    "np.resize({x}, (3, 5))",
-    "np.cov({x})",
-    "np.cross({x}, {x})",
-    "np.vander({x}.reshape(-1), 3)",
-    "np.polyval([1, -2, 3], {x})",
-    "np.divmod({x}, {y})[1]",
-    "np.modf({x})[0]",
-    "np.frexp({x})[1]",
-    "np.packbits({x} > 0)",
-    "np.einsum('i...,i...->...', {x}, {x}, optimize=True)",
-    "{x}.copy(order='F').sum()",
-    "{x}.T.copy().sum()",
-    "np.ascontiguousarray({x}.T).sum()",
-    "{x}.reshape(-1, order='F')",
-    "{x}.ravel('F')",
-    "{x}.astype(np.float64, order='F').sum()",
-    "np.sort({x}.T, axis=0, kind='stable').sum()",
-    "np.r_[{x}.reshape(-1), 1, 2:4]",
-    "np.select([{x} > 1, {x} < 0], [{x}, {y}], 7)",
-    "np.take({x}, [5, -9], axis={a}, mode='wrap')",
-    "np.tensordot({x}, {x}, axes=({a}, {a}))",
-    "np.lib.stride_tricks.sliding_window_view({x}, 1, axis={a})",
-)
-"""NumPy functions called without further choices."""
-
-
 def _called(h: Hand, x: KnownExpression) -> str:
-    return h.one(_CALLED).format(x=x.text, y=h.like(x), a=h.axis(x))
+    return h.one(CALLED).format(x=x.text, y=h.like(x), a=h.axis(x))
 
 
 def _argued(h: Hand, x: KnownExpression) -> str:
     """Draw arguments and methods that the other entries omit."""
     if h.chance(0.4):
-        return f"{x.text}.{h.one(_SHORT)}"
-    return h.one(_WITH_ARGUMENTS).format(x=x.text, y=h.like(x), a=h.axis(x))
+        return f"{x.text}.{h.one(SHORT)}"
+    return h.one(WITH_ARGUMENTS).format(x=x.text, y=h.like(x), a=h.axis(x))
 
 
 def _unary(name: str) -> Draw:
@@ -481,81 +339,6 @@ def _held(x: KnownExpression, dtype: np.dtype) -> bool:
     return bool(np.all(np.isfinite(wide)) and np.all(wide > float(info.min) - 1) and np.all(wide < float(info.max)))
 
 
-def _index(h: Hand, x: KnownExpression) -> str:
-    return f"{x.text}[{h.index(x)}]"
-
-
-def _fancy(h: Hand, x: KnownExpression) -> str:
-    if x.ndim == 0 or x.shape[0] == 0:
-        raise Redraw
-    n = x.shape[0]
-    if h.chance(0.4):
-        return f"{x.text}[{_advanced(h, x)}]"
-    whole = [k.text for k in h.pool if k.dtype.kind in "iu" and k.value.size and k.value.min() >= 0 and k.value.max() < n]
-    kind = h.rng.random()
-    if kind < 0.1 and x.ndim > 1:
-        one = h.integer(-x.shape[1], x.shape[1])
-        first = h.numbers(n)
-        return h.one(
-            (
-                f"{x.text}[{first}, {one}]",
-                f"{x.text}[{h.integer(-n, n)}, {h.numbers(x.shape[1])}]",
-                f"{x.text}[{first}][..., {one}]",
-            )
-        )
-    if kind < 0.3:
-        return f"{x.text}[{h.numbers(n)}]"
-    if kind < 0.5:
-        mask = h.known_mask(n)
-        places = h.one(("{m}", "np.nonzero({m})[0]", "np.flatnonzero({m})", "np.where({m})[0]"))
-        return f"{x.text}[{places.format(m=mask)}]"
-    index = h.one([*whole, f"np.array({h.numbers(n)})", f"np.argsort({x.text}, axis=0, kind='stable')"])
-    if kind < 0.75 or x.ndim < 2:
-        return f"{x.text}[{index}]"
-    if x.ndim == 2 and h.chance(0.3):
-        return f"{x.text}[np.argmax({x.text}, axis=1)[:, None] % {n}, np.arange({x.shape[1]})]"
-    return f"{x.text}[np.arange({n}), np.argmax({x.text}, axis=-1)]" if x.ndim == 2 else f"{x.text}[:, {h.numbers(x.shape[1])}]"
-
-
-def _advanced(h: Hand, x: KnownExpression) -> str:
-    """Draw an index of slices, numbers, lists, None, dots and arrays known only at run time, in any order."""
-    parts: list[str] = []
-    length = h.integer(1, 4)
-    whole = [k for k in h.pool if k.dtype.kind in "iu" and k.ndim in (0, 1, 2) and k.value.size]
-    for n in x.shape:
-        if n == 0:
-            raise Redraw
-        kind = h.rng.random()
-        if kind < 0.1 and "..." not in parts:
-            parts.append("...")
-            break
-        if kind < 0.2:
-            parts.append("None")
-        if kind < 0.35:
-            parts.append(str(h.integer(-n, n)))
-        elif kind < 0.55:
-            parts.append(h.slice(n))
-        elif kind < 0.75 or not whole:
-            parts.append(str([h.integer(-n, n) for _ in range(length)]))
-        elif kind < 0.9:
-            parts.append(f"{h.one(whole).text} % {n}")
-        else:
-            parts.append(f"np.array({[h.integer(0, n) for _ in range(length)]}, np.{h.one(DTYPES[1:9])})")
-    if h.chance(0.2):
-        parts.insert(0, "...") if "..." not in parts and len(parts) < x.ndim else None
-    return ", ".join(parts)
-
-
-def _take(h: Hand, x: KnownExpression) -> str:
-    if x.ndim == 0:
-        raise Redraw
-    axis = h.axis(x)
-    n = x.shape[axis]
-    if h.chance(0.4):
-        return f"np.take_along_axis({x.text}, np.argsort({x.text}, axis={axis}, kind='stable'), axis={axis})"
-    return f"np.take({x.text}, {h.numbers(n)}, axis={axis})"
-
-
 def _full_like(h: Hand, x: KnownExpression) -> str:
     kind = h.one(
         ("np.full_like({x}, {n})", "np.zeros_like({x}, dtype='{d}')", "np.ones_like({x}, '{d}')", "np.full_like({x}, 1, '{d}')")
@@ -577,48 +360,11 @@ def _array(h: Hand, x: KnownExpression) -> str:
     )
 
 
-_SIZES = (
-    *(
-        "{x}.reshape({x}.shape[0], -1)",
-        "{x}.reshape(-1, {x}.shape[-1])",
-        "np.reshape({x}, {x}.shape[::-1])",
-        "np.zeros({x}.shape) + {x}",
-    ),
-    *(
-        "np.ones({x}.shape[:1], np.{d})",
-        "np.full({x}.shape, {n})",
-        "np.broadcast_to({n}, {x}.shape) + {x}",
-        "np.arange({x}.shape[0])",
-    ),
-    *("{x}[: {x}.shape[0] // 2]", "{x}[len({x}) - 1]", "{x}[-len({x}) :]", "{x}.reshape({x}.size)", "{x}.reshape((1, *{x}.shape))"),
-    *("{x}[None].reshape({x}.shape)", "np.tile({x}, ({x}.ndim, 1))", "{x}.sum() / {x}.size", "{x}.reshape({x}.shape + (1,))"),
-    *("np.expand_dims({x}, {x}.ndim)", "np.eye({x}.shape[0], dtype=np.{d})", "np.arange({x}.size).reshape({x}.shape) * {x}"),
-    *(
-        "{x}[{x}.shape[0] - 1 :: -1]",
-        "{x}[..., : {x}.shape[-1] - 1]",
-        "({x} + {x}.shape[0] * {x}.shape[-1])",
-        "{x}[{x}.shape[0] // 2 :]",
-    ),
-    *("{x}.reshape({x}.shape[0] * 2, -1)", "{x}.reshape(2, {x}.shape[0] // 2, -1)", "np.broadcast_to({x}, ({n}, *{x}.shape))"),
-    *("np.concatenate([{x}, np.zeros({x}.shape, {x}.dtype)])", "np.pad({x}, {x}.ndim)", "np.roll({x}, {x}.shape[0] - 1, axis=0)"),
-    *(
-        "np.full((2, {x}.shape[-1]), {n}) * {x}.shape[0]",
-        "{x}.reshape({x}.shape)",
-        "{x}.reshape({s})",
-        "{x}.reshape(-1, *{x}.shape[1:])",
-    ),
-    *("np.repeat({x}, {x}.ndim, axis=0)", "np.linspace(0, {x}.shape[0], {x}.shape[0])", "np.zeros(({x}.shape[0], {x}.shape[0]))"),
-    *("np.squeeze({x}.reshape({x}.shape[0], 1, -1), axis=1)", "({x}.sum() % ({x}.shape[0] + 1))", "np.ones({x}.size // 2)"),
-    *("{x}[{x}.shape[0] - 1]", "{x}[-{x}.shape[0]]", "{x}[1 : {x}.shape[0] : 2]", "np.expand_dims({x}, ({x}.ndim, 0))"),
-    *("np.split({x}, [{x}.shape[0] // 2])[1]", "np.array_split({x}, {x}.ndim)[0]", "np.split({x}, {x}.shape[0])[0]"),
-)
-
-
 def _sizes(h: Hand, x: KnownExpression) -> str:
     """Draw shapes, slice ends and numbers computed from the array's own shape."""
     if x.ndim == 0:
         raise Redraw
-    return h.one(_SIZES).format(x=x.text, n=h.number(x), d=h.dtype().replace("bool", "bool_"), s=x.shape)
+    return h.one(SIZES).format(x=x.text, n=h.number(x), d=h.dtype().replace("bool", "bool_"), s=x.shape)
 
 
 def _respelled(h: Hand, x: KnownExpression) -> str:
@@ -733,9 +479,9 @@ def _table() -> Iterator[tuple[str, Draw]]:
     yield "clip", _clip
     yield "np.round", _round
     yield "astype", _cast
-    yield "x[slices]", _index
-    yield "x[indices]", _fancy
-    yield "take", _take
+    yield "x[slices]", index
+    yield "x[indices]", fancy
+    yield "take", take
     yield "np.full_like", _full_like
     yield "np.array([...])", _array
     yield "array_equal, allclose", _same

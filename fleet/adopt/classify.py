@@ -203,7 +203,7 @@ class _Classifier:
         return output is None or direction == "inout" or output == (direction == "out")
 
     def _payload(self, key: _Key, valid: _Match, used: set[int]) -> Iterator[_Match]:
-        """What travels beside a valid: leaves of its direction and key that are fields, or of no more than the key."""
+        """Yield the payload of a valid: leaves of its direction and key that are fields, or whose name is the key alone."""
         signal = self._protocols[key[0]].signal("payload")
         assert signal is not None
         _, before, behind = key
@@ -227,7 +227,7 @@ class _Classifier:
                 yield _Match(n, signal, "".join(rest))
 
     def _filled(self, valid: _Match) -> int:
-        """How many words stand before a valid."""
+        """Return the number of words in front of a valid."""
         t: Tokens = self._tokens[valid.leaf]
         return len(t.words) - 1
 
@@ -297,7 +297,7 @@ def _loose(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _between(words: tuple[str, ...], before: tuple[str, ...], behind: tuple[str, ...]) -> tuple[str, ...] | None:
-    """What stands between the tokens of a key; None where the name has others."""
+    """Return the words between the two ends of a key; None if the name has other ends."""
     end = len(words) - len(behind)
     return words[len(before) : end] if words[: len(before)] == before and words[end:] == behind and end >= len(before) else None
 

@@ -16,7 +16,7 @@ __all__ = ["MovedItem", "moved", "moved_registers"]
 
 @dataclass(frozen=True)
 class MovedItem:
-    """What differs, a line each; the map in which groups of the old one that still hold stay as they were edited."""
+    """The differences, one line each, and the new map, which keeps edited groups of the old one that still fit."""
 
     lines: tuple[str, ...]
     ports: PortMap
@@ -88,7 +88,7 @@ def _parameters(old: Recorded, top: Top) -> Iterator[str]:
 
 
 def _broken(g: PortGroup, leaves: Mapping[str, PortLeaf], protocols: Mapping[str, Protocol]) -> str:
-    """Why a recorded group is no group of the top; empty where it is one."""
+    """Return why a recorded group does not fit the top; "" if it does."""
     protocol = protocols.get(g.protocol)
     if protocol is None:
         return f"no protocol is called {g.protocol}"
@@ -107,7 +107,7 @@ def _broken(g: PortGroup, leaves: Mapping[str, PortLeaf], protocols: Mapping[str
 
 
 def moved_registers(old: Iterable[AdoptedRegister], now: Iterable[AdoptedRegister]) -> Iterator[str]:
-    """What differs between two sets of registers, by name."""
+    """Yield the differences between two sets of registers, by name."""
     before, after = {r.name: r for r in old}, {r.name: r for r in now}
     for name, r in before.items():
         other = after.get(name)

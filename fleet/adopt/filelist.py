@@ -46,7 +46,7 @@ class Ignored:
 
 @dataclass(frozen=True)
 class Sources:
-    """What a design is compiled from, paths absolute.
+    """The sources of a design; paths are absolute.
 
     Attributes:
         files: in compile order, each once.
@@ -101,7 +101,7 @@ def read_sources(
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a word stands. folder: what its relative paths begin at; where: for messages."""
+    """The place of a word. folder: base of its relative paths; where: for messages."""
 
     folder: Path
     where: str

@@ -116,7 +116,7 @@ def read_map(path: Path, top: Top, protocols: Mapping[str, Protocol] = PROTOCOLS
 
 
 def read_recorded(path: Path) -> Recorded:
-    """What a file states. Raises DeviceError with file:line for keys and types that are not a map's."""
+    """Read a map from a file. Raises DeviceError with file:line for unknown keys and wrong types."""
     table = read_toml(path, DeviceError)
     table.only("top", "closure", "parameters", "bits", "group", "unmapped")
     parameters = table.table("parameters") if "parameters" in table else None

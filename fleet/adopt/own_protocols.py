@@ -18,7 +18,7 @@ GROUP = "fleet.port_protocols"
 
 
 def known_protocols(files: Sequence[Path] = ()) -> Mapping[str, Protocol]:
-    """All protocols by name, in the order of their rank: fleet's, those of installed packages, those of Python files.
+    """Return all protocols by name, by rank: fleet's, those of installed packages, those of Python files.
 
     A file is run. Every `Protocol` among its global names counts. Raises DeviceError for a file that cannot be read, raises, has no
     protocol or a wrong one; SetupError for an entry point that cannot be loaded.

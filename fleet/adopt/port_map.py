@@ -36,7 +36,7 @@ class PortGroup:
     notes: tuple[str, ...] = ()
 
     def paths(self) -> Iterator[str]:
-        """Of all leaves."""
+        """Iterate over the paths of all leaves."""
         for paths in self.signals.values():
             yield from paths
 
@@ -59,7 +59,7 @@ class PortMap:
 
 
 def lanes_of(protocol: Protocol, assigned: Mapping[str, Sequence[PortLeaf]]) -> int:
-    """How many ports of one kind the leaves hold side by side; 0 where the leaves do not agree about it."""
+    """Return the number of ports of one kind that the leaves hold side by side; 0 if they disagree."""
     leaves = [leaf for found in assigned.values() for leaf in found]
     counts = {leaf.count for leaf in leaves}
     if len(counts) != 1:
@@ -72,7 +72,7 @@ def lanes_of(protocol: Protocol, assigned: Mapping[str, Sequence[PortLeaf]]) -> 
 
 
 def problems(protocol: Protocol, role: Role, assigned: Mapping[str, Sequence[PortLeaf]]) -> Iterator[str]:
-    """Why leaves are not a port of a protocol: signals that lack, directions and widths that do not fit; nothing where they are."""
+    """Yield why leaves are not a port of a protocol: missing signals, wrong directions and widths. Nothing if they are."""
     lacks = sorted(protocol.form_of(assigned.keys()) - assigned.keys())
     if lacks:
         yield f"{', '.join(lacks[:_SHOWN])}{', ...' if len(lacks) > _SHOWN else ''} not there"

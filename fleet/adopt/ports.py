@@ -41,7 +41,7 @@ class PortLeaf:
 
     @property
     def path(self) -> str:
-        """As SystemVerilog writes it: `req_i.aw.addr`."""
+        """The hierarchical name in SystemVerilog: `req_i.aw.addr`."""
         return ".".join((self.port, *self.fields))
 
 
@@ -129,6 +129,6 @@ class Top:
     tool: str
 
     def leaves(self) -> Iterator[PortLeaf]:
-        """All signals, in the order of the ports."""
+        """Iterate over all signals, in the order of the ports."""
         for port in self.ports:
             yield from port.leaves

@@ -131,7 +131,7 @@ def registers_text(registers: Iterable[AdoptedRegister], source: str) -> str:
 
 
 def registers_file(path: Path) -> tuple[AdoptedRegister, ...]:
-    """What `registers_text` wrote. Raises DeviceError with file:line."""
+    """Read the registers that `registers_text` wrote. Raises DeviceError with file:line."""
     table = read_toml(path, DeviceError)
     table.only("register")
     found: list[AdoptedRegister] = []

@@ -112,7 +112,7 @@ def _wrapper(top: Top, parameters: Mapping[str, str]) -> str:
 
 @dataclass
 class _Walk:
-    """What instances lead to."""
+    """The modules that instances need: those that were found, and those that are missing."""
 
     definitions: dict[str, ast.DefinitionSymbol] = field(default_factory=dict[str, ast.DefinitionSymbol])
     missing: dict[str, Missing] = field(default_factory=dict[str, Missing])
@@ -211,7 +211,7 @@ class _Run:
         )
 
     def inside(self, path: str) -> InsideVariable | str:
-        """What a path below the top leads to; a text says why it leads nowhere."""
+        """Return the variable at a path below the top, or a text that says why there is none."""
         roots = [i for i in self._compilation.getRoot().topInstances if i.isModule]
         above = roots[0].name if self._wrapper is None else f"{_WRAPPER}.dut"
         found = self._compilation.getRoot().lookupName(f"{above}.{path}")

@@ -71,7 +71,7 @@ class Reset:
 
 @dataclass(frozen=True)
 class PortSettings:
-    """How the bench plays a port; see the text of the module."""
+    """How the bench drives a port; the module's docstring says what the values mean."""
 
     clock: str
     latency: int = 1
@@ -83,7 +83,7 @@ class PortSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """What a person may edit. Names are those of the map's groups, `ties` of leaves."""
+    """The settings that a person may edit, by names of the map's groups; `ties` by names of leaves."""
 
     reference: str
     clocks: Mapping[str, Clock]

@@ -36,7 +36,7 @@ MAX_BYTES = 64 << 20
 @click.option("--print-after-all", is_flag=True, help="Print the IR after every pass, on standard error.")
 @click.option("--dump", type=click.Path(path_type=Path), help="Write the IR before and after every pass into this folder.")
 @click.option("--timing", is_flag=True, help="Print time and operation counts of every pass, on standard error.")
-@click.option("--explain", "explained", is_flag=True, help="Print what nearly was an idiom and why it is none, instead of the IR.")
+@click.option("--explain", "explained", is_flag=True, help="Print near misses of idioms with the reason, instead of the IR.")
 @click.option("--list", "listed", is_flag=True, help="Print passes and pipelines.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
 def command(

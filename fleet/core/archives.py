@@ -41,7 +41,7 @@ def check_archive(source: Path | IO[bytes], where: str) -> None:
 
 
 def _claimed(file: IO[bytes], held: int, where: str) -> int:
-    """Bytes of the array that a .npy header describes; 0 where it is none. Raises ModelError where the file holds fewer."""
+    """Return the size in bytes of a .npy header's array; 0 if it is no header. Raises ModelError if the file is shorter."""
     try:
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0

@@ -302,7 +302,7 @@ def _listed(file: IO[bytes]) -> list[str]:
 
 
 def _text(head: bytes, size: int) -> str | None:
-    """The beginning of a file as text, None for bytes that are none; a character that the head cuts in two is left out."""
+    """Return the beginning of a file as text, without a character that is cut in two; None if it is not UTF-8."""
     if b"\0" in head:
         return None
     for cut in range(4 if size > len(head) else 1):
@@ -335,7 +335,7 @@ def _of_text(text: str, path: Path) -> str:
 
 
 def _protobuf(file: IO[bytes], size: int, path: Path) -> str | None:
-    """Which message a file is, by the numbers and wire types of its first level; None where it is none that is known."""
+    """Return the kind of a protobuf message by the numbers and wire types of its first level; None if it is unknown."""
     found: set[tuple[int, int]] = set()
     whole = True
     for number, wire, end in _fields(file, size):

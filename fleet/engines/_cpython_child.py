@@ -131,7 +131,7 @@ def _is_known(statement: ast.Import | ast.ImportFrom, libraries: list[str]) -> b
 
 
 def _without_annotations(statement: ast.stmt) -> None:
-    """Takes off what Python evaluates and the front end does not."""
+    """Remove annotations, which Python evaluates and the front end does not."""
     if isinstance(statement, ast.AnnAssign):
         statement.annotation = ast.copy_location(ast.Constant(None), statement.annotation)
     if not isinstance(statement, ast.FunctionDef):
@@ -144,7 +144,7 @@ def _without_annotations(statement: ast.stmt) -> None:
 
 
 def _without_handlers(statement: ast.Try) -> None:
-    """What stands behind `except` has not been read: an exception goes on instead."""
+    """Replace handlers, which the front end has not read, by one that raises the exception again."""
     again = ast.Raise()
     handler = ast.ExceptHandler(None, None, [ast.copy_location(again, statement)])
     statement.handlers = [ast.copy_location(handler, statement)]

@@ -20,7 +20,7 @@ __all__ = ["profile_of"]
 
 _BLOCKS = 5
 _TWO = ("call", "tail")
-"""Words of the assembly that stand for two instructions."""
+"""Pseudo-instructions of the assembly that expand to two instructions."""
 
 
 @dataclass(frozen=True)

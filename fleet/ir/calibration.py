@@ -30,7 +30,7 @@ _BINS, _LEVELS = 2048, 128
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was seen.
+    """Statistics of a model's values over sample inputs.
 
     Attributes:
         method: one of `RANGES`. samples: runs that were seen.
@@ -47,7 +47,7 @@ class Calibration:
     moments: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
 
     def encoded(self) -> bytes:
-        """As an .npz file; the same content gives the same bytes."""
+        """Return the statistics as an .npz file; equal content gives equal bytes."""
         arrays: dict[str, Any] = {"method": np.array(self.method), "samples": np.array(self.samples)}
         arrays |= {f"range {name}": np.array(value) for name, value in self.ranges.items()}
         arrays |= {f"seen {name}": np.array(value) for name, value in self.seen.items()}

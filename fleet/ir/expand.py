@@ -55,7 +55,7 @@ def expand(op: FleetOp) -> list[FleetOp]:
 
 
 def _flat(op: FleetOp) -> list[FleetOp]:
-    """An operation of a sequence, or the sequence that it stands for itself."""
+    """An operation of a sequence, or the sequence that replaces it."""
     inner = expand(op)
     if not inner:
         return [op]

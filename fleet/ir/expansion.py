@@ -1,4 +1,4 @@
-"""Operations that stand for one: made one after the other, in no block."""
+"""The sequence of operations that replaces one operation; they are not in a block."""
 
 from __future__ import annotations
 

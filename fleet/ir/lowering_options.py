@@ -14,7 +14,7 @@ __all__ = ["USUAL", "LoweringOptions"]
 
 @dataclass(frozen=True)
 class LoweringOptions:
-    """What a compile may be told; None leaves the choice to the compile.
+    """Options of a compile for an accelerator; None leaves the choice to the compiler.
 
     Attributes:
         group: inputs that share a scale of a quantised weight (None: the device's own). A set refuses those that it lacks.

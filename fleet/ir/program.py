@@ -81,7 +81,7 @@ class Program:
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """What is unknown until the run, for messages: names of dimensions, or "dimension 0 of x" where one has no name."""
+        """Dimensions that are unknown until the run, for messages: their names, or "dimension 0 of x"."""
         found: dict[str, None] = {}
         for a in self.arguments:
             names = a.dims or ("",) * len(a.shape)

@@ -19,7 +19,7 @@ _MOST = 1 << 20
 
 
 def refusal(name: str, types: Sequence[Attribute], attributes: Mapping[str, Any]) -> Exception | None:
-    """What NumPy raises for operands of these types; None if it takes them, or if it cannot be asked."""
+    """Return the exception that NumPy raises for operands of these types; None if it accepts them or cannot be asked."""
     shapes = [shape_of(t) if is_tensor(t) else () for t in types]
     if any(n < 0 for shape in shapes for n in shape) or sum(map(math.prod, shapes)) > _MOST:
         return None

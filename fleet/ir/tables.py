@@ -23,7 +23,7 @@ _HIDDEN = frozenset({"id", "var", "at", "covers", "operandSegmentSizes"})
 
 
 def operations_table() -> str:
-    """Every operation with operands, properties, result and NumPy equivalent."""
+    """Return a Markdown table of the operations with operands, properties, result and NumPy equivalent."""
     rows = ["| operation | operands | properties | result | computes |", "|---|---|---|---|---|"]
     groups = {
         "Elementwise": elementwise,

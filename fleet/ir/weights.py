@@ -44,7 +44,7 @@ class RecipeError(ValueError):
 
 
 class Recipe(ABC):
-    """How an array is made. `shape` and `dtype` are those of the array; equal digests mean equal arrays."""
+    """Computes an array when it is needed. `shape` and `dtype` are the array's; equal digests mean equal arrays."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
@@ -154,7 +154,7 @@ class RandomStream:
         self.seed = seed
         self.calls: list[_Call] = []
         self.elements = 0
-        """Of all draws so far."""
+        """Number of elements of all draws so far."""
         self._digests = [hashlib.sha256(json.dumps([generator, seed]).encode()).hexdigest()]
         self._draws: list[weakref.ref[StreamDraw]] = []
         self._state: Any = None
@@ -213,11 +213,11 @@ class StreamDraw(Recipe):
 
     @property
     def digest(self) -> str:
-        """See `Recipe.digest`."""
+        """SHA-256 (hex) of what determines the array."""
         return self.stream.digest(self.index)
 
     def compute(self) -> np.ndarray:
-        """See `Recipe.compute`."""
+        """Compute the array."""
         return self.stream.advance(self.index)
 
     def keep(self, array: np.ndarray) -> None:
@@ -251,12 +251,12 @@ class Creation(Recipe):
 
     @property
     def digest(self) -> str:
-        """See `Recipe.digest`."""
+        """SHA-256 (hex) of what determines the array."""
         plain = [self.function, [repr(a) for a in self.arguments], [[k, repr(v)] for k, v in self.keywords], list(self.shape)]
         return hashlib.sha256(json.dumps(["creation", *plain, self.dtype.name]).encode()).hexdigest()
 
     def compute(self) -> np.ndarray:
-        """See `Recipe.compute`."""
+        """Compute the array."""
         return _CREATIONS[self.function](*self.arguments, **dict(self.keywords), dtype=self.dtype)
 
 
@@ -281,13 +281,13 @@ class Derived(Recipe):
 
     @cached_property
     def digest(self) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """See `Recipe.digest`."""
+        """SHA-256 (hex) of what determines the array."""
         parts = [_digest(o) if isinstance(o, np.ndarray | Recipe) else repr(o) for o in self.operands]
         plain = ["derived", self.expression, parts, list(self.shape), self.dtype.name]
         return hashlib.sha256(json.dumps(plain).encode()).hexdigest()
 
     def compute(self) -> np.ndarray:
-        """See `Recipe.compute`."""
+        """Compute the array."""
         return np.asarray(self.function(*(o.array if isinstance(o, Recipe) else o for o in self.operands)))
 
 

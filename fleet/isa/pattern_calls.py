@@ -51,7 +51,7 @@ def _called(pattern: Pattern, method: str, op: FleetOp, call: Callable[[], objec
 
 
 def _wrong(found: Match, op: FleetOp) -> str:
-    """What of a match is not as it must be, as a clause; "" for nothing."""
+    """Return what is wrong with a match, as a clause; "" if it is right."""
     ops, results, activations = cast("Any", found.ops), cast("Any", found.results), cast("Any", found.activations)
     if not isinstance(ops, tuple) or not all(isinstance(o, FleetOp) for o in cast("tuple[object, ...]", ops)) or op not in ops:
         return "has `ops` that are no tuple of operations with this one among them"

@@ -79,7 +79,7 @@ def _package(path: Path, observed: Observation | None, script: ReplayScript) -> 
 
 
 def _gave(observed: Observation | None, script: ReplayScript) -> Iterator[str]:
-    """What happens with a word: it is counted, held to what a test expects, and may be the event of a commit."""
+    """Yield the statements for a word: count it, compare it with what a test expects, report a commit."""
     yield "int unsigned number = words_of.exists(port) != 0 ? words_of[port] : 0;"
     for check in script.received:
         for n, (value, mask) in enumerate(check.expected):
@@ -186,7 +186,7 @@ def _count(port: str) -> str:
 
 
 def _end(script: ReplayScript, claim: Claim | None) -> Iterator[str]:
-    """What is checked when the test is over."""
+    """Yield the checks at the end of the test."""
     for check in script.received:
         count = len(check.expected)
         yield f"if ({_count(check.port)} != {count}) fail({_text(f'{check.where}: {check.port} gives {count} words')});"

@@ -37,7 +37,7 @@ class LibraryPart:
 
 
 def part_files(protocols: Iterable[Protocol]) -> tuple[Path, ...]:
-    """All files, in compile order."""
+    """Return all files, in compile order."""
     return (*(FOLDER / name for name in FIRST), *dict.fromkeys(p.bench for p in protocols if p.bench is not None))
 
 

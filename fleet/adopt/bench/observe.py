@@ -173,7 +173,7 @@ class InsideState:
 
 @dataclass(frozen=True)
 class Quiescence:
-    """When a design is at rest. probe: None where nothing says so: then a pause of so many cycles at the end counts."""
+    """When a design is at rest. probe: the signal that tells; None: after a pause of `cycles` at the end."""
 
     probe: ObservedSignal | None = None
     value: int = 0
@@ -232,7 +232,7 @@ class _Reader:
     # Signals.
 
     def _look_inside(self) -> Mapping[str, InsideVariable | str]:
-        """What all paths lead to, from one elaboration; none where no path is given."""
+        """Return the variable of every path, from one elaboration; empty without paths."""
         wanted: list[str] = []
         for t in (*self._table.tables("commit"), *([self._table.table("quiescent")] if "quiescent" in self._table else [])):
             wanted += [v for k in ("signal", "tag") if isinstance(v := t.values.get(k), str)]

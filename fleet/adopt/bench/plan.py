@@ -62,7 +62,7 @@ class BenchPort:
         return max((self._width(n, (*seen, name)) for n in same), default=signal.widths[0] if len(signal.widths) == 1 else 1)
 
     def absent(self, name: str) -> str:
-        """What a part reads where the design has no such signal."""
+        """Return the constant that a part reads instead of a signal that the design lacks."""
         if name in ("awsize", "arsize"):
             return f"3'd{(max(1, self.width('wdata') // 8)).bit_length() - 1}"
         if name in ("awburst", "arburst"):
@@ -109,7 +109,7 @@ class BenchPlan:
         return tuple(i.port for i in self.instances if "SPACE" in i.part.parameters)
 
     def monitors(self) -> int:
-        """How many monitors there are."""
+        """Return the number of monitors."""
         return sum(i.part.name.endswith("_monitor") for i in self.instances)
 
 

@@ -44,7 +44,7 @@ class ProtocolViolation:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a test found.
+    """The result of a test.
 
     Attributes:
         cycles: of the reference clock, reset included.
@@ -150,7 +150,7 @@ def _held_to_model(
 
 
 def judge(plan: BenchPlan, script: ReplayScript, folder: Path, wave: Path, code: int) -> Outcome:
-    """What a run left in its folder. code: of the process. Raises BenchError where the run did not come to its end."""
+    """Judge what a run left in its folder. code: of the process. Raises BenchError if the run did not end."""
     return _Judge(plan, script, folder).outcome(wave if wave.is_file() else None, code)
 
 

@@ -83,13 +83,13 @@ class ScriptOperation:
     error: bool = False
 
     def line(self) -> str:
-        """As the bench reads it."""
+        """Return the line that the bench reads."""
         return f"{self.code:x} {self.number:x} {self.a:x} {self.b:x} {self.c:x} {self.limit:x}"
 
 
 @dataclass(frozen=True)
 class Compare:
-    """What an operation (its place among the operations) must have read."""
+    """The value that an operation must have read. op: its index."""
 
     op: int
     value: int
@@ -100,7 +100,7 @@ class Compare:
 
 @dataclass(frozen=True)
 class MemoryCheck:
-    """What memory must hold in the end; dump: number of the file."""
+    """The bytes that memory must hold at the end. dump: number of the file."""
 
     dump: int
     address: int
@@ -111,7 +111,7 @@ class MemoryCheck:
 
 @dataclass(frozen=True)
 class ReceivedCheck:
-    """What a port must have given. expected: (value, mask) of each."""
+    """The words that a port must have sent. expected: (value, mask) of each."""
 
     port: str
     expected: tuple[tuple[int, int], ...]

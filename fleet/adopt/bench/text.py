@@ -124,7 +124,7 @@ class _Writer:
         yield f"  {top.name}{f' #({values})' if values else ''} dut (\n    {connections});"
 
     def _interface_input(self, name: str) -> str:
-        """What an input of an interface itself gets: by its name a clock or a reset, else 0."""
+        """Return the driver of an interface's own input: by its name a clock or a reset, else 0."""
         found = tokens(PortLeaf(name, (), "in", 1))
         for protocol, source in (("clock", "reference"), ("reset", "rst")):
             pattern = self._work.protocols[protocol].signals[0]
@@ -234,7 +234,7 @@ class _Writer:
             )
 
     def _value(self, probe: ObservedSignal) -> str:
-        """What the bench reads of a probe."""
+        """Return the expression by which the bench reads a probe."""
         if probe.inside:
             return f"dut.{probe.path}"
         return f"{'~' if probe.path in self._low else ''}{self._net[probe.path]}"

@@ -21,7 +21,7 @@ Trigger = Literal["commit", "word", "operation", "rest", "end"]
 
 @dataclass(frozen=True)
 class Claim:
-    """What the model says and the design does not do, as a bench can check it without the model.
+    """A statement of the model that the design breaks, in a form that a bench can check without the model.
 
     kind: "bytes": memory holds `bytes`; "word": the word is `value` under `mask`; "words": `number` words come from the port;
         "event": it comes; "never": it does not come.
@@ -39,7 +39,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class DivergedAt:
-    """Where a run and its model part.
+    """The first difference between a run and its model.
 
     Attributes:
         text: in one line.

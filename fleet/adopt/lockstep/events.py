@@ -84,7 +84,7 @@ class StatePoint:
 
 @dataclass
 class Events:
-    """Of a run, each in the order of time."""
+    """The events of a run, each kind in the order of time."""
 
     operations: list[DoneOperation] = field(default_factory=list[DoneOperation])
     writes: list[MemoryWrite] = field(default_factory=list[MemoryWrite])
@@ -95,7 +95,7 @@ class Events:
 
 
 def read_events(folder: Path, script: ReplayScript, plan: BenchPlan, observed: Observation) -> Events:
-    """What lies in the folder of a run."""
+    """Read the events from the folder of a run."""
     found = Events()
     begun: dict[int, int] = {}
     counts: dict[str, int] = {}

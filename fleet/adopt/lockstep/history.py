@@ -21,7 +21,7 @@ class _Byte:
 
 
 class WriteHistory:
-    """What a design wrote through its ports. writes: in the order of time; before: what memory held at the beginning."""
+    """The bytes that a design wrote through its ports. writes: in the order of time; before: initial memory."""
 
     def __init__(self, writes: Sequence[MemoryWrite], before: Mapping[Key, int]) -> None:
         self._before, self._writes = before, writes

@@ -15,7 +15,7 @@ __all__ = ["InsideStates"]
 
 
 class InsideStates:
-    """What the bench saw of declared states; it goes forward in time only. points: in the order of time."""
+    """The declared states as the bench recorded them; moves forward in time only. points: in the order of time."""
 
     def __init__(self, states: Sequence[InsideState], points: Sequence[StatePoint]) -> None:
         self._states, self._points, self._next, self._time = states, points, 0, -1
@@ -38,7 +38,7 @@ class InsideStates:
         return self._time == time
 
     def all(self, state: int) -> np.ndarray:
-        """All bytes of a state."""
+        """Return all bytes of a state."""
         return self._held[state][self._place[state]]
 
     def size(self, state: int) -> int:

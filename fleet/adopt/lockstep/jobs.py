@@ -27,7 +27,7 @@ _KINDS = {1: "write", 2: "read", 3: "read", 5: "send", 7: "set"}
 
 @dataclass(frozen=True)
 class ModelRead:
-    """What a model read."""
+    """A read of the model."""
 
     memory: int
     address: int
@@ -36,7 +36,7 @@ class ModelRead:
 
 @dataclass(frozen=True)
 class ModelWrite:
-    """What a model wrote. reads: how many reads of the job came before it."""
+    """A write of the model. reads: number of the job's reads before it."""
 
     memory: int
     address: int
@@ -90,7 +90,7 @@ class ModelJob:
 
 @dataclass
 class ModelRun:
-    """What a model did in a test.
+    """The model's run of a test.
 
     Attributes:
         commands: operations of the test that were commands.

@@ -33,7 +33,7 @@ _SHOWN_READS = 3
 
 @dataclass(frozen=True)
 class LockstepOutcome:
-    """What a comparison with a model found.
+    """The result of a comparison with a model.
 
     Attributes:
         jobs: that the model began; commits: that were compared.

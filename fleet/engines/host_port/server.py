@@ -163,7 +163,7 @@ class HostServer:
                 self.connected = True
                 return answer(text=self._configuration)
             case _:
-                raise HostError(f"the program sent a message that is none (kind {kind})", hint="build it again")
+                raise HostError(f"the program sent a message of unknown kind {kind}", hint="build it again")
         return None
 
     def _send(self, data: bytes) -> None:

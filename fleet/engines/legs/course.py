@@ -82,7 +82,7 @@ class Course:
         self.memory.close()
 
     def _later(self, wrong: list[Stray], end: CourseState, younger: int) -> list[Stray]:
-        """Without the bytes that one of the younger calls writes: half of what it writes may stand there."""
+        """Leave out the bytes that younger calls write: they may be half written."""
         registers = end.inside[REGISTERS].view("<u4").tolist() if REGISTERS in end.inside else []
         before = dict(zip((r.name for r in self._device.state.registers), registers, strict=True))
         calls = self._calls[end.seq : end.seq + min(younger, _YOUNGER)]

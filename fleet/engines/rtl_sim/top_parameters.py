@@ -56,7 +56,7 @@ def has_channels(sources: Sequence[Path], top: str) -> bool:
 
 
 def _behind_name(sources: Sequence[Path], top: str) -> str:
-    """What stands behind `module <top>`, without comments."""
+    """Return the text after `module <top>`, without comments."""
     begin = re.compile(rf"\bmodule\s+(?:(?:automatic|static)\s+)?{re.escape(top)}\b")
     for path in sources:
         if path.suffix == ".vlt":

@@ -24,7 +24,7 @@ Value = np.ndarray | tuple[np.ndarray, ...]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What came out.
+    """The values of an evaluated graph.
 
     Attributes:
         result: of the graph's last node; several results as a tuple.

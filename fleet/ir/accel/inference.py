@@ -32,7 +32,7 @@ class Inference:
     """A call whose arguments' types are known: what an operator's class is told.
 
     Attributes:
-        roles: what the arguments are, in order; the last one stands for all further ones.
+        roles: of the arguments, in order; the last one repeats.
         types: of the arguments, in order. nodes: the arguments themselves. attrs: of the call.
         limits: the device's parameters ("MaxToken", "Tout", ...); empty where no device is known.
     """
@@ -63,7 +63,7 @@ class Inference:
         return found
 
     def role(self, index: int) -> str:
-        """How an error calls an argument: "argument 1 (weight)"."""
+        """Return an argument's name in messages: "argument 1 (weight)"."""
         return f"argument {index} ({self.roles[min(index, len(self.roles) - 1)]})"
 
     def result(self, shape: Sequence[Dim], dtype: DataType = FEATURE) -> AccelTensor:

@@ -73,7 +73,7 @@ __all__ = [
 
 
 def sizes(what: str, given: object) -> tuple[Dim, ...]:
-    """A shape as a tuple. Raises GraphError for what is none; what stands in it is `infer_type`'s matter."""
+    """Return a shape as a tuple; `infer_type` checks the sizes. Raises GraphError if it is not a sequence."""
     if not isinstance(given, Iterable) or isinstance(given, str | Expr):
         raise GraphError(f"{what} {given!r}, expected a tuple or a list of sizes")
     return tuple(cast("Iterable[Dim]", given))
@@ -91,7 +91,7 @@ def _nodes(given: object, all_of_them: str, one: str) -> list[Node]:
 
 
 class Node(IRDLOperation, ABC):
-    """What all nodes have.
+    """A node of a graph.
 
     Attributes:
         prefix: the memory block that its result is placed in ("runtime", "weight", "hbm", "hbm_cache", a user's own).
@@ -115,7 +115,7 @@ class Node(IRDLOperation, ABC):
 
     @property
     def prefix(self) -> str:
-        """See the class."""
+        """The memory block of the result."""
         return cast("StringAttr", self.properties["prefix"]).data
 
     @prefix.setter
@@ -124,7 +124,7 @@ class Node(IRDLOperation, ABC):
 
     @property
     def label(self) -> str | None:
-        """See the class."""
+        """The name for people and reports, or None."""
         found = self.properties.get("label")
         return found.data if isinstance(found, StringAttr) else None
 
@@ -137,7 +137,7 @@ class Node(IRDLOperation, ABC):
 
     @property
     def checked_type(self) -> Type | None:
-        """See the class."""
+        """The type that `infer_type` found; None before."""
         return type_of(self.results[0].type)
 
     @checked_type.setter
@@ -195,12 +195,12 @@ class Leaf(Node, ABC):
 
     @property
     def dtype(self) -> DataType:
-        """Of its elements, and the memory that holds them."""
+        """Dtype of the elements, and the memory that holds them."""
         return DataType(self.dtype_attr.data, self.mapped_attr.data)
 
     @property
     def device(self) -> Accelerator:
-        """What it was built for."""
+        """The accelerator that the leaf was built for."""
         return Accelerator(self.device_attr.data)
 
 
@@ -243,7 +243,7 @@ class ConstantNode(Leaf):
 
     @property
     def data(self) -> Held:
-        """What it holds."""
+        """The array or the name of the file that holds it, or None."""
         return None if (found := self.content) is None else found.held
 
     @data.setter
@@ -308,7 +308,7 @@ class OperatorCall(Node, ABC):
 
     @classmethod
     def roles(cls) -> tuple[str, ...]:
-        """What the arguments are, in order ("data", "weight", "bn", ...); a variadic one stands for all further ones."""
+        """Return the arguments' roles in order ("data", "weight", "bn", ...); the last one of a variadic operator repeats."""
         return tuple(name.rstrip("0123456789") for name, _ in cls.get_irdl_definition().operands)
 
     @classmethod
@@ -318,7 +318,7 @@ class OperatorCall(Node, ABC):
 
     @classmethod
     def doc(cls) -> str:
-        """What it computes, one line."""
+        """Return the first line of the class's docstring: what the operator computes."""
         return (inspect.getdoc(cls) or "").partition("\n")[0].removesuffix(".")
 
     @classmethod
@@ -351,7 +351,7 @@ class OperatorCall(Node, ABC):
 
     @classmethod
     def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
-        """What it gives for these arrays, in their precision; attributes have numbers in them. Raises GraphError if it cannot."""
+        """Evaluate the operator in the arrays' precision; attributes hold numbers. Raises GraphError if it cannot be evaluated."""
         raise GraphError(f"operator {cls.name} has no meaning that could be evaluated")
 
 
@@ -407,7 +407,7 @@ class TupleItemNode(Node):
 
     @property
     def index(self) -> int:
-        """Which of its results."""
+        """Index of the result."""
         return self.index_attr.value.data
 
 
@@ -451,12 +451,12 @@ def arguments(node: Node) -> tuple[Node, ...]:
 
 
 def post_order(root: Node) -> Iterator[Node]:
-    """Every node once, arguments before what uses them, first arguments first."""
+    """Iterate over every node once, arguments before their users, first arguments first."""
     return iter(operands_first(root, arguments))
 
 
 def labels(root: Node) -> dict[Node, str]:
-    """How every node is called in the printed graph: its name, "%3", "%3.0"; a Tuple by its fields."""
+    """Return each node's name in the printed graph: its label, "%3" or "%3.0"; a tuple by its fields."""
     named: dict[Node, str] = {}
     calls = 0
     for node in post_order(root):

@@ -24,7 +24,7 @@ _FUNCTIONS: Sequence[tuple[str, ModuleType]] = (
 
 
 def operators_table() -> str:
-    """Every operator that fleet registers."""
+    """Return a Markdown table of the operators that fleet registers."""
     rows = ["| operator | arguments | attributes | computes |", "|---|---|---|---|"]
     ordered = sorted(operators().values(), key=lambda o: (o.VIEW, o.name))  # registered in the order of imports
     return "\n".join([*rows, *map(_row, ordered)]) + "\n"
@@ -38,7 +38,7 @@ def _row(operator: type[OperatorCall]) -> str:
 
 
 def functions_table() -> str:
-    """Every function that builds a node."""
+    """Return a Markdown table of the functions that build a node."""
     rows = ["| function | builds |", "|---|---|"]
     for title, module in _FUNCTIONS:
         rows.append(f"| **{title}** | |")

@@ -69,7 +69,7 @@ class DataType:
 
 @dataclass(frozen=True)
 class Accelerator:
-    """What a graph is for. kind: memory of its weights, as it is printed ("hbm"); name: of the device, "" before `infer_type`."""
+    """The accelerator of a graph. kind: memory of its weights ("hbm"); name: of the device, "" before `infer_type`."""
 
     kind: str
     name: str = ""
@@ -93,7 +93,7 @@ def _normal(size: Dim) -> Dim:
 
 @irdl_attr_definition
 class Size(Data[Dim]):
-    """A number of the run. Raises ExprError for what is none."""
+    """A size: an integer, or an expression that each run binds. Raises ExprError for anything else."""
 
     name = "accel.size"
 
@@ -118,7 +118,7 @@ class Size(Data[Dim]):
             return dim(parse_python(text, variables))
 
     def print_parameter(self, printer: Printer) -> None:
-        """See `parse_parameter`."""
+        """Print what `parse_parameter` reads."""
         with printer.in_angle_brackets():
             if not isinstance(self.data, Expr):
                 printer.print_string(str(self.data))
@@ -156,17 +156,17 @@ class AccelTensor(Data[Parts], TypeAttribute):
 
     @property
     def shape(self) -> tuple[Dim, ...]:
-        """See the class."""
+        """The sizes."""
         return self.data[0]
 
     @property
     def dtype(self) -> DataType:
-        """See the class."""
+        """Dtype of the elements, and the memory that holds them."""
         return self.data[1]
 
     @property
     def device(self) -> Accelerator:
-        """See the class."""
+        """The accelerator."""
         return self.data[2]
 
     @classmethod
@@ -182,7 +182,7 @@ class AccelTensor(Data[Parts], TypeAttribute):
             return tuple(s.data for s in sizes if isinstance(s, Size)), DataType(*words[:2]), Accelerator(*words[2:])
 
     def print_parameter(self, printer: Printer) -> None:
-        """See `parse_parameter`."""
+        """Print what `parse_parameter` reads."""
         with printer.in_angle_brackets():
             with printer.in_square_brackets():
                 printer.print_list(list(map(Size, self.shape)), printer.print_attribute)
@@ -195,11 +195,11 @@ class AccelTensor(Data[Parts], TypeAttribute):
 
 
 Type = AccelTensor | tuple[AccelTensor, ...]
-"""Of a result, or of several."""
+"""The type of a node: one tensor, or a tuple for several results."""
 
 
 def show_type(checked: Type) -> str:
-    """A type as it stands behind a node; of several results one behind the other."""
+    """Return a type as text; types of several results are separated by a space."""
     return str(checked) if isinstance(checked, AccelTensor) else " ".join(map(str, checked))
 
 
@@ -229,7 +229,7 @@ def type_of(attribute: Attribute) -> Type | None:
 
 @irdl_attr_definition
 class Content(Data[object]):
-    """What a constant holds. Text has no more of it than a file's name."""
+    """The content of a constant. Printed IR has only the name of its file."""
 
     name = "accel.content"
 
@@ -238,7 +238,7 @@ class Content(Data[object]):
 
     @property
     def held(self) -> Held:
-        """As it was given."""
+        """The array, or the name of its file."""
         return cast("Held", self.data)
 
     def __eq__(self, other: object) -> bool:
@@ -254,7 +254,7 @@ class Content(Data[object]):
             return parser.parse_optional_str_literal()
 
     def print_parameter(self, printer: Printer) -> None:
-        """See `parse_parameter`."""
+        """Print what `parse_parameter` reads."""
         with printer.in_angle_brackets():
             if isinstance(self.data, str):
                 printer.print_string_literal(self.data)
@@ -313,5 +313,5 @@ _FROM: Mapping[type[Attribute], Callable[[Any], Any]] = {
 
 
 def from_attribute(attribute: Attribute) -> Any:
-    """What `to_attribute` was given; of a sequence a tuple. Raises KeyError for another attribute."""
+    """Invert `to_attribute`; a sequence becomes a tuple. Raises KeyError for another attribute."""
     return _FROM[type(attribute)](attribute)

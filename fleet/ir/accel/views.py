@@ -41,7 +41,7 @@ def split(data: Node, axis: int, new_chs: Sequence[Dim] = (), dynamic: bool = Tr
 
 
 def realloc(data: Node, new_shape: Sequence[Dim]) -> OperatorCall:
-    """The same tensor with memory for new_shape reserved."""
+    """Return the same tensor with memory reserved for `new_shape`."""
     return call("accel.realloc", (data,), {"new_shape": sizes("new_shape", new_shape)})
 
 

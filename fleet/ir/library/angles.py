@@ -49,7 +49,7 @@ def copysign(x: Array, sign: Array) -> Array:
 
 
 def _positive_arctan(x: Array) -> Array:
-    """Of what is not negative, in float64."""
+    """Return the arctangent of non-negative float64 values."""
     large, middle = x > _TAN_3PI_8, x > 0.66
     reduced = select(large, -1.0 / x, select(middle, (x - 1.0) / (x + 1.0), x))
     offset = select(large, math.pi / 2, select(middle, math.pi / 4, 0.0))

@@ -89,7 +89,7 @@ def is_callable(function: str) -> bool:
 
 
 def callable_names() -> list[str]:
-    """Every function that a program may call, without the methods of ufuncs."""
+    """Return the functions that a program may call, without methods of ufuncs."""
     return sorted(_NAMES | {n for n in dir(np) if is_callable(n)})
 
 
@@ -117,7 +117,7 @@ class LibraryCall:
         return _parsed(text)
 
     def run(self, operands: Sequence[Any]) -> Any:
-        """What NumPy gives. Raises what NumPy raises."""
+        """Call NumPy and return its result. Raises what NumPy raises."""
         keywords = {k: _value(v, operands) for k, v in self.keywords}
         if "out" in keywords:
             keywords["out"] = np.array(keywords["out"], order="K")
@@ -150,7 +150,7 @@ class LibraryCall:
             raise InferenceError(f"{self.function} with `where` and without `out`: the other elements have no value")
 
     def numbers(self, *without: str) -> list[int]:
-        """Every integer among the arguments, but for those of these keywords."""
+        """Return the integers among the arguments, except those of the keywords `without`."""
         given = (*self.arguments, *(v for k, v in self.keywords if k not in without))
         return [n for a in given for n in _numbers(a)]
 

@@ -24,7 +24,7 @@ RULES: Mapping[str, Any] = {**elements.RULES, **products.RULES, **reductions.RUL
 
 
 _ARRAYS = frozenset({"a", "b", "x", "y", "x1", "x2", "m", "f", "ary", "element", "weights", "where", "mean", "sorter"})
-"""Parameters that are arrays: a list stands for one."""
+"""Parameters that are arrays; a list is taken as one."""
 _AS_OUT = frozenset({"sum", "prod", "mean", "cumsum", "cumprod"})
 """Functions that compute in the dtype of what takes their result."""
 

@@ -69,7 +69,7 @@ _Types: TypeAlias = tuple[tuple[tuple[int, ...], np.dtype], ...]
 _SMALL = 1 << 12
 """Elements up to which the operands themselves are the examples."""
 _KEPT = 16
-"""Dimensions up to here stand for themselves: three coordinates, four channels."""
+"""Dimensions up to this size keep their value in examples (three coordinates, four channels)."""
 _WORK = 1 << 24
 """Product of all dimensions up to which the operands' own sizes may be the examples'."""
 _STAND_INS: tuple[int, ...] = (17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
@@ -139,7 +139,7 @@ def _structure(call: LibraryCall, types: _Types) -> Any:
 
 
 def _maps(sizes: Sequence[int], stand_ins: Sequence[int]) -> list[dict[int, int]]:
-    """Two ways to let other numbers stand for the sizes; none where these are too few."""
+    """Return two substitutions of stand-ins for the sizes; none if there are too few stand-ins."""
     half = len(stand_ins) // 2
     return [dict(zip(sizes, stand_ins[start:], strict=False)) for start in (0, half)] if len(sizes) <= half else []
 
@@ -154,7 +154,7 @@ def _compares(call: LibraryCall) -> bool:
 
 
 def _merged(runs: Sequence[Any], maps: Sequence[Mapping[int, int]]) -> Any:
-    """One structure out of the runs' structures; None where ranks differ, or a dimension is none that the stand-ins stand for."""
+    """Merge the structures of the runs' results; None if ranks differ or a dimension is not one of the substituted sizes."""
     first = runs[0]
     if not isinstance(first, ResultLeaf):
         if any(isinstance(r, ResultLeaf) or len(r) != len(first) for r in runs):

@@ -51,7 +51,7 @@ class NumpyOp(ValueOp):
 
 
 def name_of(op: Operation) -> str:
-    """What an operation is in messages: "fleet.add"; of a call the function, "numpy.linalg.inv"."""
+    """Return an operation's name in messages: "fleet.add", or of a call the function ("numpy.linalg.inv")."""
     return f"numpy.{LibraryCall.parse(op.call.data).function}" if isinstance(op, NumpyOp) else op.name
 
 

@@ -217,7 +217,7 @@ def _cumulative(name: str, operation: str, neutral: int) -> Callable[..., Array]
 
 
 def _quantiles(a: Array, q: Any, axis: Any, method: str, keepdims: bool, skip: bool) -> Array:
-    """Of float elements in order; `skip`: of those that are no NaN, which come last."""
+    """Return quantiles of the sorted elements. skip: ignore NaN, which sort last."""
     if isinstance(q, Array):
         raise InferenceError("quantiles that only the run knows")
     x, axes = _float(a), _axes(a, axis)

@@ -51,7 +51,7 @@ def _ldexp(x: Array, n: Array) -> Array:
 
 
 def _reciprocal(x: Array) -> Array:
-    """Of integers rounded towards zero; that of 0 is what the processor makes of an infinity."""
+    """Return 1 / x; for integers rounded towards zero, and of 0 what the processor casts an infinity to."""
     if x.dtype.kind == "f":
         return 1.0 / x
     with np.errstate(divide="ignore", invalid="ignore"):

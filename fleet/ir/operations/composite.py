@@ -93,7 +93,7 @@ class SoftmaxOp(CompositeOp):
 
 
 class _NormOp(CompositeOp, ABC):
-    """Of one operand and parameters that broadcast to it."""
+    """A normalisation of one operand, with parameters that broadcast to it."""
 
     RESULT: ClassVar = "operand's shape; common dtype"
 
@@ -227,7 +227,7 @@ class LinearOp(CompositeOp):
         return {"bias": operands == 3 + found["residual"], **found}
 
     def implied(self) -> Mapping[str, Any]:
-        """Which of the optional operands it has."""
+        """Return for each optional operand whether the operation has it."""
         return {"bias": self.bias is not None, "residual": self.residual is not None}
 
     @classmethod

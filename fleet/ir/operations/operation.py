@@ -145,7 +145,7 @@ class FleetOp(IRDLOperation, ABC):
 
     @classmethod
     def compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-        """What NumPy gives for these arrays. Raises NotImplementedError if NumPy has no one call for the operation."""
+        """Return NumPy's result for these arrays. Raises NotImplementedError if no single NumPy call computes the operation."""
         return cls._compute(operands, attributes)
 
     @classmethod

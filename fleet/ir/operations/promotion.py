@@ -36,7 +36,7 @@ def loop_types(name: str, function: Callable[..., Any], operands: Sequence[Attri
 
 @lru_cache(maxsize=1024)
 def reduced_dtype(function: Callable[..., Any], dtype: np.dtype) -> np.dtype:
-    """What NumPy's reduction or running sum gives for an array of `dtype`."""
+    """Return the dtype of NumPy's reduction or running sum of an array of `dtype`."""
     return np.asarray(function(np.ones(1, dtype))).dtype
 
 

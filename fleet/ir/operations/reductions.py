@@ -142,7 +142,7 @@ class VarOp(ReduceOp):
 
 
 class _PlaceOp(AxisOp, ABC):
-    """Where along an axis an extreme is."""
+    """The index of an extreme along an axis."""
 
     RESULT: ClassVar = "axis removed; int64"
 

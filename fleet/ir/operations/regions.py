@@ -70,7 +70,7 @@ class RegionOp(FleetOp, ABC):
 
     @abstractmethod
     def given(self) -> Sequence[tuple[Block, Sequence[Attribute], Sequence[Attribute]]]:
-        """Every body with the types of its arguments and of what it has to give."""
+        """Return each body with the types of its arguments and of its results."""
 
     def check(self) -> None:
         """Raises InferenceError if a body's arguments or what it gives are not of the operation's types."""
@@ -124,12 +124,12 @@ class IfOp(RegionOp):
         )
 
     def given(self) -> Sequence[tuple[Block, Sequence[Attribute], Sequence[Attribute]]]:
-        """See `RegionOp.given`."""
+        """Return each body with the types of its arguments and of its results."""
         arguments, results = [v.type for v in self.inputs], list(_parts(self))
         return [(block, arguments, results) for block in self.bodies]
 
     def check(self) -> None:
-        """See `RegionOp.check`."""
+        """Raise InferenceError if the condition, or a body's arguments or results, have the wrong types."""
         self._check_condition(self.condition.type)
         super().check()
 
@@ -154,14 +154,14 @@ class WhileOp(RegionOp):
         )
 
     def given(self) -> Sequence[tuple[Block, Sequence[Attribute], Sequence[Attribute]]]:
-        """See `RegionOp.given`."""
+        """Return each body with the types of its arguments and of its results."""
         arguments = [v.type for v in self.operands]
         last = self.test.block.last_op
         tested = [v.type for v in last.operands][:1] if isinstance(last, YieldOp) else []
         return [(self.test.block, arguments, tested), (self.body.block, arguments, list(_parts(self)))]
 
     def check(self) -> None:
-        """See `RegionOp.check`."""
+        """Raise InferenceError if the condition, or a body's arguments or results, have the wrong types."""
         super().check()
         last = self.test.block.last_op
         assert isinstance(last, YieldOp)
@@ -188,7 +188,7 @@ class FusedOp(RegionOp):
         IRDLOperation.__init__(self, operands=[list(inputs)], result_types=[_yielded(body)], regions=[Region(body)])
 
     def given(self) -> Sequence[tuple[Block, Sequence[Attribute], Sequence[Attribute]]]:
-        """See `RegionOp.given`."""
+        """Return each body with the types of its arguments and of its results."""
         return [(self.body.block, [v.type for v in self.inputs], list(_parts(self)))]
 
     @property
@@ -203,7 +203,7 @@ class FusedOp(RegionOp):
         return space_of(first) or KernelSpace(shape_of(first.results[0].type))
 
     def check(self) -> None:
-        """See `RegionOp.check`."""
+        """Raise InferenceError if the condition, or a body's arguments or results, have the wrong types."""
         super().check()
         space, made = self.space, set[SSAValue]()
         for op in self.operations:
@@ -264,7 +264,7 @@ def has_effects(op: Operation) -> bool:
 
 
 def run_regions(op: RegionOp, operands: Sequence[Any], run: Callable[[Block, Sequence[Any]], Sequence[Any]]) -> tuple[Any, ...]:
-    """What the operation gives. run: runs a body on arguments and gives what its `yield` has.
+    """Return the operation's results. run: runs a body on arguments and returns the operands of its `yield`.
 
     Raises ModelError for a loop of more than `MAX_ROUNDS` rounds.
     """

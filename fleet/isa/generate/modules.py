@@ -25,7 +25,7 @@ def python_modules(description: Description) -> Mapping[str, str]:
 
 
 def generated_modules(description: Description) -> tuple[Path, ...]:
-    """Those of `python_modules` that stand beside the description and that people did not write."""
+    """Return the files of `python_modules` beside the description that were generated."""
     beside = (description.path.resolve().with_name(name) for name in python_modules(description))
     return tuple(path for path in beside if _is_generated(path))
 

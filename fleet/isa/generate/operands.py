@@ -96,7 +96,7 @@ def operands_module(description: Description) -> str:
 
 
 def differs(d: Description, instruction: str, found: type[Operands]) -> str | None:
-    """What of a class is not what the description says of the instruction, as a clause; None: nothing."""
+    """Return where a class disagrees with the description, as a clause; None if it agrees."""
     word = d.instructions[instruction]
     if instruction != found.INSTRUCTION:
         return f"{found.__name__} is that of '{found.INSTRUCTION}'"

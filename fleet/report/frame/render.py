@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fleet.report.frame import text as _text
 from fleet.report.frame.place import TEMPLATES, PageFrame
@@ -36,7 +36,8 @@ def _environment() -> Environment:
         operations=_text.operations,
         title_of=_text.engine_title,
     )
-    made.globals.update(interval=_text.interval, symbols=_text.SYMBOLS, absent=_text.ABSENT)
+    shared: dict[str, Any] = {"interval": _text.interval, "symbols": _text.SYMBOLS, "absent": _text.ABSENT}  # jinja2's types
+    made.globals.update(shared)
     return made
 
 

@@ -138,7 +138,7 @@ class GraphEmitter:
         return self._argument(name, array.shape, array.dtype, "weight")
 
     def mask(self) -> SSAValue:
-        """See the module."""
+        """The additive attention mask, an input [tokens, past + tokens] in float32."""
         return self._argument(MASK, (self.tokens, UNKNOWN if self.past < 0 else self.past + self.tokens), _F32, "input")
 
     def cached(self, rows: SSAValue) -> SSAValue:

@@ -15,7 +15,7 @@ from fleet.compare.ways import HigherPrecision, Ways
 from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp, kind_of, op_id
 
-__all__ = ["Basis", "Judgement", "Measured", "measured", "operation_row", "text_of"]
+__all__ = ["Basis", "Judgement", "Measured", "measured", "text_of"]
 
 
 @dataclass(frozen=True)
@@ -86,19 +86,6 @@ class Measured:
         if judgement is not None and judgement.higher is not None and judgement.higher.why:
             causes.append(f"higher precision: {judgement.higher.why}")
         return ", ".join(causes)
-
-
-def operation_row(
-    basis: Basis,
-    reference: Array,
-    other: Array,
-    *,
-    local: tuple[Array, Array] | None = None,
-    own: tuple[Array, Array] | None = None,
-    kind: str,
-) -> OperationRow:
-    """Return the row with its verdict (see `measured`). Elements that its bounds leave undecided are not proved."""
-    return measured(basis, reference, other, local=local, own=own, kind=kind).decided(None)
 
 
 def measured(

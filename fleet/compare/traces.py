@@ -15,7 +15,7 @@ import numpy as np
 from fleet.compare.bounds.bound import Bound
 from fleet.compare.diverged import CommitRow, Divergence
 from fleet.compare.measured import OperationRow
-from fleet.compare.operation_rows import Basis, Judgement, Measured, measured, operation_row
+from fleet.compare.operation_rows import Basis, Judgement, Measured, measured
 from fleet.compare.rules.steps import Array
 from fleet.compare.signal import Floors
 from fleet.compare.verdict import Comparison, NotCompared, Verdict
@@ -236,7 +236,7 @@ def _bit_rows(reference: Trace, other: Trace, program: Program) -> tuple[list[Op
             continue
         a, b = np.asarray(reference.tensors[name]), np.asarray(other.tensors[name])
         place = reference.placement.get(name, "")
-        row = operation_row(Basis(op, index, place), a, b, kind="info")
+        row = measured(Basis(op, index, place), a, b, kind="info").decided(None)
         if not _same_bits(a, b):
             reason = f"{row.cumulative.mismatches or 'some'} of {a.size} elements differ in their bits"
             row = replace(row, verdict="fail", reason=reason)

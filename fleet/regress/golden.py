@@ -28,7 +28,7 @@ from fleet.compare.bounds.tolerance import cumulative_bounds
 from fleet.compare.diverged import Divergence
 from fleet.compare.measured import OperationRow
 from fleet.compare.metrics import absolute_error
-from fleet.compare.operation_rows import Basis, operation_row
+from fleet.compare.operation_rows import Basis, measured
 from fleet.compare.tasks import class_output
 from fleet.compare.verdict import Comparison, Verdict
 from fleet.core.codec import Json, encode_record
@@ -229,9 +229,8 @@ def _operations(golden: Golden, program: Program, bounds: Mapping[str, Bound], r
         if bound.candidates is not None:
             # Where the margin does not decide, any class is accepted; elsewhere the stored class must be equal.
             array = np.where(np.isinf(array), float(bound.candidates.shape[-1]), 0.0)
-        found.append(
-            operation_row(Basis(op, i, "", bound=Bound(array, None, bound.rule)), value, tensor.reshape(-1)[index], kind="bound")
-        )
+        basis = Basis(op, i, "", bound=Bound(array, None, bound.rule))
+        found.append(measured(basis, value, tensor.reshape(-1)[index], kind="bound").decided(None))
     return [replace(row, shape=tuple(np.asarray(vm.tensors[row.op]).shape)) for row in found]
 
 

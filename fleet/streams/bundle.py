@@ -29,7 +29,7 @@ from fleet.sdk.hardware.state import REGISTERS
 from fleet.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.streams.stream_signature import of_outcome
 
-__all__ = ["NAME", "SCHEMA", "Bundle", "Expect", "check_extent", "load_bundle", "save_bundle"]
+__all__ = ["NAME", "SCHEMA", "Bundle", "Expect", "StoredBlock", "check_extent", "load_bundle", "save_bundle"]
 
 NAME = "stream.json"
 SCHEMA = 2
@@ -51,13 +51,19 @@ class _Call:
 
 
 @dataclass(frozen=True)
-class _Block:
-    """The place of array "block<n>". constant: the value of all its bytes (then there is no array), or None."""
+class StoredBlock:
+    """The place of a block of memory, whose bytes are stored elsewhere."""
 
     space: str
     bank: int
     offset: int
     size: int
+
+
+@dataclass(frozen=True)
+class _Block(StoredBlock):
+    """The place of array "block<n>". constant: the value of all its bytes (then there is no array), or None."""
+
     constant: int | None
 
 

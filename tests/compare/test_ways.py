@@ -9,7 +9,7 @@ import pytest
 from ir_builder import Net
 
 from fleet.compare.bounds.bound import Bound
-from fleet.compare.operation_rows import Basis, measured, operation_row
+from fleet.compare.operation_rows import Basis, measured
 from fleet.compare.ways import Ways
 from fleet.cosim.campaign import cosim
 from fleet.cosim.options import CosimOptions
@@ -89,32 +89,32 @@ def test_each_element_is_held_in_its_own_way(op) -> None:
 
 
 def test_a_difference_stays_one_whatever_is_not_proved(op) -> None:
-    row = operation_row(Basis(op, 0, "", bound=bound(INF, 0.125, INF, INF)), REFERENCE, OTHER, kind="bound")
+    row = measured(Basis(op, 0, "", bound=bound(INF, 0.125, INF, INF)), REFERENCE, OTHER, kind="bound").decided(None)
     assert (row.verdict, row.ways) == ("fail", Ways(equal=1, beyond=1, not_proved=2))
     own = (np.array([1.0, 2.25, 3.0, 4.25], np.float32), OTHER)
     basis = Basis(op, 0, "", bound=bound(INF, 0.5, INF, INF), own_bound=bound(0.125, 0.125, 0.125, 0.125))
-    row = operation_row(basis, REFERENCE, OTHER, own=own, kind="bound")
+    row = measured(basis, REFERENCE, OTHER, own=own, kind="bound").decided(None)
     assert (row.verdict, row.ways.beyond) == ("fail", 1)
     assert "on its own operands: 1 of 4 elements beyond the bound" in row.reason
 
 
 def test_a_bound_that_holds_a_wrong_sign_decides_nothing(op) -> None:
     basis = Basis(op, 0, "", bound=bound(9, 9, 9, 9))
-    row = operation_row(basis, REFERENCE, -REFERENCE, kind="bound")
+    row = measured(basis, REFERENCE, -REFERENCE, kind="bound").decided(None)
     assert (row.verdict, row.ways) == ("not proved", Ways(not_proved=4))
     basis = Basis(op, 0, "", bound=bound(9, 9, 9, 9), own_bound=bound(0.5, 0.5, 0.5, 0.5))
-    row = operation_row(basis, REFERENCE, -REFERENCE, own=(REFERENCE, -REFERENCE), kind="bound")
+    row = measured(basis, REFERENCE, -REFERENCE, own=(REFERENCE, -REFERENCE), kind="bound").decided(None)
     assert row.verdict == "fail"
 
 
 def test_special_values_without_a_bound_are_decided_like_others(op) -> None:
     nan = np.array([np.nan, 2, 3, 4], np.float32)
     basis = Basis(op, 0, "", bound=bound(INF, 1, 1, 1))
-    assert operation_row(basis, nan, REFERENCE, kind="bound").verdict == "not proved"
+    assert measured(basis, nan, REFERENCE, kind="bound").decided(None).verdict == "not proved"
     basis = Basis(op, 0, "", bound=bound(INF, 1, 1, 1), own_bound=bound(INF, 1, 1, 1))
-    assert operation_row(basis, nan, REFERENCE, own=(nan, REFERENCE), kind="bound").verdict == "fail"
-    assert operation_row(basis, nan, REFERENCE, own=(REFERENCE, REFERENCE), kind="bound").verdict == "pass"
-    assert operation_row(Basis(op, 0, "", bound=bound(1, 1, 1, 1)), REFERENCE, nan, kind="bound").verdict == "fail"
+    assert measured(basis, nan, REFERENCE, own=(nan, REFERENCE), kind="bound").decided(None).verdict == "fail"
+    assert measured(basis, nan, REFERENCE, own=(REFERENCE, REFERENCE), kind="bound").decided(None).verdict == "pass"
+    assert measured(Basis(op, 0, "", bound=bound(1, 1, 1, 1)), REFERENCE, nan, kind="bound").decided(None).verdict == "fail"
 
 
 def test_words() -> None:

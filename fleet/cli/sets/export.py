@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import cast
 
 import click
 
 from fleet.cli.sets.target import find_set
-from fleet.core.files import check_writable, write_atomically
+from fleet.core.codec import Json, is_list
+from fleet.core.files import check_writable, read_table, write_atomically
 from fleet.errors import FleetError
 from fleet.isa.exports.formats import exported
 
@@ -64,22 +64,18 @@ def _write_list(folder: Path, known: Mapping[str, list[str]]) -> None:
 def _known(folder: Path) -> dict[str, list[str]]:
     """Read key -> names from the folder's list of exported files; empty if there is none. Raises FleetError if it is damaged."""
     path = folder / LIST
-    try:
-        table: object = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not path.exists():
         return {}
-    except (OSError, ValueError) as error:
-        table = error
-    if not isinstance(table, dict) or not all(_names(v) for v in cast("dict[str, object]", table).values()):
-        raise FleetError("is no list of exported files", where=str(path), hint="remove it, or choose another folder with -o")
-    return cast("dict[str, list[str]]", table)
+    wrong, hint = "is no list of exported files", "remove it, or choose another folder with -o"
+    known = {key: _names(value) for key, value in read_table(path, wrong, hint).items()}
+    if not all(names is not None for names in known.values()):
+        raise FleetError(wrong, where=str(path), hint=hint)
+    return {key: names for key, names in known.items() if names is not None}
 
 
-def _names(value: object) -> bool:
-    """Whether it is a list of names inside the folder, because the export may replace or remove these files."""
-    paths = (
-        [PurePosixPath(v) if isinstance(v, str) else None for v in cast("list[object]", value)]
-        if isinstance(value, list)
-        else [None]
-    )
-    return all(p is not None and p.parts and not p.is_absolute() and ".." not in p.parts for p in paths)
+def _names(value: Json) -> list[str] | None:
+    """Return a list of names inside the folder, whose files the export may replace or remove; None for anything else."""
+    names = [v for v in value if isinstance(v, str)] if is_list(value) else []
+    paths = [PurePosixPath(name) for name in names]
+    inside = all(p.parts and not p.is_absolute() and ".." not in p.parts for p in paths)
+    return names if is_list(value) and len(names) == len(value) and inside else None

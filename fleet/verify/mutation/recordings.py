@@ -17,6 +17,7 @@ from fleet.errors import ModelError
 from fleet.isa.memory import as_bytes
 from fleet.isa.registry import description_hash, find_device
 from fleet.sdk import Call, Write
+from fleet.streams.bundle import StoredBlock
 from fleet.streams.case import Setting, StreamCase
 from fleet.streams.images import Images
 from fleet.streams.run import StreamRunner
@@ -46,23 +47,13 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class _Block:
-    """Place of a block; its data are the next `size` bytes of the array."""
-
-    space: str
-    bank: int
-    offset: int
-    size: int
-
-
-@dataclass(frozen=True)
 class _Case:
-    """The stored form of `Recording`; fields: of each call."""
+    """The stored form of `Recording`. fields: of each call. blocks: their data are the next `size` bytes of the array, each."""
 
     name: str
     instructions: tuple[str, ...]
     fields: tuple[Mapping[str, int], ...]
-    blocks: tuple[_Block, ...]
+    blocks: tuple[StoredBlock, ...]
     parameters: tuple[tuple[int, int], ...]
     seed: int
     expected: Expected
@@ -116,7 +107,7 @@ def save_recordings(path: Path, device: str, made: Sequence[Recording]) -> Path:
     for r in made:
         blocks = [as_bytes(b.data) for b in r.case.blocks]
         data += blocks
-        places = (_Block(b.space, b.bank, b.offset, d.size) for b, d in zip(r.case.blocks, blocks, strict=True))
+        places = (StoredBlock(b.space, b.bank, b.offset, d.size) for b, d in zip(r.case.blocks, blocks, strict=True))
         calls = r.case.calls
         cases.append(
             _Case(

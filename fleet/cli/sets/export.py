@@ -66,11 +66,13 @@ def _known(folder: Path) -> dict[str, list[str]]:
     path = folder / LIST
     if not path.exists():
         return {}
-    wrong, hint = "is no list of exported files", "remove it, or choose another folder with -o"
-    known = {key: _names(value) for key, value in read_table(path, wrong, hint).items()}
-    if not all(names is not None for names in known.values()):
-        raise FleetError(wrong, where=str(path), hint=hint)
-    return {key: names for key, names in known.items() if names is not None}
+    hint = "remove it, or choose another folder with -o"
+    known: dict[str, list[str]] = {}
+    for key, value in read_table(path, "is no list of exported files", hint).items():
+        if (names := _names(value)) is None:
+            raise FleetError(f"is no list of exported files ({key} holds no names of files here)", where=str(path), hint=hint)
+        known[key] = names
+    return known
 
 
 def _names(value: Json) -> list[str] | None:

@@ -259,7 +259,7 @@ def _held(
 
 
 def _says_nothing(limit: Array, reference: Array) -> Array:
-    """Whether the bound of a float exceeds both its magnitude and the operation's RMS: even a wrong sign is within it."""
+    """Return whether the bound of a float exceeds both its magnitude and the operation's RMS: even a wrong sign is within it."""
     if reference.dtype.kind != "f":
         return np.zeros(limit.shape, bool)
     size = root_mean_square(reference)

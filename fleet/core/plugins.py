@@ -67,7 +67,7 @@ def module_of(path: Path, name: str, error_kind: Callable[..., FleetError]) -> M
 
 
 def raised_by_code(error: BaseException) -> bool:
-    """Whether a program's code raised it: anything but Ctrl-C and what ends a generator.
+    """Return whether a program's code raised it: anything but Ctrl-C and what ends a generator.
 
     KeyboardInterrupt counts where fleet handles the signals itself and none came; elsewhere nobody can tell.
     """

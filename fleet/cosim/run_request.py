@@ -24,5 +24,5 @@ class RunRequest:
         return shlex.join([self.program, *self.arguments])
 
     def is_command(self, *words: str) -> bool:
-        """Whether this is the command of fleet with these words ("case", "run")."""
+        """Return whether this is the command of fleet with these words ("case", "run")."""
         return self.program == "fleet" and self.arguments[: len(words)] == words

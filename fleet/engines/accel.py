@@ -146,7 +146,7 @@ def _unpack(compiled: AccelProgram, key: str, data: np.ndarray, dtype: np.dtype 
 
 
 def options_expect(options: RunOptions, seq: int) -> bool:
-    """Whether the commit of that number was to be held against an expected one."""
+    """Return whether the commit of that number was to be held against an expected one."""
     return any(c.seq == seq for c in options.expected)
 
 

@@ -15,7 +15,7 @@ _MOST_STEPS = 64
 
 
 def in_c_order(value: SSAValue, left: int = _MOST_STEPS) -> bool:
-    """Whether the elements certainly lie in C order, possibly with gaps."""
+    """Return whether the elements certainly lie in C order, possibly with gaps."""
     op = value.owner
     if sum(n != 1 for n in shape_of(value.type)) < 2 and not isinstance(op, d.SliceOp | d.NumpyOp):
         return True
@@ -37,7 +37,7 @@ def in_c_order(value: SSAValue, left: int = _MOST_STEPS) -> bool:
 
 
 def repeats(value: SSAValue) -> bool:
-    """Whether the array certainly has one element at several places: NumPy walks a dimension of it with a stride of 0."""
+    """Return whether the array certainly has one element at several places: NumPy walks a dimension of it with a stride of 0."""
     return any(sign == 0 and n > 1 for sign, n in zip(_signs(value, _MOST_STEPS), shape_of(value.type), strict=True))
 
 

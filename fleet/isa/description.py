@@ -231,7 +231,7 @@ class InstructionWord:
     fetch: bool = False
 
     def accepts(self, value: int) -> bool:
-        """Whether the value of the start register means this instruction."""
+        """Return whether the value of the start register means this instruction."""
         return value & ~self.start_optional == self.start
 
 

@@ -88,7 +88,7 @@ def _makers() -> bytes:
 
 
 def _is_whole(folder: Path, key: str, names: list[str]) -> bool:
-    """Whether the entry is there and as it was written; what is not is removed."""
+    """Return whether the entry is there and as it was written; what is not is removed."""
     if not folder.is_dir():
         return False
     try:

@@ -85,7 +85,7 @@ class TinyTokenizer:
 
 
 def is_language_model(spec: str) -> bool:
-    """Whether `load_model` is for it: a name of one, a GGUF file, or a folder with a language model."""
+    """Return whether `load_model` is for it: a name of one, a GGUF file, or a folder with a language model."""
     path = Path(spec)
     if not path.exists():
         return spec in LANGUAGE_MODELS or spec.partition("-")[0] == "tiny"

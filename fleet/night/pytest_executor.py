@@ -228,7 +228,7 @@ class _Told:
             self._reporter.write_line(f"fleet: {kind}: {text}")
 
     def enough(self) -> bool:
-        """Whether no more tests may begin."""
+        """Return whether no more tests may begin."""
         return self._over or bool(self._session.shouldstop or self._session.shouldfail)
 
 

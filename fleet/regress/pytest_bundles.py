@@ -19,7 +19,7 @@ _RUNNERS = pytest.StashKey[dict[tuple[str, int], Any]]()
 
 
 def is_bundle(path: Path) -> bool:
-    """Whether a file is a stored stream or model below a folder `bundles`."""
+    """Return whether a file is a stored stream or model below a folder `bundles`."""
     return path.name in {STREAM, MODEL} and FOLDER in path.parent.parts
 
 

@@ -106,7 +106,7 @@ def depends_on(
 
 
 def _shows(view: np.ndarray, kept: np.ndarray, right: bytes, element: Callable[[], bytes | None]) -> bool:
-    """Whether the element changes if all bytes of the beat are changed, in one of a few ways."""
+    """Return whether the element changes if all bytes of the beat are changed, in one of a few ways."""
     for other in (0x3C, 0xC0, 0x01):
         view[:] = kept ^ np.uint8(other)
         if element() != right:

@@ -407,7 +407,7 @@ class StreamRunner:
         return low
 
     def _strays(self, case: StreamCase, setting: Setting, count: int) -> bool:
-        """Whether memory differs after the first `count` instructions, or they do not finish."""
+        """Return whether memory differs after the first `count` instructions, or they do not finish."""
         try:
             self.hardware(case, setting, count)
         except SimulationError:

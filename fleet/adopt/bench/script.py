@@ -147,7 +147,7 @@ def fields_of(instance: ProtocolInstance, *, sent: bool) -> tuple[tuple[str, int
 
 
 def is_test(path: Path) -> bool:
-    """Whether a file of a workspace is a test."""
+    """Return whether a file of a workspace is a test."""
     try:
         return "step" in read_toml(path, DeviceError)
     except DeviceError:

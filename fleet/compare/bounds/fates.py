@@ -62,7 +62,7 @@ class _Graph:
         self.operations = {op_id(op): op for op in program.operations()}
 
     def reaches(self, start: FleetOp, end: FleetOp, words: Mapping[str, str]) -> bool:
-        """Whether `end` uses the result of `start`, directly or through other operations.
+        """Return whether `end` uses the result of `start`, directly or through other operations.
 
         words: operation id -> why it was not compared. If operations were merged into `x` ("the same as x"), users of x use them
         too.
@@ -100,7 +100,7 @@ class _Graph:
         return isinstance(value, BlockArgument) and self.program.arguments[value.index].kind == "input"
 
     def depends_on_input(self, op: FleetOp) -> bool:
-        """Whether its result depends on an input."""
+        """Return whether its result depends on an input."""
         return any(r in self._inputs for r in op.results)
 
     @cached_property
@@ -112,7 +112,7 @@ class _Graph:
         return found
 
     def unused(self, op: FleetOp) -> bool:
-        """Whether no output and no print needs it."""
+        """Return whether no output and no print needs it."""
         return not any(r in self._needed for r in op.results)
 
 

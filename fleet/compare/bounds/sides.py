@@ -106,7 +106,7 @@ class GroupArithmetic:
     weights: frozenset[int]
 
     def _stored(self, op: FleetOp, group: _Group) -> bool:
-        """Whether the result leaves the group, or an argmax reads it (which reads it as memory would hold it)."""
+        """Return whether the result leaves the group, or an argmax reads it (which reads it as memory would hold it)."""
         inside = {id(o) for o in group.ops}
         uses = [use.operation for use in op.results[0].uses]
         return op is group.ops[-1] or any(id(user) not in inside or isinstance(user, d.ArgmaxOp | d.ArgminOp) for user in uses)

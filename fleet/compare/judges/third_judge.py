@@ -217,7 +217,7 @@ def _ulp(value: Array, own: np.dtype) -> Array:
 
 
 def _same(golden: Array, value: Array) -> Array:
-    """Whether elements are equal, the same special values included."""
+    """Return whether elements are equal, the same special values included."""
     with np.errstate(over="ignore"):
         wide = golden.astype(value.dtype)
     return (wide == value) | (np.isnan(wide) & np.isnan(value))

@@ -111,7 +111,7 @@ def none(shape: tuple[int, ...]) -> Array:
 
 
 def some(e: Array) -> bool:
-    """Whether any error is above zero; constant time for the result of `none`."""
+    """Return whether any error is above zero; constant time for the result of `none`."""
     if e.ndim and not any(e.strides):
         return bool(e.size) and bool(e[(0,) * e.ndim])
     return bool(e.any())

@@ -213,7 +213,7 @@ class KeptState:
     folder: Path
 
     def whole(self, device: Device) -> bool:
-        """Whether all architectural state of the device can be set."""
+        """Return whether all architectural state of the device can be set."""
         kept = {(k.space, k.offset) for k in self.found}
         return all((name, 0) in kept for name in device.arrays) and all(
             (REGISTERS, 4 * n) in kept for n in range(len(device.state.registers))

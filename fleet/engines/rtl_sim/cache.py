@@ -18,7 +18,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./+@,-]+\Z")
 
 
 def is_plain(path: Path) -> bool:
-    """Whether make can handle the path."""
+    """Return whether make can handle the path."""
     return bool(_PLAIN.match(str(path)))
 
 

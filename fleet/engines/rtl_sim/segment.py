@@ -288,7 +288,7 @@ class Segment:
         return [*((r.address, v) for r, v in values), (fetch.unit.start.address, fetch.word.start)]
 
     def _is_last_result(self, index: int, records: Sequence[CommitRecord]) -> bool:
-        """Whether the commit set its unit's result register, and nothing did before the register was read."""
+        """Return whether the commit set its unit's result register, and nothing did before the register was read."""
         unit = self._description.instructions[self.calls[index].instruction].unit
         later = range(index + 1, min(self._reads[index].end, len(records)))
         units = (self._description.instructions[self.calls[i].instruction].unit for i in later if records[i].result is not None)

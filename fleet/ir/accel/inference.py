@@ -21,7 +21,7 @@ FEATURE = DataType("float16", "ddr")
 
 
 def same_dim(a: Dim, b: Dim) -> bool:
-    """Whether two sizes are the same for every binding, as far as simplification sees."""
+    """Return whether two sizes are the same for every binding, as far as simplification sees."""
     if a is b or (type(a) is int and type(b) is int):
         return a == b
     return dim(as_expr(a) - as_expr(b)) == 0

@@ -313,7 +313,7 @@ class OperatorCall(Node, ABC):
 
     @classmethod
     def many(cls) -> bool:
-        """Whether it takes one argument or more."""
+        """Return whether it takes one argument or more."""
         return any(isinstance(operand, VarOperandDef) for _, operand in cls.get_irdl_definition().operands)
 
     @classmethod

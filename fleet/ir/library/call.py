@@ -80,7 +80,7 @@ CallArgument: TypeAlias = "CallOperand | bool | int | float | str | tuple[CallAr
 
 @lru_cache(maxsize=1024)
 def is_callable(function: str) -> bool:
-    """Whether a program may call NumPy's function of this dotted path: "percentile", "linalg.inv", "add.reduce"."""
+    """Return whether a program may call NumPy's function of this dotted path: "percentile", "linalg.inv", "add.reduce"."""
     if function in _NAMES:
         return True
     name, _, method = function.partition(".")

@@ -59,7 +59,7 @@ def expand_call(s: Expansion, op: NumpyOp, attributes: Mapping[str, Any]) -> SSA
 
 
 def has_sequence(function: str) -> bool:
-    """Whether calls of the function have a sequence, at least for the usual arguments."""
+    """Return whether calls of the function have a sequence, at least for the usual arguments."""
     return function in RULES or function in MOVING or function in UFUNCS
 
 

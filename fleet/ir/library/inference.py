@@ -149,7 +149,7 @@ def _elements(types: _Types, maps: Sequence[Mapping[int, int]]) -> int:
 
 
 def _compares(call: LibraryCall) -> bool:
-    """Whether its numbers may be larger or smaller than a dimension, so that stand-ins could hide what happens there."""
+    """Return whether its numbers may be larger or smaller than a dimension, so that stand-ins could hide what happens there."""
     return any(abs(n) > _KEPT for n in call.numbers())
 
 

@@ -36,7 +36,7 @@ _MOST_ELEMENTS = 1 << 20
 
 
 def moves(call: LibraryCall, operands: Sequence[Array]) -> bool:
-    """Whether the call moves elements, to places that its numbers decide."""
+    """Return whether the call moves elements, to places that its numbers decide."""
     if call.function not in MOVING or sum(o.size for o in operands) > _MOST_ELEMENTS:
         return False
     given: Mapping[str, Any] = call.bound()

@@ -71,7 +71,7 @@ class PowOp(BinaryOp):
     PYTHON: ClassVar = operator.pow
 
     def is_root(self, exponent: float | None) -> bool:
-        """Whether NumPy computes square roots: of an array of float32 or float64 to one exponent of 0.5 for all elements.
+        """Return whether NumPy computes square roots: of an array of float32 or float64 to one exponent of 0.5 for all elements.
 
         Roots of -inf are NaN, its powers inf. exponent: the one that is known, else None.
         """

@@ -206,7 +206,7 @@ def _written(cls: type[FleetOp], attributes: Mapping[str, Any]) -> Iterator[tupl
 
 
 def _is_python_integer(type_: Attribute) -> bool:
-    """Whether it is the type of a Python integer, which the IR writes as i32 or i64."""
+    """Return whether it is the type of a Python integer, which the IR writes as i32 or i64."""
     return not is_tensor(type_) and spelling(type_) in ("i32", "i64")
 
 

@@ -259,7 +259,7 @@ def all_operations(block: Block) -> Iterator[Operation]:
 
 
 def has_effects(op: Operation) -> bool:
-    """Whether it does something beside giving its result: it prints, or may end the run."""
+    """Return whether it does something beside giving its result: it prints, or may end the run."""
     return isinstance(op, CheckOp | PrintOp) or any(has_effects(o) for region in op.regions for b in region.blocks for o in b.ops)
 
 

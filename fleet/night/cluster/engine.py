@@ -56,7 +56,7 @@ class Listener(Protocol):
         ...
 
     def enough(self) -> bool:
-        """Whether no more tests may begin."""
+        """Return whether no more tests may begin."""
         ...
 
 

@@ -152,7 +152,7 @@ def _beats(played: Played) -> tuple[Beat, ...]:
 
 
 def _inside(space: str) -> bool:
-    """Whether the space is inside the hardware, where only observed writes show it."""
+    """Return whether the space is inside the hardware, where only observed writes show it."""
     return space not in ("ddr", "hbm")
 
 

@@ -39,7 +39,7 @@ class Ranges:
         self._parts[r.space, r.bank] = left
 
     def meets(self, r: Range) -> bool:
-        """Whether the set contains a byte of the range."""
+        """Return whether the set contains a byte of the range."""
         return any(a < r.offset + r.size and r.offset < b for a, b in self._parts.get((r.space, r.bank), ()))
 
 

@@ -62,7 +62,7 @@ class Window:
 
 
 def agrees(expected: ExpectedCommit, found: Commit) -> bool:
-    """Whether a commit is the expected one, by the bench's rules."""
+    """Return whether a commit is the expected one, by the bench's rules."""
     if expected.error == ANY_CAUSE:
         cause = found.error != 0
     else:
@@ -136,7 +136,7 @@ def replay(
 
 
 def _dearer(history: MemoryHistory, hardware: Hardware, seq: int, length: int) -> bool:
-    """Whether a window with its fillers takes longer than the whole stream, by the instructions' costs.
+    """Return whether a window with its fillers takes longer than the whole stream, by the instructions' costs.
 
     The fillers run in one job per consecutive run of them, and memory is set before each job.
     """

@@ -90,7 +90,7 @@ class AdoptedMutants:
 
 
 def _same(mutant: Mutant) -> bool:
-    """Whether a bit that is stuck is the constant that it was: `1` and `1'b1`."""
+    """Return whether a bit that is stuck is the constant that it was: `1` and `1'b1`."""
     before = re.fullmatch(r"(?:\d*'[bdh]?)?([01])", mutant.before.strip("() "))
     return mutant.operator == "stuck" and before is not None and before[1] == mutant.after[-1]
 

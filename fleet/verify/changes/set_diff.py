@@ -272,7 +272,7 @@ def _now_illegal(
 
 
 def _was_illegal(name: str) -> bool:
-    """Whether the suite's stream holds illegal calls on purpose; these are not reported."""
+    """Return whether the suite's stream holds illegal calls on purpose; these are not reported."""
     return "illegal" in name
 
 

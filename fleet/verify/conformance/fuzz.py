@@ -151,7 +151,7 @@ class _Run:
         self._under_way += 1
 
     def _may_choose(self, number: int) -> bool:
-        """Whether the outcomes that the chooser needs are known. If so, report exactly these to it, in order."""
+        """Return whether the outcomes that the chooser needs are known. If so, report exactly these to it, in order."""
         behind = sum(n <= number - AHEAD for n in self._given)
         if any(n not in self._outcomes for n in self._given[:behind]):
             return False

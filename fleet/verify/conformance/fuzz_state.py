@@ -74,7 +74,7 @@ class StreamFuzzState:
         return self.executed + self.refused
 
     def was_run(self, number: int) -> bool:
-        """Whether the program with that number was run."""
+        """Return whether the program with that number was run."""
         return number < self.next or number in self.done
 
     def add(self, ran: RanProgram) -> None:

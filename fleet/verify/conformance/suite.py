@@ -38,7 +38,7 @@ _TRIES = 8  # draws, the first of any size, until one fits into memory
 
 
 def is_case_name(text: str) -> bool:
-    """Whether the text looks like a case's name."""
+    """Return whether the text looks like a case's name."""
     return _NAME.fullmatch(text) is not None
 
 
@@ -173,7 +173,7 @@ def _variants(
 
 
 def _changes_what_follows(instruction_set: InstructionSet, device: Device, call: Call) -> bool:
-    """Whether a legal variant reads undefined memory that only instructions fill, or configures the device.
+    """Return whether a legal variant reads undefined memory that only instructions fill, or configures the device.
 
     Legality of the variants, like the draw, refers to the state before them.
     """

@@ -44,7 +44,7 @@ def field_of(mode: str) -> str:
 
 
 def same_call(a: Aim, b: Aim) -> bool:
-    """Whether one call may meet both bins: crosses that differ only in the mode, in different mode fields."""
+    """Return whether one call may meet both bins: crosses that differ only in the mode, in different mode fields."""
     return (
         bool(a.modes and b.modes)
         and replace(a, keys=(), modes=()) == replace(b, keys=(), modes=())

@@ -81,7 +81,7 @@ class Mover:
         return None
 
     def quick(self, call: Call) -> bool:
-        """Whether a call is cheap enough. Ask once, after the last move: a cost model may simulate."""
+        """Return whether a call is cheap enough. Ask once, after the last move: a cost model may simulate."""
         cls, device = self.space.instruction_set.instructions[call.instruction], self.space.device
         if self._volume(call) <= _SMALL:
             return True
@@ -101,7 +101,7 @@ class Mover:
         return found
 
     def _defined(self, call: Call, known: Sequence[Range]) -> bool:
-        """Whether the call reads memories that only instructions fill only in the ranges `known`."""
+        """Return whether the call reads memories that only instructions fill only in the ranges `known`."""
         cls, device = self.space.instruction_set.instructions[call.instruction], self.space.device
         for r in cls.reads(device, call.fields):
             if r.space not in device.memory and not _inside(r, known):
@@ -240,7 +240,7 @@ def any_of_class(place: FieldPlace, value_class: str) -> tuple[int, ...]:
 
 
 def _inside(r: Range, known: Sequence[Range]) -> bool:
-    """Whether the known ranges cover `r`."""
+    """Return whether the known ranges cover `r`."""
     at = r.offset
     for k in sorted((k for k in known if k.space == r.space and k.bank == r.bank), key=lambda k: k.offset):
         if k.offset > at:

@@ -22,7 +22,7 @@ class Touched:
         return [r[0] for table in (self.reads, self.writes) for r in table.get((space, 0), ())]
 
     def waits_for(self, earlier: Touched) -> bool:
-        """Whether this call has a hazard with an earlier one: one of them writes what the other touches."""
+        """Return whether this call has a hazard with an earlier one: one of them writes what the other touches."""
         return (
             _meet(self.reads, earlier.writes) or _meet(self.writes, earlier.writes) or _meet(self.writes, earlier.reads)
         )  # fmt: skip

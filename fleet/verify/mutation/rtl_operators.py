@@ -59,7 +59,7 @@ _REDUCTIONS = {"BitwiseOr": "&", "BitwiseAnd": "|"}
 
 
 def is_constant(e: Any) -> bool:
-    """Whether the expression cannot change while the design runs (literals, parameters, enumeration members)."""
+    """Return whether the expression cannot change while the design runs (literals, parameters, enumeration members)."""
     if isinstance(e, ast.IntegerLiteral | ast.UnbasedUnsizedIntegerLiteral | ast.StringLiteral | ast.DataTypeExpression):
         return True
     if isinstance(e, ast.NamedValueExpression):
@@ -111,12 +111,12 @@ def leaves(e: Any) -> Iterator[Any]:
 
 
 def is_reset(text: str) -> bool:
-    """Whether a condition tests for reset alone (`!rst_ni`, `reset`)."""
+    """Return whether a condition tests for reset alone (`!rst_ni`, `reset`)."""
     return _RESET.match(text.strip()) is not None
 
 
 def is_sink(name: str) -> bool:
-    """Whether a signal exists only for the linter (`unused`)."""
+    """Return whether a signal exists only for the linter (`unused`)."""
     return name.startswith("unused")
 
 

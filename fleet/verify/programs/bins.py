@@ -47,7 +47,7 @@ class BinCounts:
                 mine[number] = mine.get(number, 0) + count
 
     def is_closed(self, number: int) -> bool:
-        """Whether CPython accepts no such call."""
+        """Return whether CPython accepts no such call."""
         return number not in self.met and number not in self.refused and self.closed.get(number, 0) >= _TRIES
 
     def refusing(self) -> list[int]:

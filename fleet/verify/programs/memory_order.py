@@ -96,5 +96,5 @@ def _is_text(e: ast.expr) -> bool:
 
 
 def _is_numpy(e: ast.expr) -> bool:
-    """Whether the expression is `np` or `np.linalg`."""
+    """Return whether the expression is `np` or `np.linalg`."""
     return (isinstance(e, ast.Name) and e.id == "np") or (isinstance(e, ast.Attribute) and e.attr == "linalg")

@@ -132,7 +132,7 @@ class BaselineRuns:
         return found
 
     def reaches(self, mutant: Mutant, change: TextEdit) -> bool:
-        """Whether a program runs the mutant's place. Every program counts for code at module level."""
+        """Return whether a program runs the mutant's place. Every program counts for code at module level."""
         return mutant.unit == "module" or bool(self._running(mutant, change))
 
     def lines_at_import(self, file: str) -> set[int]:

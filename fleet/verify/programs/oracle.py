@@ -170,7 +170,7 @@ class ProgramOracle:
 
 
 def _agree_in_c_order(model: ComparedProgram, program: Program, inputs: Mapping[str, ProgramArray]) -> bool:
-    """Whether every bit agrees if CPython and the golden compute last digits on arrays in C order."""
+    """Return whether every bit agrees if CPython and the golden compute last digits on arrays in C order."""
     expected = by_cpython(in_c_order(model.source), model.arrays).results
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

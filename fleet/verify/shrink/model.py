@@ -75,7 +75,7 @@ class _Oracle:
         return cosim(model.program, model.inputs, None, self.engines, self.options)
 
     def improves(self, model: CutModel | None) -> bool:
-        """Whether the model fails in the same way; if so, it becomes the best. Raises OutOfTime."""
+        """Return whether the model fails in the same way; if so, it becomes the best. Raises OutOfTime."""
         if model is None:
             return False
         if time.monotonic() > self.until:

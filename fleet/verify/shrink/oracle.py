@@ -84,7 +84,7 @@ class ShrinkOracle:
         self._causes = {o: refusal(self._set.instructions[c.instruction], self._device, c.fields) for o, c in calls}
 
     def improves(self, attempt: Attempt) -> bool:
-        """Whether the attempt fails in the same way; if so, it becomes the best. Raises OutOfTime."""
+        """Return whether the attempt fails in the same way; if so, it becomes the best. Raises OutOfTime."""
         if time.monotonic() > self.until:
             raise OutOfTime
         attempt = self._resolved(attempt)
@@ -160,7 +160,7 @@ class ShrinkOracle:
         return attempt if calls is attempt.case.calls else replace(attempt, case=replace(attempt.case, calls=calls))
 
     def _well_formed(self, attempt: Attempt) -> bool:
-        """Whether every instruction is as legal as in the original stream, and there is no new race."""
+        """Return whether every instruction is as legal as in the original stream, and there is no new race."""
         if not attempt.case.calls:
             return False
         for origin, call in zip(attempt.origins, attempt.case.calls, strict=True):

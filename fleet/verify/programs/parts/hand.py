@@ -150,5 +150,5 @@ class Hand:
 
 
 def fits(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Whether two shapes broadcast."""
+    """Return whether two shapes broadcast."""
     return all(a == b or 1 in (a, b) for a, b in zip(reversed(shape), reversed(other), strict=False))

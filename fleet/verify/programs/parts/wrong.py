@@ -62,7 +62,7 @@ def wrong_text(h: Hand, x: KnownExpression) -> str:
 
 
 def same_kind(code: str, raised: str, said: str = "") -> bool:
-    """Whether a refusal matches CPython's error ("TypeError: ...").
+    """Return whether a refusal matches CPython's error ("TypeError: ...").
 
     Its code matches the type, or its text, `said`, quotes CPython's: F703 says what Python raised, of whatever type.
     """

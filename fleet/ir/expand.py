@@ -19,7 +19,7 @@ from fleet.ir.expansion import Expansion, known_shape
 from fleet.ir.library.expand import expand_call
 from fleet.ir.operations.operation import attributes_of
 from fleet.ir.shapes import InferenceError
-from fleet.ir.types import is_tensor, numpy_dtype, tensor_type
+from fleet.ir.types import Attributes, is_tensor, numpy_dtype, tensor_type
 
 __all__ = ["MASKED", "expand"]
 
@@ -64,7 +64,7 @@ def _flat(op: FleetOp) -> list[FleetOp]:
     return inner
 
 
-_Rule = Callable[[Expansion, Any, Mapping[str, Any]], SSAValue | None]
+_Rule = Callable[[Expansion, Any, Attributes], SSAValue | None]
 
 
 def _softmax_of(s: Expansion, x: SSAValue, axis: int) -> SSAValue:
@@ -72,18 +72,18 @@ def _softmax_of(s: Expansion, x: SSAValue, axis: int) -> SSAValue:
     return s("div", e, s.reduce("reduce_sum", e, axis))
 
 
-def _softmax(s: Expansion, op: d.SoftmaxOp, a: Mapping[str, Any]) -> SSAValue:
+def _softmax(s: Expansion, op: d.SoftmaxOp, a: Attributes) -> SSAValue:
     return _softmax_of(s, op.operand, a["axis"])
 
 
-def _layer_norm(s: Expansion, op: d.LayerNormOp, a: Mapping[str, Any]) -> SSAValue:
+def _layer_norm(s: Expansion, op: d.LayerNormOp, a: Attributes) -> SSAValue:
     x, axis = op.operand, a["axis"]
     centred = s("sub", x, s.reduce("mean", x, axis))
     normal = s("div", centred, s("sqrt", s("add", s.reduce("var", x, axis), a["eps"])))
     return s("add", s("mul", normal, op.gamma), op.beta)
 
 
-def _rms_norm(s: Expansion, op: d.RmsNormOp, a: Mapping[str, Any]) -> SSAValue:
+def _rms_norm(s: Expansion, op: d.RmsNormOp, a: Attributes) -> SSAValue:
     x = op.operand
     root = s("sqrt", s("add", s.reduce("mean", s("mul", x, x), -1), a["eps"]))
     return s("mul", s("div", x, root), op.gamma)
@@ -98,7 +98,7 @@ def _gelu_of(s: Expansion, x: SSAValue, approximate: str) -> SSAValue:
     return s("mul", s("mul", x, 0.5), s("add", inner, 1.0))
 
 
-def _gelu(s: Expansion, op: d.GeluOp, a: Mapping[str, Any]) -> SSAValue:
+def _gelu(s: Expansion, op: d.GeluOp, a: Attributes) -> SSAValue:
     return _gelu_of(s, op.operand, a["approximate"])
 
 
@@ -106,15 +106,15 @@ def _one_plus_exp(s: Expansion, x: SSAValue) -> SSAValue:
     return s("add", s("exp", s("neg", x)), 1.0)
 
 
-def _silu(s: Expansion, op: d.SiluOp, _a: Mapping[str, Any]) -> SSAValue:
+def _silu(s: Expansion, op: d.SiluOp, _a: Attributes) -> SSAValue:
     return s("div", op.operand, _one_plus_exp(s, op.operand))
 
 
-def _sigmoid(s: Expansion, op: d.SigmoidOp, _a: Mapping[str, Any]) -> SSAValue:
+def _sigmoid(s: Expansion, op: d.SigmoidOp, _a: Attributes) -> SSAValue:
     return s("div", 1.0, _one_plus_exp(s, op.operand))
 
 
-def _rope(s: Expansion, op: d.RopeOp, a: Mapping[str, Any]) -> SSAValue:
+def _rope(s: Expansion, op: d.RopeOp, a: Attributes) -> SSAValue:
     x, cos, sin = op.operand, op.cos, op.sin
     shape = known_shape(x, "rope")
     half = shape[-1] // 2
@@ -130,7 +130,7 @@ def _rope(s: Expansion, op: d.RopeOp, a: Mapping[str, Any]) -> SSAValue:
     return s("reshape", s("concat", *pairs, axis=len(shape)), shape=list(shape))
 
 
-def _linear(s: Expansion, op: d.LinearOp, a: Mapping[str, Any]) -> SSAValue:
+def _linear(s: Expansion, op: d.LinearOp, a: Attributes) -> SSAValue:
     y = s("matmul", op.operand, op.weight)
     if op.bias is not None:
         y = s("add", y, op.bias)
@@ -146,7 +146,7 @@ def _linear(s: Expansion, op: d.LinearOp, a: Mapping[str, Any]) -> SSAValue:
     return y if op.residual is None else s("add", y, op.residual)
 
 
-def _attention(s: Expansion, op: d.AttentionOp, a: Mapping[str, Any]) -> SSAValue:
+def _attention(s: Expansion, op: d.AttentionOp, a: Attributes) -> SSAValue:
     heads, kv_heads = a["heads"], a["kv_heads"]
     (n, columns), (m, _) = known_shape(op.q, "attention"), known_shape(op.k, "attention")
     known_shape(op.v, "attention")
@@ -175,17 +175,17 @@ def _operands(s: Expansion, op: FleetOp) -> list[SSAValue]:
 
 
 def _scaled_log(base: float) -> _Rule:
-    def rule(s: Expansion, op: FleetOp, _a: Mapping[str, Any]) -> SSAValue:
+    def rule(s: Expansion, op: FleetOp, _a: Attributes) -> SSAValue:
         return s("div", s("log", *_operands(s, op)), math.log(base))
 
     return rule
 
 
-def _exp2(s: Expansion, op: d.Exp2Op, _a: Mapping[str, Any]) -> SSAValue:
+def _exp2(s: Expansion, op: d.Exp2Op, _a: Attributes) -> SSAValue:
     return s("pow", 2.0, *_operands(s, op))
 
 
-def _sinh(s: Expansion, op: d.SinhOp, _a: Mapping[str, Any]) -> SSAValue:
+def _sinh(s: Expansion, op: d.SinhOp, _a: Attributes) -> SSAValue:
     """(e + e / (e + 1)) / 2 with e = expm1(|x|), which loses nothing near zero."""
     (x,) = _operands(s, op)
     far = s("abs", x)
@@ -201,18 +201,18 @@ def _half_exp(s: Expansion, x: SSAValue) -> SSAValue:
     return s("mul", s("mul", root, 0.5), root)
 
 
-def _cosh(s: Expansion, op: d.CoshOp, _a: Mapping[str, Any]) -> SSAValue:
+def _cosh(s: Expansion, op: d.CoshOp, _a: Attributes) -> SSAValue:
     far = s("abs", *_operands(s, op))
     e = s("exp", far)
     return s("where", s("equal", e, math.inf), _half_exp(s, far), s("mul", s("add", e, s("div", 1.0, e)), 0.5))
 
 
-def _tan(s: Expansion, op: d.TanOp, _a: Mapping[str, Any]) -> SSAValue:
+def _tan(s: Expansion, op: d.TanOp, _a: Attributes) -> SSAValue:
     (x,) = _operands(s, op)
     return s("div", s("sin", x), s("cos", x))
 
 
-def _hypot(s: Expansion, op: d.HypotOp, _a: Mapping[str, Any]) -> SSAValue:
+def _hypot(s: Expansion, op: d.HypotOp, _a: Attributes) -> SSAValue:
     """The larger one times the root of 1 and the quotient's square, so that no square leaves the range."""
     a, b = (s("abs", v) for v in _operands(s, op))
     high, low = s("maximum", a, b), s("minimum", a, b)
@@ -221,7 +221,7 @@ def _hypot(s: Expansion, op: d.HypotOp, _a: Mapping[str, Any]) -> SSAValue:
     return s("where", s("logical_or", s("equal", a, math.inf), s("equal", b, math.inf)), math.inf, found)
 
 
-def _logaddexp(s: Expansion, op: d.LogaddexpOp, _a: Mapping[str, Any]) -> SSAValue:
+def _logaddexp(s: Expansion, op: d.LogaddexpOp, _a: Attributes) -> SSAValue:
     """max + log1p(exp(-|a - b|)), and a + log 2 where both are equal (infinite ones included): NumPy's own steps."""
     a, b = _operands(s, op)
     high = s("maximum", a, b)
@@ -230,7 +230,7 @@ def _logaddexp(s: Expansion, op: d.LogaddexpOp, _a: Mapping[str, Any]) -> SSAVal
 
 
 def _quiet(name: str) -> _Rule:
-    def rule(s: Expansion, op: FleetOp, _a: Mapping[str, Any]) -> SSAValue:
+    def rule(s: Expansion, op: FleetOp, _a: Attributes) -> SSAValue:
         a, b = _operands(s, op)
         found = s(name, a, b)
         if numpy_dtype(found.type).kind != "f":
@@ -240,13 +240,13 @@ def _quiet(name: str) -> _Rule:
     return rule
 
 
-def _clip(s: Expansion, op: d.ClipOp, _a: Mapping[str, Any]) -> SSAValue:
+def _clip(s: Expansion, op: d.ClipOp, _a: Attributes) -> SSAValue:
     x, low, high = _operands(s, op)
     return s("minimum", s("maximum", x, low), high)
 
 
 def _nan_reduction(name: str, far: float) -> _Rule:
-    def rule(s: Expansion, op: FleetOp, a: Mapping[str, Any]) -> SSAValue:
+    def rule(s: Expansion, op: FleetOp, a: Attributes) -> SSAValue:
         (x,) = op.operands
         if numpy_dtype(x.type).kind != "f":
             return s(name, x, **a)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from xdsl.ir import Attribute
 
 from fleet.ir.dialect import OPERATIONS
-from fleet.ir.types import is_tensor, numpy_dtype, shape_of
+from fleet.ir.types import Attributes, is_tensor, numpy_dtype, shape_of
 
 __all__ = ["refusal"]
 
@@ -18,7 +17,7 @@ _MOST = 1 << 20
 """Elements of operands that are made to ask NumPy."""
 
 
-def refusal(name: str, types: Sequence[Attribute], attributes: Mapping[str, Any]) -> Exception | None:
+def refusal(name: str, types: Sequence[Attribute], attributes: Attributes) -> Exception | None:
     """Return the exception that NumPy raises for operands of these types; None if it accepts them or cannot be asked."""
     shapes = [shape_of(t) if is_tensor(t) else () for t in types]
     if any(n < 0 for shape in shapes for n in shape) or sum(map(math.prod, shapes)) > _MOST:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any, TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import (
@@ -23,6 +24,9 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute
+
+Attributes: TypeAlias = Mapping[str, Any]
+"""Name of an operation's attribute -> its value as Python and NumPy have it (number, text, dtype, tuple of these)."""
 
 _PAIRS: tuple[tuple[str, Attribute, str], ...] = (
     # NumPy name, xDSL type, spelling in dispatch hints and reports

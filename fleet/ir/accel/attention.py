@@ -10,7 +10,7 @@ then the sines. Row `last_token + t` turns token t.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import sqrt
 from typing import Any, ClassVar
 
@@ -20,6 +20,7 @@ from xdsl.irdl import operand_def
 from fleet.ir.accel.inference import Inference, same_dim
 from fleet.ir.accel.nodes import Node, OperatorCall, call, register
 from fleet.ir.accel.types import AccelTensor, DataType, Dim, show_shape
+from fleet.ir.types import Attributes
 from fleet.symbols.expr import as_expr, dim
 
 __all__ = [
@@ -142,13 +143,13 @@ def _cache_argument(c: Inference, keys: bool) -> tuple[AccelTensor, AccelTensor]
     return data, cached
 
 
-def _angles(table: np.ndarray, attrs: Mapping[str, Any], tokens: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
+def _angles(table: np.ndarray, attrs: Attributes, tokens: int, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
     cos, sin = table.reshape(2, -1, table.shape[-1]).astype(dtype)
     rows = slice(int(attrs.get("last_token") or 0), int(attrs.get("last_token") or 0) + tokens)
     return cos[rows], sin[rows]
 
 
-def _adjacent(args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+def _adjacent(args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
     x = args[0].copy()
     cos, sin = _angles(args[1], attrs, x.shape[1], x.dtype)
     turned = 2 * cos.shape[1]
@@ -178,7 +179,7 @@ class RotaryCall(OperatorCall, ABC):
         return c.result(data.shape)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         return _adjacent(args, attrs)
 
 
@@ -206,7 +207,7 @@ class RopeCall(RotaryCall):
         return c.result(data.shape)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         if attrs.get("mode") != "qwen":
             return _adjacent(args, attrs)
         cos, sin = _angles(args[1], attrs, args[0].shape[1], args[0].dtype)
@@ -232,7 +233,7 @@ class DatHbmCall(OperatorCall):
         return c.result((heads, tokens + c.number("last_token"), channels), CACHE)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         past = attrs["past"]
         return args[0] if past is None else np.concatenate([past, args[0]], axis=1)
 
@@ -247,7 +248,7 @@ class MovedCall(OperatorCall, ABC):
         return c.result(c.feature(0).shape, CACHE)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         return args[0]
 
 
@@ -284,7 +285,7 @@ class TrpMvmCall(OperatorCall):
         return c.result((*data.shape[:2], cached.shape[1]))
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         scale = attrs.get("scale")
         keys = _shared(args[1], args[0].shape[0]).swapaxes(1, 2)
         return args[0] @ keys * args[0].dtype.type(1 / sqrt(args[0].shape[2]) if scale is None else scale)
@@ -303,7 +304,7 @@ class SoftmaxCall(OperatorCall):
         return c.result(c.feature(0).shape)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         x = args[0]
         if attrs.get("mask", 1):
             seen = np.arange(x.shape[2]) <= np.arange(x.shape[1])[:, None] + (x.shape[2] - x.shape[1])
@@ -327,5 +328,5 @@ class F2wMvmCall(OperatorCall):
         return c.result((*data.shape[:2], cached.shape[2]))
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         return args[0] @ _shared(args[1], args[0].shape[0])

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, isfinite
 from numbers import Real
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from xdsl.ir import Operation
 
 from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.types import AccelTensor, DataType, Dim, show_shape
+from fleet.ir.types import Attributes
 from fleet.symbols.expr import ExprError, as_expr, dim
 
 __all__ = ["FEATURE", "Inference", "same_dim"]
@@ -40,7 +41,7 @@ class Inference:
     roles: tuple[str, ...]
     types: tuple[AccelTensor, ...]
     nodes: tuple[Operation, ...]
-    attrs: Mapping[str, Any]
+    attrs: Attributes
     limits: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def fail(self, reason: str, hint: str | None = None) -> NoReturn:

@@ -48,6 +48,7 @@ from fleet.ir.accel.types import (
     to_type,
     type_of,
 )
+from fleet.ir.types import Attributes
 from fleet.ir.walk import operands_first
 from fleet.symbols.expr import Expr, ExprError
 
@@ -276,7 +277,7 @@ class OperatorCall(Node, ABC):
         return super().__new__(made)
 
     def __init__(
-        self, op: str, args: Sequence[Node], attrs: Mapping[str, Any] | None = None, prefix: str = "runtime",
+        self, op: str, args: Sequence[Node], attrs: Attributes | None = None, prefix: str = "runtime",
         checked_type: Type | None = None,
     ) -> None:  # fmt: skip
         """attrs: numbers, expressions, texts and sequences of them; what is None is left out. Raises GraphError."""
@@ -298,7 +299,7 @@ class OperatorCall(Node, ABC):
         return arguments(self)
 
     @property
-    def attrs(self) -> Mapping[str, Any]:
+    def attrs(self) -> Attributes:
         """The attributes as they were given, sequences as tuples; `set` changes them."""
         return MappingProxyType({name: from_attribute(value) for name, value in self.attributes.items()})
 
@@ -350,7 +351,7 @@ class OperatorCall(Node, ABC):
         raise GraphError(f"operator {cls.name} has no rule for its type", hint="give its class an `infer`")
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray | tuple[np.ndarray, ...]:
         """Evaluate the operator in the arrays' precision; attributes hold numbers. Raises GraphError if it cannot be evaluated."""
         raise GraphError(f"operator {cls.name} has no meaning that could be evaluated")
 
@@ -367,7 +368,7 @@ def single(node: Node) -> AccelTensor:
     raise GraphError(f"a node with {count} results is used as one", hint="take one of them: [0], [1], ...")
 
 
-def call(op: str, args: Sequence[Any], attrs: Mapping[str, Any], prefix: str = "runtime") -> OperatorCall:
+def call(op: str, args: Sequence[Any], attrs: Attributes, prefix: str = "runtime") -> OperatorCall:
     """A call as builders make it: "prefix" among the attributes is the memory block of the result, in the place of `prefix`."""
     kept = {name: value for name, value in attrs.items() if name != "prefix"}
     return OperatorCall(op, args, kept, str(attrs.get("prefix", prefix)))

@@ -21,6 +21,7 @@ from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, call, registe
 from fleet.ir.accel.products import INDEX, coefficients, const_ddr, pair
 from fleet.ir.accel.types import AccelTensor, show_shape
 from fleet.ir.accel.views import gather
+from fleet.ir.types import Attributes
 from fleet.symbols.expr import as_expr
 
 __all__ = ["FUNCTIONS", "activate", "add", "argmax", "gelu", "layer_norm", "mul", "rms_norm", "silu", "sub"]
@@ -53,7 +54,7 @@ def rms_norm(data: Node, weight: Node, *, kvcache_token: bool = False, **attrs: 
     return _norm(data, weight, 1, kvcache_token, attrs)
 
 
-def _norm(data: Node, weight: Node, rms: int, last_only: bool, attrs: Mapping[str, Any]) -> OperatorCall:
+def _norm(data: Node, weight: Node, rms: int, last_only: bool, attrs: Attributes) -> OperatorCall:
     return call("accel.hbm.layer_norm", (gather(data) if last_only else data, weight), {"rms": rms, **attrs})
 
 
@@ -121,7 +122,7 @@ class AddCall(TwoFeaturesCall):
     name = "accel.hbm.add"
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         return np.add(args[0], args[1])
 
 
@@ -132,7 +133,7 @@ class SubCall(TwoFeaturesCall):
     name = "accel.hbm.sub"
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         return np.subtract(args[0], args[1])
 
 
@@ -143,7 +144,7 @@ class MulCall(TwoFeaturesCall):
     name = "accel.hbm.mul"
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         return np.multiply(args[0], args[1])
 
 
@@ -164,7 +165,7 @@ class LayerNormCall(OperatorCall):
         return c.result(data.shape)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         x = args[0]
         weight, bias = pair(args[1], x.shape[-1], x.dtype)
         centred = x if attrs.get("rms") else x - x.mean(axis=-1, keepdims=True)
@@ -201,7 +202,7 @@ class ActivateCall(OperatorCall):
         return c.result(data.shape)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         x = args[0]
         if len(args) < 2 or args[1].size == 0:  # no table: the function itself
             function = str(attrs.get("function"))
@@ -230,5 +231,5 @@ class ArgmaxCall(OperatorCall):
         return c.result(data.shape[:2], INDEX)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         return np.argmax(args[0], axis=-1).astype(np.int32)

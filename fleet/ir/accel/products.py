@@ -7,7 +7,7 @@ CHout weights, then the CHout biases, in any shape of so many elements.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.inference import Inference, same_dim
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, VarNode, call, register
 from fleet.ir.accel.types import HBM, Accelerator, AccelTensor, DataType, Dim, Held, Type, show_shape
+from fleet.ir.types import Attributes
 from fleet.symbols.expr import dim
 
 __all__ = ["const_ddr", "const_hbm", "conv2d", "mvm", "mvm_bn", "mvm_bn_res", "var_ddr"]
@@ -144,7 +145,7 @@ def pair(array: np.ndarray, channels: int, dtype: Any) -> tuple[np.ndarray, np.n
     return rows[0], rows[1] if len(rows) > 1 else np.zeros_like(rows[0])
 
 
-def _finish(y: np.ndarray, attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
+def _finish(y: np.ndarray, attrs: Attributes) -> np.ndarray | tuple[np.ndarray, ...]:
     if attrs.get("relu"):
         y = np.where(y > 0, y, np.where(np.isnan(y), y, 0)).astype(y.dtype)
     return (y, np.argmax(y, axis=-1).astype(np.int32)) if attrs.get("arg_max") else y
@@ -173,7 +174,7 @@ class MvmCall(ProductCall):
         return c.result(_product(c))
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray | tuple[np.ndarray, ...]:
         return _finish(args[0] @ args[1], attrs)
 
 
@@ -194,7 +195,7 @@ class MvmBnCall(ProductCall):
         return _ends(c, shape)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray | tuple[np.ndarray, ...]:
         weight, bias = pair(args[2], args[1].shape[1], args[0].dtype)
         return _finish(args[0] @ args[1] * weight + bias, attrs)
 
@@ -220,7 +221,7 @@ class MvmBnResCall(ProductCall):
         return _ends(c, shape)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray | tuple[np.ndarray, ...]:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray | tuple[np.ndarray, ...]:
         weight, bias = pair(args[2], args[1].shape[1], args[0].dtype)
         y = args[0] @ args[1] * weight + bias
         return _finish(y * args[3] if attrs.get("res_mul") else y + args[3], attrs)
@@ -251,7 +252,7 @@ class Conv2dCall(OperatorCall):
         return c.result((*sizes, weight.shape[3]))
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         (x, w), (sy, sx), (py, px) = args, attrs["strides"], attrs["padding"]
         x = np.pad(x, ((py, py), (px, px), (0, 0)))
         windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[:2], (0, 1))[::sy, ::sx]

@@ -7,7 +7,7 @@ without moving a byte, wherever a head is whole groups.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.inference import Inference, same_dim
 from fleet.ir.accel.nodes import Node, OperatorCall, TupleNode, call, register, sizes
 from fleet.ir.accel.types import AccelTensor, Dim, show_shape
+from fleet.ir.types import Attributes
 from fleet.symbols.expr import as_expr, dim
 
 __all__ = ["concat", "gather", "realloc", "reshape", "split", "tuple"]
@@ -125,7 +126,7 @@ class ReshapeCall(OperatorCall):
         return c.result(new, c.types[0].dtype)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         x = args[0]
         heads, tokens, channels = (int(d) for d in attrs["new_shape"])
         flat = x.transpose(1, 0, 2).reshape(x.shape[1], -1)
@@ -156,7 +157,7 @@ class SplitCall(OperatorCall):
         return builtins.tuple(c.result((*shape[:axis], p, *shape[axis + 1 :]), c.types[0].dtype) for p in parts)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> builtins.tuple[np.ndarray, ...]:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> builtins.tuple[np.ndarray, ...]:
         ends = np.cumsum([int(p) for p in attrs["new_chs"]])[:-1]
         return builtins.tuple(np.split(args[0], ends, axis=_AXES[attrs["axis"]]))
 
@@ -179,7 +180,7 @@ class ReallocCall(OperatorCall):
         return c.result(c.feature(0).shape, c.types[0].dtype)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         return args[0]
 
 
@@ -208,7 +209,7 @@ class ConcatCall(OperatorCall):
         return c.result(joined, c.types[0].dtype)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         return np.concatenate(args, axis=_AXES[attrs["dim"]])
 
 
@@ -231,7 +232,7 @@ class GatherCall(OperatorCall):
         return c.result((heads, 1, channels), c.types[0].dtype)
 
     @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Mapping[str, Any]) -> np.ndarray:
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
         index = attrs.get("index")
         at = args[0].shape[1] - 1 if index is None else int(index)
         return args[0][:, at : at + 1]

@@ -8,7 +8,7 @@ primitive operations.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, i32
@@ -19,7 +19,7 @@ from fleet.ir.operations.operation import FleetOp, ValueOp, kind_of, op_id
 from fleet.ir.operations.promotion import common_dtype
 from fleet.ir.operations.reductions import MatmulOp
 from fleet.ir.shapes import UNKNOWN, InferenceError, broadcast, normal_axis, shape_words, tensor_of, unify
-from fleet.ir.types import numpy_dtype, shape_of, tensor_type
+from fleet.ir.types import Attributes, numpy_dtype, shape_of, tensor_type
 
 __all__ = [
     "AttentionOp",
@@ -85,7 +85,7 @@ class SoftmaxOp(CompositeOp):
     RESULT: ClassVar = "operand's"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         (shape,) = _floats("softmax", operands)
         if shape[normal_axis(attributes["axis"], len(shape))] == 0:
             raise InferenceError(f"softmax over no elements (shape {shape_words(shape)})")
@@ -98,7 +98,7 @@ class _NormOp(CompositeOp, ABC):
     RESULT: ClassVar = "operand's shape; common dtype"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shape, *parameters = _floats(kind_of(cls), operands)
         normal_axis(attributes.get("axis", -1), len(shape))
         for parameter in parameters:
@@ -136,7 +136,7 @@ class ActivationOp(CompositeOp, ABC):
     RESULT: ClassVar = "operand's"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         _floats(kind_of(cls), operands)
         return operands[0]
 
@@ -149,7 +149,7 @@ class GeluOp(ActivationOp):
     approximate = prop_def(StringAttr)
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         result = super()._infer(operands, attributes)
         if attributes["approximate"] not in ("tanh", "erf"):
             raise InferenceError(f'gelu approximate "{attributes["approximate"]}", expected tanh or erf')
@@ -187,7 +187,7 @@ class RopeOp(CompositeOp):
     DEFAULTS: ClassVar = {"interleaved": False}
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shape, cos, sin = _floats("rope", operands)
         if not shape or shape[-1] == UNKNOWN or shape[-1] % 2:
             raise InferenceError(f"rope of shape {shape_words(shape)}: the last dimension must be even")
@@ -221,17 +221,17 @@ class LinearOp(CompositeOp):
         self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, sizes)
 
     @classmethod
-    def completed(cls, attributes: Mapping[str, Any], operands: int) -> Mapping[str, Any]:
+    def completed(cls, attributes: Attributes, operands: int) -> Attributes:
         """A third operand is a bias where nothing else is said."""
         found = {**cls.DEFAULTS, **attributes}
         return {"bias": operands == 3 + found["residual"], **found}
 
-    def implied(self) -> Mapping[str, Any]:
+    def implied(self) -> Attributes:
         """Return for each optional operand whether the operation has it."""
         return {"bias": self.bias is not None, "residual": self.residual is not None}
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shapes = _floats("linear", operands)
         activation, extra = attributes["activation"], [k for k in ("bias", "residual") if attributes.get(k, False)]
         if activation not in _ACTIVATIONS:
@@ -264,7 +264,7 @@ class AttentionOp(CompositeOp):
     RESULT: ClassVar = "[n, heads * d]; common dtype"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         q, k, v, *mask = _floats("attention", operands)
         heads, kv_heads = attributes["heads"], attributes["kv_heads"]
         words = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from fleet.ir.operations.operation import BinaryOp, ElementwiseOp, TypedOp, UnaryOp
 from fleet.ir.operations.promotion import carried, common_dtype
-from fleet.ir.types import element_type, is_tensor, numpy_dtype, shape_of, tensor_type
+from fleet.ir.types import Attributes, element_type, is_tensor, numpy_dtype, shape_of, tensor_type
 
 __all__ = [
     "AbsOp", "AddOp", "BitwiseAndOp", "BitwiseOrOp", "BitwiseXorOp", "CastOp", "CeilOp", "CosOp", "DivOp", "EqualOp", "ErfOp",
@@ -362,12 +362,12 @@ class CastOp(UnaryOp, TypedOp):
     RESULT: ClassVar = "operand's shape; the dtype is the result's"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         target = carried(attributes["dtype"], "cast to")
         return tensor_type(shape_of(operands[0]), target) if is_tensor(operands[0]) else element_type(target)
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         target = np.dtype(attributes["dtype"])
         # NumPy drops the imaginary part with a warning; of truth values it counts.
         operand = operands[0].real if operands[0].dtype.kind == "c" and target.kind in "iuf" else operands[0]

@@ -14,7 +14,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, v
 from fleet.ir.operations.operation import AxisOp, ShapedOp, ValueOp
 from fleet.ir.operations.promotion import common_dtype
 from fleet.ir.shapes import UNKNOWN, InferenceError, broadcast, normal_axis, shape_words, tensor_of, unify
-from fleet.ir.types import shape_of, tensor_type
+from fleet.ir.types import Attributes, shape_of, tensor_type
 
 __all__ = ["BroadcastToOp", "ConcatOp", "DimOp", "GatherOp", "PadOp", "ReshapeOp", "ScatterOp", "SliceOp", "TransposeOp"]
 
@@ -29,7 +29,7 @@ class TransposeOp(ValueOp):
     RESULT: ClassVar = "dimensions in the permutation's order"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shape, dtype = tensor_of(operands[0], "transpose")
         permutation = tuple(attributes["permutation"])
         if sorted(permutation) != list(range(len(shape))):
@@ -38,7 +38,7 @@ class TransposeOp(ValueOp):
         return tensor_type([shape[p] for p in permutation], dtype)
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         return np.transpose(operands[0], attributes["permutation"])
 
 
@@ -51,7 +51,7 @@ class ReshapeOp(ShapedOp):
     RESULT: ClassVar = "as many elements; the shape is the result's"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shape, dtype = tensor_of(operands[0], "reshape")
         target = tuple(attributes["shape"])
         words = f"reshape of shape {shape_words(shape)}"
@@ -63,7 +63,7 @@ class ReshapeOp(ShapedOp):
         return tensor_type(target, dtype)
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         return np.reshape(operands[0], attributes["shape"])
 
 
@@ -76,7 +76,7 @@ class BroadcastToOp(ShapedOp):
     RESULT: ClassVar = "the shape is the result's"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shape, dtype = tensor_of(operands[0], "broadcast_to")
         target = tuple(attributes["shape"])
         words = f"broadcast_to of shape {shape_words(shape)} to {shape_words(target)}"
@@ -89,7 +89,7 @@ class BroadcastToOp(ShapedOp):
         return tensor_type(target, dtype)
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         return np.broadcast_to(operands[0], attributes["shape"])
 
 
@@ -110,7 +110,7 @@ class SliceOp(ValueOp):
     UNWRITTEN: ClassVar = {"step": 1}
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shape, dtype = tensor_of(operands[0], "slice")
         start, size = tuple(attributes["start"]), tuple(attributes["size"])
         step = tuple(attributes.get("step") or (1,) * len(shape))
@@ -121,7 +121,7 @@ class SliceOp(ValueOp):
         return tensor_type(size, dtype)
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         start, size = attributes["start"], attributes["size"]
         window: list[slice] = []
         for first, count, step in zip(start, size, attributes.get("step") or [1] * len(start), strict=True):
@@ -152,7 +152,7 @@ class GatherOp(ValueOp):
     UNWRITTEN: ClassVar = {"axis": 0}
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shape, dtype = tensor_of(operands[0], "gather")
         indices, index_dtype = tensor_of(operands[1], "gather")
         if not shape:
@@ -163,7 +163,7 @@ class GatherOp(ValueOp):
         return tensor_type((*shape[:axis], *indices, *shape[axis + 1 :]), dtype)
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         return np.take(operands[0], operands[1], axis=attributes.get("axis", 0))
 
 
@@ -188,7 +188,7 @@ class ScatterOp(ValueOp):
     RESULT: ClassVar = "operand's"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         (shape, dtype), (indices, index_dtype), (updates, other) = (tensor_of(t, "scatter") for t in operands)
         if not shape or len(indices) != 1 or index_dtype.kind != "i":
             raise InferenceError(f"scatter into shape {shape_words(shape)} at indices {index_dtype}{shape_words(indices)}")
@@ -200,7 +200,7 @@ class ScatterOp(ValueOp):
         return tensor_type(shape, dtype)
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         found = np.array(operands[0])
         combine = _COMBINED[attributes["reduction"]]
         if combine is None:
@@ -220,7 +220,7 @@ class ConcatOp(ValueOp):
     RESULT: ClassVar = "the axis summed; common dtype"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         if not operands:
             raise InferenceError("concat of nothing")
         shapes = [tensor_of(t, "concat")[0] for t in operands]
@@ -236,7 +236,7 @@ class ConcatOp(ValueOp):
         return tensor_type(result, common_dtype(operands))
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         return np.concatenate(operands, attributes["axis"])
 
 
@@ -252,7 +252,7 @@ class PadOp(ValueOp):
     RESULT: ClassVar = "each dimension with `low` and `high` added; operand's dtype"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shape, dtype = tensor_of(operands[0], "pad")
         low, high = tuple(attributes["low"]), tuple(attributes["high"])
         if shape_of(operands[1]) != ():
@@ -263,7 +263,7 @@ class PadOp(ValueOp):
         return tensor_type(padded, dtype)
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         widths = list(zip(attributes["low"], attributes["high"], strict=True))
         return np.pad(operands[0], widths, constant_values=operands[1].item())
 
@@ -276,6 +276,6 @@ class DimOp(AxisOp):
     RESULT: ClassVar = "a Python integer"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         normal_axis(attributes["axis"], len(tensor_of(operands[0], "dim")[0]))
         return i64

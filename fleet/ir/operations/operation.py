@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from fleet.ir.operations.promotion import loop_types, python_number, reduced_dtype
 from fleet.ir.shapes import InferenceError, broadcast, check_size, normal_axis, shape_words, tensor_of
-from fleet.ir.types import is_tensor, numpy_dtype, shape_of, spelling, tensor_type
+from fleet.ir.types import Attributes, is_tensor, numpy_dtype, shape_of, spelling, tensor_type
 
 __all__ = [
     "AxisOp",
@@ -95,7 +95,7 @@ class FleetOp(IRDLOperation, ABC):
     LIKE: ClassVar[np.ufunc | None] = None
     PYTHON: ClassVar[Callable[..., Any] | None] = None
     RESULT: ClassVar[str] = ""
-    DEFAULTS: ClassVar[Mapping[str, Any]] = {}
+    DEFAULTS: ClassVar[Attributes] = {}
     UNWRITTEN: ClassVar[Mapping[str, int]] = {}
 
     def __init__(self, operands: Sequence[SSAValue | Operation], result: Attribute, **attributes: Any) -> None:
@@ -108,12 +108,12 @@ class FleetOp(IRDLOperation, ABC):
         )
 
     @classmethod
-    def completed(cls, attributes: Mapping[str, Any], operands: int) -> Mapping[str, Any]:
+    def completed(cls, attributes: Attributes, operands: int) -> Attributes:
         """The attributes with what may be left out of them, for so many operands."""
         return {**cls.DEFAULTS, **attributes} if cls.DEFAULTS else attributes
 
     @classmethod
-    def infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         """The type of the result for operands of these types.
 
         attributes: properties as plain Python values; shape (reshape, broadcast_to) and dtype (cast) for what the dialect keeps in
@@ -125,7 +125,7 @@ class FleetOp(IRDLOperation, ABC):
         return result
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         raise NotImplementedError(kind_of(cls))
 
     @classmethod
@@ -144,12 +144,12 @@ class FleetOp(IRDLOperation, ABC):
         return loop_types(kind_of(cls), function, operands)
 
     @classmethod
-    def compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         """Return NumPy's result for these arrays. Raises NotImplementedError if no single NumPy call computes the operation."""
         return cls._compute(operands, attributes)
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         return cls._numpy()(*operands)
 
     @classmethod
@@ -158,7 +158,7 @@ class FleetOp(IRDLOperation, ABC):
             raise NotImplementedError(kind_of(cls))
         return cls.NUMPY
 
-    def implied(self) -> Mapping[str, Any]:
+    def implied(self) -> Attributes:
         """Attributes that are no properties."""
         return {}
 
@@ -197,7 +197,7 @@ def _writers(cls: type[FleetOp]) -> Sequence[tuple[str, bool, int | None, Callab
     ]
 
 
-def _written(cls: type[FleetOp], attributes: Mapping[str, Any]) -> Iterator[tuple[str, Attribute]]:
+def _written(cls: type[FleetOp], attributes: Attributes) -> Iterator[tuple[str, Attribute]]:
     for name, optional, unwritten, write in _writers(cls):
         value = attributes.get(name) if optional else attributes[name]
         numbers: Sequence[int] = value if isinstance(value, Sequence) else (value,)
@@ -226,7 +226,7 @@ _NOT_ATTRIBUTES = frozenset({"id", "var", "at", "covers", "operandSegmentSizes",
 """A constant's `value` is a number with a type, see `fleet.ir.constants.constant_value`."""
 
 
-def attributes_of(op: FleetOp) -> Mapping[str, Any]:
+def attributes_of(op: FleetOp) -> Attributes:
     """Property name -> int, bool, float, str or list of int; and what the operation keeps elsewhere (see `FleetOp.infer`)."""
     found: dict[str, Any] = {}
     for name, attr in op.properties.items():
@@ -245,7 +245,7 @@ class ValueOp(FleetOp, ABC):
 class ShapedOp(ValueOp, ABC):
     """The result's type keeps the attribute `shape`."""
 
-    def implied(self) -> Mapping[str, Any]:
+    def implied(self) -> Attributes:
         """The shape."""
         return {"shape": list(shape_of(self.result.type))}
 
@@ -253,7 +253,7 @@ class ShapedOp(ValueOp, ABC):
 class TypedOp(ValueOp, ABC):
     """The result's type keeps the attribute `dtype`."""
 
-    def implied(self) -> Mapping[str, Any]:
+    def implied(self) -> Attributes:
         """The dtype."""
         return {"dtype": numpy_dtype(self.result.type)}
 
@@ -262,7 +262,7 @@ class ElementwiseOp(ValueOp, ABC):
     """Elementwise with NumPy broadcasting, in the dtypes of NumPy's loop."""
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         dtype = cls.compute_types(operands)[-1]
         if cls.PYTHON is not None and not any(is_tensor(t) for t in operands):
             return python_number(operands, dtype)
@@ -304,7 +304,7 @@ class ReduceOp(ValueOp, ABC):
     IDENTITY: ClassVar[bool] = True
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         name, given = kind_of(cls), attributes["axes"]
         shape, dtype = tensor_of(operands[0], name)
         axes = [normal_axis(a, len(shape)) for a in given]
@@ -326,7 +326,7 @@ class ReduceOp(ValueOp, ABC):
         return f"axes removed, or 1 with keepdims; {words}"
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         return cls._numpy()(operands[0], axis=tuple(attributes["axes"]), keepdims=attributes["keepdims"])
 
 
@@ -337,5 +337,5 @@ class AxisOp(ValueOp, ABC):
     axis = prop_def(IntegerAttr)
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         return cls._numpy()(operands[0], axis=attributes["axis"])

@@ -14,7 +14,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_d
 from fleet.errors import ModelError
 from fleet.ir.operations.operation import FleetOp, ValueOp
 from fleet.ir.shapes import UNKNOWN, InferenceError, shape_words
-from fleet.ir.types import numpy_dtype, shape_of
+from fleet.ir.types import Attributes, numpy_dtype, shape_of
 
 __all__ = ["CheckOp", "ConstantOp", "ItemOp", "PrintOp"]
 
@@ -51,7 +51,7 @@ class ItemOp(ValueOp):
     RESULT: ClassVar = "i64, f64 or i1"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shape = shape_of(operands[0])
         if any(size not in (1, UNKNOWN) for size in shape):
             raise InferenceError(f"a number out of an array of shape {shape_words(shape)}")
@@ -60,7 +60,7 @@ class ItemOp(ValueOp):
         return _NUMBERS[attributes["number"]]
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         found = {"int": int, "float": float, "bool": bool}[attributes["number"]](np.asarray(operands[0]).item())
         if found > _LARGEST and isinstance(found, int):
             raise OverflowError(f"{found} is no number of the run: its integers have 64 bits with a sign")
@@ -81,13 +81,13 @@ class CheckOp(ValueOp):
     RESULT: ClassVar = "the operand's type"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         if numpy_dtype(operands[0]).kind != "b" or shape_of(operands[0]):
             raise InferenceError("a check of what is not one truth value")
         return operands[0]
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         if not operands[0]:
             raise ValueError(attributes["message"])
         return operands[0]

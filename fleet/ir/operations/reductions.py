@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from fleet.ir.operations.einsum import result_shape
 from fleet.ir.operations.operation import AxisOp, BinaryOp, ReduceOp, ValueOp, kind_of
 from fleet.ir.operations.promotion import common_dtype, reduced_dtype
 from fleet.ir.shapes import InferenceError, broadcast, normal_axis, shape_words, tensor_of, unify
-from fleet.ir.types import shape_of, tensor_type
+from fleet.ir.types import Attributes, shape_of, tensor_type
 
 __all__ = [
     "ArgmaxOp",
@@ -44,7 +44,7 @@ class MatmulOp(BinaryOp):
     RESULT: ClassVar = "leading dimensions broadcast, then rows of lhs, columns of rhs; `numpy.matmul`'s dtype"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         lhs, rhs = operands
         a, b = shape_of(lhs), shape_of(rhs)
         words = f"matmul of shapes {shape_words(a)} and {shape_words(b)}"
@@ -66,12 +66,12 @@ class EinsumOp(ValueOp):
     RESULT: ClassVar = "the letters behind `->`; common dtype"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shapes = [tensor_of(t, "einsum")[0] for t in operands]
         return tensor_type(result_shape(attributes["subscripts"], shapes), common_dtype(operands))
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         return np.einsum(attributes["subscripts"], *operands)
 
 
@@ -147,7 +147,7 @@ class _PlaceOp(AxisOp, ABC):
     RESULT: ClassVar = "axis removed; int64"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shape, _ = tensor_of(operands[0], kind_of(cls))
         axis = normal_axis(attributes["axis"], len(shape))
         if shape[axis] == 0:
@@ -179,13 +179,13 @@ class ArgsortOp(AxisOp):
     RESULT: ClassVar = "operand's shape; int64"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shape, _ = tensor_of(operands[0], "argsort")
         normal_axis(attributes["axis"], len(shape))
         return tensor_type(shape, np.int64)
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         return np.argsort(operands[0], axis=attributes["axis"], kind="stable")
 
 
@@ -198,7 +198,7 @@ class CumsumOp(AxisOp):
     RESULT: ClassVar = "operand's shape; int64 of integers"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shape, dtype = tensor_of(operands[0], "cumsum")
         normal_axis(attributes["axis"], len(shape))
         return tensor_type(shape, reduced_dtype(np.cumsum, dtype))

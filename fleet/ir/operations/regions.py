@@ -7,7 +7,7 @@ at operands sees every use. The result is a tuple, of which `element` gives the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, TupleType
@@ -30,7 +30,7 @@ from fleet.ir.operations.operation import FleetOp, ReduceOp, ValueOp, kind_of, o
 from fleet.ir.operations.program_ops import CheckOp, PrintOp
 from fleet.ir.operations.spaces import KernelSpace, space_of
 from fleet.ir.shapes import InferenceError, shape_words
-from fleet.ir.types import is_tensor, numpy_dtype, shape_of
+from fleet.ir.types import Attributes, is_tensor, numpy_dtype, shape_of
 
 __all__ = [
     "MAX_ROUNDS", "ElementOp", "FusedOp", "IfOp", "RegionOp", "WhileOp", "YieldOp", "all_operations", "has_effects", "run_regions",
@@ -65,7 +65,7 @@ class RegionOp(FleetOp, ABC):
         return [region.block for region in self.regions]
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         raise InferenceError(f"the result of {kind_of(cls)} is what its bodies give")
 
     @abstractmethod
@@ -224,14 +224,14 @@ class ElementOp(ValueOp):
     RESULT: ClassVar = "the part's type"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         (type_,), index = operands, attributes["index"]
         if not isinstance(type_, TupleType) or not 0 <= index < len(type_.types.data):
             raise InferenceError(f"element {index} of what has no such part")
         return cast("Attribute", type_.types.data[index])
 
     @classmethod
-    def _compute(cls, operands: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
+    def _compute(cls, operands: Sequence[Any], attributes: Attributes) -> Any:
         return operands[0][attributes["index"]]
 
 

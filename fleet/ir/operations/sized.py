@@ -7,8 +7,8 @@ Sizes, bounds and steps are operands, Python integers, mostly sums and products 
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from xdsl.dialects.builtin import DenseArrayBase
@@ -18,7 +18,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, var_operand_def
 from fleet.ir.operations.operation import ShapedOp, TypedOp, ValueOp
 from fleet.ir.operations.promotion import carried
 from fleet.ir.shapes import UNKNOWN, InferenceError, broadcast, shape_words, tensor_of
-from fleet.ir.types import is_tensor, numpy_dtype, spelling, tensor_type
+from fleet.ir.types import Attributes, is_tensor, numpy_dtype, spelling, tensor_type
 
 __all__ = ["ArangeOp", "DynamicBroadcastOp", "DynamicReshapeOp", "DynamicSliceOp", "SizedOp", "TriOp"]
 
@@ -33,7 +33,7 @@ def _check_numbers(name: str, operands: Sequence[Attribute]) -> None:
             raise InferenceError(f"{name} with a size of type {spelling(type_)}, which must be a Python integer")
 
 
-def _target(name: str, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> tuple[int, ...]:
+def _target(name: str, operands: Sequence[Attribute], attributes: Attributes) -> tuple[int, ...]:
     """The result's shape, whose unknown dimensions have one operand each."""
     _check_numbers(name, operands[1:])
     target = tuple(attributes["shape"])
@@ -52,7 +52,7 @@ class DynamicReshapeOp(ShapedOp, SizedOp):
     RESULT: ClassVar = "as many elements; the shape is the result's"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         _, dtype = tensor_of(operands[0], "dynamic_reshape")
         return tensor_type(_target("dynamic_reshape", operands, attributes), dtype)
 
@@ -67,7 +67,7 @@ class DynamicBroadcastOp(ShapedOp, SizedOp):
     RESULT: ClassVar = "the shape is the result's"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shape, dtype = tensor_of(operands[0], "dynamic_broadcast")
         target = _target("dynamic_broadcast", operands, attributes)
         lead = len(target) - len(shape)
@@ -90,7 +90,7 @@ class DynamicSliceOp(SizedOp):
     RESULT: ClassVar = "`axes` unknown, the others kept"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         shape, dtype = tensor_of(operands[0], "dynamic_slice")
         axes, step, bounds = list(attributes["axes"]), list(attributes["step"]), len(operands) - 1
         _check_numbers("dynamic_slice", operands[1:])
@@ -111,7 +111,7 @@ class ArangeOp(SizedOp):
     RESULT: ClassVar = "rank 1; int64"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         _check_numbers("arange", operands)
         return tensor_type([UNKNOWN], np.int64)
 
@@ -127,6 +127,6 @@ class TriOp(TypedOp, SizedOp):
     RESULT: ClassVar = "rows x columns"
 
     @classmethod
-    def _infer(cls, operands: Sequence[Attribute], attributes: Mapping[str, Any]) -> Attribute:
+    def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
         _check_numbers("tri", operands)
         return tensor_type([UNKNOWN, UNKNOWN], carried(attributes["dtype"], "tri of"))

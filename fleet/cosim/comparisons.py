@@ -79,7 +79,7 @@ class ComparisonSession:
         side = FusedArithmetic(
             {**NUMPY_ULP, **_stated(stating, "function_ulp")},
             _stated(stating, "function_absolute"),
-            frozenset(map(str, stating.meta.get("unrounded", ()))),
+            frozenset(map(str, unrounded)) if isinstance(unrounded := stating.meta.get("unrounded"), Sequence) else frozenset(),
             fused_groups(self.program, fates),
         )
         spec = replace(spec, inner=fates, progress=self.progress, inputs=self.inputs)

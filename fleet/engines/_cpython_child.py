@@ -64,12 +64,11 @@ def _run(job: PythonJob, folder: Path) -> tuple[list[Any], dict[str, Any], float
     code = compile(_needed(tree, job.function, job.statements, job.libraries), job.name, "exec", dont_inherit=True)
     with np.load(folder / "arguments.npz", allow_pickle=False) as z:
         arguments = {name: z[f"a{i}"] for i, name in enumerate(job.arguments)}
-    script = job.function is None
-    namespace: dict[str, Any] = {"__name__": "__main__" if script else "__fleet_model__", "__file__": job.name}
+    namespace: dict[str, Any] = {"__name__": "__main__" if job.function is None else "__fleet_model__", "__file__": job.name}
     start = time.perf_counter()
-    with contextlib.nullcontext() if script else contextlib.redirect_stdout(io.StringIO()):
+    with contextlib.nullcontext() if job.function is None else contextlib.redirect_stdout(io.StringIO()):
         exec(code, namespace)  # only what the front end has read, and only where `cpython` is asked for
-    if script:
+    if job.function is None:
         return [], namespace, time.perf_counter() - start
     function = namespace[job.function]
     inner: CodeType = function.__code__

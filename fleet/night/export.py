@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def export(history: Path, folder: Path) -> tuple[Path, ...]:
             folder.mkdir(parents=True, exist_ok=True)
             writers = {name: pq.ParquetWriter(paths[name], pa.schema(list(schemas[name].items()))) for name in TABLES}
             for night in store.nights():
-                rows: dict[str, list[dict[str, object]]] = {
+                rows: dict[str, list[Mapping[str, object]]] = {
                     "nights": [{**vars(night), "night": night.id}],
                     "runs": [],
                     "figures": [],

@@ -182,6 +182,13 @@ class RandomStream:
             self._draws[index] = weakref.ref(draw)
         return draw
 
+    def take_back(self, calls: int) -> None:
+        """Forget all but the first `calls` calls; nobody needs what the others drew."""
+        self.elements -= sum(math.prod(call.shape) for call in self.calls[calls:])
+        del self.calls[calls:], self._draws[calls:], self._digests[calls + 1 :]
+        if self._position > calls:
+            self._state, self._position = None, 0
+
     def digest(self, index: int) -> str:
         """Hash of call `index` and of everything before it, which decides the generator's state."""
         return self._digests[index + 1]

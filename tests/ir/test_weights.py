@@ -118,3 +118,15 @@ def test_the_data_are_not_writable_and_can_be_dropped() -> None:
     draws["a"].forget()
     assert not draws["a"].made
     assert (draws["a"].array == expected["a"]).all()
+
+
+def test_calls_that_are_taken_back_leave_the_stream_as_it_was() -> None:
+    stream, plain = RandomStream("default_rng", 3), np.random.default_rng(3)
+    first = stream.draw("random", (), {"size": (2,)}, (2,), F64)
+    taken_back = stream.draw("random", (), {"size": (5,)}, (5,), F64)
+    assert taken_back.array.shape == (5,)
+    stream.take_back(1)
+    assert (len(stream.calls), stream.elements) == (1, 2)
+    second = stream.draw("normal", (), {"size": (3,)}, (3,), F64)
+    np.testing.assert_array_equal(first.array, plain.random(2))
+    np.testing.assert_array_equal(second.array, plain.normal(size=3))

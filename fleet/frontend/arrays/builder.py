@@ -28,6 +28,8 @@ from fleet.ir.types import element_type, numpy_dtype, tensor_type
 MAX_OPERATIONS = 20_000
 _MAX_UNROLLED = 1_500
 """Operations of a loop without products that are unrolled."""
+_MAX_WITH_PRODUCTS = 4_000
+"""Operations of a loop with products that are unrolled."""
 _MAX_FORMULA = 16
 """Numbers computed out of more others than this are constants of the program; `i += 1` in a loop would never end."""
 _CODES: Mapping[str, str] = {
@@ -82,18 +84,22 @@ class Builder:
         """The operations of this body since there were `since`, latest first."""
         return list(islice(reversed(list(self.block.ops)), self._count - since))
 
-    def too_many(self, since: int, times: int) -> bool:
+    def too_many(self, since: int, times: int, *, parted: bool = False) -> bool:
         """True if repeating the operations after the first `since` for `times` rounds exceeds the limit for unrolling.
 
         Rounds with products are for devices, whose patterns do not look into bodies, and what is printed in a body not every
-        target can show: they stay apart as long as they can.
+        target can show: the former stay apart longer than others, the latter as long as they can, unless they are `parted`
+        from those that do not print.
         """
         own = self._count - since
         if self._count + own * times > MAX_OPERATIONS:
             return True
-        recent = self.recent(since) if own * times > _MAX_UNROLLED else ()
-        kinds = {type(inner) for op in recent for inner in (op, *(o for r in op.regions for o in r.walk()))}
-        return bool(kinds) and not kinds & {MatmulOp, EinsumOp, PrintOp}
+        if own * times <= _MAX_UNROLLED:
+            return False
+        kinds = {type(inner) for op in self.recent(since) for inner in (op, *(o for r in op.regions for o in r.walk()))}
+        if PrintOp in kinds and not parted:
+            return False
+        return own * times > _MAX_WITH_PRODUCTS or not kinds & {MatmulOp, EinsumOp, PrintOp}
 
     def _note(self, undo: Callable[[], object]) -> None:
         if self._undone:

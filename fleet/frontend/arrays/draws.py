@@ -11,8 +11,10 @@ import numpy as np
 
 from fleet.frontend.arrays.arguments import dtype_of
 from fleet.frontend.arrays.functions import texts
-from fleet.frontend.arrays.making import check_size, check_total
+from fleet.frontend.arrays.making import check_size, check_total, static
+from fleet.frontend.arrays.parts import late_element
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.rounds import RoundDraw
 from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.values import Generator, List, NumberValue, RangeValue, TracedArray, Value, words
 from fleet.ir.weights import VECTORS, RandomStream, StreamDraw, draw_method
@@ -105,10 +107,11 @@ def _in_order(ev: Evaluator, node: ast.Call, stream: RandomStream, name: str, of
     """`shuffle` and `permutation` of a sequence: permute it by NumPy's permutation of its length."""
     places, _ = _made(ev, node, stream, "permutation", [NumberValue(_length(ev, node, of))], {})
     if name == "shuffle" and isinstance(of, List):
-        assert isinstance(places.entry, StreamDraw)
+        if not isinstance(places, Static) or not isinstance(places.entry, StreamDraw):
+            ev.fail("F511", node, "a list is shuffled in a loop whose rounds the run repeats", "shuffle an array")
         of.items[:] = [of.items[int(i)] for i in places.entry.array]
         return None
-    moved = _elements(ev, node, of, ev.domain.drawn(places))
+    moved = _elements(ev, node, of, _array(ev, places))
     if name == "permutation":
         return moved
     if not isinstance(of, TracedArray):
@@ -158,7 +161,7 @@ def _drawn(
 ) -> Value:
     """Draw numbers: an array, or one number if no size is given."""
     made, single = _made(ev, node, stream, name, args, keywords)
-    found = ev.domain.drawn(made)
+    found = _array(ev, made)
     if not single:
         return found
     numpy_s = (stream.generator == "default_rng" and name == "integers") or "dtype" in keywords
@@ -167,12 +170,15 @@ def _drawn(
 
 def _made(
     ev: Evaluator, node: ast.Call, stream: RandomStream, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
-) -> tuple[Static, bool]:
-    """The drawn array, and whether the draw asks for a single number."""
+) -> tuple[TracedArray, bool]:
+    """What is drawn, and whether the draw asks for a single number."""
     parameters = draw_method(stream.generator, name)
-    if ev.inside and stream not in ev.streams:
+    if stream in ev.spent:
+        raise ev.spent[stream]
+    outside = ev.inside and stream not in ev.streams
+    if outside and ev.drawing is None:
         what = "a generator from outside draws in a part that only the run enters or repeats"
-        ev.fail("F511", node, what, "draw before it, for all rounds at once")
+        ev.fail("F511", node, what, "draw before it, as many numbers as it can need, and take them by a counter")
     if parameters is None:
         ev.fail("F205", node, f"drawing with `{name}` is not supported", _OTHERS)
     if parameters == ():
@@ -196,10 +202,25 @@ def _made(
     dtype = np.dtype(options.get("dtype") or ("int64" if name in _WHOLE else "float64"))
     _bounds(ev, node, name, plain, options, dtype)
     made = ev.domain.made  # pyright: ignore[reportAttributeAccessIssue]
+    if outside:
+        return _in_round(ev, node, RoundDraw(stream, name, plain, options, shape, dtype)), single
     recipe = stream.draw(name, plain, options, shape, dtype)
     made.total += math.prod(shape) * dtype.itemsize
     check_total(ev, node)
     return Static(made, recipe, name), single
+
+
+def _array(ev: Evaluator, made: TracedArray) -> TracedArray:
+    """The numbers of a draw, or of the round that draws."""
+    return ev.domain.drawn(made) if isinstance(made, Static) else made
+
+
+def _in_round(ev: Evaluator, node: ast.Call, draw: RoundDraw) -> TracedArray:
+    """What this round of a loop of the run draws: its part of the numbers of all rounds."""
+    assert ev.drawing is not None
+    made = static(ev, node, ev.drawing.array(draw), draw.method, scalar=False)
+    place = ev.domain.arithmetic(node, "sub", [ev.drawing.number, NumberValue(ev.drawing.first)], None)
+    return late_element(ev, node, made, place)
 
 
 def _bound(

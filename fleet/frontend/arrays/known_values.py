@@ -7,7 +7,7 @@ because its rounds are many, hides nothing from the decisions behind it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, RegionOp, YieldOp, ru
 from fleet.ir.operations.operation import attributes_of
 from fleet.ir.shapes import UNKNOWN
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
-from fleet.ir.weights import Creation, Entry, StreamDraw
+from fleet.ir.weights import Creation, Derived, Entry, StreamDraw
 from fleet.transforms.simplify.numbers import COMPUTED, call_of
 
 __all__ = ["KnownValues"]
@@ -40,6 +40,12 @@ _MAX_STEPS = 1 << 18
 """Limit on the operations computed in bodies for one source."""
 
 
+_MAX_OF_NUMBER = 64
+"""Operations by which a round's number decides."""
+_MAX_IN_ROUNDS = 1 << 15
+"""Limit on the operations computed to know a decision in every round."""
+
+
 class _TooMany(Exception):
     """Raised where bodies would take more than `_MAX_STEPS`."""
 
@@ -49,6 +55,8 @@ def _of_entry(entry: Entry) -> np.ndarray | None:
         return None
     if isinstance(entry, StreamDraw):  # all before it are drawn with it
         return entry.array if entry.made or entry.stream.elements <= _MAX_ELEMENTS else None
+    if isinstance(entry, Derived):  # draws of a loop's rounds
+        return entry.array if all(isinstance(o, StreamDraw) and _of_entry(o) is not None for o in entry.operands) else None
     return entry if isinstance(entry, np.ndarray) else entry.array if isinstance(entry, Creation) else None
 
 
@@ -92,6 +100,44 @@ class KnownValues:
     def decided(self, value: SSAValue) -> bool:
         """Whether the value is known, and was asked for."""
         return self._found.get(value) is not None
+
+    def in_rounds(self, value: SSAValue, rounds: Mapping[SSAValue, tuple[int, int]]) -> tuple[SSAValue, list[bool]] | None:
+        """See `Domain.in_rounds`."""
+        order: dict[SSAValue, None] = {}
+        known: dict[SSAValue, Any] = {}
+        numbers: set[SSAValue] = set()
+        stack = [value]
+        while stack:
+            at, op = stack[-1], stack[-1].owner
+            if at in order or at in known or at in numbers:
+                stack.pop()
+            elif at in rounds:
+                numbers.add(at)
+            elif (found := self.of(at)) is not None:
+                known[at] = found
+            elif not isinstance(op, FleetOp) or len(order) > _MAX_OF_NUMBER or not (isinstance(op, RegionOp) or _is_computed(op)):
+                return None
+            elif open_ := [v for v in op.operands if not (v in order or v in known or v in numbers)]:
+                stack += open_
+            else:
+                order[at] = None
+        if len(numbers) != 1:
+            return None
+        (number,) = numbers
+        first, last = rounds[number]
+        if (last - first + 1) * len(order) > _MAX_IN_ROUNDS:
+            return None
+        steps = [(at, self._one(at.owner), at.owner.operands) for at in order if isinstance(at.owner, FleetOp)]
+        truths: list[bool] = []
+        try:
+            for k in range(first, last + 1):
+                values = known | {number: np.asarray(k)}
+                for at, compute, operands in steps:
+                    values[at] = compute([values[v] for v in operands])
+                truths.append(bool(values[value]))
+        except (ArithmeticError, ValueError, LookupError, TypeError, NotImplementedError, ModelError, _TooMany):
+            return None
+        return number, truths
 
     def _computable(self, op: FleetOp, value: SSAValue) -> bool:
         if self._work > _MAX_WORK or any(v in self._found and self._found[v] is None for v in op.operands):

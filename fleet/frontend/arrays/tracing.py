@@ -320,12 +320,16 @@ class Tracing(Emitting):
         """Operations that the builder has made."""
         return self.builder.count
 
-    def too_many(self, since: int, times: int) -> bool:
+    def too_many(self, since: int, times: int, *, parted: bool = False) -> bool:
         """As the builder counts, unless all of the operations are known while the source is read."""
         # A round of decisions alone that are known already leaves nothing to the run.
-        return self.builder.too_many(since, times) and not all(
+        return self.builder.too_many(since, times, parted=parted) and not all(
             self.values.decided(r) for op in self.builder.recent(since) for r in op.results
         )
+
+    def in_rounds(self, value: SSAValue, rounds: Mapping[SSAValue, tuple[int, int]]) -> tuple[SSAValue, list[bool]] | None:
+        """As known values are computed."""
+        return self.values.in_rounds(value, rounds)
 
     def stays_unrolled(self, error: SourceError) -> None:
         """Keep the reason for the message about too many operations."""

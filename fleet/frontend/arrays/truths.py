@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Iterable, Mapping
 from functools import reduce
+from itertools import pairwise
 
 import numpy as np
 from xdsl.dialects.builtin import i1
@@ -27,10 +28,21 @@ def condition(ev: Evaluator, node: ast.AST, value: Value) -> bool | SSAValue:
         if number is None:
             number = ev.domain.arithmetic(expression_at(node), "not_equal", [value, NumberValue(0)], None)
         assert number.ssa is not None
-        return number.ssa
+        return _in_rounds(ev, number.ssa)
     if isinstance(value, TracedArray) and ev.domain.known(value) is None:
         return _truth_of(ev, node, value)
     return ev.truth(node, value)
+
+
+def _in_rounds(ev: Evaluator, flag: SSAValue) -> bool | SSAValue:
+    """The truth in every round of a loop if it is the same; else the flag, and the rounds in which it turns are noted."""
+    found = ev.domain.in_rounds(flag, ev.rounds) if ev.rounds else None
+    if found is None:
+        return flag
+    number, truths = found
+    turns = [k for k, (a, b) in enumerate(pairwise(truths), ev.rounds[number][0] + 1) if a != b]
+    ev.turns[number].update(turns)
+    return flag if turns else truths[0]
 
 
 def _truth_of(ev: Evaluator, node: ast.AST, value: TracedArray) -> SSAValue:

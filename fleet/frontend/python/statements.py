@@ -262,23 +262,28 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
         assign(ev, node.target, value)
         return block(ev, node.body)
 
-    def rolled(series: Series, first: int, entered: Flow) -> Flow:
+    turns: set[int] = set()
+
+    def rolled(series: Series, first: int, end: NumberValue, entered: Flow, may_print: Callable[[], bool] = lambda: True) -> Flow:
         def test(number: NumberValue) -> bool | SSAValue:
-            return condition(ev, node, compared(ev, node, "less", number, series.count))
+            return condition(ev, node, compared(ev, node, "less", number, end))
 
         def numbered(number: NumberValue) -> Flow:
-            if number.ssa is not None and not series.count.symbolic:
-                ev.rounds[number.ssa] = (first, int(series.count.value) - 1)
+            if number.ssa is not None and not end.symbolic:
+                ev.rounds[number.ssa] = (first, int(end.value) - 1)
+                ev.turns[number.ssa] = turns
             return round_(series.at(number))
 
-        rounds = Rounds(test, numbered, bound, first)
-        return _behind(ev, node, roll(ev, node, rounds, entered))
+        count = None if end.symbolic else int(end.value) - first
+        return roll(ev, node, Rounds(test, numbered, bound, first, count, may_print), entered)
 
     if series is not None and series.count.symbolic:
-        return rolled(series, 0, _END)
+        return _behind(ev, node, rolled(series, 0, series.count, _END))
     count = int(series.count.value) if series is not None else 0
     repeats, before = ev.repeats, ev.domain.operations()
-    for number, value in enumerate(ev.iterate(node.iter, iterable), 1):
+    values = enumerate(ev.iterate(node.iter, iterable), 1)
+    tries = 0
+    for number, value in values:
         ev.repeats = repeats * max(count, 1)
         try:
             flow = round_(value)
@@ -293,16 +298,41 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
             if series is None:
                 what = "a loop over these values has no way to end where the run decides"
                 ev.fail("F511", node, what, "loop over range(...), an array, or a list of numbers")
-            return rolled(series, number, flow)
+            return _behind(ev, node, rolled(series, number, series.count, flow))
+        if series is None or left < 2:
+            continue
         # What begins as Python's number may be NumPy's after a round or two: it is tried again.
-        if series is not None and number <= _ROUNDS_APART and left > 1 and ev.domain.too_many(before, -(-left // number) * repeats):
+        times = -(-left // number) * repeats
+        if number <= _ROUNDS_APART and ev.domain.too_many(before, times, parted=True):
+            whole = ev.domain.too_many(before, times)
+            tries = _TRIES
             try:
-                return rolled(series, number, _END)
+                return _behind(ev, node, rolled(series, number, series.count, _END, lambda w=whole: w and not turns))
             except SourceError as error:
                 ev.domain.stays_unrolled(error)
+        if not turns or not tries or len(turns) * _ROUNDS_A_TURN > count:
+            continue
+        # Rounds that decide otherwise than most of them, by their number alone, stay apart: what they print, or a list that grows.
+        end = min((t for t in turns if t > number), default=count)
+        if end - number < _ROUNDS_APART:
+            continue
+        try:
+            flow = rolled(series, number, NumberValue(end), _END, lambda: False)
+        except SourceError as error:
+            ev.domain.stays_unrolled(error)
+            tries -= 1
+            continue
+        if flow.kinds & _LEAVING:
+            return _behind(ev, node, rolled(series, end, series.count, flow))
+        for _ in range(number, end):
+            next(values)
     return block(ev, node.orelse)
 
 
+_TRIES = 4
+"""Parts of a loop that are tried in vain before all of it stays unrolled."""
+_ROUNDS_A_TURN = 4
+"""Rounds of a loop, at least, for each in which a decision turns."""
 _ROUNDS_APART = 3
 """Rounds behind each of which a long loop may become one of the run."""
 _LEAVING = frozenset({"break", "return"})

@@ -25,6 +25,7 @@ from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.findings import Findings, Poisoned
 from fleet.frontend.reading.module import SourceModule
+from fleet.frontend.reading.rounds import RoundDraws
 from fleet.frontend.reading.scopes import Scope, scope_of
 from fleet.frontend.reading.static import Made, Static
 from fleet.frontend.reading.values import (
@@ -162,9 +163,20 @@ class Domain(ABC):
         """Operations that have been made so far."""
         return 0
 
-    def too_many(self, since: int, times: int) -> bool:
-        """Whether the operations after the first `since`, repeated `times` times, should be a loop of the run."""
+    def too_many(self, since: int, times: int, *, parted: bool = False) -> bool:
+        """Whether the operations after the first `since`, repeated `times` times, should be a loop of the run.
+
+        parted: rounds that print can stay apart.
+        """
         return False
+
+    def in_rounds(self, value: SSAValue, rounds: Mapping[SSAValue, tuple[int, int]]) -> tuple[SSAValue, list[bool]] | None:
+        """The number of a round that alone decides a truth value, and the truth in each round; None for other values.
+
+        rounds: numbers of rounds, and the first and last value of each.
+        """
+        del value, rounds
+        return None
 
     def stays_unrolled(self, error: SourceError) -> None:
         """Note why a long loop cannot become a loop of the run."""
@@ -241,6 +253,8 @@ class Evaluator(Findings):
         """The last error that left a part that only the run enters."""
         self.streams: set[RandomStream] = set()
         """Generators that were made in the innermost of them."""
+        self.spent: dict[RandomStream, SourceError] = {}
+        """Generators of which nobody knows how much they have drawn -> the error for who draws on."""
         self.repeats = 1
         """How often the loops around the present statement repeat it, within the innermost such part."""
         self.generators: list[Suspended] = []
@@ -264,6 +278,10 @@ class Evaluator(Findings):
         """Python's own generator, once it is seeded."""
         self.rounds: dict[SSAValue, tuple[int, int]] = {}
         """Of loops with a known number of rounds that the run repeats: the round's number, and its first and last value."""
+        self.turns: dict[SSAValue, set[int]] = {}
+        """Of the same: the rounds in which a decision is another than in the round before, if the round's number alone decides."""
+        self.drawing: RoundDraws | None = None
+        """What the rounds of the innermost loop of the run draw; None in other parts that only the run enters or repeats."""
         self.ticks = 0
         """How often the clock was read."""
         self.lost: SourceError | None = None

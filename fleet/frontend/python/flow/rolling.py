@@ -17,12 +17,13 @@ from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.arrays.truths import kind_of_number
 from fleet.frontend.python.flow.meeting import NUMBERS, choose, same
 from fleet.frontend.python.flow.regions import Way, added, follow, isolated
-from fleet.frontend.python.flow.state import FlowState, contents, fill, put, tensors_of
+from fleet.frontend.python.flow.state import FlowState, contents, fill, parts_of, put, tensors_of
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.rounds import RoundDraw, RoundDraws
 from fleet.frontend.reading.tensor import joined_storage
-from fleet.frontend.reading.values import Broken, CallFrame, List, NamedTupleValue, NumberValue, TracedArray, Value, words
-from fleet.ir.dialect import WhileOp, YieldOp
+from fleet.frontend.reading.values import Broken, CallFrame, Dict, List, NamedTupleValue, NumberValue, TracedArray, Value, words
+from fleet.ir.dialect import PrintOp, WhileOp, YieldOp
 
 __all__ = ["Rounds", "roll"]
 
@@ -44,12 +45,16 @@ class Rounds:
         body: a round, of its number; how it ends.
         names: variables that a round binds.
         first: number of the first round that is left; None for rounds that are not numbered.
+        count: how many rounds are left, or None; fewer if a round may leave the loop.
+        may_print: whether a round may print, asked once it was followed.
     """
 
     test: Callable[[NumberValue], bool | SSAValue]
     body: Callable[[NumberValue], Flow]
     names: frozenset[str]
     first: int | None = None
+    count: int | None = None
+    may_print: Callable[[], bool] = lambda: True
 
 
 @dataclass(frozen=True)
@@ -75,15 +80,18 @@ def roll(ev: Evaluator, node: ast.AST, rounds: Rounds, entered: Flow) -> Flow:
         if name in frame.variables and _carriable(value) and all(held[id(t)] == 1 for t in tensors_of(value)):
             places[id(frame), name] = (id(frame), name)
     together: set[frozenset[object]] = set()
+    draws: Sequence[RoundDraw] = ()
     for _ in range(_TRIES):
         carried = [_Carried(p, _at(before, p)) for p in places.values()]
         together |= _together(before, before, carried)
-        body = _Body(ev, node, rounds, before, carried, frozenset(together), entered)
+        body = _Body(ev, node, rounds, before, carried, frozenset(together), entered, draws)
         more = body.follow()
         behind = body.together() - together
-        if not more and not behind:
+        drawing = body.drawing
+        if not more and not behind and (drawing is None or drawing.foreseen):
             return body.finish()
         body.drop()
+        draws = drawing.asked if drawing is not None else ()
         together |= behind
         places |= {_key(place): place for place in more}
     return ev.fail("F511", node, "what this loop changes has no end", "assign before the loop what it changes")
@@ -113,7 +121,7 @@ def _at(state: FlowState, place: _Place) -> Value:
 
 def _carriable(value: Value) -> bool:
     """Whether a body can have it for an argument."""
-    parts = value if isinstance(value, tuple) else value.items if isinstance(value, List) else None
+    parts = parts_of(value)
     return isinstance(value, TracedArray | NumberValue) if parts is None else all(map(_carriable, parts))
 
 
@@ -122,7 +130,7 @@ class _Body:
 
     def __init__(
         self, ev: Evaluator, node: ast.AST, rounds: Rounds, before: FlowState, carried: Sequence[_Carried],
-        together: frozenset[frozenset[object]], entered: Flow,
+        together: frozenset[frozenset[object]], entered: Flow, draws: Sequence[RoundDraw],
     ) -> None:  # fmt: skip
         self.ev, self.node, self.rounds, self.before, self.carried, self.entered = ev, node, rounds, before, carried, entered
         self._pairs = together
@@ -135,6 +143,10 @@ class _Body:
             self.start.append(self.builder.number(node, NumberValue(rounds.first), i64))
         for c in carried:
             self.start += self._values(c.before)
+        self.draws = draws
+        self.drawing: RoundDraws | None = None
+        self.shared: list[list[_Carried]] = []
+        """Places that hold one list or dict behind each round."""
         self.given: list[SSAValue] = []
         self.way: Way | None = None
         self.endless = False
@@ -146,8 +158,7 @@ class _Body:
             return [value.ssa]
         if isinstance(value, NumberValue):
             return [self.builder.number(self.node, value, NUMBERS[kind_of_number(value)])]
-        parts = value.items if isinstance(value, List) else value if isinstance(value, tuple) else ()
-        return [v for part in parts for v in self._values(part)]
+        return [v for part in parts_of(value) or () for v in self._values(part)]
 
     def _fresh(self, value: Value, parts: Iterator[SSAValue]) -> Value:
         """A value like this one, made of these parts."""
@@ -156,7 +167,9 @@ class _Body:
         if isinstance(value, NumberValue):
             return NumberValue(None, next(parts))
         if isinstance(value, List):
-            return List([self._fresh(v, parts) for v in value.items])
+            return List([self._fresh(v, parts) for v in value.items], value.kind, value.most)
+        if isinstance(value, Dict):
+            return Dict({k: self._fresh(v, parts) for k, v in value.items.items()}, value.kind, value.default)
         assert isinstance(value, tuple)
         made = [self._fresh(v, parts) for v in value]
         return NamedTupleValue.of(value.kind, made) if isinstance(value, NamedTupleValue) else tuple(made)
@@ -191,13 +204,20 @@ class _Body:
         block = Block(arg_types=[v.type for v in self.start])
         number = NumberValue(None, block.args[0]) if self.numbered else NumberValue(0)
         begun: list[FlowState] = []
+        if self.rounds.first is not None and self.rounds.count is not None and not self.ev.inside:
+            self.drawing = RoundDraws(number, self.rounds.first, self.rounds.count, self.draws)
 
         def way() -> tuple[Flow, Value]:
             self._place(block.args[self.numbered :])
             begun.append(FlowState.of(self.ev))
+            self.ev.drawing = self.drawing
             return self.rounds.body(number), None
 
-        self.way = follow(self.ev, self.node, block, way)
+        try:
+            self.way = follow(self.ev, self.node, block, way)
+        except SourceError:
+            self._take_draws_back()
+            raise
         try:
             return self._changed(begun[0], self.way.state)
         except SourceError:
@@ -225,7 +245,31 @@ class _Body:
                 if not _carriable(old := self.before.holders[key][1][name]):
                     self._differ(f"`{name}`", old, now[name])
                 more.append((key, name))
+        if not more:
+            self._check_shared(begun, after)
         return more
+
+    def _check_shared(self, begun: FlowState, after: FlowState) -> None:
+        """Notes places that hold one list or dict behind a round. The rounds have copies of it, which must not be told apart.
+
+        SourceError F511 if a round changes one in place, or if the run may leave the loop before the places are the same.
+        """
+        cells = [c for c in self.carried if not isinstance(c.place, TracedArray)]
+        groups: dict[int, list[_Carried]] = {}
+        for c in cells:
+            for value in _containers(_at(after, c.place)):
+                groups.setdefault(id(value), []).append(c)
+        self.shared = [group for group in groups.values() if len(group) > 1]
+        if not self.shared:
+            return
+        changed = any(_is_changed(v, begun, after) for c in cells for v in _containers(_at(begun, c.place)))
+        parts = any(not isinstance(_at(after, c.place), List | Dict) for group in self.shared for c in group)
+        assert self.way is not None
+        if changed or parts or self.rounds.count is None or self.entered.kinds or self.way.flow.kinds:
+            first = self.shared[0][0].place
+            assert not isinstance(first, TracedArray)
+            what = f"`{first[1]}` is, behind a round of the loop, a list or dict that another place holds too"
+            self.ev.fail("F511", self.node, what, "make a copy")
 
     def _differ(self, what: str, before: Value, after: Value) -> NoReturn:
         found = f"{what} is {words(before)} before a round of the loop and {words(after)} behind it"
@@ -241,6 +285,11 @@ class _Body:
         assert self.way is not None
         self.builder.discard(self.way.block, self.count)
         self.before.put_back()
+        self._take_draws_back()
+
+    def _take_draws_back(self) -> None:
+        if self.drawing is not None:
+            self.drawing.take_back()
 
     # ---- the operation
 
@@ -256,6 +305,8 @@ class _Body:
     def _finished(self, way: Way) -> Flow:
         flow, body = way.flow, way.block
         kinds = [k for k in _LEAVING if k in flow.kinds or k in self.entered.kinds]
+        if any(isinstance(op, PrintOp) for op in body.walk()) and not self.rounds.may_print():
+            self.ev.fail("F511", self.node, "its rounds print")
         with self.builder.within(body):
             if self.numbered:
                 one = self.builder.constant(self.node, 1, i64)
@@ -284,6 +335,7 @@ class _Body:
         captured = isolated(self.ev, self.node, [test, body])
         parts = added(self.ev, self.node, WhileOp(start, captured, test, body), len(start))
         self._place(parts[self.numbered : own])
+        self._share()
         for c in self.carried:
             holder = None if isinstance(c.place, TracedArray) else self.before.holders[c.place[0]][0]
             if isinstance(holder, CallFrame) and not isinstance(c.place, TracedArray):
@@ -292,12 +344,25 @@ class _Body:
             frame = self.ev.frame.target(name)
             if name not in frame.variables:
                 frame.variables[name] = Broken(self._absent(name))
+        if kinds:
+            for draw in self.draws:
+                self.ev.spent[draw.stream] = self._spent()
         flags = dict(zip(kinds, parts[own:], strict=False))
         statement = flow.statement or self.entered.statement
         like = flow.value if "return" in flow.kinds else self.entered.value
         value = self._fresh(like, iter(parts[own + len(kinds) :])) if len(parts) > own + len(kinds) else like
         # A loop that its own condition never ends is left by a return where there is no break.
         return Flow("", statement, value, flags, self.endless and kinds == ["return"]) if kinds else Flow()
+
+    def _share(self) -> None:
+        """Let places that held one list or dict behind the last round hold one again."""
+        for first, *others in self.shared:
+            assert not isinstance(first.place, TracedArray)
+            value = contents(self.before.holders[first.place[0]][0])[first.place[1]]
+            for other in others:
+                assert not isinstance(other.place, TracedArray)
+                holder = self.before.holders[other.place[0]][0]
+                fill(holder, {**contents(holder), other.place[1]: value})
 
     def _after(self, way: Way, c: _Carried) -> list[SSAValue]:
         """What is carried, behind a round."""
@@ -347,11 +412,34 @@ class _Body:
     def _truth(self, truth: bool | SSAValue) -> NumberValue:
         return NumberValue(truth) if isinstance(truth, bool) else NumberValue(None, truth)
 
+    def _spent(self) -> SourceError:
+        try:
+            what = "a generator draws behind a loop that the run may leave early, so that nobody knows how much it drew there"
+            self.ev.fail("F511", self.node, what, "use another generator behind the loop")
+        except SourceError as error:
+            return error
+
     def _absent(self, name: str) -> SourceError:
         try:
             self.ev.fail("F202", self.node, f"`{name}` is assigned in a loop that may have no round", "assign it before the loop")
         except SourceError as error:
             return error
+
+
+def _containers(value: Value) -> Iterator[Value]:
+    """The lists and dicts among the parts of a value, and it itself if it is one."""
+    if isinstance(value, List | Dict):
+        yield value
+    for part in parts_of(value) or ():
+        yield from _containers(part)
+
+
+def _is_changed(value: Value, begun: FlowState, after: FlowState) -> bool:
+    """Whether a round has changed a list or dict in place."""
+    assert isinstance(value, List | Dict)
+    before = begun.holders[id(value)][1]
+    now = after.holders[id(value)][1] if id(value) in after.holders else contents(value)
+    return list(now) != list(before) or any(now[k] is not v for k, v in before.items())
 
 
 def _alike(before: Value, after: Value) -> bool:
@@ -362,6 +450,9 @@ def _alike(before: Value, after: Value) -> bool:
         return isinstance(after, NumberValue) and kind_of_number(before) is kind_of_number(after)
     if isinstance(before, List):
         return isinstance(after, List) and _all_alike(before.items, after.items)
+    if isinstance(before, Dict):
+        same_keys = isinstance(after, Dict) and list(before.items) == list(after.items)
+        return isinstance(after, Dict) and same_keys and _all_alike([*before.items.values()], [*after.items.values()])
     return isinstance(before, tuple) and isinstance(after, tuple) and _all_alike(before, after)
 
 

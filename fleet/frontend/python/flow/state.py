@@ -31,7 +31,7 @@ from fleet.frontend.reading.values import (
 )
 from fleet.ir.weights import Entry
 
-__all__ = ["FlowState", "HeldValue", "StateHolder", "contents", "fill", "put", "tensors_of"]
+__all__ = ["FlowState", "HeldValue", "StateHolder", "contents", "fill", "parts_of", "put", "tensors_of"]
 
 StateHolder: TypeAlias = "CallFrame | List | Dict | Set | ObjectInstance | Class | SourceFunction"
 """What holds values that can be replaced."""
@@ -215,5 +215,18 @@ def tensors_of(value: Value) -> Iterator[TracedArray]:
     """The arrays of a value, in order."""
     if isinstance(value, TracedArray):
         yield value
-    for part in value if isinstance(value, tuple) else value.items if isinstance(value, List) else ():
+    for part in parts_of(value) or ():
         yield from tensors_of(part)
+
+
+def parts_of(value: Value) -> Sequence[Value] | None:
+    """What a tuple, list or dict holds, in order; None for other values."""
+    match value:
+        case tuple():
+            return value
+        case List():
+            return value.items
+        case Dict():
+            return list(value.items.values())
+        case _:
+            return None

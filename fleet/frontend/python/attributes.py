@@ -75,7 +75,7 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
         case SourceFunction() if node.attr in owner.attributes:
             return owner.attributes[node.attr]
         case SourceFunction() if node.attr == "__doc__":
-            return ast.get_docstring(owner.node, clean=False) if isinstance(owner.node, ast.FunctionDef) else None
+            return docstring(owner)
         case SourceFunction() if node.attr in ("__name__", "__qualname__") and (node.attr == "__name__" or owner.frame.depth == 0):
             return owner.title or (owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
         case NumberValue() if node.attr == "real" or (node.attr == "numerator" and owner.whole):
@@ -90,3 +90,10 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             return Method(owner, node.attr)
         case _:
             return ev.fail("F206", node, f"{words(owner)} has no attribute `{node.attr}` here")
+
+
+def docstring(function: SourceFunction) -> Value:
+    """What `__doc__` of a function is, None if it has none."""
+    if "__doc__" in function.attributes:
+        return function.attributes["__doc__"]
+    return ast.get_docstring(function.node, clean=False) if isinstance(function.node, ast.FunctionDef) else None

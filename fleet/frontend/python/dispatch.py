@@ -14,7 +14,7 @@ from fleet.frontend.arrays.arguments import dtype_of
 from fleet.frontend.arrays.complexes import beside, scalars
 from fleet.frontend.arrays.functions import grids, mapped
 from fleet.frontend.python import calls, complexes
-from fleet.frontend.python.attributes import attribute
+from fleet.frontend.python.attributes import attribute, docstring
 from fleet.frontend.python.builtins import registry
 from fleet.frontend.python.builtins.numbers import math_call
 from fleet.frontend.python.classes import objects, records
@@ -139,6 +139,8 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         value = args[0] if args else None
         dtype = value.dtype if isinstance(value, TracedArray) else dtype_of(ev, node, value)
         return Library(f"{path}:{dtype.name}")
+    if path == "numpy.get_printoptions" and not args and not keywords:
+        return guards.options(ev)
     if path == "numpy.set_printoptions":
         return guards.set_options(ev, node, args, keywords)
     if path == "numpy.dtype":
@@ -239,8 +241,10 @@ def _standard(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywo
             return Partial(Library("functools.update_wrapper"), keywords={"wrapped": args[0]})
         case "functools.update_wrapper" if len(args) == 1 and isinstance(args[0], SourceFunction):
             wrapped = keywords.get("wrapped")
-            name = (wrapped.title or wrapped.name) if isinstance(wrapped, SourceFunction) else ""
-            return replace(args[0], title=name)
+            if not isinstance(wrapped, SourceFunction):
+                return args[0]
+            args[0].attributes.update({"__doc__": docstring(wrapped), **wrapped.attributes})
+            return replace(args[0], title=wrapped.title or wrapped.name)
         case "functools.cache" if len(args) == 1 and isinstance(args[0], SourceFunction) and not keywords:
             return Partial(args[0], results={}, binds=True)
         case "functools.lru_cache" if args and isinstance(args[0], SourceFunction) and keywords.keys() <= {"maxsize"}:

@@ -57,6 +57,7 @@ OTHER = frozenset(
         "errstate",
         "printoptions",
         "set_printoptions",
+        "get_printoptions",
         "str_",
     )
 )

@@ -222,11 +222,15 @@ class Slice:
 
 @dataclass(eq=False)
 class List:
-    """A Python list, or a deque (`kind`): one object, whoever names it. most: elements that a deque keeps."""
+    """A Python list, a deque, or the lines of a StringIO (`kind`): one object, whoever names it.
+
+    most: elements that a deque keeps. at: the line of a StringIO that is read next.
+    """
 
     items: list[Value]
     kind: str = "list"
     most: int | None = None
+    at: int = 0
 
 
 @dataclass(eq=False)

@@ -19,6 +19,7 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     Lazy,
     Library,
+    List,
     NumberValue,
     ObjectInstance,
     RangeValue,
@@ -125,9 +126,10 @@ def _filter(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[st
 def _next(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, Value]) -> Value:
     if isinstance(args[0], ObjectInstance) and (answer := objects.special(ev, node, args[0], "__next__")) is not None:
         return answer[0]
-    if not isinstance(args[0], Lazy):
+    lines = isinstance(args[0], List) and args[0].kind == "StringIO"
+    if not isinstance(args[0], Lazy) and not lines:
         ev.fail("F408", node, f"{words(args[0])} is no iterator", "call iter(...) on it")
-    for value in args[0].values:
+    for value in args[0].values if isinstance(args[0], Lazy) else iterate(ev, node, args[0]):
         return value
     if len(args) > 1:
         return args[1]

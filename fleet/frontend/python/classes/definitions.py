@@ -7,7 +7,7 @@ import ast
 from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import enums, objects, records
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import CallFrame, Class, Descriptor, Library, Partial, SourceFunction, Value, words
+from fleet.frontend.reading.values import BoundMethod, CallFrame, Class, Descriptor, Library, Partial, SourceFunction, Value, words
 
 _NO_BASE = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
 _DESCRIPTORS = frozenset({"builtins.staticmethod", "builtins.classmethod", "builtins.property"})
@@ -17,19 +17,26 @@ _SPECIAL = frozenset(
         *("__init__", "__call__", "__len__", "__bool__", "__getitem__", "__setitem__", "__iter__", "__contains__", "__repr__"),
         *("__enter__", "__exit__", "__hash__", "__next__", "__format__"),
         *("__abs__", "__float__", "__int__", "__round__", "__index__", "__delitem__"),
-        *("__str__", "__post_init__", "__slots__", "__doc__", "__module__", "__qualname__", "__annotations__"),
+        *("__init_subclass__", "__str__", "__post_init__", "__slots__", "__doc__", "__module__", "__qualname__", "__annotations__"),
         *objects.UNARY.values(), *(m for pair in objects.COMPARISONS.values() for m in pair), *_ARITHMETIC,
     }
 )  # fmt: skip
 """Names that mean something to Python and are followed; others of this form would change what the class does."""
 
 
+_HOOK = "__init_subclass__"
+"""What a class of the file does with those that inherit from it."""
+
+
 def define(ev: Evaluator, node: ast.ClassDef) -> None:
     """A `class` statement."""
     kind = Class(node.name)
     _base(ev, node, kind)
+    hook = next((k.names[_HOOK] for k in list(kind.chain())[1:] if _HOOK in k.names), None)
     for keyword in node.keywords:
-        ev.fail("F502", keyword.value, f"a class with `{keyword.arg or '**'}=` is not supported", "metaclasses are not followed")
+        if keyword.arg in (None, "metaclass") or hook is None:
+            what = f"a class with `{keyword.arg or '**'}=` is not supported"
+            ev.fail("F502", keyword.value, what, "metaclasses are not followed")
     frame = CallFrame(f"{_within(ev)}{node.name}", ev.frame.depth + 1, ev.scope(node), ev.frame.around, body_of=kind)
     ev.run(node.body, frame)
     if any(n == "__qualname__" for n in frame.variables):
@@ -41,6 +48,11 @@ def define(ev: Evaluator, node: ast.ClassDef) -> None:
         records.named_fields(ev, node, kind)
     if any(k.kind == "enum" for k in kind.chain()):
         enums.fill(ev, node, kind)
+    hook = hook.function if isinstance(hook, Descriptor) else hook
+    if isinstance(hook, SourceFunction):
+        given = {k.arg: ev.expression(k.value) for k in node.keywords if k.arg is not None}
+        place = ast.copy_location(ast.Name(node.name, ast.Load()), node)
+        ev.call(ast.copy_location(ast.Call(place, [], []), node), BoundMethod(hook, kind), [], given)
     for decorator in reversed(node.decorator_list):
         _decorate(ev, node, kind, decorator)
     ev.bind(node.name, kind, quiet=True)

@@ -77,7 +77,9 @@ def find(ev: Evaluator, node: ast.expr, owner: ObjectInstance | NamedTupleValue 
             behind = order[order.index(owner.behind) + 1 :] if owner.behind in order else []
             found = next(((k, k.names[name]) for k in behind if name in k.names), None)
             if found is None:
-                return (BoundMethod(None, owner.owner),) if name == "__init__" else None
+                return (BoundMethod(None, owner.owner),) if name in ("__init__", "__init_subclass__") else None
+            if name == "__init_subclass__" and isinstance(found[1], SourceFunction):
+                return (BoundMethod(found[1], owner.owner),)
             if isinstance(owner.owner, Class) and not isinstance(found[1], Descriptor):
                 return (found[1],)
             return (_bound(ev, node, owner.owner, name, found[1]),)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fleet.errors import SourceError
 from fleet.frontend.arrays import foreign
 from fleet.frontend.python.classes import objects
-from fleet.frontend.python.containers import sets
+from fleet.frontend.python.containers import sets, texts
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import check_order, from_key
@@ -57,6 +57,8 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
     match value:
         case tuple():
             return iter(value)
+        case List(kind="StringIO"):
+            return texts.rest(ev, node, value)
         case List():
             return _live(value)
         case Dict():

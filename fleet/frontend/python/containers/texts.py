@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import codecs
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from fleet.frontend.python.flow import exceptions
@@ -13,7 +13,7 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known, value_of
 from fleet.frontend.reading.values import Dict, List, NumberValue, Text, Value, words
 
-__all__ = ["BYTES", "NUMBER", "STR", "STRINGIO", "encoded"]
+__all__ = ["BYTES", "NUMBER", "STR", "STRINGIO", "encoded", "rest"]
 
 _Method: TypeAlias = Callable[..., Value]
 """Of evaluator, call, owner and arguments."""
@@ -94,14 +94,39 @@ def _written(ev: Evaluator, node: ast.Call, owner: List, args: list[Value]) -> V
     last = owner.items.pop() if owner.items and not str(owner.items[-1]).endswith("\n") else ""
     owner.items += f"{last}{text}".splitlines(keepends=True)
     ev.bounded(node, len(owner.items), "a text")
+    owner.at = len(owner.items)
     return NumberValue(len(text))
+
+
+def rest(ev: Evaluator, node: ast.AST, owner: List) -> Iterator[Value]:
+    """The lines of a StringIO that were not read yet, each read when it is asked for."""
+    if ev.inside:
+        ev.fail("F511", node, "a StringIO is read in a part that only the run enters or repeats", "read it before")
+    while owner.at < len(owner.items):
+        owner.at += 1
+        yield owner.items[owner.at - 1]
+
+
+def _read_line(ev: Evaluator, node: ast.Call, owner: List, _args: list[Value]) -> Value:
+    return next(rest(ev, node, owner), "")
+
+
+def _read(ev: Evaluator, node: ast.Call, owner: List, _args: list[Value]) -> Value:
+    return "".join(str(line) for line in rest(ev, node, owner))
+
+
+def _read_lines(ev: Evaluator, node: ast.Call, owner: List, _args: list[Value]) -> Value:
+    return List(list(rest(ev, node, owner)))
 
 
 def _whole_text(_ev: Evaluator, _node: ast.Call, owner: List, _args: list[Value]) -> Value:
     return "".join(str(line) for line in owner.items)
 
 
-STRINGIO: Mapping[str, tuple[_Method, int, int]] = {"write": (_written, 1, 1), "getvalue": (_whole_text, 0, 0)}
+STRINGIO: Mapping[str, tuple[_Method, int, int]] = {
+    "write": (_written, 1, 1), "getvalue": (_whole_text, 0, 0), "readline": (_read_line, 0, 0), "read": (_read, 0, 0),
+    "readlines": (_read_lines, 0, 0),
+}  # fmt: skip
 STR: Mapping[str, tuple[_Method, int, int]] = {
     **{n: (_text_method(n), 0, 1) for n in ("strip", "lstrip", "rstrip", "splitlines", "expandtabs")},
     **{n: (_text_method(n), 0, 2) for n in ("split", "rsplit")},

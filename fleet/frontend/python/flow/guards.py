@@ -6,13 +6,15 @@ import ast
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from fleet.errors import ModelError, SourceError
 from fleet.frontend.python import calls
 from fleet.frontend.python.flow import contexts, exceptions
 from fleet.frontend.python.names import LIBRARIES
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Library, ObjectInstance, Value
+from fleet.frontend.reading.values import Dict, Library, NumberValue, ObjectInstance, Value
 from fleet.ir.operations.program_ops import OPTIONS, read_options
 
 _HANDLED = ("ignore", "warn")
@@ -22,11 +24,7 @@ _ERRORS = ("all", "divide", "over", "under", "invalid")
 def with_(ev: Evaluator, node: ast.With) -> Flow:
     """`with`: settings of NumPy hold in the block (inside of `np.printoptions` arrays are printed alone); what else there is
     around it is a context manager."""
-    before, printing = ev.unprinted, ev.printing
-    try:
-        return _within(ev, node, node.items)
-    finally:
-        ev.unprinted, ev.printing = before, printing
+    return _within(ev, node, node.items)
 
 
 def _within(ev: Evaluator, node: ast.With, items: Sequence[ast.withitem]) -> Flow:
@@ -37,8 +35,13 @@ def _within(ev: Evaluator, node: ast.With, items: Sequence[ast.withitem]) -> Flo
     found = ev.expression(call.func) if isinstance(call, ast.Call) else None
     path = found.path if isinstance(found, Library) else ""
     if isinstance(call, ast.Call) and path in ("numpy.errstate", "numpy.printoptions"):
-        _enter(ev, item, call, path)
-        return _within(ev, node, items[1:])
+        before, printing = ev.unprinted, ev.printing
+        try:
+            _enter(ev, item, call, path)
+            return _within(ev, node, items[1:])
+        finally:
+            if path == "numpy.printoptions":
+                ev.unprinted, ev.printing = before, printing
     if isinstance(call, ast.Call) and path == "contextlib.suppress":
         kinds = ast.copy_location(ast.Tuple(call.args, ast.Load()), call)
         handler = ast.copy_location(ast.ExceptHandler(kinds, None, [ast.copy_location(ast.Pass(), call)]), call)
@@ -81,6 +84,13 @@ def set_options(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: 
     except ModelError as error:
         ev.fail("F506", node, error.what, f"known are {', '.join(OPTIONS)}, of values that are known")
     ev.printing = text
+
+
+def options(ev: Evaluator) -> Value:
+    """`np.get_printoptions()`."""
+    with np.printoptions(**(read_options(ev.printing) if ev.printing else {})):
+        found = np.get_printoptions()
+    return Dict({k: NumberValue(v) if isinstance(v, bool | int) else v for k, v in found.items()})
 
 
 # ---- try

@@ -216,6 +216,7 @@ class _Body:
         try:
             self.way = follow(self.ev, self.node, block, way)
         except SourceError:
+            self.builder.discard(block, self.count)  # what the loop would have begun with counts no longer
             self._take_draws_back()
             raise
         try:

@@ -27,6 +27,8 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
 
+from fleet.core.codec import decode
+from fleet.core.records.code_profile import StoredProfile
 from fleet.engines.base import RunOptions
 from fleet.engines.riscv import ENGINE as RISCV
 from fleet.engines.riscv import run_image
@@ -197,10 +199,10 @@ def counted(program: Program, inputs: Mapping[str, np.ndarray], *, fuse: bool) -
         compiled = compile_riscv(program, keep_tensors=False)
     trace = run_image(compiled, compiled.elf, inputs)
     counts: dict[str, int] = dict.fromkeys(("instructions", "load", "store"), 0)
-    for operation in trace.meta["riscv_profile"]["operations"]:
-        counts["instructions"] += operation["instructions"]
+    for operation in decode(StoredProfile, trace.meta["riscv_profile"], "the run").operations:
+        counts["instructions"] += operation.instructions
         for kind in ("load", "store"):
-            counts[kind] += operation["kinds"].get(kind, 0)
+            counts[kind] += operation.kinds.get(kind, 0)
     return counts, next(iter(trace.outputs.values())).tobytes()
 
 

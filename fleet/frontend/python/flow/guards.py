@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -90,7 +91,10 @@ def options(ev: Evaluator) -> Value:
     """`np.get_printoptions()`."""
     with np.printoptions(**(read_options(ev.printing) if ev.printing else {})):
         found = np.get_printoptions()
-    return Dict({k: NumberValue(v) if isinstance(v, bool | int) else v for k, v in found.items()})
+    made: dict[Any, Value] = {}
+    for name, value in found.items():
+        made[name] = NumberValue(value) if isinstance(value, bool | int) else value if isinstance(value, str) else None
+    return Dict(made)
 
 
 # ---- try

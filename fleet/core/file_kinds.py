@@ -128,8 +128,8 @@ _KINDS: Mapping[str, FileKind] = {
             "jax",
             "a JAX or Flax checkpoint",
             (
-                "from jax2onnx import to_onnx",
-                'to_onnx(apply_with_params, [("B", 64)], return_mode="file", output_path="{stem}.onnx")',
+                "from jax2onnx import to_onnx  # pip install jax2onnx",
+                'to_onnx(lambda x: apply(params, x), [("B", 64)], return_mode="file", output_path="{stem}.onnx")',
             ),
             weights='numpy.savez("{stem}.npz", **params)',
         ),

@@ -116,9 +116,9 @@ def test_a_file_that_hangs_is_ended_with_its_children(case, tmp_path) -> None:
     pids = tmp_path / "pid"
     hang = f"import subprocess; p = subprocess.Popen(['sleep', '60']); open({str(pids)!r}, 'w').write(str(p.pid)); p.wait()"
     start = time.monotonic()
-    with pytest.raises(ModelError, match="took longer than 2 s"):
-        CpythonEngine(timeout_s=2).run(changed(program, TEXT.replace("print(n)", hang)), inputs, RunOptions())
-    assert time.monotonic() - start < 20
+    with pytest.raises(ModelError, match="took longer than 6 s"):  # the child's start counts too
+        CpythonEngine(timeout_s=6).run(changed(program, TEXT.replace("print(n)", hang)), inputs, RunOptions())
+    assert time.monotonic() - start < 30
     deadline = time.monotonic() + 10
     while _alive(int(pids.read_text())) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-#! F604: a list grows in a loop that the run counts, so the loop is unrolled
+#! F511: a list grows in a round that only the run enters
 from typing import Callable, Optional
 
 import numpy as np

@@ -9,7 +9,9 @@ import pytest
 
 import fleet
 from fleet.errors import FleetError
+from fleet.frontend.source import load
 from fleet.transforms.passes import find_pass
+from fleet.transforms.pipeline import run_pipeline
 
 BODY = """import numpy as np
 
@@ -58,3 +60,30 @@ def test_only_one_function(compiled: fleet.Compiled) -> None:
     assert "fleet.log2" in kinds
     with pytest.raises(FleetError, match="knows no function add"):
         find_pass("expand-functions{only=add}")
+
+
+MULTI_QUERY = """import numpy as np
+
+
+def forward(x: "float32[32, 64]", wq: "float32[64, 64]", wk: "float32[64, 32]", wv: "float32[64, 32]", wo: "float32[64, 64]"):
+    q = (x @ wq).reshape(32, 2, 32).transpose(1, 0, 2)
+    k = np.repeat((x @ wk).reshape(32, 1, 32).transpose(1, 0, 2), 2, axis=0)
+    v = np.repeat((x @ wv).reshape(32, 1, 32).transpose(1, 0, 2), 2, axis=0)
+    s = q @ k.transpose(0, 2, 1) / np.float32(4)
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    p = e / e.sum(axis=-1, keepdims=True)
+    return (p @ v).transpose(1, 0, 2).reshape(32, 64) @ wo
+"""
+
+
+@pytest.mark.parametrize("name", ["accel", "riscv"])
+def test_a_copy_for_numpys_memory_does_not_keep_attention_apart(tmp_path: Path, name: str) -> None:
+    """One head of keys repeated for all queries: a new array in NumPy, nothing that a target would have to copy."""
+    (tmp_path / "m.py").write_text(MULTI_QUERY)
+    shapes = {"wq": (64, 64), "wk": (64, 32), "wv": (64, 32), "wo": (64, 64)}
+    weights = {n: np.ones(shape, np.float32) for n, shape in shapes.items()}
+    program = load(f"{tmp_path / 'm.py'}:forward", weights, {"x": np.ones((32, 64), np.float32)})
+    assert "fleet.numpy" in {op.name for op in program.operations()}
+    kinds = {op.name for op in run_pipeline(program, name).operations()}
+    assert "fleet.numpy" not in kinds
+    assert "fleet.attention" in kinds

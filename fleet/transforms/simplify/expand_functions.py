@@ -1,6 +1,7 @@
 """Expands NumPy functions into sequences of operations (`fleet.ir.operations.functions`, `fleet.ir.expand`).
 
-For targets without their own code for them, and `clip` for patterns that look for a maximum and a minimum.
+For targets without their own code for them, and `clip` for patterns that look for a maximum and a minimum. Copies go in any case:
+they decide how an array lies in NumPy's memory, and so the order of the golden's sums; a target has an order of its own.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Collection, Mapping
 from fleet.errors import FleetError
 from fleet.ir.dialect import FleetOp, NumpyOp, kind_of
 from fleet.ir.expand import expand
+from fleet.ir.library.call import LibraryCall
 from fleet.ir.operations import functions
 from fleet.ir.shapes import InferenceError
 from fleet.transforms.edit import Edit
@@ -23,7 +25,9 @@ _FUNCTIONS: Mapping[str, type[FleetOp]] = {kind_of(op): op for op in (*(getattr(
 
 def _apply(edit: Edit, names: Collection[str]) -> None:
     for op in edit.operations():
-        if kind_of(op) in names and (sequence := _expanded(op)):
+        if isinstance(op, NumpyOp) and LibraryCall.parse(op.call.data).function == "copy":
+            edit.replace(op, op.operands[0])
+        elif kind_of(op) in names and (sequence := _expanded(op)):
             edit.expand(op, sequence)
 
 

@@ -141,7 +141,7 @@ def _norm(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 def _vdot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     """Of vectors as `@` adds them: no copy, and one element is no scalar."""
     vectors = [array(ev, node, args[name]) for name in ("a", "b")]
-    if any(len(v.shape) != 1 for v in vectors) or any(v.dtype.kind == "c" for v in vectors):
+    if any(len(v.shape) != 1 for v in vectors):
         return _inner(ev, node, args)
     return matmul(ev, node, *vectors)
 

@@ -9,8 +9,6 @@ from fleet.adopt.filelist import Sources
 from fleet.adopt.ports import Top
 from fleet.errors import DeviceError
 
-__all__ = ["closure_hash"]
-
 
 def closure_hash(top: Top, sources: Sources) -> str:
     """SHA-256, hexadecimal, over the files of the closure, parameters, defines and the reader.

@@ -17,8 +17,6 @@ from fleet.core.files import write_atomically
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
 
-__all__ = ["write_workspace"]
-
 _IDLE = 200
 
 

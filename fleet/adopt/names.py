@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from fleet.adopt.ports import PortLeaf
 
-__all__ = ["CONTAINERS", "Tokens", "tokens"]
-
 CONTAINERS = frozenset({"req", "rsp", "resp", "request", "response", "h2d", "d2h", "m2s", "s2m", "rqst"})
 """Words that name one direction of a port that two structures make."""
 

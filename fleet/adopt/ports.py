@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-__all__ = ["Direction", "Missing", "PortLeaf", "Top", "TopParameter", "TopPort"]
-
 Direction = Literal["in", "out", "inout"]
 """Seen from the design."""
 

@@ -25,8 +25,6 @@ from systemrdl.source_ref import DetailedFileSourceRef, SourceRefBase
 from fleet.core.toml_file import read_toml
 from fleet.errors import DeviceError, SetupError
 
-__all__ = ["AdoptedRegister", "read_registers", "registers_file", "registers_text", "shipped"]
-
 _RDL, _IPXACT = (".rdl", ".systemrdl"), (".xml", ".ipxact")
 
 

@@ -11,8 +11,6 @@ import click
 
 from fleet.cli.main import GROUPS, fleet
 
-__all__ = ["main", "page"]
-
 _WIDE = 10_000  # columns: do not wrap, the page's renderer does that
 _SPECIAL = re.compile(r"([\\*_\[\]<>|])")
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 import click
 import numpy as np
 
-__all__ = ["print_outputs"]
-
 
 def print_outputs(outputs: Mapping[str, np.ndarray]) -> None:
     """Print arrays by name on standard output."""

@@ -16,8 +16,6 @@ from fleet.cli.running.compiling import CompileRequest, execute
 from fleet.compiler import BACKENDS
 from fleet.errors import FleetError
 
-__all__ = ["command", "main"]
-
 _STAGES = {"token": "token", "ast": "ast", "ir": "ir", "mlir": "mlir", "vm": "vm", "bc": "bytecode"}
 
 

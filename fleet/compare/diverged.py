@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from fleet.compare.account import DivergenceAccount
 from fleet.core.codec import MAY_BE_MISSING
 
-__all__ = ["CommitRow", "Divergence", "ElementDifference"]
-
 
 @dataclass(frozen=True)
 class CommitRow:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["other_memory"]
-
 _ROWS = "row_hits"
 
 

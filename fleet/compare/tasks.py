@@ -19,8 +19,6 @@ from fleet.ir.dialect import op_id
 from fleet.ir.program import Program
 from fleet.ir.types import shape_of
 
-__all__ = ["CONFIDENCE", "METRICS", "check_labels", "class_output", "class_scores", "paired_difference", "task_metric", "wilson"]
-
 CONFIDENCE = 0.95
 METRICS: tuple[str, ...] = ("accuracy",)
 

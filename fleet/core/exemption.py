@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from fleet.core.toml_file import TomlTable
 from fleet.errors import ComparisonFailure, FleetError
 
-__all__ = ["LONGEST", "Exemption", "read_exemption"]
-
 LONGEST = datetime.timedelta(days=366)
 """The longest time from today until an exemption expires: its owner must renew it."""
 

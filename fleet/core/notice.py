@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 
-__all__ = ["notice"]
-
 
 def notice(line: str) -> None:
     """Print `fleet: <line>` on standard error. For what the user should know and what does not end the command."""

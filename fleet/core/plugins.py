@@ -17,16 +17,6 @@ from types import ModuleType
 from fleet.core.signals import signals_told
 from fleet.errors import FleetError
 
-__all__ = [
-    "PluginLoadError",
-    "blamed",
-    "foreign_points",
-    "load_plugin",
-    "module_of",
-    "raised_by_code",
-    "reason",
-]
-
 
 class PluginLoadError(FleetError):
     """A plug-in was asked for and cannot be loaded; `where` is its entry point."""

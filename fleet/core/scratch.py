@@ -12,8 +12,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO
 
-__all__ = ["Scratch"]
-
 _PREFIX, _LOCK = "fleet-", ".in-use"
 _MADE_BY_NOW = 10.0
 """Seconds after which a folder has its lock; a younger one is left alone."""

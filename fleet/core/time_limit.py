@@ -10,8 +10,6 @@ from types import FrameType
 
 from fleet.errors import ExitCode, FleetError
 
-__all__ = ["TimeLimitError", "time_limit"]
-
 
 class TimeLimitError(FleetError):
     """A block exceeded its time limit, so that nothing was compared."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-__all__ = ["Taken"]
-
 
 class Taken(set[str]):
     """Names in use.

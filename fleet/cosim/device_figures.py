@@ -14,8 +14,6 @@ from fleet.isa.hardware import hardware_of
 from fleet.isa.registry import find_device
 from fleet.sdk import Device, InstructionSet
 
-__all__ = ["device_figures", "device_hash", "hardware_hash"]
-
 
 def device_figures(name: str) -> DeviceFigures:
     """Return clock, sizes and limits of a device. Raises FleetError if the name is unknown."""

@@ -13,8 +13,6 @@ from fleet.engines.base import Engine
 from fleet.engines.trace import Trace
 from fleet.ir.lowering_options import USUAL, LoweringOptions
 
-__all__ = ["CosimOptions"]
-
 
 @dataclass(frozen=True)
 class CosimOptions:

@@ -18,8 +18,6 @@ from fleet.ir.program import Program
 if TYPE_CHECKING:
     from fleet.cosim.options import CosimOptions
 
-__all__ = ["bounded_comparisons", "check_ready", "check_request", "installed_engines", "known_engines"]
-
 
 def known_engines(options: CosimOptions) -> Mapping[str, Engine]:
     """Return name -> engine: those of the options, else the installed ones."""

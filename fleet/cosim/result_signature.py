@@ -9,8 +9,6 @@ from fleet.compare.diverged import Divergence
 from fleet.compare.signature import FailureSignature, Kind, of_failure, without_numbers
 from fleet.cosim.result import CosimResult
 
-__all__ = ["of_result"]
-
 _WHAT = re.compile(r"digest expected|bytes written expected (?P<expected>\d+), found (?P<found>\d+)|result register expected")
 
 

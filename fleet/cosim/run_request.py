@@ -5,8 +5,6 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-__all__ = ["RunRequest"]
-
 
 @dataclass(frozen=True)
 class RunRequest:

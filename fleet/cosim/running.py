@@ -20,8 +20,6 @@ from fleet.errors import ExitCode, FleetError, SetupError
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 
-__all__ = ["EngineOutcome", "failed", "run_engine"]
-
 
 @dataclass(frozen=True)
 class EngineOutcome:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from fleet.cosim.result import CosimResult
 
-__all__ = ["ignored_seeds"]
-
 
 def ignored_seeds(results: Sequence[CosimResult]) -> list[str]:
     """Return a line for each pair of runs that differ only in the seed, if the seed did not change what it should.

@@ -12,8 +12,6 @@ from fleet.isa.resolved import executed, registers_in, resolved_call
 from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
 from fleet.sdk.hardware.state import REGISTERS
 
-__all__ = ["execute_calls"]
-
 
 def execute_calls(
     instruction_set: InstructionSet,

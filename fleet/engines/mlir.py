@@ -15,8 +15,6 @@ from fleet.engines.trace import Trace
 from fleet.ir.program import Program
 from fleet.targets.mlir.lower import missing
 
-__all__ = ["ENGINE", "MlirEngine"]
-
 
 class MlirEngine:
     """Engine `mlir`."""

@@ -12,8 +12,6 @@ from fleet.errors import SetupError
 if TYPE_CHECKING:  # listing the names must not import the IR
     from fleet.engines.base import Engine, EngineInfo
 
-__all__ = ["GROUP", "engine_names", "engines", "find_engine"]
-
 GROUP = "fleet.engines"
 
 

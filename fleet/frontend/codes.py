@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["CODES", "ErrorCode"]
-
 
 class ErrorCode(NamedTuple):
     """title: what is wrong; example: a script that has it; instead: what to do."""

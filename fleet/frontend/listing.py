@@ -23,8 +23,6 @@ from fleet.ir.tables import write_page
 from fleet.ir.types import DTYPES
 from fleet.ir.weights import draw_method
 
-__all__ = ["tables"]
-
 
 def tables() -> Mapping[str, str]:
     """Name of a table -> its Markdown."""

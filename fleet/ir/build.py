@@ -9,8 +9,6 @@ from xdsl.ir import SSAValue
 
 from fleet.ir.dialect import OPERATIONS, FleetOp
 
-__all__ = ["make"]
-
 
 def make(name: str, operands: Sequence[SSAValue], **attributes: Any) -> FleetOp:
     """Operation `name` ("add") on these operands, in no block; `attributes` as in `FleetOp.infer`.

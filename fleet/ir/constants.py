@@ -12,8 +12,6 @@ from fleet.ir.dialect import ConstantOp
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import element_type, numpy_dtype
 
-__all__ = ["constant", "constant_value"]
-
 
 def constant(number: bool | int | float, type_: Attribute) -> ConstantOp:
     """`number` as a constant of scalar or tensor type `type_` (filled), rounded to its dtype as NumPy does.

@@ -13,8 +13,6 @@ from fleet.ir.dialect import FleetOp
 from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import shape_of
 
-__all__ = ["Expansion", "known_shape"]
-
 
 class Expansion:
     """Collects operations in `ops`, in the order in which they are made."""

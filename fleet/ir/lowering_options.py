@@ -9,8 +9,6 @@ from typing import Literal
 from fleet.core.codec import MAY_BE_MISSING, Json, decode, encode
 from fleet.errors import ModelError
 
-__all__ = ["USUAL", "LoweringOptions"]
-
 
 @dataclass(frozen=True)
 class LoweringOptions:

@@ -12,8 +12,6 @@ from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 
-__all__ = ["check_results"]
-
 _VIEWS = d.TransposeOp | d.ReshapeOp | d.SliceOp | d.BroadcastToOp
 """Operations whose result shares its operand's memory."""
 _SMALL = 1 << 20

@@ -15,8 +15,6 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from fleet.errors import ModelError
 from fleet.ir.dialect import FLEET
 
-__all__ = ["parse_ir", "print_ir"]
-
 
 def print_ir(module: ModuleOp) -> str:
     """The module in MLIR's syntax (operations of `fleet` in generic form), ended by a newline."""

@@ -11,8 +11,6 @@ from fleet.isa.description import Description, Field, Register
 from fleet.isa.reading.cache import load
 from fleet.sdk import Call, Device, Draw, InstructionSet, Source
 
-__all__ = ["joined", "mutations", "sources", "value_class"]
-
 
 def joined(instruction_set: InstructionSet, device: Device, draws: Sequence[Draw]) -> tuple[Call, ...]:
     """The calls of a program."""

@@ -28,8 +28,6 @@ from fleet.isa.reading import rdl as description_rdl
 from fleet.isa.reading.cache import load
 from fleet.sdk import generated_files
 
-__all__ = ["check", "export", "generate", "main"]
-
 
 def generate(path: Path | str) -> Mapping[str, str]:
     """File name -> text, everything that is generated from one description. Raises DescriptionError."""

@@ -27,8 +27,6 @@ from fleet.isa.export import generate
 from fleet.isa.reading.cache import load
 from fleet.sdk import GeneratedSource, InstructionSet, RtlFiles, generated_files
 
-__all__ = ["hardware_of"]
-
 _DAYS = 30
 _MADE_BY = (Path(__file__).parent, Path(fleet.sdk.__file__).parent)
 

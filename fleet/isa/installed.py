@@ -10,8 +10,6 @@ from fleet.isa.manifest_check import manifest_place, raised_at
 from fleet.sdk import Extension, InstructionSet
 from fleet.sdk.version import VERSION, why_not
 
-__all__ = ["GROUP", "PluginError", "entry_point", "manifest_of", "point_place", "reason_of", "set_place"]
-
 GROUP = "fleet.instruction_sets"
 """The entry point group; the name is the set's, the object an `InstructionSet`."""
 

@@ -37,8 +37,6 @@ from fleet.llm.load import TextModel
 from fleet.llm.sampling import Sampler, Sampling
 from fleet.llm.sessions.session import F32, GenerationSession, TokenStep
 
-__all__ = ["ARITHMETIC_DB", "FLOAT32_DB", "NODE_DB", "Contest", "ContestOutcome", "GenerationWatch"]
-
 ARITHMETIC_DB = 25.0
 """Minimum SQNR of logits, iss against the rounded golden: FP16 between operations, a table of segments for the activation."""
 

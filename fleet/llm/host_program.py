@@ -17,8 +17,6 @@ from fleet.llm.load import LoadedLanguageModel
 from fleet.llm.models import ModelOptions
 from fleet.targets.graph.module import Module
 
-__all__ = ["emit_host"]
-
 _MAIN = Path(__file__).parent / "host" / "answer.cpp"
 _PIXEL_BYTES = 64
 

@@ -15,8 +15,6 @@ from fleet.llm.config import ModelConfig
 from fleet.llm.reference import forward, log_softmax
 from fleet.llm.weights import WeightArray
 
-__all__ = ["Score", "bundled_text", "score", "score_logits"]
-
 
 @dataclass(frozen=True)
 class Score:

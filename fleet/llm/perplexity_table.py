@@ -15,8 +15,6 @@ from fleet.llm.perplexity import Score, bundled_text, score
 from fleet.llm.quantisation import Quantisation, quantise_model
 from fleet.llm.weights import ModelWeights
 
-__all__ = ["PerplexityRow", "print_table", "table"]
-
 
 @dataclass(frozen=True)
 class PerplexityRow:

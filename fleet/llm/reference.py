@@ -14,8 +14,6 @@ from fleet.errors import ModelError
 from fleet.llm.config import ModelConfig
 from fleet.llm.weights import WeightArray
 
-__all__ = ["Observer", "block_forward", "embed", "forward", "head_inputs", "hidden_states", "log_softmax"]
-
 Observer = Callable[[str, WeightArray], None]
 """Called with a linear layer's canonical name and its inputs [tokens, inputs], before it is computed."""
 

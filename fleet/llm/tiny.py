@@ -19,8 +19,6 @@ import numpy as np
 from fleet.llm.config import ModelConfig
 from fleet.llm.weights import ModelWeights, weight_shapes
 
-__all__ = ["FIRST_BYTE", "VOCABULARY", "tiny_config", "tiny_model"]
-
 VOCABULARY, FIRST_BYTE = 320, 64
 """Number of tokens; token of byte 0. Lower ids are control tokens and, in files written for tests, merges."""
 _CODE = 64

@@ -32,8 +32,6 @@ import numpy.typing as npt
 from fleet.errors import ModelError
 from fleet.llm.config import ModelConfig
 
-__all__ = ["ModelWeights", "WeightArray", "interleaved_order", "linear_names", "weight_shapes"]
-
 WeightArray: TypeAlias = npt.NDArray[np.float32]
 
 

@@ -25,8 +25,6 @@ from fleet.core.files import write_atomically
 from fleet.core.toml_file import TomlTable, read_toml, toml_value
 from fleet.errors import ModelError
 
-__all__ = ["FILE", "Accepted", "accept", "load_baselines"]
-
 FILE = Path("sim/baselines.toml")
 _TEXTS = ("key", "figure", "night")
 

@@ -21,8 +21,6 @@ from fleet.cosim.run_request import RunRequest
 from fleet.errors import ExitCode, FleetError, ModelError
 from fleet.regress.figures import figures_of
 
-__all__ = ["Found", "Metric", "Probe", "Verdict", "bisect", "commits_between", "probe_in_worktrees"]
-
 Verdict = Literal["good", "bad", "skip"]
 Probe = Callable[[str], Verdict]
 _TIMEOUT_S = 4 * 3600

@@ -8,8 +8,6 @@ from statistics import mean
 
 from fleet.night.history import LastRun
 
-__all__ = ["UNKNOWN_S", "BudgetChoice", "Candidate", "choose"]
-
 UNKNOWN_S = 10.0
 """Seconds that a test is taken to need if no test has run before."""
 _ORDER = ("failed last time", "its identity changed", "never ran", "not run longest", "another seed of a run")

@@ -9,8 +9,6 @@ from typing import Literal
 from fleet.night.history import RunRow
 from fleet.regress.night_records import NightRecord, Reading
 
-__all__ = ["FailureCause", "find_causes", "find_fixed", "find_flaky"]
-
 State = Literal["new", "still failing", "flaky"]
 
 

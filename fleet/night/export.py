@@ -10,8 +10,6 @@ from typing import Any
 from fleet.errors import SetupError
 from fleet.night.history import NightHistory
 
-__all__ = ["TABLES", "export"]
-
 TABLES = ("nights", "runs", "figures")
 
 

@@ -11,8 +11,6 @@ from fleet.errors import ModelError
 from fleet.night import history as h
 from fleet.regress.night_records import nights
 
-__all__ = ["Removed", "collect_garbage"]
-
 
 @dataclass(frozen=True)
 class Removed:

@@ -6,8 +6,6 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["GitCommit", "commits"]
-
 
 @dataclass(frozen=True)
 class GitCommit:

@@ -9,8 +9,6 @@ from statistics import mean
 
 from fleet.regress.night_records import Note, Reading
 
-__all__ = ["NightStatus", "Running", "status_of"]
-
 _FRESH_S = 600.0
 """Seconds without start or end of a test after which a process that runs none does not count for the remaining time."""
 

@@ -11,8 +11,6 @@ from fleet.night import history as h
 from fleet.night.bisect import Metric
 from fleet.regress.requests import request_of
 
-__all__ = ["Between", "between"]
-
 
 @dataclass(frozen=True)
 class Between:

@@ -54,20 +54,6 @@ from fleet.cosim.run_request import RunRequest
 from fleet.errors import ModelError
 from fleet.ir.lowering_options import LoweringOptions
 
-__all__ = [
-    "MEMORIES",
-    "TIERS",
-    "Case",
-    "CaseRun",
-    "add_case",
-    "find_cases",
-    "good_cases",
-    "load_case",
-    "names_of",
-    "parse_case",
-    "select",
-]
-
 MEMORIES: tuple[str, ...] = ("ideal", "fixed", "stall", "timed")
 TIERS: tuple[str, ...] = ("quick", "nightly")
 

@@ -16,9 +16,6 @@ from fleet.isa.registry import find_device
 from fleet.regress.cases import CaseRun
 from fleet.regress.night_records import Classes
 
-__all__ = ["classes_of", "content_parts", "figures_of", "parts_known"]
-
-
 _SHOWN = 16
 """Number of hexadecimal digits of a part's hash that are kept."""
 

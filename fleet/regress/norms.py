@@ -21,8 +21,6 @@ from fleet.core.toml_file import TomlTable, read_toml, toml_value
 from fleet.cosim.result import CosimResult
 from fleet.errors import ComparisonFailure, FleetError
 
-__all__ = ["FILE", "Norms", "RunNorms", "differences", "held", "load_norms", "norms_of", "store_norms"]
-
 FILE = "norms.toml"
 FORMAT = 1
 WIDER = 1.01

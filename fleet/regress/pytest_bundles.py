@@ -11,8 +11,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["BundleFile", "BundleItem", "close_runners", "is_bundle"]
-
 FOLDER, STREAM, MODEL = "bundles", "stream.json", "model.json"
 
 _RUNNERS = pytest.StashKey[dict[tuple[str, int], Any]]()

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from fleet.cosim.result import CosimResult
     from fleet.regress.cases import CaseRun
 
-__all__ = ["CampaignRecord", "CaseFile", "CaseItem"]
-
 
 class PluginHooks:
     """Hooks that the plugin calls."""

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from fleet.cosim.run_request import RunRequest
 
-__all__ = ["node_request", "request_of", "tiers_in"]
-
 _TIERS = ("--nightly", "--weekly")
 
 

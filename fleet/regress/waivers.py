@@ -24,8 +24,6 @@ from fleet.core.exemption import Exemption, read_exemption
 from fleet.core.toml_file import read_toml
 from fleet.errors import ComparisonFailure
 
-__all__ = ["Waiver", "check_waivers", "load_waivers", "waivers_of"]
-
 _NAMES = ("case", "comparison", "op")
 
 

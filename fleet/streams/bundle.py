@@ -29,8 +29,6 @@ from fleet.sdk.hardware.state import REGISTERS
 from fleet.streams.case import Setting, StreamCase, StreamCommit, StreamOutcome
 from fleet.streams.stream_signature import of_outcome
 
-__all__ = ["NAME", "SCHEMA", "Bundle", "Expect", "StoredBlock", "check_extent", "load_bundle", "save_bundle"]
-
 NAME = "stream.json"
 SCHEMA = 2
 _LONGEST = 160  # characters of a folder's name that says which case it is

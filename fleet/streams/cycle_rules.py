@@ -12,8 +12,6 @@ from fleet.isa.conformance import sources
 from fleet.sdk import ANY_CYCLES, WORKING, Call, CycleRules, Device, InstructionSet
 from fleet.streams.case import Issue, StreamCommit
 
-__all__ = ["rules_of", "wrong_classes"]
-
 
 def rules_of(instruction_set: InstructionSet, device: Device, call: Call) -> CycleRules:
     """Return the set's rules for a legal call; an instruction without a source may have every class."""

@@ -16,8 +16,6 @@ from fleet.errors import FleetError
 from fleet.isa.memory import MappedMemory, as_bytes
 from fleet.sdk import Device, Write
 
-__all__ = ["MOST", "ByteDifference", "ImageHolder", "Images", "differences", "images_home", "touched"]
-
 MOST = 4096
 """Largest number of differing bytes whose places are kept."""
 _CHUNK = 1 << 24

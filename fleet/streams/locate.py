@@ -18,8 +18,6 @@ from fleet.streams.case import StreamCommit
 from fleet.streams.images import ByteDifference
 from fleet.streams.model_side import UNKNOWN_CAUSE
 
-__all__ = ["depends_on", "disagreement", "expected_of", "outside"]
-
 _SHOWN = 16
 _BEATS, _SECONDS = 2048, 4.0  # most reads that are tried one by one, and most seconds
 _SPACES = {"hbm": 32}

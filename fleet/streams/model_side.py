@@ -9,8 +9,6 @@ from fleet.isa.resolved import registers_in, resolved_call
 from fleet.sdk import Call, Device, Instruction, InstructionSet, Memory, Write
 from fleet.streams.case import StreamCommit
 
-__all__ = ["UNKNOWN_CAUSE", "Watch", "execute", "refusal"]
-
 UNKNOWN_CAUSE = -1
 """The functional model refuses the call without a cause: any cause of the hardware agrees."""
 

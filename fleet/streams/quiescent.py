@@ -13,8 +13,6 @@ from fleet.sdk.hardware.state import REGISTERS
 from fleet.streams.images import MOST, ByteDifference
 from fleet.streams.model_side import refusal
 
-__all__ = ["memory_differs"]
-
 
 def memory_differs(
     instruction_set: InstructionSet, device: Device, calls: Sequence[Call], blocks: Sequence[Write],

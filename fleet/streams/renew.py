@@ -14,8 +14,6 @@ from fleet.streams.case import StreamOutcome
 from fleet.streams.run import StreamRunner
 from fleet.streams.stream_signature import of_outcome
 
-__all__ = ["moved", "renew_bundle", "unexpected"]
-
 
 def unexpected(bundle: Bundle, outcome: StreamOutcome) -> str:
     """Return in one line how the outcome of a bundle's stream differs from the expected one; empty if it does not."""

@@ -10,8 +10,6 @@ from fleet.streams.case import StreamCommit, StreamOutcome
 from fleet.streams.locate import disagreement
 from fleet.streams.model_side import UNKNOWN_CAUSE
 
-__all__ = ["of_commits", "of_outcome"]
-
 
 def of_commits(
     comparison: str, expected: Sequence[StreamCommit], found: Sequence[StreamCommit]

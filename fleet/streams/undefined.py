@@ -19,8 +19,6 @@ from fleet.streams.images import Images
 from fleet.streams.model_side import execute, refusal
 from fleet.streams.unwritten import fill_unwritten, unwritten_reads
 
-__all__ = ["NothingDefinedError", "UndefinedRead", "undefined_read"]
-
 _ROWS = 4096
 """Most rows that are tried one by one."""
 _LINE, _LINES = 64, 256

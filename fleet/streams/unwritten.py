@@ -14,8 +14,6 @@ from fleet.sdk import Call, Device, InstructionSet, Range, Write
 from fleet.streams.case import StreamCase
 from fleet.streams.model_side import refusal
 
-__all__ = ["Spans", "fill_unwritten", "still_unwritten", "undefined_of", "unwritten_reads", "zeros_for"]
-
 
 class Spans:
     """A set of bytes of one space and bank, as disjoint ranges that do not touch, ascending."""

@@ -15,8 +15,6 @@ from fleet.streams.locate import expected_of
 from fleet.streams.replay.waves import replay_with_waves
 from fleet.streams.run import StreamRunner
 
-__all__ = ["leave_waves"]
-
 
 def leave_waves(stored: Path, path: Path) -> Waves:
     """Replay the divergence in `stored` (a `stream.json`) and write its waves to `path`, with the suffix of the format written.

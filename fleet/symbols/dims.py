@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["DTYPE_NAMES", "DeclarationError", "Declared", "bind", "names_of", "parse_declaration"]
-
 DTYPE_NAMES: Mapping[str, np.dtype] = {
     spelling: np.dtype(name)
     for name, spellings in {

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from fleet.symbols.expr_tree import MAX_SHIFT, Expr, ExprError, If, Numb, Number, Operation, Var, as_expr, post_order
 
-__all__ = ["OPERATORS", "check_bound", "evaluate", "rebuild", "substitute"]
-
 
 def _divide(a: int, b: int) -> int:
     if b == 0:

@@ -12,8 +12,6 @@ from fleet.symbols.expr_bounds import bounds
 from fleet.symbols.expr_evaluate import OPERATORS, rebuild
 from fleet.symbols.expr_tree import Expr, ExprError, If, Numb, Operation, post_order
 
-__all__ = ["simplify"]
-
 Atoms = tuple[Expr, ...]
 """Factors of a product, in the order in which they were met."""
 

@@ -12,8 +12,6 @@ from typing import Generic, TypeVar
 
 from fleet.targets.liveness import FOREVER, Life
 
-__all__ = ["Shared", "SharedRoom", "round_up", "share"]
-
 ValueT = TypeVar("ValueT", bound=Hashable)
 
 

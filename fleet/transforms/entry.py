@@ -14,8 +14,6 @@ from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 
-__all__ = ["entry_function", "program_of"]
-
 
 def entry_function(module: ModuleOp) -> FuncOp:
     """Return the only function that no other calls. Raises ModelError if there is not exactly one."""

@@ -13,8 +13,6 @@ from fleet.ir.tables import write_page
 from fleet.transforms.passes import find_pass, pass_names
 from fleet.transforms.pipeline import PIPELINES
 
-__all__ = ["listing", "tables"]
-
 
 def listing() -> str:
     """Return passes with their summaries, then pipelines, as text."""

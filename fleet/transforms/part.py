@@ -14,8 +14,6 @@ from fleet.ir.program import Argument, Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.transforms.edit import Edit
 
-__all__ = ["ProgramPart", "part_of"]
-
 
 @dataclass(frozen=True)
 class ProgramPart:

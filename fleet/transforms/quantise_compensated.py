@@ -13,8 +13,6 @@ import numpy.typing as npt
 from fleet.errors import ModelError
 from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
 
-__all__ = ["quantise_compensated"]
-
 _BLOCK = 64
 """Inputs whose errors are applied to all later ones together, as one matrix product; at least a group if groups are longer."""
 

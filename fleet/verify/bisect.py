@@ -27,8 +27,6 @@ from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.transforms.edit import Edit, text_of
 from fleet.transforms.pipeline import Pipeline
 
-__all__ = ["ALWAYS", "MOST", "Bisection", "FaultyPass", "Stage", "bisect_pass"]
-
 ALWAYS, MOST = 64.0, 4096.0
 """Allowed error in roundings, relative to the tensor's largest magnitude: always allowed (of its own dtype), and upper limit."""
 

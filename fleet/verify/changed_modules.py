@@ -12,8 +12,6 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 
-__all__ = ["change_modules", "file_of"]
-
 
 def change_modules(loader: Callable[[ModuleSpec, Loader], Loader | None]) -> None:
     """Find modules as Python does, with another loader for some. loader: of a found module and its own loader; None: keep that."""

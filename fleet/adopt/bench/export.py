@@ -20,8 +20,6 @@ from fleet.adopt.lockstep.jobs import INSIDE
 from fleet.adopt.workspace import AdoptWorkspace
 from fleet.core.files import write_atomically
 
-__all__ = ["export_case"]
-
 _MODULE = re.compile(r"^module\s+(\w+).*?^endmodule\n", re.S | re.M)
 _CHUNK = 256
 _WORD = 2048

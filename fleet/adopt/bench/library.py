@@ -11,8 +11,6 @@ from pathlib import Path
 from fleet.errors import DeviceError
 from fleet.sdk.ports import Protocol
 
-__all__ = ["FOLDER", "LibraryPart", "part_files", "parts"]
-
 FOLDER = Path(__file__).with_name("sv")
 FIRST = ("fleet_bench_pkg.sv", "streams.sv", "memories.sv", "axi4.sv", "buses.sv", "tilelink.sv", "commands.sv")
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from fleet.adopt.lockstep.events import MemoryWrite
 
-__all__ = ["Key", "WriteHistory"]
-
 Key = tuple[int, int]
 """(memory, address) of a byte."""
 

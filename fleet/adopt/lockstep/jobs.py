@@ -17,8 +17,6 @@ from fleet.core.plugins import module_of, raised_by_code, reason
 from fleet.errors import FleetError, ModelError
 from fleet.sdk.functional import Command, FunctionalModel
 
-__all__ = ["INSIDE", "GivenWord", "ModelJob", "ModelRead", "ModelRun", "ModelWrite", "load_model", "run_model"]
-
 INSIDE = 256
 """Number of the first memory inside the design; those before it are the spaces of its ports."""
 

@@ -25,8 +25,6 @@ from fleet.adopt.lockstep.inside import InsideStates
 from fleet.adopt.lockstep.jobs import INSIDE, GivenWord, ModelJob, ModelRun, ModelWrite
 from fleet.adopt.record import AccountPart
 
-__all__ = ["LockstepOutcome", "judge_lockstep"]
-
 _SHOWN_BYTES = 8
 _SHOWN_READS = 3
 

@@ -9,8 +9,6 @@ from pathlib import Path
 from fleet.errors import ModelError
 from fleet.sdk.functional import Command, FunctionalModel, JobContext
 
-__all__ = ["NativeModel"]
-
 _U8, _U32, _I64, _U64, _TEXT = ctypes.c_uint8, ctypes.c_uint32, ctypes.c_int64, ctypes.c_uint64, ctypes.c_char_p
 _FUNCTIONS = ("fleet_model_new", "fleet_model_command", "fleet_model_delete")
 

@@ -7,8 +7,6 @@ from pkgutil import walk_packages
 
 from fleet.sdk.ports import Protocol
 
-__all__ = ["PROTOCOLS"]
-
 
 def _found() -> dict[str, Protocol]:
     modules = (import_module(m.name) for m in walk_packages(__path__, f"{__name__}.") if not m.ispkg)

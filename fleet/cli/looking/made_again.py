@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from fleet.cosim.run_request import RunRequest
     from fleet.verify.shrink.model_cuts import CutModel
 
-__all__ = ["made_again"]
-
 
 def made_again(request: RunRequest | None, path: Path) -> tuple[CutModel, tuple[str, ...], CosimOptions]:
     """Rebuild model, engines and options from the recorded request.

@@ -12,8 +12,6 @@ from fleet.report.run.why import RESULT, StoredFailure
 if TYPE_CHECKING:
     from fleet.engines.rtl_sim.hardware import Waves
 
-__all__ = ["waves_of"]
-
 
 def waves_of(failure: StoredFailure, path: Path) -> Waves:
     """Return the waves of a stored stream, or of a stored result of `fleet cosim` or `fleet case run`, which is run again.

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fleet.cosim.options import CosimOptions
     from fleet.verify.shrink.model import ShrunkModel
 
-__all__ = ["shrink_result"]
-
 
 def shrink_result(path: Path, seconds: float, out: Path, expect: str) -> int:
     """Shrink, print and store; returns 1, the exit code of a failure. Raises ModelError if the run cannot be repeated or passes."""

@@ -19,8 +19,6 @@ from fleet.llm.quantisation import Quantisation
 from fleet.targets.accel.emit import STREAM_STAGES, stream_text, write_stream
 from fleet.targets.driver.names import identifier
 
-__all__ = ["execute_language_model"]
-
 
 def execute_language_model(request: CompileRequest) -> int:
     """Print or write a stage. `batch`: new tokens of the step (1), at the beginning of the cache. Returns 0.

@@ -10,8 +10,6 @@ from fleet.cli.sets.mutants import shown_mutant, told
 from fleet.core.scratch import Scratch
 from fleet.errors import ExitCode, ModelError
 
-__all__ = ["run_adopted_mutants"]
-
 
 def run_adopted_mutants(folder: Path, count: int, seed: int, only: str | None) -> int:
     """Return DIFFERS if a mutant survives that survivors.toml of the workspace does not explain."""

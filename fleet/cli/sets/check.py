@@ -6,8 +6,6 @@ import click
 
 from fleet.cli.sets.target import find_target
 
-__all__ = ["check_installed"]
-
 
 def check_installed(name: str, device: str | None, draws: int, sample: int, seed: int, rtl: bool | None) -> int:
     """Print findings and what was checked. Returns 0 without findings, else 1. Raises FleetError if the set cannot be loaded."""

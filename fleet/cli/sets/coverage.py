@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from fleet.verify.coverage.bins import BinSpace
     from fleet.verify.coverage.rtl import RtlCoverage
 
-__all__ = ["CoverageRequest", "run_isa_coverage"]
-
 _SHOWN = 12
 
 

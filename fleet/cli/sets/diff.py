@@ -14,8 +14,6 @@ from fleet.core.scratch import Scratch
 if TYPE_CHECKING:
     from fleet.verify.changes.set_diff import ModelChange, SetDiff
 
-__all__ = ["run_diff"]
-
 _SHOWN = 12
 
 

@@ -6,8 +6,6 @@ from fleet.errors import DeviceError
 from fleet.isa.registry import broken, find_device, find_instruction_set, instruction_sets
 from fleet.sdk import Device, InstructionSet
 
-__all__ = ["chosen_device", "find_set", "find_target"]
-
 
 def chosen_device(instruction_set: InstructionSet, name: str | None) -> Device:
     """Return the device of that name, or the smallest: fewest ports, then least memory. Raises DeviceError."""

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from fleet.compare.rules.steps import Array
 from fleet.ir.dialect import FleetOp, op_id
 
-__all__ = ["Bound", "Bounds"]
-
 
 @dataclass(frozen=True)
 class Bound:

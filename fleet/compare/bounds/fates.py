@@ -22,8 +22,6 @@ from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.bytecode.evaluate import apply
 
-__all__ = ["FusedArithmetic", "completed", "fates_of", "fused_groups"]
-
 _FUSED = "fused into "
 _SAME = "the same as "
 

@@ -16,8 +16,6 @@ from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.targets.bytecode.evaluate import apply
 
-__all__ = ["Values", "constant"]
-
 
 class Values:
     """The golden's values: weights, inputs, constants and the tensor of each operation, in the golden's own dtype."""

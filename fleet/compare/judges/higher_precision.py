@@ -24,8 +24,6 @@ from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.bytecode.evaluate import EvaluationStep, prepare, prepare_bodies
 
-__all__ = ["evaluate", "widest"]
-
 _AS_THEY_ARE = (d.GatherOp, d.ScatterOp, d.WhereOp, d.DynamicReshapeOp, d.DynamicBroadcastOp, d.DynamicSliceOp, d.ArangeOp, d.TriOp)
 """Operations that read an integer operand as an integer, whatever their result dtype."""
 

@@ -17,8 +17,6 @@ from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.sdk.error_model import FixedPoint
 
-__all__ = ["PARTS", "LocalPairs", "local_device_values", "local_host_values", "local_parts", "pairs"]
-
 PARTS: tuple[str, ...] = ("operands", "unit", "result")
 """The parts of a device group's local error (see `local_parts`)."""
 

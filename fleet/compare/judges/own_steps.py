@@ -23,8 +23,6 @@ from fleet.engines.trace import Trace
 from fleet.ir.dialect import op_id
 from fleet.ir.types import numpy_dtype
 
-__all__ = ["own_steps"]
-
 
 def own_steps(
     stream: CompiledStream, side: GroupArithmetic, trace: Trace, inputs: Mapping[str, np.ndarray]

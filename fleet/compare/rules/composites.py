@@ -23,8 +23,6 @@ from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.targets.bytecode.evaluate import apply
 
-__all__ = ["COMPOSITES"]
-
 _PRIMITIVES: Mapping[type[FleetOp], Rule] = {**ARITHMETIC, **FUNCTIONS}
 
 

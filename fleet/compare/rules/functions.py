@@ -17,8 +17,6 @@ from fleet.ir.dialect import FleetOp
 from fleet.targets.bytecode.erf import erf
 from fleet.targets.bytecode.evaluate import apply
 
-__all__ = ["FUNCTIONS"]
-
 
 def _rsqrt(s: BoundStep) -> Array:
     """Bound a decreasing function. Default: a square root and a division, each correctly rounded, so at most 1.5 ULP."""

@@ -11,8 +11,6 @@ from fleet.cosim.options import CosimOptions
 from fleet.cosim.result_signature import of_result
 from fleet.cosim.what_ran import DataProvenance
 
-__all__ = ["renew_model_bundle", "run_model_bundle"]
-
 
 def run_model_bundle(path: Path, *, any_description: bool = False) -> str:
     """Co-simulate a bundle's model; return in one line how the outcome differs from the expected one, "" if it does not.

@@ -27,8 +27,6 @@ from fleet.ir.types import numpy_dtype, shape_of
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import lowered_program
 
-__all__ = ["calibrate", "calibrate_model", "products"]
-
 _MOST_VALUES = 1 << 20
 """Values of a tensor that are kept for percentile and entropy; larger tensors are sampled evenly."""
 _MOST_INPUTS = 4096

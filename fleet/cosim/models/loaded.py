@@ -17,8 +17,6 @@ from fleet.ir.program import Program
 if TYPE_CHECKING:
     from fleet.symbols.dims import Declared
 
-__all__ = ["RANDOM_BANNER", "LoadedModel", "load_model"]
-
 RANDOM_BANNER = "seeded random data: task figures (accuracy, flipped predictions) mean nothing"
 
 

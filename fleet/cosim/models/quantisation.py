@@ -21,8 +21,6 @@ from fleet.ir.lowering_options import LoweringOptions
 from fleet.isa.registry import find_device
 from fleet.targets.accel.compile import compile_accel, rounded_program
 
-__all__ = ["QuantisationRow", "QuantisationTable", "quantisation_table"]
-
 
 @dataclass(frozen=True)
 class QuantisationRow:

@@ -14,8 +14,6 @@ from fleet.isa.memory import MappedMemory
 from fleet.isa.reading.cache import load
 from fleet.sdk import Call, Device, InstructionSet
 
-__all__ = ["LockstepModel"]
-
 
 class LockstepModel:
     """Takes what the host does, in order; `compare` then tells the first commit that differs.

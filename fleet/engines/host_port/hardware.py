@@ -26,8 +26,6 @@ from fleet.isa.registry import description_hash
 from fleet.isa.resolved import writes_of
 from fleet.sdk import Call, Device, InstructionSet
 
-__all__ = ["HardwarePort"]
-
 
 class _UnderWay:
     """A start whose calls have not all committed."""

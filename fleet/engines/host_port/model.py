@@ -16,8 +16,6 @@ from fleet.isa.reading.cache import load
 from fleet.isa.registry import description_hash
 from fleet.sdk import Device, InstructionSet
 
-__all__ = ["ModelPort"]
-
 
 class ModelPort:
     """Engine `iss` behind registers: an instruction is over when the write that starts it returns."""

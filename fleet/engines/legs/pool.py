@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 from fleet.engines.rtl_sim.process import Simulation
 
-__all__ = ["Simulations"]
-
 
 class Simulations:
     """Starts processes as they are needed and lends each to one job at a time. May be used from several threads."""

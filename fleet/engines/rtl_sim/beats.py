@@ -12,8 +12,6 @@ from fleet.errors import ModelError
 from fleet.isa.digest import space_named
 from fleet.sdk import Device
 
-__all__ = ["Beat", "read_beats"]
-
 _RECORD = np.dtype(
     [("cycle", "<u8"), ("offset", "<u8"), ("strobe", "<u8"), ("space", "<u4"), ("commits", "<u4"), ("data", "u1", (64,))]
 )

@@ -22,8 +22,6 @@ from fleet.engines.rtl_sim.records import CommitRecord, encoded, hold_records, r
 from fleet.errors import DeviceError, FleetError
 from fleet.isa.memory import MappedMemory
 
-__all__ = ["LiveJob"]
-
 _RECORD = struct.Struct("<4I")
 _NO_LIMIT = (1 << 63) - 1
 """Cycles of a job that lasts as long as its host wants; a hang is still noticed when nothing moves."""

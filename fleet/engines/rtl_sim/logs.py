@@ -11,8 +11,6 @@ from pathlib import Path
 from fleet.core.sealed import remove_unused
 from fleet.engines.rtl_sim.cache import cache_folder
 
-__all__ = ["error_lines", "keep_log"]
-
 _ERROR_LINE = re.compile(r"^%Error|(^|\s)(fatal )?error:|undefined reference|No space left|No such file")
 _SHOWN = 5
 

@@ -17,8 +17,6 @@ from pathlib import Path
 
 from fleet.core.sealed import read_sealed, write_sealed
 
-__all__ = ["Compilation", "compilations", "keep", "make_sharing", "place"]
-
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _COMPILED = ".gch"
 _FEW = 3

@@ -9,8 +9,6 @@ from pathlib import Path
 from fleet.errors import DeviceError
 from fleet.sdk import Device, RtlFiles
 
-__all__ = ["DESCRIPTION_HASH", "declared_parameters", "has_channels", "top_parameters"]
-
 DESCRIPTION_HASH = "DescHash"
 _MEBIBYTE = 1 << 20
 _NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|`(?:timescale|default_nettype)[^\n]*', re.S)

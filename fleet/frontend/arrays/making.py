@@ -13,8 +13,6 @@ from fleet.frontend.reading.static import MAX_BYTES, MAX_TOTAL, Static
 from fleet.ir.types import DTYPES
 from fleet.ir.weights import Entry
 
-__all__ = ["check_size", "check_total", "literal", "static"]
-
 _MAX_RANK = 32
 _SMALL = 1 << 20
 

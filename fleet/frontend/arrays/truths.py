@@ -18,8 +18,6 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import NumberValue, TracedArray, Value, words
 from fleet.ir.types import numpy_dtype
 
-__all__ = ["SCALARS", "any_of", "check", "condition", "kind_of_number", "negated", "number_of"]
-
 
 def condition(ev: Evaluator, node: ast.AST, value: Value) -> bool | SSAValue:
     """The truth of a value: known, or a value of the run (i1). SourceError as `Evaluator.truth`."""

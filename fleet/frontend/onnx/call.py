@@ -14,8 +14,6 @@ from fleet.frontend.onnx.build import Build
 from fleet.frontend.onnx.graph import Graph, OnnxNode
 from fleet.frontend.onnx.limits import MAX_MADE
 
-__all__ = ["NodeCall", "NodeValue"]
-
 NodeValue: TypeAlias = "OnnxArray | list[OnnxArray] | None"
 """A tensor, a sequence of tensors whose length is known, or an optional output that is not made."""
 

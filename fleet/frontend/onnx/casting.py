@@ -18,8 +18,6 @@ from fleet.frontend.onnx.graph import OnnxNode
 from fleet.frontend.onnx.narrow import Narrow, narrow_of
 from fleet.frontend.onnx.problems import refuse
 
-__all__ = ["STEPWISE", "cast", "has_narrow", "typed"]
-
 T = TypeVar("T")
 _T = onnx.TensorProto
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)

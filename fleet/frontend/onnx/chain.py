@@ -14,8 +14,6 @@ from fleet.ir.expand import expand
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.transforms.simplify.numbers import compute
 
-__all__ = ["OnnxChain"]
-
 _SHOWN = 6
 """Operations that a message shows."""
 

@@ -12,8 +12,6 @@ from urllib.parse import quote, unquote
 
 from fleet.errors import ModelError
 
-__all__ = ["ModelChoice", "is_onnx", "with_choice"]
-
 _KEYS = ("from", "to", "known", "dim")
 _SAFE = "/:.,_-()[]{}$@!*'"
 

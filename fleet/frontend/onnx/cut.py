@@ -9,8 +9,6 @@ from difflib import get_close_matches
 from fleet.frontend.onnx.graph import Graph, OnnxModel, OnnxNode, OnnxPort
 from fleet.frontend.onnx.problems import refuse
 
-__all__ = ["cut", "resized", "used_names"]
-
 
 def cut(model: OnnxModel, first: Sequence[str], last: Sequence[str]) -> OnnxModel:
     """The nodes that the values `last` need, as far back as the values `first`.

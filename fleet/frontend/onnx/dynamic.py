@@ -34,8 +34,6 @@ from fleet.ir.shapes import InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 from fleet.transforms.simplify.canonicalise import canonicalise
 
-__all__ = ["MAX_NAMES", "ProgramInstance", "drawn_sizes", "generalised"]
-
 MAX_NAMES = 3
 """Dimensions that may stay unknown: a model is read 2**n + 1 times."""
 _FIRST, _SECOND, _LAST = (7, 11, 13), (17, 19, 23), (29, 31, 37)

@@ -11,8 +11,6 @@ from fleet.errors import SetupError
 from fleet.ir.program import Program
 from fleet.symbols.dims import Declared
 
-__all__ = ["load", "numbered", "sample_inputs", "signature"]
-
 
 def _check() -> None:
     if missing := [name for name in ("onnx", "ml_dtypes") if find_spec(name) is None]:

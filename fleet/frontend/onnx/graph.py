@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Graph", "OnnxFunction", "OnnxModel", "OnnxNode", "OnnxPort"]
-
 
 @dataclass(frozen=True)
 class OnnxPort:

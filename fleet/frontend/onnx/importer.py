@@ -25,8 +25,6 @@ from fleet.frontend.onnx.tensors import DTYPES
 from fleet.frontend.onnx.texts import check_texts
 from fleet.ir.program import Argument, Program
 
-__all__ = ["import_model", "unsupported_operators"]
-
 
 def unsupported_operators(model: OnnxModel) -> list[tuple[str, list[str]]]:
     """Operators that nobody supports: "Foo" or "com.example.Foo", each with its nodes' names."""

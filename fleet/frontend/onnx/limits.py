@@ -2,20 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "MAX_DEPTH",
-    "MAX_FILE",
-    "MAX_FOLDED",
-    "MAX_MADE",
-    "MAX_NAME",
-    "MAX_NODES",
-    "MAX_OPERATIONS",
-    "MAX_PARTS",
-    "MAX_STEPS",
-    "MAX_UNROLLED",
-    "OLDEST_OPSET",
-]
-
 MAX_FILE = 1 << 31
 """Bytes of the model's own file: protobuf's limit. Weights may lie beside it."""
 

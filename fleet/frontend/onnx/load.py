@@ -29,8 +29,6 @@ from fleet.frontend.onnx.texts import TEXT, encoded
 from fleet.ir.program import Argument, Program
 from fleet.symbols.dims import DeclarationError, Declared, bind, names_of
 
-__all__ = ["general_program", "load", "numbered", "open_model", "program_of", "sample_inputs", "signature"]
-
 
 def open_model(choice: ModelChoice) -> OnnxModel:
     """The file, or the part of it that is asked for, with the sizes that are given. Raises ModelError."""

@@ -12,8 +12,6 @@ import ml_dtypes
 import numpy as np
 import onnx
 
-__all__ = ["BY_CODE", "Narrow", "carried", "narrow_of"]
-
 _T = onnx.TensorProto
 
 

@@ -17,8 +17,6 @@ from fleet.core.notice import notice
 from fleet.frontend.onnx.limits import MAX_DEPTH, OLDEST_OPSET
 from fleet.frontend.onnx.problems import refuse
 
-__all__ = ["OLDER", "modernised"]
-
 OLDER = "fleet.older"
 """Domain of operators whose old meaning has no counterpart in ONNX: those of `_KEPT`."""
 

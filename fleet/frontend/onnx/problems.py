@@ -7,8 +7,6 @@ from typing import NoReturn
 
 from fleet.errors import ModelError
 
-__all__ = ["NeedsInputs", "refuse", "unsupported"]
-
 _SHOWN = 40
 
 

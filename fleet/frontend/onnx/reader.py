@@ -21,8 +21,6 @@ from fleet.frontend.onnx.older import modernised
 from fleet.frontend.onnx.problems import refuse
 from fleet.frontend.onnx.tensors import read_tensor
 
-__all__ = ["DOMAINS", "read_file", "read_function", "read_model"]
-
 DOMAINS: Mapping[str, int] = {"": OLDEST_OPSET, "ai.onnx.ml": 1}
 """Domains of operators that ONNX defines, with the oldest opset that is read."""
 

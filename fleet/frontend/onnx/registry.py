@@ -9,8 +9,6 @@ from typing import TypeAlias
 from fleet.frontend.onnx.array import OnnxArray
 from fleet.frontend.onnx.call import NodeCall, NodeValue
 
-__all__ = ["LEARNING", "MICROSOFT", "Result", "Translation", "operator", "operators", "translation"]
-
 Result: TypeAlias = "OnnxArray | Sequence[NodeValue] | None"
 Translation: TypeAlias = Callable[[NodeCall], Result]
 

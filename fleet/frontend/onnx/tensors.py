@@ -16,8 +16,6 @@ from fleet.core.room import check_room
 from fleet.frontend.onnx.narrow import BY_CODE
 from fleet.frontend.onnx.problems import refuse
 
-__all__ = ["DTYPES", "dtype_name", "dtype_of", "read_tensor"]
-
 _T = onnx.TensorProto
 
 DTYPES: Mapping[int, np.dtype] = {

@@ -14,8 +14,6 @@ import onnx
 from fleet.frontend.onnx.graph import Graph, OnnxModel, OnnxNode
 from fleet.frontend.onnx.problems import refuse
 
-__all__ = ["TEXT", "check_texts", "decoded", "encoded", "text_values"]
-
 TEXT = onnx.TensorProto.STRING
 """The element type."""
 

@@ -13,8 +13,6 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import value_of
 from fleet.frontend.reading.values import Complex, List, NumberValue, Value, ValueOperand, words
 
-__all__ = ["CMATH", "attribute", "binary", "cmath_call", "compared", "made", "method", "unary"]
-
 _PYTHON: Mapping[str, Callable[[Any, Any], Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "pow": operator.pow,
     "equal": operator.eq, "not_equal": operator.ne,

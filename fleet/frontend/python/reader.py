@@ -10,8 +10,6 @@ from fleet.frontend.python.text import display
 from fleet.frontend.reading.evaluator import Domain, Evaluator, Language
 from fleet.frontend.reading.module import SourceModule
 
-__all__ = ["PYTHON", "reader"]
-
 PYTHON = Language(
     expression=expressions.evaluate,
     block=statements.block,

@@ -10,8 +10,6 @@ from xdsl.ir import SSAValue
 
 from fleet.frontend.reading.values import Value
 
-__all__ = ["Flow", "Raised"]
-
 
 @dataclass(frozen=True)
 class Flow:

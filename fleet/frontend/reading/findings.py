@@ -9,8 +9,6 @@ from fleet.errors import SourceError
 from fleet.frontend.reading.errors import SourceText
 from fleet.frontend.reading.module import SourceModule
 
-__all__ = ["Findings", "Poisoned", "TooManyErrors"]
-
 MAX_ERRORS = 20
 MAX_STEPS = 600_000
 """Expressions and statements that are followed; an endless loop ends here, after some seconds."""

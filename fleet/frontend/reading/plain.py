@@ -8,8 +8,6 @@ from typing import Any
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Complex, Dict, List, NumberValue, RangeValue, Set, Value, words
 
-__all__ = ["check_size", "known", "value_of"]
-
 
 def check_size(ev: Evaluator, node: ast.AST, value: Value) -> None:
     """Refuse a container that holds few others many times, and so written out is larger than memory. SourceError F607."""

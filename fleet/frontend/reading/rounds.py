@@ -11,8 +11,6 @@ import numpy as np
 from fleet.frontend.reading.values import NumberValue
 from fleet.ir.weights import Derived, RandomStream
 
-__all__ = ["RoundDraw", "RoundDraws"]
-
 
 @dataclass(frozen=True)
 class RoundDraw:

@@ -6,8 +6,6 @@ from fleet.core.records.graph_row import GraphRow
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, TupleItemNode, TupleNode, VarNode, labels, post_order
 from fleet.ir.accel.types import AccelTensor, show_shape
 
-__all__ = ["graph_rows"]
-
 
 def graph_rows(graph: Node) -> list[GraphRow]:
     """Inputs and calls in program order, then one row of kind "result" for each result."""

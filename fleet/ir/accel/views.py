@@ -20,8 +20,6 @@ from fleet.ir.accel.types import AccelTensor, Dim, show_shape
 from fleet.ir.types import Attributes
 from fleet.symbols.expr import as_expr, dim
 
-__all__ = ["concat", "gather", "realloc", "reshape", "split", "tuple"]
-
 LANES = 32
 """Channels that stand together in memory, of one token."""
 

@@ -12,8 +12,6 @@ from fleet.ir.expansion import Expansion
 from fleet.ir.library.angles import signbit
 from fleet.ir.library.arrays import Array, filled, select
 
-__all__ = ["RULES"]
-
 
 def _sinc(_s: Expansion, x: Array) -> Array:
     x = x if x.dtype.kind == "f" else x.astype(np.float64)

@@ -17,8 +17,6 @@ from fleet.ir.library.ufuncs import UFUNCS, ufunc
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import numpy_dtype, shape_of
 
-__all__ = ["RULES", "expand_call", "has_sequence"]
-
 RULES: Mapping[str, Any] = {**elements.RULES, **products.RULES, **reductions.RULES, **series.RULES}
 """Function -> what gives its arrays, of the expansion and of its arguments by name. Ufuncs have rules of their own."""
 

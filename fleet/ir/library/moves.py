@@ -18,8 +18,6 @@ from fleet.ir.library.arrays import Array, concat, filled, iota, take
 from fleet.ir.library.call import CallOperand, LibraryCall
 from fleet.ir.shapes import InferenceError
 
-__all__ = ["MOVING", "moved", "moves"]
-
 _NAMES = """
     append asfortranarray atleast_1d atleast_2d atleast_3d block broadcast_arrays broadcast_to column_stack compress concatenate
     copy delete diag diagflat diagonal dsplit dstack expand_dims fft.fftshift fft.ifftshift flip hsplit hstack insert

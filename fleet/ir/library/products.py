@@ -15,8 +15,6 @@ from fleet.ir.library.ufuncs import vecdot
 from fleet.ir.operations.einsum import canonical
 from fleet.ir.shapes import InferenceError
 
-__all__ = ["RULES"]
-
 
 def _cross(_s: Expansion, a: Array, b: Array, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Array:
     first, second, to = (axis,) * 3 if axis is not None else (axisa, axisb, axisc)

@@ -12,8 +12,6 @@ from fleet.ir.expansion import Expansion
 from fleet.ir.library.arrays import Array, array_of, concat, filled, iota, select, stack, take
 from fleet.ir.shapes import InferenceError
 
-__all__ = ["RULES", "places_among"]
-
 
 def _float(x: Array) -> Array:
     return x if x.dtype.kind == "f" else x.astype(np.float64)

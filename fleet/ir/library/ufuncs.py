@@ -14,8 +14,6 @@ from fleet.ir.library.call import LibraryCall
 from fleet.ir.operations import elementwise, functions
 from fleet.ir.operations.operation import ElementwiseOp, kind_of
 
-__all__ = ["UFUNCS", "scan", "ufunc", "vecdot"]
-
 _MODULES = (elementwise, functions)
 _OPERATIONS: Mapping[str, str] = {
     op.NUMPY.__name__: kind_of(op)

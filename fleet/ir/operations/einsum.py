@@ -12,8 +12,6 @@ from collections.abc import Sequence
 
 from fleet.ir.shapes import InferenceError, shape_words, unify
 
-__all__ = ["canonical", "result_shape"]
-
 _EXPLICIT = re.compile(r"[a-zA-Z]*(?:,[a-zA-Z]*)*->[a-zA-Z]*")
 
 

@@ -19,8 +19,6 @@ from xdsl.ir import Attribute
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import DTYPES, element_type, is_tensor, numpy_dtype, spelling
 
-__all__ = ["carried", "common_dtype", "loop_types", "python_number", "reduced_dtype"]
-
 
 def loop_types(name: str, function: Callable[..., Any], operands: Sequence[Attribute]) -> tuple[np.dtype, ...]:
     """The dtypes in which NumPy computes a ufunc, or a function that computes in the dtype of its result: one an operand, then

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from fleet.sdk import Instruction
 
-__all__ = ["Finding", "class_place", "method_place"]
-
 
 @dataclass(frozen=True)
 class Finding:

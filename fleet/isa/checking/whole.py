@@ -17,8 +17,6 @@ from fleet.isa.conformance import sources
 from fleet.isa.resolved import resolved_draw
 from fleet.sdk import Device, Draw, InstructionSet, NoRoomError, Place
 
-__all__ = ["CheckReport", "check_set"]
-
 
 @dataclass
 class CheckReport:

@@ -18,8 +18,6 @@ from systemrdl.node import AddrmapNode
 from fleet.core.scratch import Scratch
 from fleet.isa.description import Description, Register
 
-__all__ = ["files"]
-
 
 def files(description: Description, maps: Mapping[str, AddrmapNode]) -> Mapping[str, bytes]:
     """Both headers, for C11 with GNU's `packed` (GCC, Clang)."""

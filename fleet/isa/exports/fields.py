@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from fleet.isa.description import Description, DescriptionError, Field, Register
 from fleet.isa.generate.export_sv import camel, header
 
-__all__ = ["package"]
-
 _WAIVED = ("UNUSEDPARAM", "SYMRSVDWORD")
 
 

@@ -15,8 +15,6 @@ from systemrdl.node import AddrmapNode, Node
 from fleet.core.scratch import Scratch
 from fleet.isa.description import Description
 
-__all__ = ["files"]
-
 _MEMBERS = {
     "build", "clone", "compare", "configure", "copy", "create", "default_map", "get", "lock_model", "mirror", "pack",
     "peek", "poke", "post_read", "post_write", "pre_read", "pre_write", "predict", "print", "read", "record", "reset",

@@ -14,8 +14,6 @@ from fleet.isa.description import DescriptionError
 from fleet.isa.installed import entry_point, manifest_of
 from fleet.isa.reading.nodes import place_of
 
-__all__ = ["compile_with_bases"]
-
 Base = tuple[str, Path]
 
 

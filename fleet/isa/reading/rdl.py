@@ -31,8 +31,6 @@ from fleet.isa.reading.nodes import check_access, check_name, error_at, fields_o
 from fleet.isa.reading.state import state_of
 from fleet.sdk.hardware.state import REGISTERS
 
-__all__ = ["UDP_FILE", "compile_description", "elaborate"]
-
 UDP_FILE = Path(__file__).parent / "fleet_udp.rdl"
 
 

@@ -7,8 +7,6 @@ import re
 from fleet.errors import DeviceError
 from fleet.isa.scaffold.render import camel
 
-__all__ = ["with_like"]
-
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S)
 _BLOCK = re.compile(r"\b(begin|end|case[xz]?|endcase)\b|;")
 

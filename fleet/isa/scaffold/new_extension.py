@@ -12,8 +12,6 @@ from fleet.isa.scaffold.home import home_of
 from fleet.isa.scaffold.new_set import check_new_set, write_modules
 from fleet.isa.scaffold.render import render_folder, write_all
 
-__all__ = ["new_extension"]
-
 
 def new_extension(name: str, base: str, folder: Path) -> list[Path]:
     """Writes `folder/<name>/`; returns the files. Raises DeviceError for a name that is taken or a base that is not installed.

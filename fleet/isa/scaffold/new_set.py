@@ -14,8 +14,6 @@ from fleet.isa.reading.cache import load
 from fleet.isa.scaffold.operations import OPERATIONS
 from fleet.isa.scaffold.render import render, render_folder, write_all
 
-__all__ = ["FIRST_OPCODE", "check_new_name", "check_new_set", "new_set", "write_modules"]
-
 FIRST_OPCODE = 0x21
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 

@@ -9,8 +9,6 @@ from fleet.isa.export import export
 from fleet.isa.scaffold.new_set import check_new_set, write_modules
 from fleet.isa.scaffold.render import render_folder, write_all
 
-__all__ = ["new_systolic"]
-
 
 def new_systolic(name: str, folder: Path) -> list[Path]:
     """Writes `folder/<name>/` and what is generated from its description; returns the files.

@@ -13,8 +13,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fleet.errors import FleetError
 
-__all__ = ["TEMPLATES", "camel", "render", "render_folder", "write_all"]
-
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
 

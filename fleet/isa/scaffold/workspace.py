@@ -9,8 +9,6 @@ import fleet
 from fleet.errors import DeviceError
 from fleet.isa.scaffold.render import render_folder, write_all
 
-__all__ = ["EXAMPLES", "example_device", "new_workspace"]
-
 EXAMPLES = ("add_sample.py", "digits/model.py", "digits/weights.npz", "digits/test.npz", "digits/labels.npz")
 """Files of examples/ that a workspace gets."""
 

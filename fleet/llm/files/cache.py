@@ -10,8 +10,6 @@ from fleet.core.cache import cache_root
 from fleet.core.files import replacing
 from fleet.errors import SetupError
 
-__all__ = ["model_file", "models_folder", "store"]
-
 
 def models_folder() -> Path:
     """Return `models` in fleet's cache; the folder may not exist."""

@@ -14,8 +14,6 @@ from fleet.llm.files.gguf_file import GgufFile, Value
 from fleet.llm.files.naming import gguf_parts, weights_from
 from fleet.llm.weights import ModelWeights
 
-__all__ = ["chat_of_template", "gguf_config", "open_gguf"]
-
 _ARCHITECTURES: Mapping[str, str] = {"llama": "llama", "qwen2": "qwen2", "chatglm": "chatglm2", "gpt2": "gpt2"}
 _SYSTEM = re.compile(r"<\|im_start\|>system\n(.{0,400}?)<\|im_end\|>")
 

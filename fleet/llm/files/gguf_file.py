@@ -21,8 +21,6 @@ import numpy.typing as npt
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import FleetError, ModelError, SetupError
 
-__all__ = ["GgufFile", "TensorInfo", "Value"]
-
 Value = str | int | float | bool | list[str] | npt.NDArray[Any]
 """Value of a key: a scalar, strings, or numbers."""
 

@@ -17,8 +17,6 @@ from fleet.llm.files.naming import WeightPart, hugging_face_parts, weights_from
 from fleet.llm.files.safetensors import TensorFolder, read_json
 from fleet.llm.weights import ModelWeights
 
-__all__ = ["hugging_face_config", "open_hugging_face"]
-
 _MAX_CONFIG = 1 << 20
 _COMPUTED = (".rotary_emb.inv_freq", "rotary_pos_emb.inv_freq", ".attn.bias", ".attn.masked_bias")
 """Tensors that some checkpoints store although they follow from the configuration."""

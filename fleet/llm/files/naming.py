@@ -17,8 +17,6 @@ from fleet.errors import ModelError
 from fleet.llm.config import ModelConfig
 from fleet.llm.weights import ModelWeights, interleaved_order, weight_shapes
 
-__all__ = ["WeightPart", "WeightStore", "gguf_parts", "hugging_face_parts", "stored_arrays", "stored_shapes", "weights_from"]
-
 
 @dataclass(frozen=True)
 class WeightPart:

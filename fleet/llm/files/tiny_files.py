@@ -18,8 +18,6 @@ from fleet.llm.tiny import FIRST_BYTE, VOCABULARY
 from fleet.llm.tokenizer import byte_characters
 from fleet.llm.weights import ModelWeights
 
-__all__ = ["tiny_vocabulary", "write_gguf", "write_hugging_face"]
-
 _SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>")
 _MERGES = (
     "t h", "th e", "Ġ the", "a n", "an d", "Ġ and", "i n", "in g", "Ġ a", "Ġ t", "e r", "o n", "r e", "Ġ o", "Ġo f", "Ġ w", "i s",

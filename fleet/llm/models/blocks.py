@@ -16,8 +16,6 @@ from fleet.llm.config import ModelConfig
 from fleet.llm.models.options import ModelOptions
 from fleet.symbols.expr import Expr
 
-__all__ = ["Blocks", "rotary_table"]
-
 Read = Callable[[str], np.ndarray]
 
 

@@ -14,8 +14,6 @@ from fleet.llm.models.blocks import Blocks
 from fleet.llm.models.options import SHORT, ModelOptions
 from fleet.symbols import expr as ne
 
-__all__ = ["ModelGraph", "build_model"]
-
 
 @dataclass(frozen=True)
 class ModelGraph:

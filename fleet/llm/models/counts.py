@@ -11,8 +11,6 @@ from fleet.llm.config import preset
 from fleet.llm.models.build import build_model
 from fleet.llm.models.options import CLASSIC, SHORT
 
-__all__ = ["PUBLISHED", "main", "table"]
-
 PUBLISHED: Mapping[str, int | None] = {
     "smollm2-135m": None, "llama2-7b": 546, "qwen2-7b": 478, "chatglm2-6b": 478, "gpt2": None,
 }  # fmt: skip

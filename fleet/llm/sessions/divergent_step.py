@@ -26,8 +26,6 @@ from fleet.streams.replay.history import MemoryHistory
 from fleet.streams.replay.window import replay
 from fleet.targets.graph.module import Module
 
-__all__ = ["explain_step"]
-
 _SECONDS = 0.4
 
 

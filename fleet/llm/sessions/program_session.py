@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from fleet.engines.riscv import LoadedImage
     from fleet.targets.bytecode.vm import VM
 
-__all__ = ["ProgramSession", "RiscvSession", "VmSession"]
-
 
 class ProgramSession(GenerationSession):
     """Base class: caches, inputs and results of a step."""

@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["MOST_LOSSES", "BuildTask", "Dispatch", "RunTask", "Task", "WorkerState"]
-
 MOST_LOSSES = 5
 """Number of workers that a run loses before it is given up."""
 MOST_FAILURES = 3

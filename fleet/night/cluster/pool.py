@@ -23,8 +23,6 @@ from fleet.core.processes import Child, start
 from fleet.errors import SetupError
 from fleet.night.cluster.settings import ClusterSettings
 
-__all__ = ["Pool", "WorkerJob", "job_maker"]
-
 _DEATH_TIMEOUT_S = 30
 """Seconds after which a worker ends that does not find its scheduler."""
 _MOST_REFUSALS = 10

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from fleet.report.pictures.style import HATCHES, INK, MARKERS, PALETTE, canvas, label, thousands_formatter, to_svg
 
-__all__ = ["sqnr_by_depth", "ulp_distribution"]
-
 
 def sqnr_by_depth(
     operations: Sequence[str], series: Mapping[str, Sequence[float | None]], name: str = "sqnr", beneath: str = ""

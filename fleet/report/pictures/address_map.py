@@ -9,8 +9,6 @@ from fleet.core.records.address_map import AddressMap
 from fleet.errors import ModelError
 from fleet.report.pictures.style import HATCHES, INK, PALETTE, canvas, standalone, to_svg
 
-__all__ = ["draw", "picture_file"]
-
 _UNITS: Sequence[tuple[int, str]] = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "bytes"))
 _NAMED = 48
 """Most pieces of a memory that are outlined; with more, the picture would be all outline."""

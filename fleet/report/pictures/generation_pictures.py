@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from fleet.report.pictures.style import HATCHES, INK, MARKERS, PALETTE, canvas, label, thousands_formatter, to_svg
 
-__all__ = ["critical_path", "lines", "sqnr_lines"]
-
 
 def lines(
     series: Mapping[str, Sequence[tuple[float, float]]], x_axis: str, y_axis: str, name: str, description: str, *, zero: bool = True

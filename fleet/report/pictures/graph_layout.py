@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-__all__ = ["GraphLayout", "lay_out"]
-
 Key = tuple[str, int]
 """A box (its name, 0), or a bend: (name of the edge's source, layer)."""
 

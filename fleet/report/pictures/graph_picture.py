@@ -12,8 +12,6 @@ from fleet.core.records.graph_row import GraphRow
 from fleet.report.pictures.graph_layout import GraphLayout, lay_out
 from fleet.report.pictures.style import PALETTE
 
-__all__ = ["Repeat", "graph_picture", "repeats"]
-
 """A row of `fleet.ir.accel.rows.graph_rows`."""
 
 MOST_BOXES = 400

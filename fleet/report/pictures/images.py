@@ -9,8 +9,6 @@ import zlib
 
 import numpy as np
 
-__all__ = ["grey_png", "image_shape", "row_image"]
-
 _LEAST_SIDE, _MOST_SIDE = 4, 256
 
 

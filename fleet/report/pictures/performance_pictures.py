@@ -20,8 +20,6 @@ from fleet.report.pictures.style import (
     to_svg,
 )
 
-__all__ = ["RooflinePoint", "bars", "port_balance", "roofline", "stacked_bars"]
-
 
 class RooflinePoint(NamedTuple):
     """One point of a roofline: `macs` useful multiply-accumulates in `cycles`.

@@ -11,8 +11,6 @@ from typing import NamedTuple
 from fleet.compare.diverged import CommitRow
 from fleet.report.pictures.style import HATCHES, INK, PALETTE, canvas, label, thousands_formatter, to_svg
 
-__all__ = ["TimelineSpan", "spans_of", "timeline"]
-
 _CHARACTER = 0.0085
 """Width of a character of a bar's name, as a share of the picture's width."""
 

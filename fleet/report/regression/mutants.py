@@ -17,8 +17,6 @@ from fleet.report.regression.page_table import PageTable, TablesPage, markdown
 from fleet.verify.mutation.mutant import shown
 from fleet.verify.mutation.store import MutantRecord, Report
 
-__all__ = ["write_mutants"]
-
 
 def write_mutants(report: Report, folder: Path) -> Path:
     """Write the files; return the page's path. Raises FleetError."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-__all__ = ["PageTable", "TablesPage", "markdown"]
-
 
 @dataclass(frozen=True)
 class PageTable:

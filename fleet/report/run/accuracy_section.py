@@ -16,8 +16,6 @@ from fleet.report.pictures.accuracy_pictures import sqnr_by_depth, ulp_distribut
 from fleet.report.run import accuracy, error_causes
 from fleet.report.run.headline import worst_operation
 
-__all__ = ["TABLE_ROWS", "AccuracySection", "OperationTable", "accuracy_section"]
-
 TABLE_ROWS = 50
 """Longest table of a page; report.json holds all rows."""
 PASSED_ROWS = 20

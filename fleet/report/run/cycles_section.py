@@ -15,8 +15,6 @@ from fleet.report.pictures.timeline import spans_of, timeline
 from fleet.report.run import performance
 from fleet.report.run.accuracy_section import TABLE_ROWS
 
-__all__ = ["CyclesSection", "RetiredInstructions", "cycles_section"]
-
 PICTURE_ROWS = 30
 
 

@@ -17,8 +17,6 @@ from fleet.report.frame.place import About, frame_of
 from fleet.report.frame.render import render
 from fleet.report.run.why import StoredFailure, sections
 
-__all__ = ["write_divergence"]
-
 _WIDTH, _ROW, _NAME = 940, 26, 190
 _RIGHT, _HERE, _NOT = "#009E73", "#D55E00", "#999999"
 _COLUMN, _BOX, _GAP, _MOST, _LETTERS = 240, 38, 10, 9, 31

@@ -16,8 +16,6 @@ from fleet.cosim.result import CosimResult
 from fleet.report.run.accuracy import causes, sqnr
 from fleet.report.run.gaps import fused_into
 
-__all__ = ["ClassOfOperations", "classes_of_operations", "sentences"]
-
 _CLASSES: tuple[tuple[str, frozenset[str]], ...] = (
     ("Products by weights", frozenset({"matmul", "linear"})),
     ("Attention", frozenset({"attention"})),

@@ -19,8 +19,6 @@ from fleet.report.pictures.address_map import draw
 from fleet.report.pictures.generation_pictures import critical_path, lines, sqnr_lines
 from fleet.report.pictures.performance_pictures import RooflinePoint, bars, roofline, stacked_bars
 
-__all__ = ["engine_row", "store_generation", "summary", "write_generation"]
-
 
 def write_generation(result: GenerationResult | Path | str, folder: Path | str) -> Path:
     """Write index.html and summary.md of a result (or of the folder that holds one); return the page's path.

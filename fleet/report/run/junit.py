@@ -11,8 +11,6 @@ from fleet.compare.verdict import Comparison
 from fleet.cosim.result import CosimResult
 from fleet.report.frame.text import engine_title
 
-__all__ = ["JunitDocument", "junit"]
-
 
 def junit(result: CosimResult) -> str:
     """Return the XML text of one result. Failures carry the reason and the command that repeats the run."""

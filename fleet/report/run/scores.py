@@ -9,8 +9,6 @@ import numpy as np
 from fleet.cosim.result import CosimResult
 from fleet.report.frame.text import engine_title
 
-__all__ = ["Scores", "scores"]
-
 _CLASSES = 12
 """Most classes of a table; if there are more, those with the highest score of any engine."""
 

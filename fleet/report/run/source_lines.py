@@ -9,8 +9,6 @@ from pathlib import Path
 
 from fleet.cosim.result import CosimResult
 
-__all__ = ["Line", "SourceListing", "anchors", "case_file", "model_file", "sources"]
-
 _AROUND = 2
 _WHOLE = 120
 """Longest source that is shown completely, in lines."""

@@ -9,8 +9,6 @@ from fleet.report.run.gaps import gaps
 from fleet.report.run.headline import headline
 from fleet.report.run.proved import proved
 
-__all__ = ["summary"]
-
 _MOST = 12
 
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from fleet.compare.account import DivergenceAccount, OperandLink
 
-__all__ = ["beat_lines", "chain_lines", "replay_lines", "tile_lines"]
-
 
 def tile_lines(account: DivergenceAccount) -> list[str]:
     """Describe the first wrong block of the destination."""

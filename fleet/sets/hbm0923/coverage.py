@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from fleet.sdk import CoverageHints, Device, Limit
 
-__all__ = ["COVERAGE"]
-
 _FP16 = (
     "mvm", "mvm_bn", "mvm_bn_res", "trp_mvm", "f2w_mvm", "norm", "pos_emb", "softmax", "act", "elementwise", "dat2hbm",
 )  # fmt: skip

@@ -10,25 +10,6 @@ from enum import IntEnum
 
 from fleet.sdk import Bits, Operand, Operands, ceil_div
 
-__all__ = [
-    "ActOperands",
-    "AuxRunOperands",
-    "Dat2hbmOperands",
-    "ElementwiseMode",
-    "ElementwiseOperands",
-    "ErrorCause",
-    "F2wMvmOperands",
-    "MvmBnOperands",
-    "MvmBnResOperands",
-    "MvmOperands",
-    "NormOperands",
-    "Opcode",
-    "PosEmbOperands",
-    "SoftmaxOperands",
-    "TrpMvmOperands",
-    "Wt2hbmOperands",
-]
-
 
 class ElementwiseMode(IntEnum):
     """Elementwise mode."""

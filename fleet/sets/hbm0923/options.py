@@ -6,8 +6,6 @@ from fleet.sdk import Device, ModelError
 from fleet.sdk.lowering import Options
 from fleet.sets.hbm0923.legality import TBLKS
 
-__all__ = ["group_of"]
-
 
 def group_of(device: Device, options: Options) -> int:
     """Return the inputs that share a scale ("group"; default: the device's Tblk). Raises ModelError for an unsupported number."""

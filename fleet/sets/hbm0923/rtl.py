@@ -7,8 +7,6 @@ from pathlib import Path
 from fleet.sdk import RtlFiles, RtlMemory, listed_sources
 from fleet.sets.hbm0923.rtl_tables import package_text
 
-__all__ = ["rtl_files"]
-
 _PACKAGE = Path(__file__).resolve().parents[2]
 _MEMORIES = {"onchip": RtlMemory("hbm0923_onchip", "u_ddr_hub.u_onchip.gen_half[{bank}].mem")}
 

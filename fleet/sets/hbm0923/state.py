@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from fleet.sdk import OnChipMemory, State
 
-__all__ = ["STATE"]
-
 STATE = State(
     memories=(OnChipMemory("onchip", "<f2", "32", banks=2),),
 )

@@ -17,8 +17,6 @@ from fleet.sets.vgemm.rtl import rtl_files
 from fleet.sets.vgemm.state import STATE
 from fleet.sets.vgemm.transfers import Load, Store
 
-__all__ = ["INSTRUCTION_SET"]
-
 _HERE = Path(__file__).parent
 _DEVICES = load_devices(_HERE / "devices", "vgemm", parameters=("Block",), state=STATE)
 check_device(_DEVICES.values())

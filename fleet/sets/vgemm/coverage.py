@@ -12,8 +12,6 @@ from fleet.sets.vgemm.lower.schedule import FINISH, ScheduledStep, synchronised
 from fleet.sets.vgemm.operands import MemoryType
 from fleet.sets.vgemm.pads import element_bytes, pad
 
-__all__ = ["COVERAGE"]
-
 
 def _fill(device: Device, rng: np.random.Generator, place: Place) -> tuple[Sequence[Call], Sequence[Write]]:
     """Load all scratchpads with random bits; indices of micro-operations wrap. Inputs are sometimes 0: products keep extremes."""

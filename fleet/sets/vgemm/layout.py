@@ -12,8 +12,6 @@ import numpy as np
 
 from fleet.sdk import Arrangement, DeviceError, Layout
 
-__all__ = ["FRACTION", "GROUP", "VgemmLayout", "channels"]
-
 GROUP = 16
 """Rows are padded to a multiple of this number of channels, on every device."""
 

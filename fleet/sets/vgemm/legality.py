@@ -17,8 +17,6 @@ from fleet.sets.vgemm.operands import (
 from fleet.sets.vgemm.pads import BEAT, element_bytes, pad
 from fleet.sets.vgemm.shapes import OPERANDS, Loops, Transfer, columns, rows
 
-__all__ = ["module_of", "refusal"]
-
 
 def module_of(operands: Transfer | Loops | FinishOperands) -> str:
     """Return the module that executes the instruction: "load", "compute" or "store"; "" for FINISH."""

@@ -8,18 +8,6 @@ import numpy as np
 
 from fleet.sets.vgemm.layout import FRACTION
 
-__all__ = [
-    "ACTIVATION_BITS",
-    "HIGH",
-    "LOW",
-    "activation_bits",
-    "fixed",
-    "narrow_channels",
-    "narrow_weight",
-    "scale_bits",
-    "weight_limit",
-]
-
 ACTIVATION_BITS = 4
 """Fraction bits of an activation in a product if its range is unknown: steps of 1 / 16."""
 

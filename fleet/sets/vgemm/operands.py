@@ -10,19 +10,6 @@ from enum import IntEnum
 
 from fleet.sdk import Bits, Operand, Operands
 
-__all__ = [
-    "AluOp",
-    "AluOperands",
-    "BinaryRunOperands",
-    "ErrorCause",
-    "FinishOperands",
-    "GemmOperands",
-    "LoadOperands",
-    "MemoryType",
-    "Opcode",
-    "StoreOperands",
-]
-
 
 class ErrorCause(IntEnum):
     """Error cause."""

@@ -15,8 +15,6 @@ from fleet.sets.vgemm.lower.schedule import MAX_TOKENS, QUEUES
 from fleet.sets.vgemm.shapes import OPERANDS
 from fleet.sets.vgemm.transfers import Load, Store
 
-__all__ = ["unordered"]
-
 _CLASSES: dict[str, type[Instruction]] = {cls.name: cls for cls in (Load, Store, Gemm, Alu, Finish)}
 
 

@@ -9,8 +9,6 @@ import numpy as np
 from fleet.sdk import Device, DeviceError, Memory, MemoryArray, place
 from fleet.sets.vgemm.operands import MemoryType
 
-__all__ = ["BEAT", "check_device", "element_bytes", "pad", "read_elements"]
-
 BEAT = 64
 """Bytes of a beat of DDR."""
 

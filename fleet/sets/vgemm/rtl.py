@@ -6,8 +6,6 @@ from pathlib import Path
 
 from fleet.sdk import RtlFiles, RtlMemory, listed_sources
 
-__all__ = ["rtl_files"]
-
 _PACKAGE = Path(__file__).resolve().parents[2]
 _MEMORIES = {name: RtlMemory("vgemm_pad", f"u_core.u_{name}.mem") for name in ("uop", "inp", "wgt", "acc")}
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from fleet.sets.vgemm.operands import AluOperands, FinishOperands, GemmOperands, LoadOperands, StoreOperands
 
-__all__ = ["FLAGS", "OPERANDS", "Loops", "Transfer", "columns", "factors", "iterations", "pads", "rows"]
-
 Transfer = LoadOperands | StoreOperands
 Loops = GemmOperands | AluOperands
 

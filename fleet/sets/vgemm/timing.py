@@ -6,8 +6,6 @@ from fleet.sdk import Device
 from fleet.sets.vgemm.pads import BEAT, element_bytes
 from fleet.sets.vgemm.shapes import Loops, Transfer, columns, iterations, rows
 
-__all__ = ["FINISH_CYCLES", "MODULE_CYCLES", "PAGE", "load_cycles", "loop_cycles", "store_cycles"]
-
 FINISH_CYCLES = 8
 """Cycles of every instruction besides its module: start, four cycles of checks, entry into the commit order, completion, commit."""
 

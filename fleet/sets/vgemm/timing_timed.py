@@ -18,8 +18,6 @@ from fleet.sets.vgemm.pads import BEAT, element_bytes
 from fleet.sets.vgemm.shapes import FLAGS, Transfer, columns, pads
 from fleet.sets.vgemm.timing import MODULE_CYCLES, PAGE
 
-__all__ = ["timed_load_cycles", "timed_store_cycles"]
-
 _PHASES = ((64, 64), (640, 16), (1 << 30, 4))
 """(maximum beats, phases to simulate): a short instruction meets a refresh or not, a long one meets several."""
 _WINDOW = 1 << 20

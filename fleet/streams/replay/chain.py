@@ -10,8 +10,6 @@ from fleet.sdk import Call, Device, InstructionSet, Range
 from fleet.streams.model_side import refusal
 from fleet.streams.replay.suppose import field_of_read
 
-__all__ = ["HostNames", "chain"]
-
 HostNames = Callable[[str, int, int], str]
 """(space, bank, offset) -> what the host wrote there, in words ("constant w1"); empty if unknown."""
 

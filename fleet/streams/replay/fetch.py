@@ -14,8 +14,6 @@ from fleet.isa.issue import Binary, runs
 from fleet.sdk import Call, Write
 from fleet.streams.replay.window import Fetch
 
-__all__ = ["fetch_at_end"]
-
 _ALIGN = 1 << 12
 
 

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from fleet.sdk import Call, Device, InstructionSet, Range
 from fleet.streams.model_side import refusal
 
-__all__ = ["Ranges", "fillers"]
-
 _REGISTERS = "reg"
 
 

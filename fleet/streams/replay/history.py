@@ -12,8 +12,6 @@ from fleet.isa.resolved import executed, registers_in, resolved_call
 from fleet.sdk import Call, Device, InstructionSet, Write
 from fleet.streams.model_side import refusal
 
-__all__ = ["MemoryHistory"]
-
 _ROOM = 1 << 28  # most bytes of old contents that are kept
 
 

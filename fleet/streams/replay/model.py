@@ -31,8 +31,6 @@ from fleet.streams.replay.waves import replay_with_waves
 from fleet.streams.replay.window import copy_memory, replay
 from fleet.targets.accel.stream import DeviceSegment
 
-__all__ = ["explain_model", "explain_on_model", "host_names", "leave_model_waves"]
-
 
 class _ReachedError(Exception):
     """The run has reached the instruction."""

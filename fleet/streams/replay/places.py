@@ -11,8 +11,6 @@ from fleet.compare.account import FirstBeat, Tiles
 from fleet.engines.rtl_sim.beats import Beat
 from fleet.sdk import Device, Memory, Write
 
-__all__ = ["first_beat", "first_tile", "pattern"]
-
 _TILE = 64  # bytes of a tile if the instruction states its destination as one block
 _SHIFTS = 64  # most elements by which a result may be shifted
 _FEW = 8

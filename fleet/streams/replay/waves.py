@@ -13,8 +13,6 @@ from fleet.engines.rtl_sim.scopes import scopes_of
 from fleet.streams.replay.history import MemoryHistory
 from fleet.streams.replay.window import Fetch, play_window, replay
 
-__all__ = ["replay_with_waves"]
-
 _BEFORE, _BEHIND = 16, 8  # cycles
 
 

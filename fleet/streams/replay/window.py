@@ -29,8 +29,6 @@ from fleet.streams.model_side import refusal
 from fleet.streams.replay.fillers import fillers
 from fleet.streams.replay.history import MemoryHistory
 
-__all__ = ["Fetch", "Window", "agrees", "copy_memory", "play_window", "replay"]
-
 Fetch = Callable[[Sequence[Call]], tuple[Sequence[Write], Sequence[Binary]]]
 """Calls -> the bytes that the hardware fetches them from, to be written to memory first, and their places."""
 

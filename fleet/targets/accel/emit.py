@@ -10,8 +10,6 @@ from fleet.targets.accel.container import save, stream_file
 from fleet.targets.accel.listing import aux_listing, memory_map, regs_listing
 from fleet.targets.accel.stream import DeviceStream
 
-__all__ = ["STREAM_STAGES", "stream_text", "write_stream"]
-
 STREAM_STAGES: Mapping[str, Callable[[DeviceStream], str]] = {
     "accel-regs": regs_listing, "accel-aux": aux_listing, "memory-map": memory_map,
 }  # fmt: skip

@@ -10,8 +10,6 @@ from fleet.transforms.passes import find_pass
 from fleet.transforms.pipeline import PIPELINES, Pipeline
 from fleet.transforms.products.widen_heads import widen_heads
 
-__all__ = ["raised"]
-
 _PASSES: Mapping[str, str] = {
     "softmax": "raise-softmax",
     "layer_norm": "raise-norm",

@@ -32,8 +32,6 @@ from fleet.ir.weights import Recipe, Weights, recipe_to_plain
 from fleet.targets.bytecode.contents import Contents
 from fleet.targets.bytecode.header import Header
 
-__all__ = ["MAGIC", "VERSION", "load", "save"]
-
 T = TypeVar("T", bound=Contents)
 
 MAGIC = b"FLEETBC\0"

@@ -20,8 +20,6 @@ from fleet.targets.bytecode.hints import hint_of
 from fleet.targets.bytecode.module import ByteCodeModule
 from fleet.targets.bytecode.opcodes import ELEMENT_CODES, INDEXED, OpCode, TypeCode
 
-__all__ = ["ByteCodeConverter"]
-
 _ICONST = {-1: OpCode.iconst_m1, **{i: OpCode(OpCode.iconst_0 + i) for i in range(6)}}
 _FCONST = {float(i): OpCode(OpCode.fconst_0 + i) for i in range(3)}
 _LOAD = {"i": OpCode.iload, "f": OpCode.fload, "a": OpCode.aload}

@@ -22,8 +22,6 @@ from fleet.targets.bytecode.opcodes import OpCode, TypeCode
 from fleet.targets.bytecode.operators import Operator, OperatorKernel, kernel
 from fleet.targets.bytecode.printing import printer
 
-__all__ = ["DecodedCode", "DecodedStep", "StepBlock", "decode"]
-
 MAX_CONSTANT_BYTES = 1 << 31
 """Maximum bytes of a tensor made by one ldc; protects against code that would exhaust memory."""
 

@@ -19,8 +19,6 @@ import numpy as np
 from fleet.sdk.native import target
 from fleet.targets.bytecode.kernels.erf_kernel import library
 
-__all__ = ["ULP", "erf"]
-
 ULP = 2.0
 """Largest error of float64, in units in the last place; narrower results have less than 0.51."""
 

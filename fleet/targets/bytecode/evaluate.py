@@ -17,8 +17,6 @@ from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.targets.bytecode.hints import info_of
 from fleet.targets.bytecode.operators import kernel
 
-__all__ = ["Echo", "EvaluationStep", "apply", "prepare", "prepare_bodies"]
-
 Echo: TypeAlias = Callable[[PrintOp, Sequence[Any]], None]
 EvaluationStep: TypeAlias = Callable[[Sequence[Any]], Any]
 """Computes an operation from its operands' values."""

@@ -23,8 +23,6 @@ from fleet.ir.dialect import ElementOp, FleetOp, PrintOp, kind_of
 from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import is_tensor, spelling
 
-__all__ = ["DispatchHintParser", "DispatchInfo", "hint_of", "info_of", "parse_type", "print_hint"]
-
 _UNSIGNED = {"u8": "C", "u16": "S", "u32": "u", "u64": "U"}
 _ABI = {"f64": "d", "f32": "f", "f16": "h", "i64": "I", "i32": "i", "i1": "b", "i8": "c", "i16": "s", **_UNSIGNED}
 _DTYPES = {

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from fleet.errors import ModelError
 from fleet.targets.bytecode.opcodes import INDEXED, OpCode, TypeCode
 
-__all__ = ["BytecodeInstruction", "Form", "form_of", "instructions"]
-
 
 class Form(Enum):
     """The kind of instruction of an opcode."""

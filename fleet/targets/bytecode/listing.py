@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from fleet.targets.bytecode.instructions import Form, instructions
 from fleet.targets.bytecode.module import ByteCodeModule
 
-__all__ = ["disassemble"]
-
 
 def disassemble(module: ByteCodeModule) -> str:
     """Return one line per instruction: offset, opcode, operands, and after `;` the constant or the operation's id.

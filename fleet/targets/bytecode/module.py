@@ -7,8 +7,6 @@ from pathlib import Path
 from fleet.targets.bytecode import container
 from fleet.targets.bytecode.contents import Contents
 
-__all__ = ["ByteCodeModule"]
-
 
 class ByteCodeModule(Contents):
     """A program as bytecode."""

@@ -6,8 +6,6 @@ from enum import IntEnum
 
 import numpy as np
 
-__all__ = ["ELEMENT_CODES", "INDEXED", "OpCode", "TypeCode"]
-
 
 class OpCode(IntEnum):
     """The opcodes. 43 to 45 are fleet's own; each is followed by the code offset of its target."""

@@ -27,8 +27,6 @@ from fleet.targets.bytecode.kernels.movement import MOVEMENT, splat
 from fleet.targets.bytecode.kernels.products import matmul
 from fleet.targets.bytecode.kernels.sized import SIZED
 
-__all__ = ["OPERATORS", "RULES", "Operator", "OperatorKernel", "kernel"]
-
 OperatorKernel: TypeAlias = Callable[..., Any]
 Operator: TypeAlias = Callable[[DispatchInfo], OperatorKernel]
 

@@ -11,8 +11,6 @@ from fleet.targets.bytecode.instructions import Form, form_of
 from fleet.targets.bytecode.opcodes import ELEMENT_CODES, OpCode, TypeCode
 from fleet.targets.bytecode.operators import OPERATORS
 
-__all__ = ["opcodes_table", "operators_table", "types_table"]
-
 _WORDS = {
     Form.push: "",
     Form.ldc: "`1, constant`, or `2, rank, dims ..., element, constant`",

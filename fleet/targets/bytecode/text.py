@@ -31,8 +31,6 @@ from fleet.targets.bytecode.instructions import BytecodeInstruction, Form, form_
 from fleet.targets.bytecode.module import ByteCodeModule
 from fleet.targets.bytecode.opcodes import OpCode, TypeCode
 
-__all__ = ["parse_vm", "print_vm"]
-
 MAX_ELEMENTS = 1 << 16
 """Maximum elements of an array constant in the text."""
 

@@ -22,8 +22,6 @@ from fleet.targets.bytecode.module import ByteCodeModule
 from fleet.targets.bytecode.operators import Operator, OperatorKernel
 from fleet.targets.bytecode.profile import Profile
 
-__all__ = ["MAX_STEPS", "TARGET", "VM", "check_dimensions"]
-
 TARGET = "python"
 """The target of modules that this VM runs."""
 

@@ -11,8 +11,6 @@ from fleet.ir.program import Argument, Program
 from fleet.targets.cvm.build import sources, vm_folder
 from fleet.targets.cvm.compile import MACHINES, Machine, compile_vm, kernels_object, native
 
-__all__ = ["export_app", "machine_named", "machine_names"]
-
 _KINDS = {"x86_64": "x86-64", "AMD64": "x86-64", "aarch64": "aarch64", "arm64": "aarch64", "riscv64": "riscv64"}
 _FILES = Path(__file__).resolve().parent / "app"
 

@@ -16,8 +16,6 @@ from fleet.targets.cvm.kernels import generate_kernels
 from fleet.targets.riscv.compile import ABI, CPU
 from fleet.targets.riscv.isa import DEFAULT_ISA
 
-__all__ = ["MACHINES", "TARGET", "Machine", "VmProgram", "compile_vm", "native"]
-
 TARGET = "c-vm"
 """Target of a module that only `fleet-vm` can run."""
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["DDR_BASE", "HBM_BANK_STEP", "HBM_BASE", "greedy_program", "include_dir", "run_model_program"]
-
 DDR_BASE = 0x2_0000_0000
 HBM_BASE = 0
 """Default addresses of the two memories for host programs, as in the boards' public tools."""

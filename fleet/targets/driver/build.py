@@ -10,8 +10,6 @@ from fleet.core.processes import run
 from fleet.errors import FleetError, SetupError
 from fleet.targets.driver import include_dir
 
-__all__ = ["build_program"]
-
 
 def build_program(
     sources: Sequence[Path],

@@ -13,8 +13,6 @@ import numpy as np
 from fleet.symbols.expr import Expr, Number
 from fleet.targets.driver import statements as st
 
-__all__ = ["HPP", "DriverLanguage", "print_cpp", "targets", "titled"]
-
 _PARAMETERS: Mapping[str, str] = {"device": "HANDLE& ", "memory": "HANDLE& ", "folder": "char* ", "int": "int "}
 _TYPES: Mapping[str, str] = {"float32": "float", "float64": "double", "float16": "uint16_t", "bool": "uint8_t"}
 """C++ type of an element on the host; integers have their own names, FP16 is stored as bits."""

@@ -18,8 +18,6 @@ from fleet.isa.issue import Binary
 from fleet.sdk import Call
 from fleet.targets.graph.steps import BoundInstr, BoundLoop, Round, Steps
 
-__all__ = ["AuxBinary", "AuxRun", "Slot"]
-
 
 @dataclass(frozen=True)
 class Slot:

@@ -23,8 +23,6 @@ from fleet.ir.shapes import UNKNOWN
 from fleet.ir.types import is_tensor, shape_of
 from fleet.symbols.expr import Number, Var
 
-__all__ = ["from_program"]
-
 
 def from_program(program: Program, tokens: Var | None = None, dims: Collection[Var] = ()) -> Node:
     """The graph of a program, without types.

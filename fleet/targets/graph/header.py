@@ -16,8 +16,6 @@ from fleet.targets.graph.emission import ConstantPlace, Instr, Loop, NodeInfo, a
 from fleet.targets.graph.place import short
 from fleet.targets.graph.steps import BoundLoop
 
-__all__ = ["driver"]
-
 _LARGEST_INT = (1 << 31) - 1
 
 

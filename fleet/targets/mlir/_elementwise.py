@@ -16,8 +16,6 @@ from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._emitter import DYNAMIC, Dim, MlirEmitter, Read, fixed, through
 
-__all__ = ["MlirOperand", "cast_to", "constant_op", "elementwise", "operands_of", "spread", "where"]
-
 
 class MlirOperand:
     """A value of the IR and its MLIR form: a tensor, or a scalar if it is a Python number in the IR."""

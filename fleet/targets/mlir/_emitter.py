@@ -22,8 +22,6 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
 
-__all__ = ["DYNAMIC", "Dim", "MlirEmitter", "Read", "fixed", "through"]
-
 Dim: TypeAlias = "int | SSAValue"
 """A size or an offset: a number, or an `index` value if it is known only at run time."""
 

@@ -19,8 +19,6 @@ from fleet.ir.types import is_tensor, numpy_dtype
 from fleet.targets.mlir._emitter import MlirEmitter
 from fleet.targets.mlir._movement import refuse
 
-__all__ = ["MlirKernels", "MlirRule"]
-
 MlirRule: TypeAlias = Callable[[MlirEmitter, FleetOp, Sequence[SSAValue]], SSAValue]
 
 _IDENTITY = frozenset({"id", "var", "at", "covers"})

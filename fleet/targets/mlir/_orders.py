@@ -16,8 +16,6 @@ from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._elementwise import cast_to
 from fleet.targets.mlir._emitter import MlirEmitter, through
 
-__all__ = ["argsort", "scatter"]
-
 _INDEX = np.dtype(np.int64)
 
 

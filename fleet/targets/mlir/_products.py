@@ -20,8 +20,6 @@ from fleet.targets.mlir._elementwise import cast_to
 from fleet.targets.mlir._emitter import Dim, MlirEmitter, fixed
 from fleet.targets.mlir._reductions import accumulator
 
-__all__ = ["einsum", "matmul", "product"]
-
 
 def matmul(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
     """One `linalg.generic` that multiplies and adds, the columns innermost; float16 is summed in float32."""

@@ -19,8 +19,6 @@ from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._elementwise import cast_to
 from fleet.targets.mlir._emitter import Dim, MlirEmitter, through
 
-__all__ = ["accumulator", "arg_reduction", "cumsum", "reduction"]
-
 _F32 = np.dtype(np.float32)
 
 

@@ -19,8 +19,6 @@ from fleet.ir.dialect import FleetOp
 from fleet.ir.types import element_type
 from fleet.targets.mlir._emitter import MlirEmitter
 
-__all__ = ["BINARY", "UNARY", "binary", "convert", "from_index", "largest", "smallest", "to_index", "truth", "unary"]
-
 _F32 = np.dtype(np.float32)
 _INDEX = IndexType()
 

@@ -15,8 +15,6 @@ from fleet.ir.tables import write_page
 from fleet.targets.mlir.export import RULES
 from fleet.targets.mlir.lower import PIPELINE
 
-__all__ = ["tables"]
-
 
 def tables() -> str:
     """Return operations by the rule that exports them, composites, and the passes that lower the result."""

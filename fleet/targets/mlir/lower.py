@@ -14,8 +14,6 @@ from fleet.core.processes import run
 from fleet.core.scratch import Scratch
 from fleet.errors import ComparisonFailure, FleetError, SetupError
 
-__all__ = ["GENERATION", "PIPELINE", "lower", "missing", "optimise", "tools"]
-
 GENERATION = 22
 """The LLVM release of the MLIR syntax; xDSL 0.74 prints what this release reads."""
 

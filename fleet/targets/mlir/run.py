@@ -21,8 +21,6 @@ from fleet.targets.mlir.export import MlirExport, export_mlir
 from fleet.targets.mlir.lower import lower
 from fleet.targets.printed import printed
 
-__all__ = ["MlirProgram", "MlirRun", "compile_mlir", "run_mlir"]
-
 _BUG = "this is a bug of fleet's export"
 _SCALARS: Mapping[str, Any] = {
     "float32": ctypes.c_float,

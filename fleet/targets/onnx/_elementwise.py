@@ -14,8 +14,6 @@ from fleet.ir.operations.operation import attributes_of
 from fleet.targets.onnx._emitter import EmittedValue, OnnxEmitter, Unsupported, result_of
 from fleet.targets.onnx.types import stand_in
 
-__all__ = ["BINARY", "COMPARISONS", "LOGICAL", "UNARY"]
-
 BINARY: Mapping[type[FleetOp], str] = {
     d.AddOp: "Add", d.SubOp: "Sub", d.MulOp: "Mul", d.DivOp: "Div", d.MaximumOp: "Max", d.MinimumOp: "Min",
     d.BitwiseAndOp: "BitwiseAnd", d.BitwiseOrOp: "BitwiseOr", d.BitwiseXorOp: "BitwiseXor",

@@ -17,8 +17,6 @@ from fleet.targets.onnx import _elementwise, _reductions
 from fleet.targets.onnx.export import COMPOSITES, IR_VERSION, OPSET, RULES
 from fleet.targets.onnx.types import STAND_INS
 
-__all__ = ["tables"]
-
 _ONE = {
     **_elementwise.BINARY, **_elementwise.COMPARISONS, **_elementwise.LOGICAL, **_elementwise.UNARY, **_reductions.REDUCTIONS,
 }  # fmt: skip

@@ -11,8 +11,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-__all__ = ["ELEMENT_TYPES", "STAND_INS", "stand_in"]
-
 ELEMENT_TYPES: Mapping[str, int] = {
     "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "float16": 10, "float64": 11,
     "uint32": 12, "uint64": 13,

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from fleet.targets.onnx.export import OnnxExport
 
-__all__ = ["EXTERNAL_FROM", "check", "in_memory", "model_bytes", "model_text", "needs", "save_onnx"]
-
 EXTERNAL_FROM = 1 << 30
 """From this number of bytes on, weights are in a separate file (protobuf's limit is 2 GB)."""
 _ALIGNED = 4096

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-__all__ = ["MAX_ULP"]
-
 MAX_ULP: Mapping[str, Mapping[str, float]] = MappingProxyType(
     {
         "float32": MappingProxyType(

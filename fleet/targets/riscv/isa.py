@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from fleet.errors import DeviceError
 
-__all__ = ["DEFAULT_ISA", "Isa", "find_isa"]
-
 VLENS = (128, 256, 512, 1024)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import struct
 
-__all__ = ["KINDS", "instructions_of", "kind_of"]
-
 KINDS: tuple[str, ...] = ("load", "store", "float", "integer", "branch", "vector")
 """Every instruction has one kind. Jumps and calls are branches; vector loads and stores are "vector"."""
 

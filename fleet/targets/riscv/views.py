@@ -15,8 +15,6 @@ from fleet.ir import dialect as d
 from fleet.ir.dialect import FleetOp
 from fleet.ir.operations.operation import attributes_of
 
-__all__ = ["VIEWS", "OperandView", "view_of"]
-
 VIEWS = (d.TransposeOp, d.ReshapeOp, d.SliceOp, d.BroadcastToOp)
 
 

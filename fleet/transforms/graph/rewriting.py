@@ -21,8 +21,6 @@ from fleet.ir.accel.types import Dim, Type
 from fleet.ir.accel.views import ReshapeCall
 from fleet.ir.accel.walk import caches, function
 
-__all__ = ["GraphCopy", "NodeFates", "projected", "rebuilt", "sweep", "users"]
-
 
 class NodeFates:
     """Attributes:

@@ -26,8 +26,6 @@ from fleet.transforms.graph.emitter import GraphEmitter, StepProgram
 from fleet.transforms.graph.lowerings import LOWERINGS
 from fleet.transforms.graph.weights import GraphWeights
 
-__all__ = ["mask_of", "to_program"]
-
 
 def mask_of(tokens: int, past: int, slots: int) -> np.ndarray:
     """The additive mask of a step: [tokens, slots + tokens] float32.

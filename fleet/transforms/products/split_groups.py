@@ -22,8 +22,6 @@ from fleet.transforms.edit import Edit, identity
 from fleet.transforms.passes import plain
 from fleet.transforms.products.turn_products import of_weights
 
-__all__ = ["PASS"]
-
 _OUTPUTS = 16
 """Minimum outputs of a merged product; groups are merged until they have as many."""
 

@@ -22,8 +22,6 @@ from fleet.ir.types import numpy_dtype, shape_of, tensor_type
 from fleet.ir.weights import Derived, Weights
 from fleet.transforms.edit import Edit
 
-__all__ = ["widen_heads"]
-
 
 class _Source(NamedTuple):
     """A product that computes query, key or value: its operations, last first, and the product's operands."""

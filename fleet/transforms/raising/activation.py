@@ -18,8 +18,6 @@ from fleet.transforms.raising.normal import Normal, forward_cone
 from fleet.transforms.raising.polynomial import Poly
 from fleet.transforms.raising.search import RaisingSite, backward_cone, tolerance_of
 
-__all__ = ["PASS", "raise_activations"]
-
 _DEPTH = 8
 
 

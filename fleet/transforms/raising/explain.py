@@ -17,8 +17,6 @@ from fleet.transforms.raising.rope import raise_rope
 from fleet.transforms.raising.search import Miss, RaisingSite
 from fleet.transforms.raising.softmax import raise_softmax
 
-__all__ = ["Miss", "explain", "explanation"]
-
 _SEARCHES: Mapping[str, Callable[[RaisingSite], None]] = {
     "raise-softmax": raise_softmax,
     "raise-norm": raise_norms,

@@ -13,8 +13,6 @@ from fleet.transforms.raising import polynomial as p
 from fleet.transforms.raising.normal import Normal
 from fleet.transforms.raising.search import RaisingSite, backward_cone, tolerance_of
 
-__all__ = ["PASS", "raise_softmax"]
-
 
 def raise_softmax(site: RaisingSite) -> None:
     """Replace computations of softmax."""

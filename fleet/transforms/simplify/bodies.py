@@ -13,8 +13,6 @@ from fleet.ir.program import Argument, Program
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.transforms.edit import Edit
 
-__all__ = ["body_program", "everywhere"]
-
 
 def everywhere(apply: Callable[[Edit], None], edit: Edit) -> None:
     """Apply a pass to a program, then to every body of a decision or loop in it, the innermost last.

@@ -14,8 +14,6 @@ from fleet.ir.types import numpy_dtype
 from fleet.transforms.edit import Edit, text_of
 from fleet.transforms.passes import plain
 
-__all__ = ["PASS"]
-
 _IDENTITY = frozenset({"id", "var", "at", "covers"})
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import plain
 
-__all__ = ["PASS"]
-
 
 def _apply(edit: Edit) -> None:
     edit.sweep()

@@ -17,8 +17,6 @@ from fleet.ir.shapes import InferenceError
 from fleet.transforms.edit import Edit
 from fleet.transforms.passes import Pass
 
-__all__ = ["NAME", "PASS"]
-
 NAME = "expand-functions"
 _FUNCTIONS: Mapping[str, type[FleetOp]] = {kind_of(op): op for op in (*(getattr(functions, n) for n in functions.__all__), NumpyOp)}
 

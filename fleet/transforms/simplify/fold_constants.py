@@ -20,8 +20,6 @@ from fleet.transforms.edit import Edit, identity, text_of
 from fleet.transforms.passes import plain
 from fleet.transforms.simplify.numbers import COMPUTED, MAX_FOLDED, compute, known_number
 
-__all__ = ["PASS", "fold"]
-
 
 def _apply(edit: Edit) -> None:
     for op in edit.operations():

@@ -10,8 +10,6 @@ from fleet.transforms.edit import Edit
 from fleet.transforms.passes import plain
 from fleet.transforms.simplify.fold_weights import MOVES, fold_pure
 
-__all__ = ["PASS"]
-
 
 def _apply(edit: Edit) -> None:
     fold_pure(edit, MOVES)

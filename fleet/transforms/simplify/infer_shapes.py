@@ -22,8 +22,6 @@ from fleet.transforms.passes import Pass
 from fleet.transforms.simplify.fold_constants import fold
 from fleet.transforms.simplify.settle import settle
 
-__all__ = ["PASS", "as_run", "bound", "check_known", "infer_shapes"]
-
 
 def infer_shapes(program: Program, shapes: Mapping[str, tuple[int, ...]]) -> Program:
     """Return the program for inputs of these shapes; other dimensions stay unknown.

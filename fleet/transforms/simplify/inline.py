@@ -11,8 +11,6 @@ from fleet.ir.dialect import FleetOp, op_id
 from fleet.transforms.edit import Edit, text_of
 from fleet.transforms.passes import plain
 
-__all__ = ["PASS", "inline_calls"]
-
 MAX_OPERATIONS = 100_000
 
 

@@ -14,8 +14,6 @@ from fleet.ir.dialect import ConstantOp, FleetOp
 from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import is_tensor, numpy_dtype
 
-__all__ = ["COMPUTED", "MAX_FOLDED", "call_of", "compute", "known_number"]
-
 MAX_FOLDED = 1 << 20
 """Maximum elements of an array that constant folding computes."""
 

@@ -16,8 +16,6 @@ from fleet.sdk import Device, InstructionSet
 from fleet.sdk.dram import dram
 from fleet.streams.case import StreamCase, StreamOutcome
 
-__all__ = ["ConformanceCoverage", "CostPoint", "Failed", "InstructionAccount", "MeanPoint", "SettingAccount", "refresh_slacks"]
-
 
 @dataclass
 class InstructionAccount:

@@ -15,8 +15,6 @@ from fleet.streams.case import Setting, StreamCase, StreamCommit
 from fleet.streams.cycle_rules import rules_of, wrong_classes
 from fleet.streams.run import StreamRunner
 
-__all__ = ["LATER", "HeldClasses", "held_on_memories"]
-
 LATER = 99
 _IDEAL = Setting()
 _SLOW = Setting(f"fixed:{LATER + 1}")  # ideal memory answers after one cycle

@@ -15,8 +15,6 @@ from fleet.streams.run import StreamRunner
 from fleet.streams.undefined import NothingDefinedError
 from fleet.verify.conformance.suite import make_case
 
-__all__ = ["DrawnOutcomes", "run_drawn"]
-
 
 @dataclass(frozen=True)
 class DrawnOutcomes:

@@ -18,8 +18,6 @@ from fleet.core.files import read_form, write_table
 from fleet.errors import FleetError, ModelError
 from fleet.isa.registry import description_hash, find_device
 
-__all__ = ["Journal", "RanProgram", "StreamFuzzState", "load_state", "state_file"]
-
 _FORM = 3
 _NONE, _AGAIN = "no state of a fuzz run", "remove it to begin again"
 

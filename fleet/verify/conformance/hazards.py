@@ -14,8 +14,6 @@ from typing import Literal
 from fleet.sdk import Call, Device, InstructionSet, Range
 from fleet.streams.model_side import refusal
 
-__all__ = ["KINDS", "Hazard", "HazardKind", "hazards"]
-
 HazardKind = Literal["raw", "war", "waw"]
 KINDS: tuple[HazardKind, ...] = ("raw", "war", "waw")
 

@@ -22,8 +22,6 @@ from fleet.streams.run import StreamRunner
 from fleet.verify.conformance.coverage import MeanPoint, refresh_slacks
 from fleet.verify.conformance.suite import make_case, names
 
-__all__ = ["PHASES", "mean_point", "sampled_calls", "sampled_instructions"]
-
 PHASES = 16
 SEED = 2023
 RANDOM = 15

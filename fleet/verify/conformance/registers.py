@@ -14,8 +14,6 @@ from fleet.streams.case import Setting, StreamCase
 from fleet.streams.locate import disagreement
 from fleet.streams.run import StreamRunner
 
-__all__ = ["left_at_reset", "reset_values", "wrong_after_reset", "wrong_with_defaults"]
-
 _NOTHING_YET = frozenset({"error_cause", "error_instruction", "irq_enable", "irq_status"})
 """Roles of registers that report, whoever drives them, that nothing has happened."""
 

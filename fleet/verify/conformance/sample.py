@@ -17,8 +17,6 @@ from fleet.verify.conformance.drawn import run_drawn
 from fleet.verify.conformance.settings import settings
 from fleet.verify.conformance.suite import make_case, names
 
-__all__ = ["SampleFailure", "run_sample", "sample_names"]
-
 
 @dataclass(frozen=True)
 class SampleFailure:

@@ -7,8 +7,6 @@ from fleet.isa.registry import find_device
 from fleet.sdk import Device, InstructionSet
 from fleet.streams.case import ISSUES, Issue, Setting
 
-__all__ = ["memories", "settings", "ways_of_issue"]
-
 
 def memories(device: Device, seed: int) -> list[str]:
     """Return the memory models of a device in the bench's spelling, ideal first."""

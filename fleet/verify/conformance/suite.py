@@ -27,8 +27,6 @@ from fleet.streams.model_side import refusal
 from fleet.streams.unwritten import unwritten_reads, zeros_for
 from fleet.verify.conformance.programs import draw_program
 
-__all__ = ["is_case_name", "make_case", "names", "suite_devices"]
-
 _NAME = re.compile(
     r"(?P<device>[^/]+)/((?P<instruction>[^/]+)/((?P<kind>directed|random|illegal)|aimed/(?P<bin>.+))|(?P<program>program|undefined))"
     r"/(?P<number>\d+)"

@@ -10,8 +10,6 @@ from fleet.core.codec import NOT_STORED, decode, encode_record
 from fleet.core.files import read_form, write_table
 from fleet.errors import ModelError
 
-__all__ = ["CoverageAccount", "Met", "Point", "Tried", "load_account"]
-
 _FORM = 3
 _NONE = "not an account of coverage"
 

@@ -31,8 +31,6 @@ from fleet.verify.coverage.results import SPECIAL, result_classes
 from fleet.verify.coverage.shapes import SHAPES, STRIDES, crossed_modes, shapes_left, sizes_of
 from fleet.verify.coverage.values import REMAINDERS, FieldPlace, class_of, examples, fitting, places, possible, remainder
 
-__all__ = ["DISTANCES", "FAMILIES", "NO_MODE", "BinSpace", "distance_class", "space_of"]
-
 DISTANCES = ("none", "1", "2-3", "4+")
 """Classes of the distance, in instructions, to the nearest call that a call must wait for."""
 FAMILIES = ("executed", "refused", "start", "field", "remainder", "stride", "result", "memory", "issue", "hazard", "cross")

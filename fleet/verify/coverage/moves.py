@@ -15,8 +15,6 @@ from fleet.verify.coverage.observe import Observer
 from fleet.verify.coverage.shapes import near_shape, offending
 from fleet.verify.coverage.values import FieldPlace, class_of, examples, fitting, remainder
 
-__all__ = ["Mover"]
-
 _EXPECTED = re.compile(r"^(\w+)(?:: | is ).*?, expected (?:at least |\w+ \()?(0x[0-9a-f]+|\d+)(?: \(|\)|$)")
 _TIE_SAMPLE = 24
 _REPAIRS = 6

@@ -13,8 +13,6 @@ from fleet.verify.coverage.results import SPECIAL, results_of
 from fleet.verify.coverage.shapes import shape_of, stride_of, widest
 from fleet.verify.coverage.values import class_of, remainder
 
-__all__ = ["Coordinates", "Observer"]
-
 _REMEMBERED = 1 << 17
 
 

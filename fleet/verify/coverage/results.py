@@ -9,8 +9,6 @@ import numpy as np
 from fleet.isa.memory import as_bytes
 from fleet.sdk import Write
 
-__all__ = ["RESULTS", "SPECIAL", "result_classes", "results_of"]
-
 RESULTS: dict[str, tuple[str, ...]] = {
     "f": ("ordinary", "zero", "subnormal", "largest", "inf", "nan"),
     "i": ("ordinary", "zero", "negative", "least", "largest"),

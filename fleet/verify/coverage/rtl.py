@@ -24,8 +24,6 @@ from fleet.engines.rtl_sim.build import copy_name
 from fleet.engines.rtl_sim.tools import find_coverage_tool
 from fleet.errors import FleetError, ModelError
 
-__all__ = ["Exclusion", "ModuleCoverage", "RtlCoverage", "load_exclusions", "load_rtl", "measure", "merge_counts"]
-
 CoverageKind = Literal["lines", "branches", "toggles", "assertions"]
 _POINT = re.compile(r"^C '(.*)' (\d+)$")
 _ASSERTION = re.compile(r"\b(?:assert|cover)\b\s*(?:property\b\s*|final\b\s*|#0\s*)?\(")

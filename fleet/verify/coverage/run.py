@@ -24,8 +24,6 @@ from fleet.verify.coverage.account import CoverageAccount, Point, load_account
 from fleet.verify.coverage.bins import BinSpace, space_of
 from fleet.verify.coverage.steer import Steering
 
-__all__ = ["CoveragePlan", "new_account", "run_coverage"]
-
 _SAVED_EVERY = 5.0
 _STOP_AFTER = 10
 _REACHED = "reached"

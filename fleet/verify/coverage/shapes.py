@@ -8,20 +8,6 @@ from functools import lru_cache
 from fleet.sdk import Range
 from fleet.verify.coverage.values import FieldPlace, remainder
 
-__all__ = [
-    "AWKWARD",
-    "SHAPES",
-    "STRIDES",
-    "crossed_modes",
-    "near_shape",
-    "offending",
-    "shape_of",
-    "shapes_left",
-    "sizes_of",
-    "stride_of",
-    "widest",
-]
-
 SHAPES = ("whole", "over", "short", "other")
 """Classes of a call's most awkward remainder, none to any; see `shape_of`."""
 STRIDES = ("dense", "padded", "wider")

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from fleet.sdk import Call, Device, InstructionSet, Range
 
-__all__ = ["Touched", "nearest", "touched_by"]
-
 _Table = dict[tuple[str, int], list[tuple[int, int]]]
 
 

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Mutant", "MutantResult", "Over", "Verdict", "identified"]
-
 Over = Literal["rtl", "semantics", "passes"]
 """Part of the device: hardware; functional model, legality and cost of an instruction set; or lowering, passes and compiler."""
 

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from fleet.core.processes import run
 
-__all__ = ["FOUND", "Outside", "pytest_command"]
-
 FOUND = "found by "
 _NOTHING = {0, 5}  # 5: pytest collected no test
 _LIMIT_S = 120.0

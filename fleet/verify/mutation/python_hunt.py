@@ -24,8 +24,6 @@ from fleet.verify.mutation.outside import Outside, pytest_command
 from fleet.verify.mutation.python_hook import environment
 from fleet.verify.mutation.python_sites import TextEdit, changes
 
-__all__ = ["PythonHunt", "PythonMutants", "python_mutants"]
-
 _SHARED = ("fleet/transforms", "fleet/targets/accel")
 _NOT_COMPILED = {"conformance", "rtl", "rtl_tables", "error_model", "__init__"}
 """Modules of a set's package that are not compiler: they draw cases, list hardware or state bounds."""

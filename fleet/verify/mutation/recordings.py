@@ -24,8 +24,6 @@ from fleet.streams.run import StreamRunner
 from fleet.verify.conformance.suite import make_case
 from fleet.verify.mutation.probes import Effort, Expected, left_by_model, probes
 
-__all__ = ["Recording", "Reference", "load_recordings", "load_references", "recorded", "save_recordings", "save_references"]
-
 _BYTES = "bytes"
 
 

@@ -26,8 +26,6 @@ from fleet.verify.mutation.recordings import Reference, load_references, save_re
 from fleet.verify.mutation.rtl_hook import environment
 from fleet.verify.mutation.schemata import plusarg
 
-__all__ = ["CYCLES", "HarnessError", "RtlHunt", "references"]
-
 CYCLES = "cycles"
 _POWER_ON = (1000, 1001, 1002)
 _TESTS = (

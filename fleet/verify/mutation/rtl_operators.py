@@ -13,19 +13,6 @@ from typing import Any
 
 import pyslang
 
-__all__ = [
-    "WORD",
-    "constants",
-    "exchanged_labels",
-    "held",
-    "is_constant",
-    "is_reset",
-    "is_sink",
-    "leaves",
-    "negated",
-    "of_expression",
-]
-
 ast = pyslang.ast
 Alternatives = Sequence[tuple[str, str]]
 

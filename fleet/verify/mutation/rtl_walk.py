@@ -16,8 +16,6 @@ import pyslang
 from fleet.errors import DeviceError
 from fleet.verify.mutation import rtl_operators as operators
 
-__all__ = ["RtlSite", "sites", "sites_of"]
-
 ast = pyslang.ast
 _LANGUAGE = {".sv", ".v"}  # waiver files are in the same list
 

@@ -21,8 +21,6 @@ from fleet.verify.mutation.mutant import Mutant, Over, identified
 if TYPE_CHECKING:
     from fleet.verify.mutation.rtl_walk import RtlSite
 
-__all__ = ["Schemata", "described", "instrument", "plusarg", "rtl_mutants"]
-
 _PACKAGE = """// Generated: which mutant the design is, 0 for none. Read when time begins, and by functions (a function that is not
 // inlined cannot see a variable of a package) at each call.
 package fleet_mutant_pkg;

@@ -21,8 +21,6 @@ from pathlib import Path
 
 from fleet.core.toml_file import read_toml
 
-__all__ = ["KINDS", "JudgedSurvivor", "load_survivors"]
-
 KINDS = ("equivalent", "performance", "cost")
 _KEYS = ("id", "place", "kind", "reason")
 _TEST = "test"

@@ -14,8 +14,6 @@ from fleet.verify.programs.drawing import FUNCTION, DrawnProgram, draw_program
 from fleet.verify.programs.oracle import ComparedProgram, ProgramOracle, ProgramOutcome, by_cpython
 from fleet.verify.programs.parts.wrong import same_kind
 
-__all__ = ["ENGINES", "EVERY", "Batch", "BatchOrder", "ProgramFailure", "kind_of", "run_batch", "signature"]
-
 ENGINES = ("interp", "riscv", "iss")
 EVERY = {"interp": 8, "riscv": 64, "iss": 200}
 """Engine -> one program in so many runs on it. Programs for iss are drawn for a device. All run on CPython and the golden."""

@@ -11,8 +11,6 @@ from fleet.verify.programs.drawing import DrawnStatement, source_of
 from fleet.verify.programs.oracle import ComparedProgram
 from fleet.verify.programs.parts.hand import Hand, KnownExpression
 
-__all__ = ["DEVICE", "draw_device_program"]
-
 DEVICE = "hbm_small"
 
 _STEPS = (

@@ -22,8 +22,6 @@ from fleet.verify.programs.parts.surroundings import surroundings
 from fleet.verify.programs.parts.values import DTYPES, ProgramArray, draw_array, draw_shape, layout_of
 from fleet.verify.programs.parts.wrong import wrong_text
 
-__all__ = ["FUNCTION", "DrawnProgram", "DrawnStatement", "Shares", "draw_program", "source_of"]
-
 FUNCTION = "forward"
 HELPER = """def helper(v, k=2):
     table = np.array([1, 2, k])

@@ -36,8 +36,6 @@ from fleet.verify.programs.drawing import FUNCTION
 from fleet.verify.programs.memory_order import IN_C_ORDER, in_c_order
 from fleet.verify.programs.parts.values import ProgramArray
 
-__all__ = ["ByCPython", "ComparedProgram", "ProgramOracle", "ProgramOutcome", "by_cpython", "difference"]
-
 Kind = Literal["agreed", "refused", "differs"]
 _OPTIONS = RunOptions(keep_tensors=False)
 _NAMED = RunOptions()

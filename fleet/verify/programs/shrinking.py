@@ -15,8 +15,6 @@ from fleet.verify.programs.drawing import FUNCTION
 from fleet.verify.programs.oracle import ComparedProgram
 from fleet.verify.programs.parts.values import ProgramArray
 
-__all__ = ["shrink"]
-
 
 def shrink(model: ComparedProgram, fails: Callable[[ComparedProgram], bool], seconds: float = 20.0) -> ComparedProgram:
     """Return the smallest model found in so many seconds that still `fails`; `model` itself must fail."""

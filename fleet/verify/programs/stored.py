@@ -18,8 +18,6 @@ from fleet.errors import ModelError
 from fleet.verify.programs.oracle import ComparedProgram
 from fleet.verify.programs.parts.values import DTYPES, ProgramArray
 
-__all__ = ["find_programs", "load_program", "save_program"]
-
 _AGAIN = "see `fleet fuzz --help`"
 
 

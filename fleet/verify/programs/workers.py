@@ -13,8 +13,6 @@ from fleet.errors import FleetError
 from fleet.verify.programs.batches import Batch, BatchOrder, run_batch
 from fleet.verify.programs.oracle import ProgramOracle
 
-__all__ = ["in_order"]
-
 
 def _serve(orders: Connection) -> None:
     """Main function of a worker: answers until the parent closes the pipe."""

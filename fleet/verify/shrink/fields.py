@@ -10,8 +10,6 @@ from fleet.isa.description import Description, Field, Register
 from fleet.sdk import Call
 from fleet.verify.shrink.oracle import Attempt, ShrinkOracle
 
-__all__ = ["simpler_fields"]
-
 _SIZES = frozenset({"size", "count", "stride"})
 
 

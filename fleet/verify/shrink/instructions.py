@@ -12,8 +12,6 @@ from fleet.verify.conformance.hazards import hazards
 from fleet.verify.shrink.oracle import Attempt, ShrinkOracle
 from fleet.verify.shrink.record import RecordedStream, record
 
-__all__ = ["fewer_instructions"]
-
 _PRODUCERS, _LONGEST = 3, 10
 _MEMORIES = ("ideal", "fixed:37", "stall:1", "stall:2")
 

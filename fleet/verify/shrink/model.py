@@ -27,8 +27,6 @@ from fleet.targets.accel.program import value_key
 from fleet.verify.shrink.model_cuts import CutModel, beginnings, resized, sizes, some_operations
 from fleet.verify.shrink.oracle import OutOfTime
 
-__all__ = ["ModelSize", "ShrunkModel", "shrink_model", "stream_of"]
-
 _SMALL = (1, 2, 4, 8, 16, 32, 64)
 
 

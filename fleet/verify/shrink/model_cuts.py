@@ -17,8 +17,6 @@ from fleet.ir.types import shape_of, tensor_type
 from fleet.transforms.edit import Edit
 from fleet.transforms.part import part_of
 
-__all__ = ["CutModel", "beginnings", "resized", "sizes", "some_operations"]
-
 
 @dataclass(frozen=True)
 class CutModel:

@@ -21,8 +21,6 @@ from fleet.streams.run import StreamRunner
 from fleet.streams.undefined import undefined_read
 from fleet.verify.shrink.judge import FailureVerdict, judge
 
-__all__ = ["Attempt", "OutOfTime", "ShrinkOracle"]
-
 
 class OutOfTime(Exception):
     """The time is over; the oracle holds the best attempt so far."""

@@ -10,8 +10,6 @@ from fleet.sdk import Call, Write
 from fleet.streams.model_side import refusal
 from fleet.verify.shrink.oracle import Attempt, ShrinkOracle
 
-__all__ = ["tidier_addresses"]
-
 _STEP = 4096
 
 

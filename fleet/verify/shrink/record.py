@@ -19,8 +19,6 @@ from fleet.streams.images import Images
 from fleet.streams.model_side import refusal
 from fleet.verify.shrink.sparse import Sparse
 
-__all__ = ["RecordedStream", "StreamStep", "record"]
-
 
 @dataclass(frozen=True)
 class StreamStep:

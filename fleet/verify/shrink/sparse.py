@@ -9,8 +9,6 @@ import numpy as np
 from fleet.isa.memory import as_bytes
 from fleet.sdk import Write
 
-__all__ = ["Sparse"]
-
 _PAGE = 4096
 
 

@@ -21,8 +21,6 @@ from fleet.verify.shrink.oracle import Attempt, OutOfTime, ShrinkOracle
 from fleet.verify.shrink.places import tidier_addresses
 from fleet.verify.shrink.values import simpler_values
 
-__all__ = ["Shrunk", "StreamSize", "shrink_stream", "size_of"]
-
 _ROUNDS = 8
 _ISSUES: tuple[Issue, ...] = ("regs", "ahead", "aux")
 """Ways of issue, simplest first."""

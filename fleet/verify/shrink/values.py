@@ -12,8 +12,6 @@ from fleet.sdk import Write
 from fleet.verify.shrink.oracle import ShrinkOracle
 from fleet.verify.shrink.sparse import Sparse
 
-__all__ = ["simpler_values", "trimmed"]
-
 _CONSTANTS = (b"\x01", b"\x00\x3c", b"\x01\x00\x00\x00", b"\x11")
 """The number one as byte, FP16, int32 and INT4; each is repeated."""
 _SMALLEST = 2

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.sdk.ports import Protocol, Signal
 
-__all__ = ["PROTOCOL"]
-
 _DATA = (8, 16, 32, 64, 128, 256, 512, 1024)
 _ALL = {"haddr", "htrans", "hwrite", "hwdata", "hrdata"}
 

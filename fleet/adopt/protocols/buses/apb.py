@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.sdk.ports import Protocol, Signal
 
-__all__ = ["PROTOCOL"]
-
 PROTOCOL = Protocol(
     "apb", "APB", 30,
     (

@@ -5,8 +5,6 @@ from __future__ import annotations
 from fleet.adopt.protocols.buses.axi4 import address_channel, data_channels
 from fleet.sdk.ports import Protocol
 
-__all__ = ["PROTOCOL"]
-
 _WRITE = {"awaddr", "awvalid", "awready", "wdata", "wvalid", "wready", "bvalid", "bready"}
 _READ = {"araddr", "arvalid", "arready", "rdata", "rvalid", "rready"}
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.sdk.ports import Driver, Protocol, Signal
 
-__all__ = ["PROTOCOL"]
-
 
 def _channel(c: str, driver: Driver, *fields: str) -> tuple[Signal, ...]:
     back: Driver = "subordinate" if driver == "manager" else "manager"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.sdk.ports import Protocol, Signal
 
-__all__ = ["PROTOCOL"]
-
 
 def _signals(channel: str, manager: tuple[str, ...], subordinate: tuple[str, ...]) -> tuple[Signal, ...]:
     """The signals of a channel; a name as "req_id" also goes by "id" where its port is called a request."""

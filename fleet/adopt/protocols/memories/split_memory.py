@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.sdk.ports import Protocol, Signal
 
-__all__ = ["PROTOCOL"]
-
 
 def _named(prefixes: tuple[str, ...], *words: str) -> tuple[str, ...]:
     return tuple(f"{prefix}{word}" for prefix in prefixes for word in words)

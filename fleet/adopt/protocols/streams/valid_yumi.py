@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.sdk.ports import Protocol, Signal
 
-__all__ = ["PROTOCOL"]
-
 PROTOCOL = Protocol(
     "valid_yumi", "valid/yumi stream", 59,
     (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.sdk.ports import Protocol, Signal
 
-__all__ = ["PROTOCOL"]
-
 _NAME = r"[a-z0-9]*(clk|clock)\d*x?|clk(in|out|core|sys|ref|mem)\d*|ck"
 
 PROTOCOL = Protocol(

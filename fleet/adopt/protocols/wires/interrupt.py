@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.sdk.ports import Protocol, Signal
 
-__all__ = ["PROTOCOL"]
-
 PROTOCOL = Protocol(
     "interrupt", "interrupt", 70,
     (Signal("interrupt", pattern=r"\w*(irq|intr|interrupt|introut)s?\d*|int|evt|events?", low=r"n(irq|int\w*)|\w*(irq|intr)n"),),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.sdk.ports import Protocol, Signal
 
-__all__ = ["PROTOCOL"]
-
 _NAME = r"n?(a|s|p|h|m|g|sys|core|ap|hw|sw|por|async|sync|axi|global|cpu|dbg)?(rst|reset)[nb]?\d*|n?por[nb]?"
 
 PROTOCOL = Protocol(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.sdk.ports import Protocol, Signal
 
-__all__ = ["PROTOCOL"]
-
 PROTOCOL = Protocol(
     "test", "production test", 3,
     (Signal("test", pattern=r"(scan|dft|m?bist|lbist|atpg|iddq)\w*|test(mode|en|enable|_?se)?|tmode", driver="either"),),

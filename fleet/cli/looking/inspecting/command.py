@@ -16,8 +16,6 @@ from fleet.cli.model import data_options, onnx_options
 from fleet.core.codec import Json
 from fleet.errors import FleetError
 
-__all__ = ["CommandOutput", "on_a_file"]
-
 
 @dataclass
 class CommandOutput:

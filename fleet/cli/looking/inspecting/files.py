@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from fleet.cli.looking.inspecting.page import InspectedFile, Page
 from fleet.cli.looking.inspecting.rows import listed
 
-__all__ = ["arrays_file", "bytecode_file", "generation_folder", "result_folder", "stored_stream", "stream_file"]
-
 
 def bytecode_file(page: Page, file: InspectedFile) -> None:
     """A compiled program: arguments, outputs, size of its code."""

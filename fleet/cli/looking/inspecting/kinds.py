@@ -23,8 +23,6 @@ from fleet.core.codec import Json
 from fleet.core.file_kinds import kind_of, refuse_foreign, remedy
 from fleet.errors import FleetError, ModelError
 
-__all__ = ["inspect", "refusal"]
-
 
 def inspect(asked: InspectRequest) -> Page:
     """Fill the page of a file. Raises FleetError if it cannot be read, is damaged, or has an unknown kind."""

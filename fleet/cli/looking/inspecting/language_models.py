@@ -14,8 +14,6 @@ from fleet.errors import ModelError
 if TYPE_CHECKING:
     from fleet.llm.config import ModelConfig
 
-__all__ = ["gguf_file", "language_folder", "named_model", "safetensors_file"]
-
 
 def gguf_file(page: Page, file: InspectedFile) -> None:
     """Show tensors by format, and the model that the header describes."""

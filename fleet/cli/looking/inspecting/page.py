@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from fleet.compiler.inspection import ProgramFacts
     from fleet.cosim.models.loaded import LoadedModel
 
-__all__ = ["InspectRequest", "InspectedFile", "LanguageModel", "Page"]
-
 
 @dataclass(frozen=True)
 class InspectRequest:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from fleet.frontend.onnx.graph import Graph
     from fleet.symbols.dims import Declared
 
-__all__ = ["compile_into", "onnx_model", "python_model"]
-
 
 def python_model(page: Page, file: InspectedFile) -> None:
     """NumPy source: one function of it, or the list of its functions."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-__all__ = ["SHOWN", "counted", "listed", "more", "weights_row"]
-
 SHOWN = 12
 """Lines of a list before "and N more"."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.cli.looking.inspecting.page import InspectedFile, InspectRequest, Page
 
-__all__ = ["description_file", "installed_set"]
-
 
 def description_file(page: Page, file: InspectedFile) -> None:
     """Show instructions and registers of a SystemRDL description, or of a folder with one."""

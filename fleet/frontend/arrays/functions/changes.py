@@ -19,8 +19,6 @@ from fleet.frontend.arrays.sizes import flat, reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import List, NumberValue, RangeValue, TracedArray, Value, words
 
-__all__ = ["HANDLERS", "UPDATES"]
-
 UPDATES: Mapping[str, str] = {"add": "add", "multiply": "mul", "maximum": "max", "minimum": "min", "subtract": "add"}
 """Ufunc -> the reduction of `scatter`; subtract adds the negated values."""
 

@@ -16,8 +16,6 @@ from fleet.frontend.reading.errors import as_call
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Complex, List, NumberValue, TracedArray, Value, words
 
-__all__ = ["MAKERS", "load"]
-
 MAKERS = frozenset({"numpy.r_", "numpy.c_", "numpy.mgrid", "numpy.ogrid", "numpy.s_", "numpy.index_exp"})
 
 

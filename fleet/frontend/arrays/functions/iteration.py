@@ -12,8 +12,6 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import ELLIPSIS, Lazy, NumberValue, TracedArray, Value, words
 from fleet.ir.memory_order import in_c_order
 
-__all__ = ["ITERATION"]
-
 
 def _ndindex(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     sizes = [n for a in args for n in ev.integers(node, a, "a size")]

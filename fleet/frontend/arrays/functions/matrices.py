@@ -19,8 +19,6 @@ from fleet.frontend.arrays.sizes import reshaped
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import NumberValue, TracedArray, Value, words
 
-__all__ = ["HANDLERS"]
-
 
 def _static(ev: Evaluator, node: ast.AST, x: TracedArray, what: str) -> None:
     if any(d < 0 for d in x.shape):

@@ -23,8 +23,6 @@ from fleet.frontend.reading.values import (
 )
 from fleet.ir.operations.program_ops import read_options
 
-__all__ = ["POLYNOMIALS"]
-
 _PATH = "numpy.poly1d"
 _COEFFICIENTS = ("coeffs", "c", "coef", "coefficients")
 _METHODS = ("__call__", "__add__", "__radd__", "__sub__", "__rsub__", "__mul__", "__rmul__", "__neg__", "deriv", "integ",

@@ -10,8 +10,6 @@ import numpy as np
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import NumberValue, TracedArray, Value
 
-__all__ = ["powers", "shift", "steps"]
-
 
 def shift(ev: Evaluator, node: ast.Call | ast.expr, name: str, value: Value, by: Value) -> Value:
     """`value << by` or `value >> by` (name: "shift_left", "shift_right"), the bits beyond the dtype's width gone as in NumPy."""

@@ -12,8 +12,6 @@ from fleet.frontend.arrays.truths import check, condition
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import NumberValue, TracedArray, Value, words
 
-__all__ = ["TESTING"]
-
 
 def _held(ev: Evaluator, node: ast.Call, truth: Value, name: str) -> Value:
     """Nothing where it holds; else the error of an assertion."""

@@ -18,8 +18,6 @@ from fleet.frontend.reading.plain import known
 from fleet.frontend.reading.values import List, NumberValue, TracedArray, Value, words
 from fleet.ir.operations.program_ops import read_options
 
-__all__ = ["TEXTS"]
-
 _FORMATS = frozenset(
     {"max_line_width", "precision", "suppress_small", "separator", "prefix", "suffix", "threshold", "edgeitems", "sign"}
     | {"floatmode"}

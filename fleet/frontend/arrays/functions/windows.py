@@ -13,8 +13,6 @@ from fleet.frontend.reading.values import NumberValue, Slice, TracedArray
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import OPERATIONS, ConstantOp
 
-__all__ = ["places"]
-
 _ADD, _SUB, _MUL = (OPERATIONS[n] for n in ("add", "sub", "mul"))
 
 

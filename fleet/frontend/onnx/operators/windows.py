@@ -15,8 +15,6 @@ from fleet.frontend.onnx.array import OnnxArray
 from fleet.frontend.onnx.call import NodeCall
 from fleet.ir.shapes import MAX_ELEMENTS
 
-__all__ = ["Windows", "numbers", "padding", "windows"]
-
 
 def numbers(n: NodeCall, name: str, rank: int, default: int) -> list[int]:
     """An attribute with one positive number for each spatial dimension. Raises ModelError."""

@@ -9,8 +9,6 @@ from fleet.frontend.python.classes import objects
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import List, NumberValue, ObjectInstance, TracedArray, Value, number_behind, words
 
-__all__ = ["ordered"]
-
 
 def ordered(ev: Evaluator, node: ast.expr, value: Value, op: str) -> Any:
     """The value as an object that Python compares as it would compare the value.

@@ -12,8 +12,6 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.values import Lazy, NumberValue, Value
 
-__all__ = ["ITERTOOLS", "call"]
-
 _Handler = Callable[["Evaluator", ast.Call, Sequence[Value], Mapping[str, Value]], Iterator[Value]]
 
 

@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import NumberValue, Value
 
-__all__ = ["CALLS"]
-
 
 def _read(scale: int) -> Callable[..., Value]:
     """scale: units a second; the clock of nanoseconds counts in integers."""

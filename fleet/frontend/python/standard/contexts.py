@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Lazy, Library, Partial, Value, words
 
-__all__ = ["CALLS"]
-
 
 def _decorated(ev: Evaluator, node: ast.Call, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
     if len(args) != 1 or keywords:

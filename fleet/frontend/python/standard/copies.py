@@ -9,8 +9,6 @@ from typing import Any
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Dict, List, NamedTupleValue, ObjectInstance, Set, TracedArray, Value
 
-__all__ = ["CALLS"]
-
 
 def _array(ev: Evaluator, node: ast.Call, value: TracedArray) -> Value:
     return value if value.scalar else ev.domain.call(ev, node, "numpy.array", [value], {})

@@ -10,8 +10,6 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known, value_of
 from fleet.frontend.reading.values import Class, Library, List, ObjectInstance, Partial, Value, words
 
-__all__ = ["CALLS"]
-
 _NUMBERS = (
     *("random", "randint", "uniform", "gauss", "normalvariate", "expovariate", "betavariate", "triangular", "randrange"),
     "getrandbits",

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-__all__ = ["GETTERS", "OPERATORS"]
-
 OPERATORS: Mapping[str, type[ast.operator | ast.cmpop]] = {
     "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "floordiv": ast.FloorDiv, "mod": ast.Mod, "pow": ast.Pow,
     "matmul": ast.MatMult, "and_": ast.BitAnd, "or_": ast.BitOr, "xor": ast.BitXor, "lshift": ast.LShift, "rshift": ast.RShift,

@@ -33,20 +33,6 @@ from fleet.sets.hbm0923.cycles.streams import MAX_BURST, Channel, StreamReader, 
 from fleet.sets.hbm0923.mvm_operands import PIXEL_BYTES, ceil_div
 from fleet.sets.hbm0923.units.feature import FeatureTensor
 
-__all__ = [
-    "FOLLOWED",
-    "PHASES",
-    "PHASES_OF_SHORT",
-    "SHORT",
-    "Memory",
-    "UnitPlan",
-    "UnitPort",
-    "coefficient_beats",
-    "phases_of",
-    "plan_cycles",
-    "port_of",
-]
-
 Memory = Literal["ideal", "timed"]
 Kind = Literal["norm", "layer norm", "softmax", "pos_emb", "act", "elementwise"]
 

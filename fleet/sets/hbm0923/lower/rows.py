@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from math import prod
 
-__all__ = ["merged"]
-
 
 def merged(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return [..., tokens, channels] as [tokens, channels]; shapes of fewer than three axes stay."""

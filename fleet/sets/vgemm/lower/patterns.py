@@ -24,8 +24,6 @@ from fleet.sets.vgemm.lower.windows import Image, convolution, unfit
 from fleet.sets.vgemm.numbers import ACTIVATION_BITS, fixed, narrow_channels, narrow_weight, weight_limit
 from fleet.sets.vgemm.operands import MemoryType
 
-__all__ = ["PATTERNS", "FlattenPattern", "ProductPattern"]
-
 _LARGEST = 2.0 ** (31 - FRACTION)
 
 

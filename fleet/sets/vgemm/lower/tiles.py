@@ -14,8 +14,6 @@ from fleet.sets.vgemm.lower.schedule import ScheduledStep
 from fleet.sets.vgemm.numbers import ACTIVATION_BITS, HIGH, LOW
 from fleet.sets.vgemm.operands import AluOp, MemoryType
 
-__all__ = ["Epilogue", "ScratchpadRoom", "Tile", "TileRun", "dense", "finished", "load_weights", "quantise"]
-
 _ROWS = 64
 """Maximum rows of a tile; each row is a micro-operation."""
 

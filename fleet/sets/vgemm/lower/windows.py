@@ -17,8 +17,6 @@ from fleet.sets.vgemm.lower.schedule import ScheduledStep
 from fleet.sets.vgemm.lower.tiles import Epilogue, ScratchpadRoom, Tile, TileRun, finished, load_weights
 from fleet.sets.vgemm.operands import MemoryType
 
-__all__ = ["Image", "convolution", "unfit"]
-
 _FACTORS = 1 << 11
 """Factors of a loop must be below it."""
 _ZEROS = 15

@@ -14,8 +14,6 @@ from typing import Any
 
 from fleet.sdk.native import Target, compile_library
 
-__all__ = ["library"]
-
 _P, _N = ctypes.c_void_p, ctypes.c_int64
 _LANES = {"avx512": 8, "avx2": 4, "portable": 2}
 _DEGREE = 3

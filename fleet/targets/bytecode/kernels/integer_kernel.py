@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 
 from fleet.sdk.native import Target, compile_library
 
-__all__ = ["KernelSizes", "library", "sizes_of"]
-
 _P, _N = ctypes.c_void_p, ctypes.c_int64
 _PRODUCT = (_N, [_P, _N, _P, _N, _P, _N, _P, _N, _N, _N])
 _FEW_ROWS = (None, [_P, _P, _P, _N, _N, _N, _N])

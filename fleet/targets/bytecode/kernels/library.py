@@ -11,8 +11,6 @@ from fleet.ir.shapes import InferenceError
 from fleet.ir.types import tensor_type
 from fleet.targets.bytecode.hints import DispatchInfo, parse_type
 
-__all__ = ["library"]
-
 
 def library(info: DispatchInfo) -> Any:
     """Return NumPy's function. Raises ValueError for a call that programs may not make, and for types that are not its own."""

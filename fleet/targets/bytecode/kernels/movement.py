@@ -15,8 +15,6 @@ from fleet.ir.dialect import FleetOp
 from fleet.ir.shapes import MAX_ELEMENTS
 from fleet.targets.bytecode.hints import DispatchInfo, parse_type, sequence
 
-__all__ = ["MOVEMENT", "splat"]
-
 MovementKernel: TypeAlias = Callable[..., Any]
 
 

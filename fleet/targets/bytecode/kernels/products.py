@@ -15,8 +15,6 @@ import numpy as np
 from fleet.sdk.native import Target, target
 from fleet.targets.bytecode.kernels.integer_kernel import library, sizes_of
 
-__all__ = ["matmul"]
-
 _LEAST = 1 << 14
 """Minimum number of multiplications for which packing the operands pays off."""
 _FEW = 4

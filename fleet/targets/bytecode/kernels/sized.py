@@ -14,8 +14,6 @@ from fleet.ir.shapes import MAX_ELEMENTS
 from fleet.targets.bytecode.hints import DispatchInfo, parse_type, sequence
 from fleet.targets.bytecode.kernels.movement import MovementKernel
 
-__all__ = ["SIZED"]
-
 
 def _bounded(*shape: int) -> None:
     if math.prod(max(n, 0) for n in shape) > MAX_ELEMENTS:

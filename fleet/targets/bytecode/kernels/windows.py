@@ -17,8 +17,6 @@ import numpy.typing as npt
 from fleet.sdk.native import target
 from fleet.targets.bytecode.kernels.window_kernel import GEOMETRY, can_copy, library
 
-__all__ = ["PaddedPlanes", "SlidingWindows", "geometry_of", "separate_steps"]
-
 _DTYPES = frozenset({np.dtype(t).str for t in (np.float32, np.int32)})
 _LEAST = 1 << 10
 """Minimum number of elements for which the kernel's call pays off."""

@@ -20,8 +20,6 @@ from fleet.targets.riscv.kernels.rows import RowKernel, RowNode, RowPlace
 from fleet.targets.riscv.kernels.steps import passed
 from fleet.targets.riscv.plan import refuse
 
-__all__ = ["emit_reduce", "emit_rows"]
-
 
 def emit_rows(b: Builder, kernel: RowKernel, scratch: Value) -> None:
     """Emit a kernel. scratch: an address with the kernel's `workspace` bytes."""

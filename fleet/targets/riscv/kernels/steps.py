@@ -16,8 +16,6 @@ from fleet.targets.riscv.kernels.composite import activation
 from fleet.targets.riscv.kernels.elementwise import BINARY, UNARY, LaneOperand, StepShape, lane_value, step_shape
 from fleet.targets.riscv.kernels.kernel import Builder, Value, convert
 
-__all__ = ["STEPS", "constant_of", "passed", "step_of", "step_value"]
-
 _ACTIVATIONS = (d.GeluOp, d.SiluOp)
 STEPS = frozenset({*BINARY, *UNARY, d.WhereOp, *_ACTIVATIONS})
 """The operations that a step can compute."""

@@ -9,8 +9,6 @@ import numpy as np
 
 from fleet.verify.programs.parts.hand import Hand, Redraw
 
-__all__ = ["misspelled", "respelled"]
-
 _OTHERS = (
     *(
         "None",

@@ -9,8 +9,6 @@ import numpy as np
 from fleet.verify.programs.parts.hand import Hand
 from fleet.verify.programs.parts.values import ProgramArray
 
-__all__ = ["declaration", "misgiven"]
-
 _OPEN = (
     *("", ": np.ndarray", ": float", ': "np.ndarray"', ": 'ndarray'", ': "{d}"'),
     ": np.ndarray[tuple[int, ...], np.dtype[np.{D}]]",

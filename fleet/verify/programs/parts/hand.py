@@ -10,8 +10,6 @@ import numpy as np
 
 from fleet.verify.programs.parts.values import ProgramArray, number_text
 
-__all__ = ["MOST_ELEMENTS", "Hand", "KnownExpression", "Redraw"]
-
 T = TypeVar("T")
 
 MOST_ELEMENTS = 2048

@@ -5,8 +5,6 @@ from __future__ import annotations
 from fleet.verify.programs.parts.hand import Hand, KnownExpression, Redraw
 from fleet.verify.programs.parts.values import DTYPES
 
-__all__ = ["fancy", "index", "take"]
-
 
 def index(h: Hand, x: KnownExpression) -> str:
     """Draw slices and numbers."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.verify.programs.parts.hand import Hand, KnownExpression
 
-__all__ = ["copies", "functions", "language", "numbers"]
-
 
 def language(h: Hand, v: str, part: KnownExpression) -> list[str]:
     """Draw control flow, calls and containers around the array."""

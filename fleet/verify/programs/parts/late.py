@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.verify.programs.parts.hand import Hand, KnownExpression, Redraw
 
-__all__ = ["late"]
-
 _LATE = r"""
 {v} = {v}[{v}.shape[0] - 1]
 {v} = {v}[{v}.shape[0] - 1, ..., None]

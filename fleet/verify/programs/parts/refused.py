@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.verify.programs.parts.hand import Hand, KnownExpression
 
-__all__ = ["refused"]
-
 _BLOCKS = r"""
 v = {x} + undefined
 v = nump.abs({x})

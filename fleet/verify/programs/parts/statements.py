@@ -9,8 +9,6 @@ from fleet.verify.programs.parts.language import copies, functions, language, nu
 from fleet.verify.programs.parts.late import late
 from fleet.verify.programs.parts.syntax import made, syntax
 
-__all__ = ["LANGUAGE", "STATEMENTS", "Change"]
-
 Change = Callable[[Hand, str, KnownExpression], list[str]]
 """(hand, name of the array, the changed part of it) -> lines after `name = ....copy()`."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.verify.programs.parts.hand import Hand, KnownExpression
 
-__all__ = ["surroundings"]
-
 _READ = r"""
 TABLE = np.arange(6).reshape(2, 3)
 SCALE = {k}

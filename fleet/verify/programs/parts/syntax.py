@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from fleet.verify.programs.parts.hand import Hand, KnownExpression, Redraw
 
-__all__ = ["made", "syntax"]
-
 _BOX = """class Box:
     scale = {k}
 

@@ -6,8 +6,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = ["DTYPES", "LAYOUTS", "ProgramArray", "draw_array", "draw_shape", "layout_of", "number_text"]
-
 ProgramArray: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
 DTYPES: tuple[str, ...] = (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CALLED", "SHORT", "SIZES", "WITH_ARGUMENTS"]
-
 SHORT = (
     "flatten()",
     "ravel()",

@@ -6,8 +6,6 @@ from fleet.verify.programs.parts.calls import misspelled
 from fleet.verify.programs.parts.hand import Hand, KnownExpression
 from fleet.verify.programs.parts.operations import EXPRESSIONS
 
-__all__ = ["same_kind", "wrong_text"]
-
 _KINDS = {
     "F101": "SyntaxError", "F201": "NameError", "F202": "NameError",
     "F301": "ValueError IndexError", "F302": "ValueError TypeError", "F303": "ValueError", "F304": "ValueError TypeError AxisError",

@@ -12,8 +12,6 @@ from fleet.frontend.onnx.call import NodeCall
 from fleet.frontend.onnx.operators.indexing import wrapped
 from fleet.frontend.onnx.registry import MICROSOFT, operator
 
-__all__ = ["self_attention"]
-
 
 def _heads(x: OnnxArray, count: int) -> OnnxArray:
     """[B, S, N * d] -> [B, N, S, d]."""

@@ -1,1 +1,1 @@
-"""What every room may import: the cache's place, sealed files, notices, child processes, signals, plug-ins."""
+"""Tools of every room: the cache's place, sealed files, notices, child processes, signals, plug-ins."""

@@ -1,4 +1,4 @@
-"""What .npz and .npy files claim to hold, held against the room before anything is read."""
+"""Claims of .npz and .npy files, checked against the available memory before anything is read."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import numpy as np
 
 from fleet.core.room import archive_limit, bytes_of, check_room
 from fleet.errors import ModelError
-
-__all__ = ["check_archive"]
 
 
 def check_archive(source: Path | IO[bytes], where: str) -> None:

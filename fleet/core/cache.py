@@ -1,11 +1,9 @@
-"""Where fleet keeps what it built."""
+"""The folder of fleet's cache."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-
-__all__ = ["cache_root"]
 
 
 def cache_root() -> Path:

@@ -21,8 +21,6 @@ from fleet.errors import ModelError
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-__all__ = ["MAY_BE_MISSING", "NOT_STORED", "Json", "decode", "encode", "encode_record", "is_list", "is_table"]
-
 Json: TypeAlias = bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"] | None
 """A JSON value."""
 
@@ -34,21 +32,25 @@ NOT_STORED: Mapping[str, bool] = MappingProxyType({"not_stored": True})
 
 T = TypeVar("T")
 _Read: TypeAlias = Callable[[object], object]
+_PLAIN = frozenset({str, bool, int, type(None)})
+"""Types whose values JSON has as they are; most values of a result are of these."""
 _SPECIAL = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 
 
 def is_table(value: object) -> typing.TypeGuard[dict[str, Json]]:
-    """Whether a value of `json.loads` is a JSON object."""
+    """Return whether a value of `json.loads` is a JSON object."""
     return isinstance(value, dict)
 
 
 def is_list(value: object) -> typing.TypeGuard[list[Json]]:
-    """Whether a value of `json.loads` is a JSON array."""
+    """Return whether a value of `json.loads` is a JSON array."""
     return isinstance(value, list)
 
 
 def encode(value: object) -> Json:
     """A JSON value of a dataclass tree (dataclasses, tuples, mappings, str, int, float, bool, None)."""
+    if type(value) in _PLAIN:
+        return value  # pyright: ignore[reportReturnType]
     if isinstance(value, str | bool) or value is None:
         return value
     if isinstance(value, int):
@@ -64,7 +66,7 @@ def encode(value: object) -> Json:
         return {str(k): encode(v) for k, v in items.items()}
     if isinstance(value, Sequence):
         values: Sequence[object] = value
-        return [encode(v) for v in values]
+        return [v if type(v) is int else encode(v) for v in values]
     raise TypeError(f"{type(value).__name__} has no place in a result")
 
 

@@ -1,4 +1,4 @@
-"""What a file is, by its bytes, and what to do with one that fleet does not read.
+"""Kinds of files, by their bytes, with advice for those that fleet does not read.
 
 A name is asked only where the bytes leave it open (a text named "x.pt"). At most a few kilobytes are read, a zip archive's list of
 names and the first level of a protobuf message; nothing is unpacked, unpickled or executed.
@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import IO
 
 from fleet.errors import ModelError
-
-__all__ = ["MODEL_BUNDLE", "FileKind", "kind_of", "named_kind", "refuse_foreign", "remedy"]
 
 MODEL_BUNDLE = "model.json"
 """The name of the file of a stored model, by which it is known."""
@@ -45,7 +43,7 @@ class FileKind:
     hint: str = ""
 
     def lines(self, wanted: str) -> tuple[str, ...]:
-        """Those for "convert", "language" or "weights"; where it has none of these, those of "convert"."""
+        """Return the advice for "convert", "language" or "weights"; that of "convert" if the kind lacks the one asked for."""
         chosen = {"language": self.language, "weights": self.weights}.get(wanted)
         return (chosen,) if chosen else self.convert
 
@@ -160,7 +158,7 @@ _BY_NAME: Mapping[str, str] = {
     ".safetensors": "safetensors", ".onnx": "onnx", ".npz": "npz", ".npy": "npy", ".fbc": "bytecode", ".stream": "stream",
     ".py": "python", ".toml": "toml", ".json": "json", ".rdl": "instruction-set", ".mlir": "mlir",
 }  # fmt: skip
-"""What a name promises where the bytes say nothing of their own."""
+"""File suffix -> kind, for files whose bytes leave it open."""
 
 _STORED: Mapping[str, str] = {
     "result.json": "result", "generation.json": "generation", MODEL_BUNDLE: "bundle", "stream.json": "stored-stream",
@@ -206,7 +204,7 @@ def named_kind(path: Path) -> FileKind | None:
 
 
 def refuse_foreign(path: Path, expected: str, own: Sequence[str], lines: str = "convert") -> None:
-    """Raises ModelError for a file of another kind than expected, with what makes it one; does nothing for one that may be.
+    """Raise ModelError if the file is of another kind than expected, with the reason.
 
     Args:
         path: the file; of one that cannot be read nothing is said here.
@@ -226,7 +224,7 @@ def refuse_foreign(path: Path, expected: str, own: Sequence[str], lines: str = "
 
 
 def remedy(kind: FileKind, path: Path, lines: str = "convert") -> tuple[str, ...]:
-    """What makes something that fleet reads of a file: its framework's lines, else one line of advice, else nothing."""
+    """Return lines that convert a file for fleet: its framework's, else one line of advice, else none."""
     words = {"path": _shown(path), "stem": _stem(path), "folder": _shown(path if path.is_dir() else path.parent)}
     return tuple(line.format(**words) for line in kind.lines(lines) or (kind.hint,) if line)
 
@@ -355,7 +353,7 @@ def _protobuf(file: IO[bytes], size: int, path: Path) -> str | None:
 
 
 def _fields(file: IO[bytes], size: int) -> Iterator[tuple[int, int, int]]:
-    """Number, wire type and end of every field of a message's first level; ends at what is no field."""
+    """Number, wire type and end of every field of a message's first level; ends at what is not a field."""
     at = 0
     for _ in range(_MAX_FIELDS):
         file.seek(at)

@@ -27,8 +27,6 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import IO, Any
 
-__all__ = ["Child", "ends_with_parent", "run", "start", "stopping"]
-
 _GROUP = "trap '' INT TERM HUP QUIT; read -r end; kill -9 0"
 _PROCESS = 'trap \'\' INT TERM HUP QUIT; read -r pid; read -r end; [ -n "$pid" ] && kill -9 "$pid"'
 _RESET = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -87,7 +85,7 @@ class Child(subprocess.Popen[Any]):
 
     @property
     def group(self) -> int | None:
-        """Its process group; None where it is that of this process."""
+        """The child's process group; None if it is that of this process."""
         return None if self._foreground or self._supervisor is None else self._supervisor.pid
 
     def stop(self) -> None:
@@ -220,7 +218,7 @@ def _leave(number: int, _frame: FrameType | None) -> None:
 
 
 def _unusual() -> bool:
-    """Whether a child would inherit an ignored or blocked signal: this process was started so (nohup, `&` in a script, cron)."""
+    """True if a child would inherit an ignored or blocked signal: this process was started so (nohup, `&` in a script, cron)."""
     return any(signal.getsignal(s) is signal.SIG_IGN for s in _RESET) or bool(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
 

@@ -1,4 +1,4 @@
-"""How much memory arrays may take: what is asked for is held against it before anything is allocated or read.
+"""Limit of memory for arrays: requests are checked against it before anything is allocated or read.
 
 The limit is half of the machine's available memory, or what FLEET_MEMORY says ("6G", "500M", bytes). An archive may unpack to 64
 times its own size (at least 1 GiB) unless FLEET_MEMORY allows more: a few megabytes of zeros are no weights.
@@ -15,8 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from fleet.errors import ModelError
-
-__all__ = ["archive_limit", "bytes_of", "check_room", "limit"]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _HINT = "make it smaller, or set FLEET_MEMORY (6G, say) where the machine has more"

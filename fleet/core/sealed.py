@@ -21,18 +21,6 @@ from fleet.core.codec import decode, encode, is_table
 from fleet.core.notice import notice
 from fleet.errors import ModelError
 
-__all__ = [
-    "MANIFEST",
-    "BrokenSealError",
-    "Manifest",
-    "SealedFile",
-    "check_folder",
-    "read_sealed",
-    "remove_unused",
-    "seal_folder",
-    "write_sealed",
-]
-
 MANIFEST = "manifest.json"
 _FORMAT = 1
 _BLOCK = 1 << 20
@@ -55,7 +43,7 @@ class SealedFile:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What was written into a folder. key: the hash of all that it was made from."""
+    """The record of a sealed folder. key: the hash of all inputs."""
 
     key: str
     files: tuple[SealedFile, ...]
@@ -177,7 +165,7 @@ def _load(folder: Path) -> Manifest:
 
 
 def read_sealed(path: Path, key: str, what: str) -> bytes | None:
-    """What `write_sealed` wrote; None if it is not there, or is not what was written: then a notice says so.
+    """Read what `write_sealed` wrote; None if it is missing or was changed (a notice tells which).
 
     key: the hash of all that the content was made from. what: for the notice ("the compiled kernel").
     """

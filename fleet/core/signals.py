@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
 
-__all__ = ["ENDING", "EndingSignals", "ending_signals", "signals_told", "uninterrupted"]
-
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S = 5.0
 """A second signal so soon after the first does not interrupt the cleaning up."""
@@ -36,7 +34,7 @@ _told: list[EndingSignals] = []
 
 
 def signals_told() -> EndingSignals | None:
-    """Those of the innermost `ending_signals` under way; None where nobody handles signals for fleet."""
+    """State of the innermost `ending_signals` that is active; None if no handler of fleet is installed."""
     return _told[-1] if _told else None
 
 

@@ -14,8 +14,6 @@ from typing import Any, cast
 from fleet.core.toml_places import TomlPlaces
 from fleet.errors import FleetError, ModelError
 
-__all__ = ["TomlTable", "parse_toml", "read_toml", "toml_value"]
-
 _LINE = re.compile(r"at line (\d+)")
 
 ErrorKind = Callable[..., FleetError]
@@ -81,7 +79,7 @@ class TomlTable:
         return self.text(key) if key in self else None
 
     def chosen(self, key: str, known: Collection[str], default: str) -> str:
-        """One of some words."""
+        """Return the key's text, one of `known`; `default` if the key is missing."""
         expected = " or ".join(known) if len(known) < 3 else f"one of {', '.join(known)}"
         return str(self.get(key, expected, lambda v: isinstance(v, str) and v in known)) if key in self else default
 
@@ -90,7 +88,7 @@ class TomlTable:
         return tuple(self.get(key, "a list of different names", _are_names)) if key in self else default
 
     def boolean(self, key: str, default: bool) -> bool:
-        """True or false."""
+        """Return the key's boolean; `default` if the key is missing."""
         return bool(self.get(key, "true or false", lambda v: isinstance(v, bool))) if key in self else default
 
     def integer(self, key: str, least: int) -> int:
@@ -108,11 +106,11 @@ class TomlTable:
         return float(self.get(key, "a number above 0", lambda v: _is_number(v) and (0 < v < float("inf") or (zero and v == 0))))
 
     def date(self, key: str) -> datetime.date:
-        """A day."""
+        """Return the key's date (without a time)."""
         return cast("datetime.date", self.get(key, "a date like 2026-01-31", lambda v: type(v) is datetime.date))
 
     def table(self, key: str) -> TomlTable:
-        """A table."""
+        """Return the key's table; that of the defaults if it is missing."""
         if key not in self.values and self.defaults is not None and key in self.defaults:
             return self.defaults.table(key)
         return self._below(key, self.get(key, f"a table [{self._dotted(key)}]", lambda v: isinstance(v, dict)))

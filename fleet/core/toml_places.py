@@ -1,4 +1,4 @@
-"""Where a key stands in a TOML file: what reads the file does not keep it, and an error should name the line."""
+"""Places of keys in a TOML file: its reader does not keep them, and an error should name the line."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-
-__all__ = ["TomlPlaces", "place"]
 
 _HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')"""
@@ -95,7 +93,7 @@ def _counted(table: str, counts: dict[str, int]) -> str:
 
 
 def _open(line: str, depth: int, quote: str) -> tuple[int, str]:
-    """How many brackets, and which text of several lines, are open behind a line."""
+    """Return the number of open brackets behind a line, and the quote of an open multi-line string."""
     at = 0
     while at < len(line):
         if quote:

@@ -1,4 +1,4 @@
-"""What stands where in the memories of a device, and when: of programs and of graphs; it is stored, listed and drawn."""
+"""Address maps of programs and graphs: ranges of a device's memories with their lifetimes; stored, listed and drawn."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fleet.core.codec import Json, decode, encode_record
-
-__all__ = ["AddressMap", "Piece", "live_bytes", "place_lines", "when"]
 
 Lived = tuple[int, int, int]
 """Bytes, and the first and last step in which they are needed: `fleet.targets.liveness.Life`."""

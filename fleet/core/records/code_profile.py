@@ -1,11 +1,9 @@
-"""Where the instructions of a run on a processor went, as a trace's `meta["riscv_profile"]` holds it."""
+"""Instructions of a run on a processor, by place: the content of a trace's `meta["riscv_profile"]`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-__all__ = ["HotBlock", "OperationInstructions", "StoredProfile"]
 
 
 @dataclass(frozen=True)

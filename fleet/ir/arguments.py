@@ -11,11 +11,9 @@ from collections.abc import Collection
 from xdsl.dialects.builtin import UNKNOWN_LOC
 from xdsl.ir import Attribute, Block, BlockArgument
 
-__all__ = ["append_argument", "erase_arguments"]
-
 
 def append_argument(block: Block, type_: Attribute) -> BlockArgument:
-    """A new last argument."""
+    """Append an argument to a block and return it."""
     value = BlockArgument(type_, block, len(block.args), UNKNOWN_LOC)
     block._args = (*block.args, value)  # pyright: ignore[reportPrivateUsage]
     return value

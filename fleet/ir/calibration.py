@@ -1,4 +1,4 @@
-"""What inputs of products are like on data: ranges for devices with fixed-point activations, second moments for rounding weights.
+"""Statistics of the inputs of products: ranges for fixed-point activations, second moments for the rounding of weights.
 
 A calibration is a file in the cache whose name has its content's hash, so that a compile's options name it and mean its content.
 """
@@ -19,10 +19,8 @@ import numpy as np
 from fleet.core.archives import check_archive
 from fleet.errors import ModelError
 
-__all__ = ["RANGES", "Calibration", "calibration_of", "largest"]
-
 RANGES: tuple[str, ...] = ("minmax", "percentile", "entropy")
-"""How the range of a tensor is chosen; see `largest`."""
+"""Methods of choosing the range of a tensor; see `largest`."""
 
 _PERCENT = 99.9
 _BINS, _LEVELS = 2048, 128
@@ -96,7 +94,7 @@ def _read(path: str) -> Calibration:
         if kind in tables:
             tables[kind][name] = array
     if "method" not in arrays or "samples" not in arrays:
-        raise ModelError("is no calibration", where=path, hint="calibrate again")
+        raise ModelError("is not a calibration", where=path, hint="calibrate again")
     return Calibration(
         str(arrays["method"]),
         int(arrays["samples"]),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import TupleType, i64
 from xdsl.ir import SSAValue
 
 from fleet.ir import dialect as d
@@ -21,10 +21,12 @@ from fleet.ir.operations.operation import attributes_of
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import Attributes, is_tensor, numpy_dtype, tensor_type
 
-__all__ = ["MASKED", "expand"]
-
 MASKED: Mapping[str, float] = {"float16": -3e4, "float32": -1e30, "float64": -1e30}
 """The score of a key that a causal query must not see: its exponential is 0, and no difference with it overflows."""
+
+
+def _is_complex(value: SSAValue) -> bool:
+    return not isinstance(value.type, TupleType) and numpy_dtype(value.type).kind == "c"
 
 
 def expand(op: FleetOp) -> list[FleetOp]:
@@ -32,9 +34,10 @@ def expand(op: FleetOp) -> list[FleetOp]:
 
     They are in no block and have ids "ID/1", "ID/2" ...; [] for an operation that has no such sequence. Inserting them and
     replacing `op` is the caller's. Raises InferenceError where a needed dimension is unknown (rope, attention).
+    The sequences are those of real numbers: there is none for complex ones.
     """
     rule = _RULES.get(type(op))
-    if rule is None:
+    if rule is None or any(_is_complex(v) for v in (*op.operands, *op.results)):
         return []
     sequence = Expansion()
     try:
@@ -148,23 +151,30 @@ def _linear(s: Expansion, op: d.LinearOp, a: Attributes) -> SSAValue:
 
 def _attention(s: Expansion, op: d.AttentionOp, a: Attributes) -> SSAValue:
     heads, kv_heads = a["heads"], a["kv_heads"]
-    (n, columns), (m, _) = known_shape(op.q, "attention"), known_shape(op.k, "attention")
+    (*lead, n, columns), (*_, m, _) = known_shape(op.q, "attention"), known_shape(op.k, "attention")
     known_shape(op.v, "attention")
     width, group = columns // heads, heads // kv_heads
-    # [kv_heads, group, rows, width]: consecutive heads of q share a head of k and v
-    q = s("transpose", s("reshape", op.q, shape=[n, kv_heads, group, width]), permutation=[1, 2, 0, 3])
-    k = s("transpose", s("reshape", op.k, shape=[m, kv_heads, 1, width]), permutation=[1, 2, 3, 0])
-    v = s("transpose", s("reshape", op.v, shape=[m, kv_heads, 1, width]), permutation=[1, 2, 0, 3])
+    # [kv_heads, group, rows, width] of each sequence: consecutive heads of q share a head of k and v
+    first = len(lead)
+    front, rows = list(range(first)), [first + axis for axis in (1, 2, 0, 3)]
+    q = s("transpose", s("reshape", op.q, shape=[*lead, n, kv_heads, group, width]), permutation=[*front, *rows])
+    turned = [first + axis for axis in (1, 2, 3, 0)]
+    k = s("transpose", s("reshape", op.k, shape=[*lead, m, kv_heads, 1, width]), permutation=[*front, *turned])
+    v = s("transpose", s("reshape", op.v, shape=[*lead, m, kv_heads, 1, width]), permutation=[*front, *rows])
     scores = s("mul", s("matmul", q, k), a["scale"])
-    if op.mask is not None:
-        scores = s("add", scores, op.mask)
+    mask = op.mask
+    if mask is not None:
+        if len(shape := known_shape(mask, "attention")) == 3:
+            mask = s("reshape", mask, shape=[shape[0], 1, 1, *shape[1:]])
+        scores = s("add", scores, mask)
     if a["causal"]:
         row = s("cumsum", s.number(1, tensor_type((n, 1), np.int64)), axis=0)
         column = s("cumsum", s.number(1, tensor_type((1, m), np.int64)), axis=1)
         seen = s("less_equal", column, s("add", row, s.number(m - n, i64)))
         scores = s("where", seen, scores, MASKED[numpy_dtype(scores.type).name])
     out = s("matmul", _softmax_of(s, scores, -1), v)
-    return s("reshape", s("transpose", out, permutation=[2, 0, 1, 3]), shape=[n, columns])
+    beside = [first + axis for axis in (2, 0, 1, 3)]
+    return s("reshape", s("transpose", out, permutation=[*front, *beside]), shape=[*lead, n, columns])
 
 
 def _operands(s: Expansion, op: FleetOp) -> list[SSAValue]:

@@ -8,8 +8,6 @@ from fleet.ir import dialect as d
 from fleet.ir.operations.operation import attributes_of
 from fleet.ir.types import shape_of
 
-__all__ = ["dot_copies", "in_c_order", "repeats"]
-
 _MADE = (d.MatmulOp, d.GatherOp, d.ConstantOp, d.PadOp, d.ArgsortOp, d.ScatterOp)
 _MOST_STEPS = 64
 
@@ -42,7 +40,7 @@ def repeats(value: SSAValue) -> bool:
 
 
 def dot_copies(value: SSAValue) -> bool:
-    """Whether np.dot certainly copies this operand before it calls BLAS: NumPy walks a dimension backwards or repeats elements."""
+    """True if np.dot certainly copies this operand before it calls BLAS: a stride is negative, or elements repeat."""
     return repeats(value) or min(_signs(value, _MOST_STEPS), default=1) < 0
 
 

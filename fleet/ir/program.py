@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import PurePath
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -14,6 +15,21 @@ from xdsl.ir import SSAValue
 
 from fleet.ir.dialect import FleetOp
 from fleet.ir.weights import Recipe, Weights
+
+
+@dataclass(frozen=True)
+class ModuleSource:
+    """A module that a model imports from beside its file.
+
+    path: of its file. file: its name in places, "pkg/norm.py". package: whether it is a package. statements: its top-level
+    statements that the front end has read whole, by their position.
+    """
+
+    path: str
+    text: str
+    package: bool = False
+    file: str = ""
+    statements: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,6 +62,8 @@ class Program:
         symbols: values that named dimensions were bound to ({"N": 360}).
         bound: values of the model's inputs that decided shapes or branches, by name; they are no inputs of the program.
         fates: operation id -> what became of an operation that passes took out ("fused into h1", "the same as mul.3").
+        modules: dotted name -> module that the source imports from beside its file.
+        handlers: the `except`s that reading the source has followed, as file and line: "model.py:12".
     """
 
     module: ModuleOp
@@ -57,10 +75,25 @@ class Program:
     symbols: Mapping[str, int] = field(default_factory=dict)
     fates: Mapping[str, str] = field(default_factory=dict)
     bound: Mapping[str, np.ndarray] = field(default_factory=dict)
+    modules: Mapping[str, ModuleSource] = field(default_factory=dict)
+    handlers: tuple[str, ...] = ()
+
+    @property
+    def all_sources(self) -> str:
+        """The text of the source and of all modules that it imports, for hashes."""
+        return "\n".join((self.source, *(f"# {name}\n{m.text}" for name, m in sorted(self.modules.items()))))
+
+    def line_at(self, place: str) -> str:
+        """Return the source line of a place "model.py:12:5", stripped; "" if it is of no known file."""
+        file, _, rest = place.partition(":")
+        number = rest.partition(":")[0]
+        texts = {m.file: m.text for m in self.modules.values()} | {PurePath(self.source_name).name: self.source}
+        lines = texts.get(file, "").splitlines()
+        return lines[int(number) - 1].strip() if number.isdecimal() and 0 < int(number) <= len(lines) else ""
 
     @property
     def function(self) -> FuncOp:
-        """The model's function."""
+        """The module's one function."""
         (function,) = (op for op in self.module.ops if isinstance(op, FuncOp))
         return function
 

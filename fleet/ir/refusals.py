@@ -1,4 +1,4 @@
-"""What NumPy itself raises where an operation is refused: the exception that a `try` of a source may catch."""
+"""NumPy's own exceptions for operations that are refused: those that a `try` of a source may catch."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from xdsl.ir import Attribute
 
 from fleet.ir.dialect import OPERATIONS
 from fleet.ir.types import Attributes, is_tensor, numpy_dtype, shape_of
-
-__all__ = ["refusal"]
 
 _MOST = 1 << 20
 """Elements of operands that are made to ask NumPy."""

@@ -10,18 +10,6 @@ from xdsl.ir import Attribute
 
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, spelling
 
-__all__ = [
-    "MAX_ELEMENTS",
-    "UNKNOWN",
-    "InferenceError",
-    "broadcast",
-    "check_size",
-    "normal_axis",
-    "shape_words",
-    "tensor_of",
-    "unify",
-]
-
 UNKNOWN = -1
 """A dimension that is known only when the program runs; `fleet.ir.types` makes it xDSL's DYNAMIC_INDEX, `?` in types."""
 
@@ -31,6 +19,16 @@ MAX_ELEMENTS = 1 << 31
 
 class InferenceError(Exception):
     """The operands do not fit the operation; the message says how, without a place."""
+
+
+def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides, in elements, of a C-contiguous array."""
+    strides: list[int] = []
+    step = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
 
 
 def broadcast(lhs: tuple[int, ...], rhs: tuple[int, ...], what: str) -> tuple[int, ...]:

@@ -17,8 +17,6 @@ from fleet.ir import dialect as d
 from fleet.ir.library import record
 from fleet.ir.operations import elementwise, functions, movement, reductions, sized
 
-__all__ = ["operations_table", "write_page"]
-
 _HIDDEN = frozenset({"id", "var", "at", "covers", "operandSegmentSizes"})
 
 
@@ -80,7 +78,7 @@ def write_page(path: Path, tables: Mapping[str, str], check: bool) -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """In the repository's root."""
+    """Write docs/ir.md's table, or check it with `--check`, in the repository's root. Returns the exit code."""
     return write_page(Path("docs/ir.md"), {"operations": operations_table()}, "--check" in arguments)
 
 

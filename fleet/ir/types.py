@@ -52,7 +52,7 @@ _SPELLING = {np.dtype(name): spelling for name, _, spelling in _PAIRS}
 _VOID = np.dtype(np.void)
 
 DTYPES: tuple[str, ...] = tuple(name for name, _, _ in _PAIRS)
-"""What a program may hold."""
+"""NumPy names of all dtypes of a program."""
 
 
 def element_type(dtype: np.dtype | str | type) -> Attribute:

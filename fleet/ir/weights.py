@@ -19,21 +19,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-__all__ = [
-    "DISTRIBUTIONS",
-    "GENERATORS",
-    "VECTORS",
-    "Creation",
-    "Derived",
-    "Entry",
-    "RandomStream",
-    "Recipe",
-    "RecipeError",
-    "StreamDraw",
-    "Weights",
-    "draw_method",
-]
-
 WeightNumber: TypeAlias = "bool | int | float"
 _MAX_ELEMENTS = 1 << 27
 """Elements of one array that a recipe read from a file may make: 1 GiB of float64."""
@@ -56,7 +41,7 @@ class Recipe(ABC):
 
     @abstractmethod
     def compute(self) -> np.ndarray:
-        """The array, made anew."""
+        """Compute the array; each call makes another one."""
 
     @cached_property
     def array(self) -> np.ndarray:
@@ -341,7 +326,7 @@ class Weights(Mapping[str, np.ndarray]):
         return name in self.entries
 
     def shape(self, name: str) -> tuple[int, ...]:
-        """Shape, without the data."""
+        """Return the shape without making the array."""
         return tuple(self.entries[name].shape)
 
     def dtype(self, name: str) -> np.dtype:
@@ -358,7 +343,7 @@ class Weights(Mapping[str, np.ndarray]):
         return _digest(self.entries[name])
 
     def with_entries(self, changed: Mapping[str, Entry], keep: Sequence[str] | None = None) -> Weights:
-        """These weights, of them only `keep` where given, with others put in. Nothing is made."""
+        """Return these weights (only `keep`, if given) with `changed` put in. No array is made."""
         names = self.entries if keep is None else keep
         return Weights({**{n: self.entries[n] for n in names if n in self.entries}, **changed})
 

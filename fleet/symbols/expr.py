@@ -22,12 +22,9 @@ from fleet.symbols import expr_export
 from fleet.symbols.expr_bounds import bounds, lower_bound, upper_bound
 from fleet.symbols.expr_evaluate import evaluate, substitute
 from fleet.symbols.expr_simplify import simplify
-from fleet.symbols.expr_tree import METHODS, Expr, ExprError, If, Methods, Numb, Number, Operation, Var, as_expr, post_order
-
-__all__ = [
-    "Expr", "ExprError", "If", "Numb", "Number", "Operation", "Var", "as_expr", "cast_int", "ceil_div", "differ", "dim", "equal",
-    "evaluate", "log2", "maximum", "minimum", "post_order", "upper",
-]  # fmt: skip
+from fleet.symbols.expr_tree import METHODS, Expr, ExprError, If, Methods, Numb, Number, Operation, as_expr
+from fleet.symbols.expr_tree import Var as Var
+from fleet.symbols.expr_tree import post_order as post_order
 
 METHODS.append(
     Methods(

@@ -7,8 +7,6 @@ from math import inf
 
 from fleet.symbols.expr_tree import MAX_SHIFT, Expr, ExprError, If, Numb, Var, post_order
 
-__all__ = ["bounds", "infinite", "lower_bound", "upper_bound"]
-
 Interval = tuple[float, float]
 """Least and greatest value: ints, or infinite. It covers the values wherever the expression has one."""
 
@@ -27,7 +25,7 @@ def bounds(e: Expr) -> Interval:
 
 
 def infinite(bound: float) -> bool:
-    """Whether a bound is infinite. (`math.isinf` fails for large ints.)"""
+    """True if a bound is infinite. (`math.isinf` fails for large ints.)"""
     return bound in (inf, -inf)
 
 

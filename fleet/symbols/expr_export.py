@@ -11,8 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fleet.symbols.expr_bounds import bounds, infinite
 from fleet.symbols.expr_tree import Expr, ExprError, If, Numb, Var, post_order
 
-__all__ = ["MAX_DEPTH", "MAX_TEXT", "compile_python", "cpp_function", "python_function", "show", "to_cpp", "to_python"]
-
 MAX_TEXT = 1 << 16
 MAX_DEPTH = 180
 """Approximate maximum length of an expression's text, and maximum nesting of its operators (Python's parser accepts 200 brackets).
@@ -241,7 +239,7 @@ def _lines(
 
 
 def _has_value(e: Expr) -> bool:
-    """Whether the operator has a value for all values of its operands."""
+    """True if the operator has a value for all values of its operands."""
     if e.op in {"//", "%"}:
         low, high = bounds(e.args[1])
         return low > 0 or high < 0

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 
 from fleet.symbols.expr_tree import Expr, ExprError, If, Numb, Operation, Var
 
-__all__ = ["parse_python"]
-
 _BINARY: Mapping[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%", ast.LShift: "<<", ast.RShift: ">>",
     ast.BitAnd: "&", ast.BitOr: "|", ast.Lt: "<", ast.LtE: "<=", ast.Eq: "==", ast.NotEq: "!=",
@@ -20,7 +18,7 @@ def parse_python(text: str, variables: Mapping[str, Var]) -> Expr:
     try:
         return _read(ast.parse(text, mode="eval").body, variables)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ExprError(f"{text!r} is no expression") from None
+        raise ExprError(f"{text!r} is not an expression") from None
 
 
 def _read(e: ast.expr, variables: Mapping[str, Var]) -> Expr:
@@ -43,4 +41,4 @@ def _read(e: ast.expr, variables: Mapping[str, Var]) -> Expr:
         case ast.Call(func=ast.Name(id="int"), args=[ast.Compare(left=left, ops=[op], comparators=[right])]) if type(op) in _BINARY:
             return Operation(_BINARY[type(op)], _read(left, variables), _read(right, variables))
         case _:
-            raise ExprError(f"{ast.unparse(e)!r} is no part of an expression of {', '.join(variables) or 'numbers'}")
+            raise ExprError(f"{ast.unparse(e)!r} is not part of an expression of {', '.join(variables) or 'numbers'}")

@@ -15,10 +15,6 @@ from weakref import WeakValueDictionary
 
 from fleet.errors import FleetError
 
-__all__ = [
-    "MAX_SHIFT", "METHODS", "Expr", "ExprError", "If", "Methods", "Numb", "Number", "Operation", "Var", "as_expr", "post_order",
-]  # fmt: skip
-
 MAX_SHIFT = 4096
 """Larger shifts are refused: their value would exceed any address, and fill memory."""
 
@@ -130,7 +126,7 @@ class Expr:
 
     # Queries.
     def same(self, other: Number) -> bool:
-        """Whether both have the same structure."""
+        """True if both have the same structure."""
         return self is as_expr(other)
 
     def __bool__(self) -> bool:
@@ -147,7 +143,7 @@ class Expr:
 
     @property
     def variables(self) -> tuple[Var, ...]:
-        """Its variables, each once, in the order of first appearance."""
+        """The variables of the expression, each once, in order of first appearance."""
         return tuple(e for e in post_order((self,)) if isinstance(e, Var))
 
     def evaluate(self, bindings: Mapping[str, int] | None = None, **named: int) -> int:
@@ -229,7 +225,7 @@ class Var(Expr):
     def __new__(cls, name: str, max_data: int | None = None, min_data: int = 0) -> Var:
         """Raises ExprError if the name is not valid, or the maximum is below the minimum."""
         if not isinstance(cast("object", name), str) or not name.isidentifier() or keyword.iskeyword(name):
-            raise ExprError(f"{name!r} is no name of a variable", hint="use letters, digits and _, and no word of Python's")
+            raise ExprError(f"{name!r} is not the name of a variable", hint="use letters, digits and _, and no word of Python's")
         try:
             least = operator.index(min_data)
             most = None if max_data is None or (max_data == -1 and least >= 0) else operator.index(max_data)
@@ -245,7 +241,7 @@ class Var(Expr):
 
 
 class Numb(Expr):
-    """A number."""
+    """A constant integer."""
 
     __slots__ = ("data",)
     data: int
@@ -302,7 +298,7 @@ def as_expr(value: Number) -> Expr:
     try:
         return Numb(value)
     except TypeError:
-        raise ExprError(f"{value!r} is no integer and no expression") from None
+        raise ExprError(f"{value!r} is neither an integer nor an expression") from None
 
 
 def post_order(roots: Iterable[Expr], enter: Callable[[Expr], Sequence[Expr]] | None = None) -> Iterator[Expr]:

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from fleet.ir.types import element_type
+
 RNG = np.random.default_rng(7)
 
 
@@ -32,6 +34,21 @@ class Case:
     def by_numpy_alone(self) -> bool:
         """A call without a sequence of operations: vm and interp compute it, other targets refuse it by name."""
         return "linalg" in self.attributes.get("call", "")
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The operands that are arrays, as arguments of a program."""
+        return {f"x{i}": np.asarray(v) for i, v in enumerate(self.operands) if not isinstance(v, bool | int | float)}
+
+    def emit(self, m: Any, *values: Any) -> Any:
+        """The operation on these arguments, and on constants for the operands that are numbers; m makes operations."""
+        given = iter(values)
+        operands: list[Any] = []
+        for v in self.operands:
+            if isinstance(v, bool | int | float):
+                operands.append(m.constant(v, element_type("float64" if isinstance(v, float) else "int64")))
+            else:
+                operands.append(next(given))
+        return m(self.name, *operands, **self.attributes)
 
 
 def _erf(x: np.ndarray) -> np.ndarray:
@@ -213,6 +230,20 @@ CASES = [
         (floats(3, 8), floats(5, 8), floats(5, 8), floats(3, 5)),
         lambda q, k, v, m: _heads(q, k, v, 2, 2, 0.5, m),
         {"heads": 2, "kv_heads": 2, "scale": 0.5, "causal": False},
+        False,
+    ),
+    Case(
+        "attention",
+        (floats(2, 3, 8), floats(2, 5, 4), floats(2, 5, 4)),
+        lambda q, k, v: np.stack([_heads(*qkv, 4, 2, 0.7, CAUSAL) for qkv in zip(q, k, v, strict=True)]),
+        {"heads": 4, "kv_heads": 2, "scale": 0.7, "causal": True},
+        False,
+    ),
+    Case(
+        "attention",
+        (floats(2, 3, 8), floats(2, 5, 8), floats(2, 5, 8), floats(2, 1, 5)),
+        lambda q, k, v, m: np.stack([_heads(*of, 2, 2, 0.25, mask) for *of, mask in zip(q, k, v, m, strict=True)]),
+        {"heads": 2, "kv_heads": 2, "scale": 0.25, "causal": False},
         False,
     ),
 ]

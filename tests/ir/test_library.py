@@ -202,3 +202,12 @@ def test_examples_of_many_unknown_dimensions_fit_into_memory() -> None:
     assert leaf.shape == (-1, -1)
     with pytest.raises(InferenceError, match="too many large or unknown dimensions"):
         results("inner(x0, x0)", [tensor_type((-1,) * 16, np.dtype(np.int32))])
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 2), (2, 0)])
+def test_a_take_that_numpy_never_ends_is_refused(shape: tuple[int, ...]) -> None:
+    axis = shape.index(0)
+    for text in (f"take(x0, [5, -9], axis={axis}, mode='wrap')", "take(x0, [5], mode='wrap')"):
+        with pytest.raises(IndexError, match="empty axis"):
+            LibraryCall.parse(text).run([np.zeros(shape)])
+    assert LibraryCall.parse("take(x0, [4], axis=0, mode='wrap')").run([np.zeros((3, 0))]).shape == (1, 0)

@@ -13,7 +13,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 from xdsl.utils.exceptions import VerifyException
 
-from fleet.compare.rules.table import RULES, Arithmetic, BoundStep
+from fleet.compare.rules.steps import Arithmetic, BoundStep
+from fleet.compare.rules.table import RULES
 from fleet.ir import dialect as d
 from fleet.ir.build import make
 from fleet.ir.dialect import OPERATIONS, FleetOp
@@ -237,6 +238,7 @@ def unknown(*shape, dtype="float32"):
         ("softmax", [(-1, 4)], {"axis": 1}, (-1, 4)),
         ("linear", [(-1, 4), (4, 2)], {"activation": "none"}, (-1, 2)),
         ("attention", [(-1, 8), (-1, 8), (-1, 8)], {"heads": 2, "kv_heads": 2, "scale": 1.0, "causal": True}, (-1, 8)),
+        ("attention", [(-1, 4, 8), (2, -1, 8), (2, 5, 8)], {"heads": 2, "kv_heads": 2, "scale": 1.0, "causal": True}, (2, 4, 8)),
     ],
 )
 def test_unknown_dimensions_are_inferred(name, operands, attributes, result) -> None:
@@ -273,6 +275,13 @@ def test_unknown_dimensions_are_inferred(name, operands, attributes, result) -> 
         ("attention", [(4, 6), (4, 6), (4, 6)], {"heads": 4, "kv_heads": 4, "scale": 1.0, "causal": False}, "do not divide"),
         ("attention", [(4, 8), (4, 8), (4, 8)], {"heads": 4, "kv_heads": 2, "scale": 1.0, "causal": False}, "need 4 columns"),
         ("attention", [(4, 8), (3, 8), (3, 8)], {"heads": 2, "kv_heads": 2, "scale": 1.0, "causal": True}, "as many keys"),
+        (
+            "attention",
+            [(2, 4, 8), (4, 8), (4, 8)],
+            {"heads": 2, "kv_heads": 2, "scale": 1.0, "causal": True},
+            "need rank 2, or rank 3",
+        ),
+        ("attention", [(2, 4, 8), (3, 4, 8), (3, 4, 8)], {"heads": 2, "kv_heads": 2, "scale": 1.0, "causal": True}, "of sequences"),
     ],
 )
 def test_operands_that_do_not_fit_are_refused(name, operands, attributes, says) -> None:

@@ -44,7 +44,7 @@ def test_text_comes_back_the_same(program) -> None:
         (("tensor<12x3xf32>", "tensor<12x4xf32>"), "verify"),
         (('"fleet.matmul"', '"fleet.mat"'), "line|not IR"),
         (("axis = 1 : i64", "axis = 7 : i64"), "axis 7 is out of bounds"),
-        (("permutation = array<i64: 1, 0>", "permutation = array<i64: 1, 1>"), "no permutation"),
+        (("permutation = array<i64: 1, 0>", "permutation = array<i64: 1, 1>"), "not a permutation"),
         (("start = array<i64: 0, 1>", "start = array<i64: 0, 5>"), "slice of shape"),
         (("func.return", "func.retur"), "not IR"),
     ],

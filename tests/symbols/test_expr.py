@@ -203,9 +203,9 @@ def test_a_truth_value_only_where_bounds_decide_it() -> None:
 
 def test_what_is_no_number_is_refused() -> None:
     for wrong in (1.5, "token", None):
-        with pytest.raises(ExprError, match="no integer"):
+        with pytest.raises(ExprError, match="neither an integer"):
             _ = token + wrong  # type: ignore[operator]
-    with pytest.raises(ExprError, match="no name of a variable"):
+    with pytest.raises(ExprError, match="not the name of a variable"):
         Var("two words")
     with pytest.raises(ExprError, match="below min_data"):
         Var("n", 3, 4)

@@ -23,11 +23,6 @@ from fleet.ir.accel.types import AccelTensor, DataType, Dim, show_shape
 from fleet.ir.types import Attributes
 from fleet.symbols.expr import as_expr, dim
 
-__all__ = [
-    "attention", "cache", "dat2hbm", "dat_hbm", "f2w_mvm", "feature2weight", "kcache2hbm", "mvm_afterF2W", "mvm_afterTRP",
-    "pos_emb", "rope_glm", "rope_qwen", "softmax", "transpose", "trp_mvm", "vcache2hbm",
-]  # fmt: skip
-
 CACHE = DataType("float16", "hbm")
 
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from fleet.ir.accel import attention, pointwise, products, views
-from fleet.ir.accel.nodes import ConstantNode, OperatorCall, TupleItemNode, TupleNode, VarNode, find_operator, register
+from fleet.ir.accel.nodes import ConstantNode, OperatorCall, TupleItemNode, TupleNode, VarNode
 from fleet.ir.accel.types import AccelTensor, Content, Size, Unknown
-
-__all__ = ["ATTRIBUTES", "FUNCTIONS", "accel", "find_operator", "operators", "register"]
 
 FUNCTIONS = (products, attention, pointwise, views)
 """The modules whose functions build nodes."""

@@ -1,10 +1,8 @@
-"""What a user's graph can have wrong."""
+"""The error of a user's graph."""
 
 from __future__ import annotations
 
 from fleet.errors import FleetError
-
-__all__ = ["GraphError"]
 
 
 class GraphError(FleetError):

@@ -17,8 +17,6 @@ from fleet.ir.accel.types import AccelTensor
 from fleet.ir.accel.walk import caches
 from fleet.symbols.expr import Expr, ExprError, as_expr
 
-__all__ = ["Evaluation", "evaluate"]
-
 Value = np.ndarray | tuple[np.ndarray, ...]
 
 
@@ -106,7 +104,7 @@ class _Run:
             case OperatorCall():
                 return self._call(node)
             case _:
-                raise GraphError(f"{type(node).__name__} is no kind of node")
+                raise GraphError(f"{type(node).__name__} is not a kind of node")
 
     def checked(self, node: Node, value: Value) -> Value:
         types = node.checked_type if isinstance(node.checked_type, tuple) else (node.checked_type,)

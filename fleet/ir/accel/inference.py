@@ -1,4 +1,4 @@
-"""What an operator's class is told when it infers the type of a call."""
+"""Context of type inference: a call, its arguments' types, and the device's limits."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from fleet.ir.accel.types import AccelTensor, DataType, Dim, show_shape
 from fleet.ir.types import Attributes
 from fleet.symbols.expr import ExprError, as_expr, dim
 
-__all__ = ["FEATURE", "Inference", "same_dim"]
-
 FEATURE = DataType("float16", "ddr")
-"""What activations are."""
+"""Element type and memory of activations."""
 
 
 def same_dim(a: Dim, b: Dim) -> bool:
@@ -89,6 +87,6 @@ class Inference:
         return float(value)
 
     def agree(self, what: str, a: Dim, b: Dim) -> None:
-        """Refuses sizes that differ."""
+        """Raise GraphError if the sizes differ. what: the sizes' meaning, for the message."""
         if not same_dim(a, b):
             self.fail(f"{what}: {a} and {b} differ")

@@ -52,26 +52,6 @@ from fleet.ir.types import Attributes
 from fleet.ir.walk import operands_first
 from fleet.symbols.expr import Expr, ExprError
 
-__all__ = [
-    "ConstantNode",
-    "Leaf",
-    "Node",
-    "OperatorCall",
-    "TupleItemNode",
-    "TupleNode",
-    "VarNode",
-    "arguments",
-    "call",
-    "describe",
-    "find_operator",
-    "labels",
-    "post_order",
-    "print_graph",
-    "register",
-    "single",
-    "sizes",
-]  # fmt: skip
-
 
 def sizes(what: str, given: object) -> tuple[Dim, ...]:
     """Return a shape as a tuple; `infer_type` checks the sizes. Raises GraphError if it is not a sequence."""
@@ -181,7 +161,7 @@ class Leaf(Node, ABC):
         **properties: Attribute,
     ) -> None:  # fmt: skip
         if label is not None and not isinstance(label, str):
-            raise GraphError(f"{label!r} is no name of an input or a constant")
+            raise GraphError(f"{label!r} is not a name of an input or a constant")
         if shape is not None:
             try:
                 properties["shape"] = ArrayAttr(list(map(Size, sizes(f"{label}: shape", shape))))
@@ -191,7 +171,7 @@ class Leaf(Node, ABC):
         self._make((), checked, prefix, label, {**properties, **{name: StringAttr(word) for name, word in words.items()}})
 
     def resize(self, shape: Sequence[Dim]) -> None:
-        """Gives it another shape."""
+        """Set another shape."""
         self.properties["shape"] = ArrayAttr(list(map(Size, shape)))
 
     @property
@@ -219,7 +199,7 @@ class VarNode(Leaf):
 
     @property
     def shape(self) -> tuple[Dim, ...]:
-        """(heads, tokens, channels)."""
+        """Sizes as declared, of a feature (heads, tokens, channels); () if there are none."""
         return () if (found := self.shape_attr) is None else tuple(size.data for size in found.data)
 
 
@@ -295,7 +275,7 @@ class OperatorCall(Node, ABC):
 
     @property
     def args(self) -> tuple[Node, ...]:
-        """The arguments, in order."""
+        """Argument nodes, in order."""
         return arguments(self)
 
     @property
@@ -304,7 +284,7 @@ class OperatorCall(Node, ABC):
         return MappingProxyType({name: from_attribute(value) for name, value in self.attributes.items()})
 
     def set(self, **attrs: Any) -> None:
-        """Gives attributes another value."""
+        """Set attributes to other values."""
         self.attributes.update({name: to_attribute(name, value) for name, value in attrs.items()})
 
     @classmethod
@@ -336,7 +316,7 @@ class OperatorCall(Node, ABC):
         return self.infer(Inference(self.roles(), tuple(map(single, args)), args, self.attrs, limits))
 
     def verify_(self) -> None:
-        """Its type is the inferred one, once types are known. Raises VerifyException."""
+        """Check that the type is the inferred one, once types are known. Raises VerifyException."""
         if self.checked_type is not None:
             try:
                 expected = self.inferred({})
@@ -386,7 +366,7 @@ class TupleNode(Node):
 
     @property
     def fields(self) -> tuple[Node, ...]:
-        """The results, in order."""
+        """Nodes of the results, in order."""
         return arguments(self)
 
 
@@ -403,12 +383,12 @@ class TupleItemNode(Node):
 
     @property
     def source(self) -> Node:
-        """The node."""
+        """Node that has several results."""
         return arguments(self)[0]
 
     @property
     def index(self) -> int:
-        """Index of the result."""
+        """Index of the result, from 0."""
         return self.index_attr.value.data
 
 

@@ -24,8 +24,6 @@ from fleet.ir.accel.views import gather
 from fleet.ir.types import Attributes
 from fleet.symbols.expr import as_expr
 
-__all__ = ["FUNCTIONS", "activate", "add", "argmax", "gelu", "layer_norm", "mul", "rms_norm", "silu", "sub"]
-
 SEGMENTS = 16
 
 
@@ -105,6 +103,7 @@ class TwoFeaturesCall(OperatorCall, ABC):
 
     data0 = operand_def()
     data1 = operand_def()
+    NUMPY: ClassVar[np.ufunc]
 
     @classmethod
     def infer(cls, c: Inference) -> AccelTensor:
@@ -114,16 +113,17 @@ class TwoFeaturesCall(OperatorCall, ABC):
             c.fail(f"{c.role(0)} has shape {show_shape(a.shape)}, {c.role(1)} {show_shape(b.shape)}: expected the same")
         return c.result(a.shape)
 
+    @classmethod
+    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
+        return cls.NUMPY(args[0], args[1])
+
 
 @register
 class AddCall(TwoFeaturesCall):
     """elementwise add of two features of one shape; the second may be a constant (1, 1, C), for `fuse`."""
 
     name = "accel.hbm.add"
-
-    @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
-        return np.add(args[0], args[1])
+    NUMPY: ClassVar = np.add
 
 
 @register
@@ -131,10 +131,7 @@ class SubCall(TwoFeaturesCall):
     """elementwise sub of two features of one shape; the second may be a constant (1, 1, C), for `fuse`."""
 
     name = "accel.hbm.sub"
-
-    @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
-        return np.subtract(args[0], args[1])
+    NUMPY: ClassVar = np.subtract
 
 
 @register
@@ -142,10 +139,7 @@ class MulCall(TwoFeaturesCall):
     """elementwise mul of two features of one shape; the second may be a constant (1, 1, C), for `fuse`."""
 
     name = "accel.hbm.mul"
-
-    @classmethod
-    def compute(cls, args: Sequence[np.ndarray], attrs: Attributes) -> np.ndarray:
-        return np.multiply(args[0], args[1])
+    NUMPY: ClassVar = np.multiply
 
 
 @register

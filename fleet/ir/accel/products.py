@@ -20,10 +20,8 @@ from fleet.ir.accel.types import HBM, Accelerator, AccelTensor, DataType, Dim, H
 from fleet.ir.types import Attributes
 from fleet.symbols.expr import dim
 
-__all__ = ["const_ddr", "const_hbm", "conv2d", "mvm", "mvm_bn", "mvm_bn_res", "var_ddr"]
-
 INDEX = DataType("int32", "ddr")
-"""What an argmax gives."""
+"""Element type and memory of an argmax's result."""
 
 
 class HasName(Protocol):

@@ -13,14 +13,14 @@ from fleet.ir.accel.dialect import operators
 from fleet.ir.accel.nodes import OperatorCall
 from fleet.ir.tables import write_page
 
-__all__ = ["functions_table", "main", "operators_table"]
-
 _FUNCTIONS: Sequence[tuple[str, ModuleType]] = (
     ("Leaves and products (`adr.hbm`)", products),
     ("Attention (`adr.hbm`)", attention),
     ("Every token or element (`adr.hbm`)", pointwise),
     ("Views (`adr`)", views),
 )
+_INNER = frozenset({"coefficients", "pair", "table"})
+"""Functions of these modules that dlavm does not have: the operators and the compiler of graphs use them."""
 
 
 def operators_table() -> str:
@@ -42,9 +42,8 @@ def functions_table() -> str:
     rows = ["| function | builds |", "|---|---|"]
     for title, module in _FUNCTIONS:
         rows.append(f"| **{title}** | |")
-        for name in module.__all__:
-            function = getattr(module, name)
-            if inspect.isfunction(function):
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            if function.__module__ == module.__name__ and not name.startswith("_") and name not in _INNER:
                 first = (function.__doc__ or "").strip().splitlines()[0]
                 rows.append(f"| `{name}({', '.join(_parameters(function))})` | {first} |")
     return "\n".join(rows) + "\n"
@@ -64,7 +63,7 @@ def _parameters(function: Callable[..., object]) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """In the repository's root."""
+    """Write docs/dlavm.md's tables, or check them with `--check`, in the repository's root. Returns the exit code."""
     tables = {"functions": functions_table(), "operators": operators_table()}
     return write_page(Path("docs/dlavm.md"), tables, "--check" in arguments)
 

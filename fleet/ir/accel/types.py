@@ -29,31 +29,11 @@ from fleet.ir.accel.errors import GraphError
 from fleet.symbols.expr import Expr, Var, dim
 from fleet.symbols.expr_parse import parse_python
 
-__all__ = [
-    "HBM",
-    "UNKNOWN",
-    "AccelTensor",
-    "Accelerator",
-    "Content",
-    "DataType",
-    "Dim",
-    "Held",
-    "Size",
-    "Type",
-    "Unknown",
-    "from_attribute",
-    "show_shape",
-    "show_type",
-    "to_attribute",
-    "to_type",
-    "type_of",
-]  # fmt: skip
-
 Dim = int | Expr
 """A size: a number, or an expression of dynamic dimensions."""
 
 Held = str | np.ndarray | Callable[[], np.ndarray] | None
-"""What a constant holds: a file of packed bytes, an array, what makes the array, or nothing (only the shape is known)."""
+"""Content of a constant: a file of packed bytes, an array, a function that makes it, or None (only the shape is known)."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +63,7 @@ HBM = Accelerator("hbm")
 
 
 def show_shape(shape: Sequence[Dim]) -> str:
-    """(1, token, 4096)."""
+    """Return a shape as text: "(1, token, 4096)"."""
     return f"({', '.join(map(str, shape))})"
 
 
@@ -156,7 +136,7 @@ class AccelTensor(Data[Parts], TypeAttribute):
 
     @property
     def shape(self) -> tuple[Dim, ...]:
-        """The sizes."""
+        """Sizes; dynamic ones are expressions."""
         return self.data[0]
 
     @property
@@ -166,7 +146,7 @@ class AccelTensor(Data[Parts], TypeAttribute):
 
     @property
     def device(self) -> Accelerator:
-        """The accelerator."""
+        """Accelerator whose memory holds the tensor."""
         return self.data[2]
 
     @classmethod
@@ -221,7 +201,7 @@ def to_type(checked: Type | None) -> Attribute:
 
 
 def type_of(attribute: Attribute) -> Type | None:
-    """The way back."""
+    """Return the type behind an attribute: a tensor, or a tuple's tensors; None for another attribute."""
     if isinstance(attribute, AccelTensor):
         return attribute
     return tuple(t for t in attribute.types.data if isinstance(t, AccelTensor)) if isinstance(attribute, TupleType) else None

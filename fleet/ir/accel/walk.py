@@ -1,4 +1,4 @@
-"""What passes ask of a graph, and how they make another."""
+"""Queries of a graph and rewriting, for passes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall, VarNode, arguments, post_order
-
-__all__ = ["caches", "constants", "function", "inputs", "rewrite"]
 
 
 def rewrite(root: Node, change: Callable[[Node, tuple[Node, ...]], Node]) -> Node:

@@ -13,15 +13,13 @@ import numpy as np
 
 from fleet.ir.library.arrays import Array, select
 
-__all__ = ["RULES", "copysign", "signbit"]
-
 _P = (-8.750608600031904122785e-1, -1.615753718733365076637e1, -7.500855792314704667340e1, -1.228866684490136173410e2,
       -6.485021904942025371773e1)  # fmt: skip
 _Q = (1.0, 2.485846490142306297962e1, 1.650270098316988542046e2, 4.328810604912902668951e2, 4.853903996359136964868e2,
       1.945506571482613964425e2)  # fmt: skip
 _TAN_3PI_8 = 2.41421356237309504880
 _MORE = 6.123233995736765886130e-17
-"""What float64 leaves out of pi / 2."""
+"""pi / 2 minus its float64 value."""
 
 
 def _polynomial(x: Array, coefficients: Sequence[float]) -> Array:

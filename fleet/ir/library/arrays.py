@@ -14,8 +14,6 @@ from fleet.ir.expansion import Expansion, known_shape
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import numpy_dtype, tensor_type
 
-__all__ = ["Array", "Item", "Some", "array_of", "concat", "filled", "iota", "select", "sorted_along", "stack", "take", "take_along"]
-
 Item: TypeAlias = "int | slice | EllipsisType | None"
 
 
@@ -156,7 +154,7 @@ class Array:
         return self.reshape(math.prod(self.shape[:leading]), math.prod(self.shape[leading:]))
 
     def transpose(self, *order: int) -> Array:
-        """Dimensions in this order."""
+        """Return the array with its dimensions in this order."""
         return self if list(order) == list(range(self.ndim)) else self.op("transpose", permutation=list(order))
 
     def moved(self, axis: int, to: int) -> Array:
@@ -170,7 +168,7 @@ class Array:
         return self if shape == self.shape else self.op("broadcast_to", shape=list(shape))
 
     def astype(self, dtype: np.dtype | str | type) -> Array:
-        """In another dtype."""
+        """Return the array cast to a dtype."""
         return self if np.dtype(dtype) == self.dtype else self.op("cast", dtype=np.dtype(dtype))
 
     def reduce(self, name: str, axes: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:

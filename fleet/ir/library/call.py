@@ -17,8 +17,6 @@ import numpy as np
 from fleet.ir.shapes import InferenceError
 from fleet.ir.types import DTYPES
 
-__all__ = ["FAMILIES", "CallArgument", "CallOperand", "LibraryCall", "callable_names", "is_callable"]
-
 FAMILIES: Mapping[str, str] = {
     "shapes and joining": """
         append asfortranarray atleast_1d atleast_2d atleast_3d block broadcast_arrays broadcast_to column_stack concatenate copy
@@ -95,7 +93,7 @@ def callable_names() -> list[str]:
 
 def _function(name: str) -> Callable[..., Any]:
     if not is_callable(name):
-        raise InferenceError(f"numpy.{name} is no function that a program may call")
+        raise InferenceError(f"numpy.{name} is not a function that a program may call")
     return attrgetter(name)(np)
 
 
@@ -118,12 +116,21 @@ class LibraryCall:
 
     def run(self, operands: Sequence[Any]) -> Any:
         """Call NumPy and return its result. Raises what NumPy raises."""
+        if self.function == "take":
+            self._check_take(operands)
         keywords = {k: _value(v, operands) for k, v in self.keywords}
         if "out" in keywords:
             keywords["out"] = np.array(keywords["out"], order="K")
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return _function(self.function)(*(_value(a, operands) for a in self.arguments), **keywords)
+
+    def _check_take(self, operands: Sequence[Any]) -> None:
+        """Raise IndexError for `mode="wrap"` on an axis of size 0, which NumPy 2 never returns from if its result is empty."""
+        given = self.bound()
+        array, axis = np.asarray(_value(given["a"], operands)), given.get("axis")
+        if given.get("mode") == "wrap" and not (array.shape[axis] if isinstance(axis, int) else array.size):
+            raise IndexError("cannot take from an empty axis")
 
     def bound(self) -> Mapping[str, CallArgument]:
         """The arguments by the function's own names for them. Raises InferenceError where they do not fit."""
@@ -145,7 +152,7 @@ class LibraryCall:
             raise InferenceError(f"{self.function} with dtype={dtype!r}, supported are {', '.join(DTYPES)}")
         keywords = dict(self.keywords)
         if "out" in given and not isinstance(keywords.get("out"), CallOperand):
-            raise InferenceError(f"{self.function} with `out` that is no operand")
+            raise InferenceError(f"{self.function} with `out` that is not an operand")
         if isinstance(_function(self.function), np.ufunc) and "where" in given and "out" not in given:
             raise InferenceError(f"{self.function} with `where` and without `out`: the other elements have no value")
 
@@ -206,13 +213,13 @@ def _parsed(text: str) -> LibraryCall:
             warnings.simplefilter("ignore")
             node = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise InferenceError(f"{text!r} is no call of NumPy") from None
+        raise InferenceError(f"{text!r} is not a call of NumPy") from None
     if not isinstance(node, ast.Call):
-        raise InferenceError(f"{text!r} is no call of NumPy")
+        raise InferenceError(f"{text!r} is not a call of NumPy")
     keywords = tuple((k.arg, _argument(k.value, text)) for k in node.keywords if k.arg is not None)
     call = LibraryCall(ast.unparse(node.func), tuple(_argument(a, text) for a in node.args), keywords)
     if len(keywords) < len(node.keywords) or not is_callable(call.function) or str(call) != text:
-        raise InferenceError(f"{text!r} is no call of a function of NumPy that a program may call")
+        raise InferenceError(f"{text!r} is not a call of a function of NumPy that a program may call")
     return call
 
 
@@ -233,4 +240,4 @@ def _argument(node: ast.expr, text: str) -> CallArgument:
         case ast.List():
             return [_argument(e, text) for e in node.elts]
         case _:
-            raise InferenceError(f"{text!r} is no call of NumPy on operands and numbers")
+            raise InferenceError(f"{text!r} is not a call of NumPy on operands and numbers")

@@ -16,8 +16,6 @@ from fleet.ir.operations.promotion import carried
 from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of, spelling
 
-__all__ = ["CallError", "ResultLeaf", "results"]
-
 _SIZED = """
     bincount broadcast_to diag diagflat diff fft.fft fft.fft2 fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft fft.irfft
     fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftn
@@ -74,7 +72,7 @@ _WORK = 1 << 24
 """Product of all dimensions up to which the operands' own sizes may be the examples'."""
 _STAND_INS: tuple[int, ...] = (17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 _SMALL_STAND_INS: tuple[int, ...] = (3, 4, 6, 5, 7, 8)
-"""Where the others make more than `_EXAMPLE` elements."""
+"""Used if the larger ones make more than `_EXAMPLE` elements."""
 _EXAMPLE = 1 << 13
 """Elements of operands up to which no call makes more than memory holds: outer products have their square."""
 
@@ -220,7 +218,7 @@ def _leaves(value: Any, operands: Sequence[np.ndarray]) -> Any:
     if isinstance(value, tuple | list):
         return _rebuilt(value, [_leaves(v, operands) for v in value])  # pyright: ignore[reportUnknownVariableType]
     if not isinstance(value, np.ndarray | np.generic | bool | int | float | complex):
-        raise InferenceError(f"a result of the type {type(value).__name__}, which is no array")
+        raise InferenceError(f"a result of the type {type(value).__name__}, which is not an array")
     array = np.asarray(value)
     dtype = carried(array.dtype, "a result of dtype")
     shares = next((i for i, o in enumerate(operands) if isinstance(value, np.ndarray) and np.may_share_memory(o, value)), None)

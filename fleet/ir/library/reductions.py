@@ -13,8 +13,6 @@ from fleet.ir.library.arrays import Array, concat, filled, iota, select, sorted_
 from fleet.ir.library.ufuncs import scan
 from fleet.ir.shapes import InferenceError
 
-__all__ = ["RULES", "trace"]
-
 
 def _axes(x: Array, axis: Any) -> list[int]:
     given = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
@@ -231,24 +229,27 @@ def _quantiles(a: Array, q: Any, axis: Any, method: str, keepdims: bool, skip: b
     found: list[Array] = []
     whole = filled(row.s, last.shape, float(size), np.float64)
     count = (~row.isnan()).reduce("reduce_sum", -1, keepdims=True).astype(np.float64) if skip else whole
+    whole_numbers = all(isinstance(number, int) for number in numbers)
     for number in numbers:
         place = (count - 1.0) * float(number)
         low = place.op("floor").op("maximum", 0.0)
-        high = place.op("ceil").op("maximum", 0.0)
+        between = method in ("linear", "midpoint")
+        # The next element, also where the place is an element's own: beside an infinity even 0 of the distance is NaN.
+        high = ((low + 1.0).op("minimum", count - 1.0) if between else place.op("ceil")).op("maximum", 0.0)
         below, above = (take_along(ordered, p.astype(np.int64), -1).astype(wide) for p in (low, high))
+        part = place - low
         match method:
-            case "linear":
-                part = (place - low).astype(wide)
-                middle = select(part >= 0.5, above - (above - below) * (1.0 - part), below + (above - below) * part)
-                value = select(below.equal(above), below, middle)
-            case "lower":
+            case "linear" | "lower" if whole_numbers or method == "lower":
                 value = below
+            case "linear":
+                value = _between(below, above, part.astype(wide))
             case "higher":
                 value = above
             case "midpoint":
+                value = _between(below, above, select(part.equal(0.0), 0.0, 0.5).astype(wide))
+            case "median":
                 value = select(low.equal(high), below, (below + above) * 0.5)
             case "nearest":
-                part = place - low
                 odd = (low % 2.0).equal(1.0)
                 value = select((part > 0.5) | (part.equal(0.5) & odd), above, below)
             case _:
@@ -260,6 +261,12 @@ def _quantiles(a: Array, q: Any, axis: Any, method: str, keepdims: bool, skip: b
     return stack(shaped) if isinstance(q, list | tuple) else shaped[0]
 
 
+def _between(below: Array, above: Array, part: Array) -> Array:
+    """NumPy's interpolation (`numpy.lib._function_base_impl._lerp`), from the nearer end."""
+    distance = above - below
+    return select(part >= 0.5, above - distance * (1.0 - part), below + distance * part)
+
+
 def _quantile(scale: float, *, skip: bool = False) -> Callable[..., Array]:
     def rule(
         _s: Expansion, a: Array, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False,
@@ -267,15 +274,16 @@ def _quantile(scale: float, *, skip: bool = False) -> Callable[..., Array]:
     ) -> Array:  # fmt: skip
         if weights is not None:
             raise InferenceError("quantiles with weights")
-        scaled = [n / scale for n in q] if isinstance(q, list | tuple) else q if isinstance(q, Array) else q / scale
-        return _quantiles(a, scaled, axis, method, keepdims, skip)
+        if scale != 1 and not isinstance(q, Array):
+            q = [n / scale for n in q] if isinstance(q, list | tuple) else q / scale
+        return _quantiles(a, q, axis, method, keepdims, skip)
 
     return rule
 
 
 def _median(*, skip: bool) -> Callable[..., Array]:
     def rule(_s: Expansion, a: Array, axis: Any = None, keepdims: bool = False) -> Array:
-        return _quantiles(a, 0.5, axis, "midpoint", keepdims, skip)
+        return _quantiles(a, 0.5, axis, "median", keepdims, skip)
 
     return rule
 

@@ -8,7 +8,7 @@ primitive operations.
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import ArrayAttr, BoolAttr, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, i32
@@ -55,10 +55,19 @@ def covered_ids(op: FleetOp) -> tuple[str, ...]:
     return tuple(a.data for a in found.data if isinstance(a, StringAttr))
 
 
-def entering(operations: Iterable[FleetOp]) -> dict[str, tuple[str, ...]]:
-    """Id of every composite -> ids of the operations whose results enter it; arguments are left out."""
-    composites = [op for op in operations if isinstance(op, CompositeOp)]
-    return {op_id(op): tuple(op_id(v.owner) for v in op.operands if isinstance(v.owner, FleetOp)) for op in composites}
+def entering(operations: Iterable[FleetOp], of: Iterable[FleetOp]) -> dict[str, tuple[str, ...]]:
+    """Return id of every composite -> ids of the operations of the program before raising (`of`) whose results enter it.
+
+    What raising put in between (a reshape of all heads) counts as part of the composite. Arguments are left out.
+    """
+    known = {op_id(op) for op in of}
+    return {op_id(op): tuple(dict.fromkeys(_entering(op, known))) for op in operations if isinstance(op, CompositeOp)}
+
+
+def _entering(op: FleetOp, known: Collection[str]) -> Iterator[str]:
+    for value in op.operands:
+        if isinstance(owner := value.owner, FleetOp):
+            yield from [op_id(owner)] if op_id(owner) in known else _entering(owner, known)
 
 
 def _floats(name: str, operands: Sequence[Attribute]) -> list[tuple[int, ...]]:
@@ -246,10 +255,11 @@ class LinearOp(CompositeOp):
 
 @irdl_op_definition
 class AttentionOp(CompositeOp):
-    """Multi-head attention of one sequence: `softmax(q_h @ k_h.T * scale + mask) @ v_h` for every head h, heads side by side.
+    """Multi-head attention: `softmax(q_h @ k_h.T * scale + mask) @ v_h` for every head h of a sequence, heads side by side.
 
     q is [n, heads * d], k and v [m, kv_heads * d]; heads is a multiple of kv_heads, consecutive heads share one of k and v.
-    mask is additive and broadcasts to [n, m]. `causal`: query i sees keys up to i + m - n.
+    Several sequences, each attending to itself, are one more axis in front of all three. mask is additive and broadcasts to
+    [n, m], or [sequences, n, m]. `causal`: query i sees keys up to i + m - n.
     """
 
     name = "fleet.attention"
@@ -261,7 +271,7 @@ class AttentionOp(CompositeOp):
     kv_heads = prop_def(IntegerAttr)
     scale = prop_def(FloatAttr)
     causal = prop_def(BoolAttr)
-    RESULT: ClassVar = "[n, heads * d]; common dtype"
+    RESULT: ClassVar = "[n, heads * d] or [sequences, n, heads * d]; common dtype"
 
     @classmethod
     def _infer(cls, operands: Sequence[Attribute], attributes: Attributes) -> Attribute:
@@ -270,17 +280,24 @@ class AttentionOp(CompositeOp):
         words = (
             f"attention of q {shape_words(q)}, k {shape_words(k)}, v {shape_words(v)} with {heads} heads and {kv_heads} of k and v"
         )
-        if not len(q) == len(k) == len(v) == 2:
-            raise InferenceError(f"{words}: all need rank 2")
-        if heads < 1 or kv_heads < 1 or heads % kv_heads or UNKNOWN in (q[1], k[1], v[1]) or q[1] % heads:
+        if not len(q) == len(k) == len(v) or len(q) not in {2, 3}:
+            raise InferenceError(f"{words}: all need rank 2, or rank 3 for several sequences")
+        *sequences, n, columns = q
+        if heads < 1 or kv_heads < 1 or heads % kv_heads or UNKNOWN in (columns, k[-1], v[-1]) or columns % heads:
             raise InferenceError(f"{words}: the heads do not divide the columns")
-        d = q[1] // heads
-        if k[1] != kv_heads * d or v[1] != kv_heads * d:
+        d = columns // heads
+        if k[-1] != kv_heads * d or v[-1] != kv_heads * d:
             raise InferenceError(f"{words}: k and v need {kv_heads * d} columns")
-        if (m := unify(k[0], v[0])) is None or m == 0:
+        if (m := unify(k[-2], v[-2])) is None or m == 0:
             raise InferenceError(f"{words}: k and v need the same rows, at least one")
-        if attributes["causal"] and UNKNOWN not in (m, q[0]) and m < q[0]:
+        if sequences:
+            of_keys = unify(k[0], v[0])
+            number = None if of_keys is None else unify(sequences[0], of_keys)
+            if number is None:
+                raise InferenceError(f"{words}: all need the same number of sequences")
+            sequences = [number]
+        if attributes["causal"] and UNKNOWN not in (m, n) and m < n:
             raise InferenceError(f"{words}: causal needs at least as many keys as queries")
         for shape in mask:
-            _inside("attention", shape, (q[0], m), "a mask")
-        return tensor_type((q[0], heads * d), common_dtype(operands))
+            _inside("attention", shape, (*sequences, n, m), "a mask")
+        return tensor_type((*sequences, n, columns), common_dtype(operands))

@@ -34,7 +34,7 @@ class TransposeOp(ValueOp):
         permutation = tuple(attributes["permutation"])
         if sorted(permutation) != list(range(len(shape))):
             words = f"transpose of shape {shape_words(shape)} by {permutation}"
-            raise InferenceError(f"{words}, which is no permutation of its dimensions")
+            raise InferenceError(f"{words}, which is not a permutation of its dimensions")
         return tensor_type([shape[p] for p in permutation], dtype)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What all operations of the dialect `fleet` share: their identity, their record, and the shapes that most of them have.
+"""Base classes of the operations of the dialect `fleet`: identity, record, and the usual shapes.
 
 Every operation carries
   `id`   unique in the function, stable for the same source: the key by which traces are aligned ("h1", "mul.7");
@@ -246,7 +246,7 @@ class ShapedOp(ValueOp, ABC):
     """The result's type keeps the attribute `shape`."""
 
     def implied(self) -> Attributes:
-        """The shape."""
+        """Return {"shape": sizes of the result}."""
         return {"shape": list(shape_of(self.result.type))}
 
 
@@ -254,7 +254,7 @@ class TypedOp(ValueOp, ABC):
     """The result's type keeps the attribute `dtype`."""
 
     def implied(self) -> Attributes:
-        """The dtype."""
+        """Return {"dtype": NumPy dtype of the result}."""
         return {"dtype": numpy_dtype(self.result.type)}
 
 
@@ -320,7 +320,7 @@ class ReduceOp(ValueOp, ABC):
 
     @classmethod
     def result_words(cls) -> str:
-        """Out of NumPy's function."""
+        """Return the line of docs/ir.md, derived from NumPy's function."""
         dtype = reduced_dtype(cls._numpy(), np.dtype(np.int32))
         words = "i1" if dtype.kind == "b" else "operand's dtype" if dtype == np.int32 else f"{dtype} of integers"
         return f"axes removed, or 1 with keepdims; {words}"

@@ -113,7 +113,7 @@ class PrintOp(FleetOp):
         IRDLOperation.__init__(self, operands=[inputs], properties=properties)
 
     def check(self) -> None:
-        """Anything may be printed."""
+        """Accept any operands: all may be printed."""
 
 
 OPTIONS: Mapping[str, type | tuple[type, ...]] = {

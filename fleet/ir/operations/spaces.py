@@ -13,11 +13,9 @@ from fleet.ir.operations.operation import ElementwiseOp, FleetOp, ReduceOp, attr
 from fleet.ir.operations.reductions import MatmulOp
 from fleet.ir.types import is_tensor, shape_of
 
-__all__ = ["KernelSpace", "is_elementwise", "space_of"]
-
 
 def is_elementwise(op: FleetOp) -> bool:
-    """Whether each element of the result depends on one element of every operand."""
+    """True if each element of the result depends on one element of every operand."""
     return isinstance(op, ActivationOp) or (isinstance(op, ElementwiseOp) and not isinstance(op, CompositeOp | MatmulOp))
 
 
@@ -42,11 +40,11 @@ class KernelSpace:
         return tuple(n for i, n in enumerate(self.shape) if i not in self.reduced)
 
     def is_row(self, shape: tuple[int, ...]) -> bool:
-        """Whether values of that shape are one a row."""
+        """True if values of that shape have one element a row."""
         return bool(self.reduced) and shape in (self.kept, self.removed)
 
     def takes(self, op: FleetOp, inside: Callable[[SSAValue], bool]) -> bool:
-        """Whether the loops compute the operation, with each value where it is needed. inside: whether they compute an operand."""
+        """True if the loops compute the operation, each value where it is needed. inside: they compute an operand of it."""
         result = shape_of(op.results[0].type)
         if not is_tensor(op.results[0].type):
             return False
@@ -61,13 +59,13 @@ class KernelSpace:
         return all(shape == result or (self.is_row(shape) and self._aligned(shape, result)) for shape in own)
 
     def _aligned(self, shape: tuple[int, ...], result: tuple[int, ...]) -> bool:
-        """Whether NumPy broadcasts one value a row so that it stays at its row."""
+        """True if NumPy broadcasts one value a row along that row."""
         leading = self.reduced == tuple(range(len(self.reduced)))
         return result != self.removed and (shape == self.kept or leading)
 
 
 def space_of(op: FleetOp) -> KernelSpace | None:
-    """Return the loops that an operation alone needs; None if it is no part of kernels. Shapes may be unknown.
+    """Return the loops that an operation alone needs; None if it is not part of kernels. Shapes may be unknown.
 
     A reduction of rows of one element, or of no axes, is none: its rows and its elements have one shape.
     """

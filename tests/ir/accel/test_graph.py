@@ -12,11 +12,11 @@ from graph_models import KV, LAST, TOKEN, C, D, block, block_reference, block_we
 from xdsl.irdl import operand_def
 
 from fleet.dlavm import adr, ne, transform
-from fleet.ir.accel.dialect import operators, register
+from fleet.ir.accel.dialect import operators
 from fleet.ir.accel.errors import GraphError
 from fleet.ir.accel.evaluate import evaluate
 from fleet.ir.accel.inference import Inference
-from fleet.ir.accel.nodes import Node, OperatorCall, labels, post_order
+from fleet.ir.accel.nodes import Node, OperatorCall, labels, post_order, register
 from fleet.ir.accel.walk import caches, constants, inputs, rewrite
 
 RNG = np.random.default_rng(5)

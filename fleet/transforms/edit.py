@@ -24,8 +24,6 @@ from fleet.ir.types import numpy_dtype, shape_of
 from fleet.ir.weights import Recipe, Weights
 from fleet.transforms.entry import entry_function
 
-__all__ = ["Edit", "identity", "text_of"]
-
 
 def text_of(op: FleetOp, name: str) -> str | None:
     """Return a text property (`id`, `var`, `at`), or None."""
@@ -71,7 +69,7 @@ class Edit:
 
     @property
     def module(self) -> ModuleOp:
-        """The copy."""
+        """The copy of the module that is edited."""
         if self._type_is_old:
             self._type_is_old = False
             self.function.update_function_type()

@@ -23,8 +23,6 @@ from fleet.transforms.edit import Edit, identity, text_of
 from fleet.transforms.passes import Pass
 from fleet.transforms.simplify.bodies import everywhere
 
-__all__ = ["PASS", "fuse_loops"]
-
 _MOST_OPERATIONS = 24
 _MOST_ARRAYS = 8
 """Arrays that one kernel reads: each takes an address, and vectors of them must not be spilled."""
@@ -54,7 +52,7 @@ class _Kernel:
     inputs: dict[SSAValue, None] = field(default_factory=dict[SSAValue, None])
 
     def fits(self) -> bool:
-        """Whether it has not too many operations and arrays."""
+        """Return whether it has not too many operations and arrays."""
         arrays = sum(not isinstance(v.owner, ConstantOp) for v in self.inputs)
         return len(self.operations) <= _MOST_OPERATIONS and arrays <= _MOST_ARRAYS
 

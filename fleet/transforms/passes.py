@@ -18,8 +18,6 @@ from fleet.ir.program import Program
 from fleet.transforms.edit import Edit
 from fleet.transforms.simplify.bodies import everywhere
 
-__all__ = ["GROUP", "Pass", "PassFactory", "find_pass", "pass_names", "plain"]
-
 GROUP = "fleet.passes"
 
 Exactness = Literal["bits", "rounding"]
@@ -72,6 +70,7 @@ _OWN: Mapping[str, str] = {
     "fuse-linear": "products.fuse_linear",
     "dce": "simplify.dce",
     "drop-weights": "simplify.drop_weights",
+    "widen-halves": "widen_halves",
     "fuse-loops": "fuse_loops",
 }
 

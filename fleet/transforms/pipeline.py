@@ -18,18 +18,6 @@ from fleet.transforms.edit import Edit
 from fleet.transforms.passes import Pass, find_pass
 from fleet.transforms.simplify.bodies import everywhere
 
-__all__ = [
-    "PIPELINES",
-    "PassHooks",
-    "PassRecord",
-    "Pipeline",
-    "parse_passes",
-    "pipeline",
-    "prepared",
-    "record_table",
-    "run_pipeline",
-]
-
 _RAISING = ("raise-softmax", "raise-norm", "raise-activation", "raise-rope", "raise-attention")
 _CLIP = "expand-functions{only=clip}"
 _EXACT = ("canonicalise", "fold-constants", "cse", "dce")
@@ -38,7 +26,7 @@ _FUSING = ("fold-weights", *_RAISING, "fuse-linear", "dce", "drop-weights")
 PIPELINES: Mapping[str, tuple[str, ...]] = {
     "vm": _EXACT,
     "raise": ("canonicalise", "fold-constants", "cse", *_RAISING, "dce"),
-    "riscv": ("canonicalise", "fold-constants", "cse", "expand-functions", *_FUSING),
+    "riscv": ("canonicalise", "fold-constants", "cse", "expand-functions", "widen-halves", *_FUSING),
     "accel": ("canonicalise", "fold-constants", "cse", _CLIP, "split-groups", "turn-products", *_FUSING),
 }
 """Name -> passes. "vm" keeps every bit of every result; the others may change results within float rounding."""
@@ -46,7 +34,7 @@ PIPELINES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class PassHooks:
-    """What to do around every pass.
+    """Callbacks before and after every pass.
 
     Attributes:
         verify_each: run the IR's verifier after every pass and name a pass that leaves invalid IR.

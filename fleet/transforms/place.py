@@ -19,8 +19,6 @@ from fleet.isa.pattern_calls import matched
 from fleet.sdk import Device
 from fleet.sdk.lowering import Match, Missed, Pattern
 
-__all__ = ["Placement", "place"]
-
 Node = Match | FleetOp
 """A scheduled item: a group on the device or an operation on the host."""
 
@@ -93,7 +91,7 @@ def _from_host(view: Match, owner: Mapping[Operation, Match]) -> bool:
 
 
 def _closed(match: Match) -> bool:
-    """Whether no value of the group, except its results, is used outside it."""
+    """Return whether no value of the group, except its results, is used outside it."""
     inside = set(match.ops)
     outside = (
         result

@@ -8,15 +8,13 @@ grid without error. `quantise_compensated` rounds better, because it knows the i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from fleet.errors import ModelError
-
-__all__ = ["QuantiseOptions", "Quantised", "quantise"]
 
 _FACTORS: Mapping[str, tuple[float, ...]] = {
     "absmax": (1.0,),
@@ -31,7 +29,7 @@ _COLUMNS = 64
 
 @dataclass(frozen=True)
 class QuantiseOptions:
-    """How weights are quantised.
+    """Options of quantising weights.
 
     Attributes:
         clip: "mse" (search, the default), "absmax" (weights are clipped only by the scale's rounding) or "exact" (the weights are
@@ -60,6 +58,12 @@ class Quantised:
     codes: npt.NDArray[np.int8]
     scales: npt.NDArray[np.float16]
     group: int
+
+    @classmethod
+    def beside(cls, parts: Sequence[Quantised]) -> Quantised:
+        """Return matrices with the same inputs and groups as one, their outputs side by side."""
+        codes, scales = np.concatenate([p.codes for p in parts], axis=1), np.concatenate([p.scales for p in parts], axis=1)
+        return cls(codes, scales, parts[0].group)
 
     def values(self, dtype: npt.DTypeLike) -> np.ndarray:
         """Return code * scale; exact in float32 and float64."""

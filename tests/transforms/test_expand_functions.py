@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fleet
+from fleet.engines.interp import interpret
 from fleet.errors import FleetError
 from fleet.frontend.source import load
 from fleet.transforms.passes import find_pass
@@ -87,3 +88,29 @@ def test_a_copy_for_numpys_memory_does_not_keep_attention_apart(tmp_path: Path, 
     kinds = {op.name for op in run_pipeline(program, name).operations()}
     assert "fleet.numpy" not in kinds
     assert "fleet.attention" in kinds
+
+
+QUANTILES = [
+    f"np.{name}(x, {q}, axis=1{method})"
+    for name, numbers in {
+        "quantile": (0, 1, 0.0, 1.0, 0.5, 0.3, 0.75, [0, 1], [0, 0.5]),
+        "percentile": (0, 100, 50, 30.0),
+        "nanquantile": (0, 1.0, 0.5),
+        "nanpercentile": (100, 25),
+    }.items()
+    for q in numbers
+    for method in ("", *(f", method='{m}'" for m in ("lower", "higher", "nearest", "midpoint")))
+]
+
+
+def test_quantiles_beside_an_infinity_are_numpys(tmp_path: Path) -> None:
+    """NaN at an element's own place, as NumPy adds 0 of the distance to the next; q of integers names places."""
+    (tmp_path / "model.py").write_text(f"import numpy as np\n\n\ndef forward(x):\n    return {', '.join(QUANTILES)}\n")
+    infinity = np.inf
+    x = np.array([[1, infinity, infinity], [-infinity, 1, infinity], [-infinity] * 3, [3, 1, 2], [infinity, np.nan, 1]])
+    program = load(f"{tmp_path / 'model.py'}:forward", {}, {"x": x})
+    expanded = find_pass("expand-functions").run(program)
+    assert not any(op.name == "fleet.numpy" for op in expanded.operations())
+    golden, found = (interpret(p, {"x": x})[0] for p in (program, expanded))
+    for call, name in zip(QUANTILES, program.outputs, strict=True):
+        np.testing.assert_array_equal(found[name], golden[name], err_msg=call)

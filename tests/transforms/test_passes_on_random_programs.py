@@ -46,8 +46,8 @@ STATEMENTS = (
 )
 WEIGHTS = {"w0": (8, 8), "w1": (8, 8), "wq": (8, 24), "b0": (8,), "b1": (8,), "c": (4, 4), "s": (4, 4)}
 SEEDS = range(24)
-IDLE = {"inline", "infer-shapes", "split-groups", "integer-products"}
-"""Passes for what no such program has: calls of functions, unknown sizes, groups of channels, quantised tensors."""
+IDLE = {"inline", "infer-shapes", "split-groups", "integer-products", "widen-halves"}
+"""Passes for what no such program has: calls of functions, unknown sizes, groups of channels, quantised tensors, float16."""
 
 
 def arrays() -> dict[str, np.ndarray]:

@@ -275,6 +275,12 @@ def two_heads(m, q, k, v, first=None, second=None, order=(0, 1)):
     return m.hstack([(one, two)[i] for i in order])
 
 
+def of_sequences(m, q, k, v):
+    """Two sequences of two heads of two columns, left apart: [sequences, heads, n, columns]."""
+    q, k, v = (x.reshape(5, 2, 2, 2).transpose(1, 2, 0, 3) for x in (q, k, v))
+    return softmax(m, q @ k.transpose(0, 1, 3, 2)) @ v
+
+
 NEAR = {
     "another scale in the second head": (lambda m, q, k, v: two_heads(m, q, k, v, second={"scale": 0.25}), "different scales"),
     "one head without mask": (lambda m, q, k, v: two_heads(m, q, k, v, first={"mask": q @ k.T}), "different scales or masks"),
@@ -282,19 +288,8 @@ NEAR = {
         lambda m, q, k, v: m.exp(q @ k.T) / m.sum(m.exp(q @ k.T), axis=0, keepdims=True) @ v, "along the keys",
     ),
     "the softmax transposed": (lambda m, q, k, v: softmax(m, (k @ q.T).T) @ v, "no product"),
-    "a batch not put together": (
-        lambda m, q, k, v: softmax(
-            m, q.reshape(5, 2, 4).transpose(1, 0, 2) @ k.reshape(5, 2, 4).transpose(1, 2, 0)
-        ) @ v.reshape(5, 2, 4).transpose(1, 0, 2),
-        "not put side by side",
-    ),
-    "put together without transposing": (
-        lambda m, q, k, v: (
-            softmax(m, q.reshape(5, 2, 4).transpose(1, 0, 2) @ k.reshape(5, 2, 4).transpose(1, 2, 0))
-            @ v.reshape(5, 2, 4).transpose(1, 0, 2)
-        ).reshape(5, 8),
-        "not put side by side",
-    ),
+    "two batches not put together": (of_sequences, "not put side by side"),
+    "put together without transposing": (lambda m, q, k, v: of_sequences(m, q, k, v).reshape(5, 8), "not put side by side"),
     "values of another width": (lambda m, q, k, v: softmax(m, q @ k.T) @ v[:, :3], "3 columns"),
 }  # fmt: skip
 

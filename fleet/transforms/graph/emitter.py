@@ -1,4 +1,4 @@
-"""What lowerings of a graph emit into, and the program of one step that comes of it (see `to_program` for its form)."""
+"""The emitter of a graph's lowerings, and the program of one step that it builds (its form: `to_program`)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import shape_of, tensor_type
 from fleet.ir.weights import Weights
 from fleet.transforms.graph.weights import GraphWeights
-
-__all__ = ["MASK", "GraphCache", "GraphEmitter", "Lowering", "StepProgram", "Table"]
 
 MASK = "mask"
 _F32 = np.dtype(np.float32)
@@ -76,7 +74,7 @@ Lowering = Callable[["GraphEmitter", OperatorCall, Sequence[SSAValue]], "SSAValu
 
 
 class GraphEmitter:
-    """What lowerings emit into.
+    """The builder into which lowerings emit.
 
     Attributes:
         tokens, past: of the step; past is -1 where it is unknown. masked: whether scores get a mask.
@@ -142,7 +140,7 @@ class GraphEmitter:
         return self._argument(MASK, (self.tokens, UNKNOWN if self.past < 0 else self.past + self.tokens), _F32, "input")
 
     def cached(self, rows: SSAValue) -> SSAValue:
-        """What the cache of this node held and `rows` [kv_heads, tokens, D] behind it."""
+        """Return what the cache of this node held and `rows` [kv_heads, tokens, D] behind it."""
         heads, _, channels = shape_of(rows.type)
         cache = GraphCache(self._node, f"{self._node}.past", self._node, heads, channels)
         past = self._argument(cache.argument, (heads, self.past, channels), _F32, "input", ("", "past", ""))

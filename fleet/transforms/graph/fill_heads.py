@@ -31,8 +31,6 @@ from fleet.sdk import Device
 from fleet.transforms.graph.infer import infer_type
 from fleet.transforms.graph.rewriting import GraphCopy, projected, rebuilt, users
 
-__all__ = ["FilledHeads", "fill_heads"]
-
 
 @dataclass(frozen=True)
 class FilledHeads:
@@ -131,7 +129,7 @@ class _Attention(RewritePattern):
 
 
 def _width(node: Node, widths: Sequence[int]) -> int | None:
-    """What the heads of an attention's result are filled to; None where they stay."""
+    """Return the width to which the heads of an attention's result are filled; None if they stay."""
     channels = single(node).shape[-1] if isinstance(node, F2wMvmCall) else None
     if not isinstance(channels, int) or channels in widths:
         return None
@@ -139,7 +137,7 @@ def _width(node: Node, widths: Sequence[int]) -> int | None:
 
 
 def _fillable(node: Node) -> bool:
-    """Whether zeros can stand behind the channels of heads: by the weights of a product, perhaps with neighbours turned."""
+    """Return whether zeros can stand behind the channels of heads: by the weights of a product, perhaps with neighbours turned."""
     if isinstance(node, RopeCall) and node.attrs.get("mode") != "glm":
         return False
     data = node.args[0] if isinstance(node, PosEmbCall | RopeCall) else node

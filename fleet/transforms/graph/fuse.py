@@ -21,8 +21,6 @@ from fleet.ir.accel.products import MvmBnCall, MvmBnResCall, MvmCall, ProductCal
 from fleet.ir.accel.types import AccelTensor, DataType
 from fleet.transforms.graph.rewriting import GraphCopy
 
-__all__ = ["Fused", "Fusion", "MissedFusion", "fuse"]
-
 Pair = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """(weights, biases) -> (weights, biases)."""
 
@@ -65,7 +63,7 @@ class Fused:
 
 
 class _Miss(Exception):
-    """Why an operator cannot go into the product."""
+    """The reason why an operator cannot go into the product."""
 
 
 def fuse(graph: Node) -> Fused:
@@ -91,7 +89,7 @@ class _Fusing(GraphCopy):
         self.missed: list[MissedFusion] = []
 
     def fused(self, node: Node, product: Node, what: str, new: Sequence[Node], rewriter: PatternRewriter) -> None:
-        """Puts new nodes, of which the last has the result, in the place of one that went into a product."""
+        """Replace a node that went into a product by new nodes, the last of which has the result."""
         self.made.append(Fusion(self.described[node], self.fates.names[product], what))
         self.replace(node, new, node, rewriter)
 
@@ -112,7 +110,7 @@ class _Fusing(GraphCopy):
             if change is None:
                 return None
             if not isinstance(bn, ConstantNode):
-                raise _Miss("the product's bn is no constant")
+                raise _Miss("the product's bn is not a constant")
             old = _values(bn)
 
         def data() -> np.ndarray:
@@ -194,7 +192,7 @@ class _Follower(RewritePattern):
         if isinstance(node, SubCall) and index == 0:
             raise _Miss("the product's instruction adds or multiplies a residual, it does not subtract one")
         if isinstance(other, ConstantNode):
-            raise _Miss("a constant of several tokens is no residual")
+            raise _Miss("a constant of several tokens is not a residual")
         new = self.fusing.bn(product, (lambda w, b: (-w, -b)) if isinstance(node, SubCall) else None)
         args = (*product.args[:2], new or product.args[2], other)
         fused = _result(node, MvmBnResCall.name, args, product, res_mul=int(isinstance(node, MulCall)))
@@ -236,7 +234,7 @@ class _Argmax(RewritePattern):
 
 
 def _chosen(product: ProductCall) -> bool:
-    """Whether an argmax takes its result, which stays what it is then."""
+    """Return whether an argmax takes its result, which stays what it is then."""
     return any(isinstance(use.operation, ArgmaxCall) for use in product.results[0].uses)
 
 
@@ -245,7 +243,7 @@ def _identity(chout: int) -> np.ndarray:
 
 
 def _values(constant: ConstantNode) -> Callable[[], np.ndarray] | None:
-    """What makes the constant's numbers; None where only its shape is known."""
+    """Return the maker of the constant's numbers; None if only its shape is known."""
     data = constant.data
     if isinstance(data, str):
         raise _Miss(f"{constant.label} is a file of packed bytes")

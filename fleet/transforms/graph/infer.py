@@ -28,8 +28,6 @@ from fleet.sdk import Device
 from fleet.symbols.expr import Expr, ExprError, as_expr, dim
 from fleet.symbols.expr import Var as Variable
 
-__all__ = ["infer_type"]
-
 _DTYPES = frozenset({"float16", "int4", "int8", "int32"})
 _SPACES = frozenset({"ddr", "hbm", "onchip"})
 
@@ -95,7 +93,7 @@ class _Inferring:
             case TupleNode():
                 new.checked_type = tuple(map(single, new.fields))
             case _:
-                raise GraphError(f"{type(node).__name__} is no kind of node")
+                raise GraphError(f"{type(node).__name__} is not a kind of node")
         return new
 
     def _leaf(self, new: VarNode | ConstantNode) -> Node:

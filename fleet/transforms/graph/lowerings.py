@@ -1,4 +1,4 @@
-"""What each operator of a graph computes, in float32: operator -> how it is emitted (`to_program`)."""
+"""Lowerings of a graph's operators to float32 operations (`to_program`)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from fleet.ir.accel import attention, pointwise, products, views
 from fleet.ir.accel.nodes import ConstantNode, Node, OperatorCall
 from fleet.ir.types import shape_of
 from fleet.transforms.graph.emitter import GraphEmitter, Lowering
-
-__all__ = ["LOWERINGS"]
 
 _Values = Sequence[SSAValue]
 _ACTIVATIONS = {"silu": ("silu", {}), "gelu": ("gelu", {"approximate": "erf"}), "gelu_tanh": ("gelu", {"approximate": "tanh"})}
@@ -244,7 +242,7 @@ def _parts(e: GraphEmitter, call: OperatorCall, whole: int) -> list[tuple[int, i
 
 
 def _gather(e: GraphEmitter, call: OperatorCall, values: _Values) -> SSAValue:
-    """One token, by default the last."""
+    """Emit one token, by default the last."""
     x, index = values[0], call.attrs.get("index")
     shape = shape_of(x.type)
     start, size = [0] * len(shape), list(shape)
@@ -286,4 +284,4 @@ LOWERINGS: dict[type[OperatorCall], Lowering] = {
     views.ReallocCall: _same,
     views.ConcatCall: _concat,
 }
-"""What a user's operator needs to be lowered: an entry here."""
+"""Operator -> its lowering. A user's operator is lowered if it has an entry here."""

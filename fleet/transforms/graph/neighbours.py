@@ -17,8 +17,6 @@ from fleet.ir.accel.nodes import Node, OperatorCall, post_order, single
 from fleet.ir.accel.products import MvmBnCall
 from fleet.transforms.graph.rewriting import GraphCopy, projected, rebuilt, users
 
-__all__ = ["Neighbours", "turn_neighbours"]
-
 
 @dataclass(frozen=True)
 class Neighbours:
@@ -89,7 +87,7 @@ def _halves(node: Node) -> bool:
 
 
 def _movable(rope: Node, readers: Sequence[Node]) -> bool:
-    """Whether nothing but the readers sees the order of an embedding's channels, and its product's constants may change."""
+    """Return whether nothing but the readers sees the order of an embedding's channels, and its product's constants may change."""
     if not isinstance(rope, RopeCall) or not _halves(rope) or not set(users(rope)) <= set(readers):
         return False
     heads, _, channels = single(rope.args[0]).shape

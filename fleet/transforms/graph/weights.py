@@ -12,8 +12,6 @@ from fleet.errors import ModelError
 from fleet.ir.accel.nodes import ConstantNode
 from fleet.ir.weights import Recipe
 
-__all__ = ["GraphWeights", "WeightMatrix"]
-
 Change = Callable[[ConstantNode, np.ndarray], np.ndarray]
 """(constant, its float array) -> another array of the same shape: what a device would compute with."""
 
@@ -27,13 +25,13 @@ class WeightMatrix(Recipe):
 
     @cached_property
     def digest(self) -> str:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Of the label where the weights have one, else of the data."""
+        """SHA-256 of the label if the weights have one, else of the data."""
         if self._label:
             return hashlib.sha256(f"{self._label}:{self.constant.label}:transposed".encode()).hexdigest()
         return hashlib.sha256(self.array.tobytes()).hexdigest()
 
     def compute(self) -> np.ndarray:
-        """See `Recipe.compute`."""
+        """Compute the weights, as `Recipe.compute` does."""
         return np.ascontiguousarray(self._make().T, np.float32)
 
 

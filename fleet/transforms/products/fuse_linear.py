@@ -16,8 +16,6 @@ from fleet.transforms.raising.search import RaisingSite
 from fleet.transforms.raising.views import view_of
 from fleet.transforms.simplify.numbers import known_number
 
-__all__ = ["PASS", "fuse_linear"]
-
 
 class _Chain(NamedTuple):
     """The operations after the product so far; `root` is the last one."""
@@ -73,7 +71,7 @@ def _next(chain: _Chain) -> _Chain | None:
 
 
 def _is_bias(value: SSAValue) -> bool:
-    """Whether the value changes along the last axis only."""
+    """Return whether the value changes along the last axis only."""
     shape = shape_of(value.type)
     return bool(shape) and all(size == 1 for size in shape[:-1])
 

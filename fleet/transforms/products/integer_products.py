@@ -34,8 +34,6 @@ from fleet.transforms.products.turn_products import of_weights
 from fleet.transforms.raising.masks import known_array
 from fleet.transforms.simplify.numbers import compute
 
-__all__ = ["PASS"]
-
 _INT8, _UINT8, _INT32, _FLOAT32 = (np.dtype(t) for t in (np.int8, np.uint8, np.int32, np.float32))
 _MOVES = (d.ReshapeOp, d.TransposeOp, d.SliceOp, d.GatherOp, d.PadOp)
 _HALF = 128
@@ -121,7 +119,7 @@ class _Products:
             self._real(op, weight)
 
     def _done(self, op: d.MatmulOp) -> bool:
-        """Whether both operands are casts of int8 codes, the weight's an argument of the program: nothing to rewrite."""
+        """Return whether both operands are casts of int8 codes, the weight's an argument of the program: nothing to rewrite."""
         right = op.rhs.owner
         if (
             not isinstance(right, d.CastOp)
@@ -271,7 +269,7 @@ def _codes(value: SSAValue, *, real: bool) -> _Codes | None:
 
 
 def _is_one(value: SSAValue) -> bool:
-    """Whether the value has one element."""
+    """Return whether the value has one element."""
     shape = shape_of(value.type)
     return -1 not in shape and int(np.prod(shape)) == 1
 
@@ -306,7 +304,7 @@ def _integer_weight(edit: Edit, value: SSAValue) -> _Weight | None:
 
 
 def _close(integers: np.ndarray) -> bool:
-    """Whether every column fits into int8 after subtracting one number, and its sums fit into int32."""
+    """Return whether every column fits into int8 after subtracting one number, and its sums fit into int32."""
     low, high = (f(integers.astype(np.int64), axis=0, initial=0) for f in (np.min, np.max))
     return bool((high - low <= 255).all()) and bool(np.maximum(high, -low).max(initial=0) <= 1 << 15)
 

@@ -18,11 +18,9 @@ from fleet.ir.weights import Derived, Weights
 from fleet.transforms.edit import Edit, identity
 from fleet.transforms.passes import plain
 
-__all__ = ["PASS", "of_weights"]
-
 
 def of_weights(edit: Edit, value: SSAValue, known: dict[SSAValue, bool]) -> bool:
-    """Whether a value is a weight, or computed from weights and numbers alone. known: cache for one pass."""
+    """Return whether a value is a weight, or computed from weights and numbers alone. known: cache for one pass."""
     for v in operands_first(value, lambda v: () if v in known or not isinstance(v.owner, FleetOp) else v.owner.operands):
         if v not in known:
             known[v] = _of_weights(edit, v, known)

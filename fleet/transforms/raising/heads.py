@@ -1,4 +1,4 @@
-"""Matches one head, or one batch of heads, of attention: softmax(q k^T * scale + mask) v around a product."""
+"""Matches one head, or one batch of heads and sequences, of attention: softmax(q k^T * scale + mask) v around a product."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from fleet.transforms.raising.products import Factor, FoundProduct, product_of
 from fleet.transforms.raising.search import backward_cone
 from fleet.transforms.simplify.numbers import known_number
 
-__all__ = ["Heads", "Mask", "heads_at"]
-
 
 class Mask(NamedTuple):
-    """The mask of the scores: `factor * value` is added, or `value` (negated if `seen` is False) hides positions."""
+    """The mask of the scores: `factor * value` is added, or `value` (negated if `seen` is False) hides positions.
+
+    The value broadcasts to the scores.
+    """
 
     value: SSAValue
     factor: float
@@ -31,7 +32,11 @@ class Mask(NamedTuple):
 
 
 class Heads(NamedTuple):
-    """q is number x n x d; k and v are number x m x d; result gives the axes of heads, n and d in the product's result."""
+    """q is sequences x number x n x d, k and v have m for n; result gives the axes of these in the product's result.
+
+    sequence: the scores' axis of the sequences, counted from the last; None if there is one sequence.
+    guarded: whether rows of NaN, which a mask that hides all keys leaves, become zeros.
+    """
 
     q: Factor
     k: Factor
@@ -39,10 +44,13 @@ class Heads(NamedTuple):
     result: Factor
     scale: float
     mask: Mask | None
+    sequences: int
+    sequence: int | None
     number: int
     n: int
     m: int
     d: int
+    guarded: bool
 
 
 def heads_at(value: SSAValue) -> Heads | str | None:
@@ -50,10 +58,10 @@ def heads_at(value: SSAValue) -> Heads | str | None:
     product = product_of(value)
     if product is None:
         return None
-    if not isinstance(product.lhs.value.owner, d.SoftmaxOp):
+    if _guarded(product.lhs.value) is None:
         product = product.turned()
-    softmax = product.lhs.value.owner
-    if not isinstance(softmax, d.SoftmaxOp):
+    softmax = _guarded(product.lhs.value)
+    if softmax is None:
         return None
     weights = product.lhs
     rank = len(shape_of(weights.value.type))
@@ -76,20 +84,47 @@ def _fitting(product: FoundProduct, inner: FoundProduct, scale: float, hidden: M
     weights = product.lhs
     if inner.result.rows != weights.rows:
         inner = inner.turned()
-    if (inner.result.heads, inner.result.rows, inner.result.columns) != (weights.heads, weights.rows, weights.columns):
+    if inner.result[1:] != weights[1:]:
         return "queries and keys stand in other axes than the softmax expects"
     if added is not None and hidden is not None:
         return "two masks"
-    q, k, v = inner.lhs, inner.rhs.turned(), product.rhs
-    number = 1 if weights.heads is None else shape_of(weights.value.type)[weights.heads]
+    (q, of_q), (k, of_k) = _unscaled(inner.lhs), _unscaled(inner.rhs.turned())
+    v, scale = product.rhs, scale * of_q * of_k
+    if not np.isfinite(scale) or scale == 0:
+        return f"a scale of {scale:g}"
+    guarded = not isinstance(weights.value.owner, d.SoftmaxOp)
+    sequences, number = weights.size(weights.sequences), weights.size(weights.heads)
+    sequence = None if weights.sequences is None else weights.sequences - len(shape_of(weights.value.type))
     sizes = [shape_of(f.value.type) for f in (q, k, v)]
     n, m = sizes[0][q.rows], sizes[1][k.rows]
     width = sizes[0][q.columns]
     if sizes[2][v.columns] != width:
         return f"values have {sizes[2][v.columns]} columns a head, queries {width}"
-    if -1 in (number, n, m, width):
+    if -1 in (sequences, number, n, m, width):
         return "a dimension is unknown"
-    return Heads(q, k, v, product.result, scale, hidden or added, number, n, m, width)
+    return Heads(q, k, v, product.result, scale, hidden or added, sequences, sequence, number, n, m, width, guarded)
+
+
+def _unscaled(factor: Factor) -> tuple[Factor, float]:
+    """Return the operand of a product before it is multiplied by a number, and the number; the operand itself and 1 otherwise."""
+    op = factor.value.owner
+    if isinstance(op, d.MulOp):
+        for kept, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
+            number = known_number(other)
+            if number is not None and kept.type == op.result.type:
+                return factor._replace(value=kept), float(number)
+    return factor, 1.0
+
+
+def _guarded(value: SSAValue) -> d.SoftmaxOp | None:
+    """Return the softmax p that a value is, also as `where(isnan(p), 0, p)`; None for others."""
+    op = value.owner
+    if isinstance(op, d.WhereOp):
+        condition, zero, kept = op.operands
+        test = condition.owner
+        if isinstance(test, d.IsnanOp) and test.operand is kept and known_number(zero) == 0:
+            op = kept.owner
+    return op if isinstance(op, d.SoftmaxOp) else None
 
 
 def _selected(scores: SSAValue) -> tuple[SSAValue, Mask | None]:

@@ -16,8 +16,6 @@ from fleet.ir.weights import Creation, Derived, Entry, Weights
 from fleet.transforms.edit import Edit
 from fleet.transforms.simplify.numbers import COMPUTED, compute, known_number
 
-__all__ = ["NEVER", "is_causal", "known_array"]
-
 NEVER = -1e8
 """The value added to the score of a hidden key is at most this; no score of a model outweighs it."""
 
@@ -84,9 +82,9 @@ def _cheap_entry(entry: Entry | float) -> bool:
 
 
 def is_causal(seen: np.ndarray, n: int, m: int) -> bool:
-    """Whether a boolean mask, broadcast to [n, m], lets query i see exactly the keys up to i + m - n."""
+    """Whether a boolean mask, broadcast to [..., n, m], lets query i see exactly the keys up to i + m - n, in every [n, m]."""
     try:
-        whole = np.broadcast_to(seen, (n, m)) if seen.ndim <= 2 else np.broadcast_to(seen.reshape(seen.shape[-2:]), (n, m))
+        whole = np.broadcast_to(seen, (*seen.shape[:-2], n, m))
     except ValueError:
         return False
-    return m >= n and bool(np.array_equal(whole, np.tri(n, m, m - n, dtype=bool)))
+    return m >= n and bool((whole == np.tri(n, m, m - n, dtype=bool)).all())

@@ -23,8 +23,6 @@ from fleet.transforms.raising.normal import Normal
 from fleet.transforms.raising.polynomial import Monomial, Poly, PolynomialAtom
 from fleet.transforms.raising.search import RaisingSite, backward_cone, tolerance_of
 
-__all__ = ["PASS", "raise_norms"]
-
 
 class _Norm(NamedTuple):
     """A norm. gamma, beta: a value or a number."""
@@ -79,7 +77,7 @@ def _raise_one(site: RaisingSite, x: SSAValue) -> bool:
 
 
 def _squares(cone: Collection[SSAValue]) -> bool:
-    """Whether the values computed from x can include a square of x. Every norm has one, and normal forms are costly."""
+    """Return whether the values computed from x can include a square of x. Every norm has one, and normal forms are costly."""
     return any(
         isinstance(v.owner, d.VarOp | d.PowOp) or (isinstance(v.owner, d.MulOp) and all(o in cone for o in v.owner.operands))
         for v in cone

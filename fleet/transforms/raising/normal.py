@@ -18,8 +18,6 @@ from fleet.transforms.raising import polynomial as p
 from fleet.transforms.raising.polynomial import Poly, PolynomialAtom, TooLarge
 from fleet.transforms.simplify.numbers import known_number
 
-__all__ = ["TRANSPARENT", "Normal", "forward_cone"]
-
 _FUNCTIONS = (d.ExpOp, d.TanhOp, d.ErfOp, d.LogOp, d.SinOp, d.CosOp, d.AbsOp, d.MaximumOp, d.MinimumOp)
 _REDUCTIONS = (d.MeanOp, d.VarOp, d.ReduceSumOp, d.ReduceMaxOp)
 
@@ -122,7 +120,7 @@ def _axes(op: FleetOp) -> tuple[int, ...]:
 
 
 def _aligned(op: FleetOp) -> bool:
-    """Whether a reduction's result broadcasts back along the reduced axes."""
+    """Return whether a reduction's result broadcasts back along the reduced axes."""
     return bool(attributes_of(op)["keepdims"]) or not shape_of(op.results[0].type)
 
 

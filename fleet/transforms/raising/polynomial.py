@@ -15,29 +15,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-__all__ = [
-    "Monomial",
-    "Poly",
-    "PolynomialAtom",
-    "TooLarge",
-    "X",
-    "add",
-    "atom",
-    "atoms_of",
-    "close",
-    "constant",
-    "function",
-    "inside",
-    "key",
-    "mean",
-    "multiply",
-    "nesting",
-    "numbers",
-    "power",
-    "scale",
-    "unkey",
-]
-
 PolynomialAtom: TypeAlias = tuple[Any, ...]
 """("x",) | ("value", n) | ("fn", name, key, ...) | ("mean" | "max", axes, key) | ("sum", key)
 | ("length", axis): the length of an axis if it is unknown.
@@ -224,7 +201,7 @@ def numbers(p: Poly) -> Iterator[float]:
 
 
 def close(p: Poly, q: Poly, tolerance: float) -> bool:
-    """Whether both are equal except for coefficients with a relative difference of at most `tolerance`."""
+    """Return whether both are equal except for coefficients with a relative difference of at most `tolerance`."""
     return _close_keys(key(p), key(q), tolerance)
 
 

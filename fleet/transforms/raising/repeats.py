@@ -5,11 +5,10 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from fleet.ir import dialect as d
+from fleet.ir.shapes import contiguous
 from fleet.ir.types import shape_of
 from fleet.transforms.raising.products import Factor
-from fleet.transforms.raising.views import contiguous, view_of
-
-__all__ = ["unrepeated"]
+from fleet.transforms.raising.views import view_of
 
 
 def unrepeated(factor: Factor) -> tuple[Factor, int]:
@@ -27,9 +26,10 @@ def unrepeated(factor: Factor) -> tuple[Factor, int]:
         return None if len(same) != 1 else same[0] if same[0] <= axis else same[0] + 1
 
     heads, rows, columns = (before(i) for i in (factor.heads, factor.rows, factor.columns))
-    if heads != axis or rows is None or columns is None:
+    sequences = None if factor.sequences is None else before(factor.sequences)
+    if heads != axis or rows is None or columns is None or (sequences is None) != (factor.sequences is None):
         return factor, 1
-    return Factor(source, heads, rows, columns), times
+    return Factor(source, sequences, heads, rows, columns), times
 
 
 def _repeat(value: SSAValue) -> tuple[SSAValue, int, int, tuple[int, ...]] | None:

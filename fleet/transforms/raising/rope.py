@@ -18,8 +18,6 @@ from fleet.transforms.raising.normal import Normal
 from fleet.transforms.raising.search import RaisingSite, backward_cone
 from fleet.transforms.simplify.numbers import known_number
 
-__all__ = ["PASS", "raise_rope"]
-
 
 def raise_rope(site: RaisingSite) -> None:
     """Replace computations of rope."""
@@ -157,7 +155,7 @@ def _rotation_of(concat: d.ConcatOp) -> SSAValue | None:
 
 
 def _halves_alike(edit: Edit, value: SSAValue) -> bool:
-    """Whether both halves of the last axis are equal: one value concatenated with itself, or known numbers."""
+    """Return whether both halves of the last axis are equal: one value concatenated with itself, or known numbers."""
     op = value.owner
     if isinstance(op, d.ConcatOp):
         rank = len(shape_of(value.type))

@@ -16,8 +16,6 @@ from fleet.transforms.edit import Edit, text_of
 from fleet.transforms.raising.normal import TRANSPARENT
 from fleet.transforms.simplify.numbers import known_number
 
-__all__ = ["Miss", "RaisingSite", "backward_cone", "tolerance_of"]
-
 
 class Miss(NamedTuple):
     """A near miss: the idiom, the operation and its place in the source, and why it does not match."""
@@ -62,7 +60,7 @@ class RaisingSite:
         return [op for op in self.edit.operations() if isinstance(op, kinds)]
 
     def alive(self, op: FleetOp) -> bool:
-        """Whether an operation of an earlier snapshot is still in the program."""
+        """Return whether an operation of an earlier snapshot is still in the program."""
         return op.parent is not None
 
     def order(self) -> Mapping[FleetOp, float]:

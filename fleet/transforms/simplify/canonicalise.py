@@ -23,8 +23,6 @@ from fleet.transforms.edit import Edit, text_of
 from fleet.transforms.passes import plain
 from fleet.transforms.simplify.numbers import known_number
 
-__all__ = ["PASS", "canonicalise"]
-
 
 def canonicalise(program: Program, *, copy: bool = True) -> Program:
     """Return a new program without dead operations, duplicate unnamed constants, and casts and reshapes that change nothing.
@@ -88,7 +86,7 @@ def _same_kind(value: SSAValue, kind: type[FleetOp]) -> FleetOp | None:
 
 
 def _is(value: SSAValue, number: float, kinds: str, *, negative_zero: bool = False) -> bool:
-    """Whether a value is known to be this number, in a dtype of one of these kinds."""
+    """Return whether a value is known to be this number, in a dtype of one of these kinds."""
     known = known_number(value)
     if known is None or isinstance(known, bool) or known != number or numpy_dtype(value.type).kind not in kinds:
         return False

@@ -26,8 +26,6 @@ from fleet.transforms.edit import Edit
 from fleet.transforms.passes import plain
 from fleet.transforms.simplify.numbers import COMPUTED, call_of
 
-__all__ = ["MOVES", "PASS", "fold_pure"]
-
 MOVES = (d.TransposeOp, d.ReshapeOp, d.SliceOp)
 """Operations that only rearrange elements."""
 
@@ -66,7 +64,7 @@ def _pure(edit: Edit, kinds: tuple[type[FleetOp], ...]) -> set[SSAValue]:
 
 
 def _looks_up(op: FleetOp) -> bool:
-    """Whether the operation gathers a few rows of a table. The rows are the model's input; the table is not folded."""
+    """Return whether the operation gathers a few rows of a table. The rows are the model's input; the table is not folded."""
     return isinstance(op, d.GatherOp) and math.prod(shape_of(op.result.type)) < math.prod(shape_of(op.lhs.type))
 
 
@@ -100,7 +98,7 @@ def _fold(edit: Edit, op: FleetOp, pure: set[SSAValue]) -> None:
 
 
 def _needed(leaf: SSAValue, pure: set[SSAValue]) -> bool:
-    """Whether the rest of the program uses a weight directly."""
+    """Return whether the rest of the program uses a weight directly."""
     return any(not (u.operation.results and u.operation.results[0] in pure) for u in leaf.uses)
 
 

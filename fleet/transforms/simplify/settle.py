@@ -17,8 +17,6 @@ from fleet.ir.types import is_tensor, numpy_dtype, shape_of, tensor_type
 from fleet.ir.weights import Creation, Weights
 from fleet.transforms.edit import Edit, identity
 
-__all__ = ["settle"]
-
 
 def settle(edit: Edit, op: FleetOp) -> bool:
     """Replace an operation if all its sizes are constants and the operand's relevant sizes are known; return whether it did.
@@ -122,7 +120,7 @@ def _replace(edit: Edit, op: FleetOp, new: FleetOp) -> bool:
 
 
 def _whole(op: FleetOp) -> bool:
-    """Whether it changes nothing, because its type is the operand's."""
+    """Return whether it changes nothing, because its type is the operand's."""
     return UNKNOWN not in shape_of(op.results[0].type) and all(s == 1 for s in attributes_of(op).get("step") or ())
 
 

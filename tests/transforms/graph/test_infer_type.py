@@ -167,7 +167,7 @@ def test_builders_refuse_what_is_no_node() -> None:
         hbm.conv2d(x(), w(1, 1, 64, 8), (0, 1))
     with pytest.raises(GraphError, match=r"skip = 2 and 1 arguments too many"):
         hbm.mvm(x(), w(64, 32), w(64, 32), skip=2)
-    with pytest.raises(GraphError, match="x: 'C' is no integer"):
+    with pytest.raises(GraphError, match="x: 'C' is neither an integer nor an expression"):
         infer(hbm.var_ddr("x", (1, T, "C")))  # type: ignore[arg-type]
 
 

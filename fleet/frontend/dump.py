@@ -1,4 +1,4 @@
-"""What the front end reads, as text: the tokens of a source and its syntax tree."""
+"""Dumps of what the front end reads: the tokens of a source and its syntax tree."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import tokenize
 from fleet.errors import SourceError
 from fleet.frontend.reading.errors import SourceText
 from fleet.frontend.reading.module import parse
-
-__all__ = ["tokens", "tree"]
 
 _LAYOUT = frozenset({tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER})
 

@@ -18,17 +18,17 @@ from fleet.errors import SourceError
 from fleet.frontend.arrays.builder import Builder
 from fleet.frontend.arrays.tracing import Tracing
 from fleet.frontend.live.arguments import bound_arguments
-from fleet.frontend.live.given import Given, Input, given
+from fleet.frontend.live.given import Given, Input
 from fleet.frontend.live.located import LocatedFile, locate
 from fleet.frontend.live.names import LiveEvaluator
-from fleet.frontend.live.places import SourcePlaces
 from fleet.frontend.live.results import KnownResult, ReturnedValue, taken_apart
-from fleet.frontend.live.watch import Items, ObjectSnapshot, Traceable, Watched
+from fleet.frontend.live.watch import Items, ObjectSnapshot, Watched
 from fleet.frontend.python.calls import bind_defaults, returned
 from fleet.frontend.python.generators import yields
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.errors import combined
 from fleet.frontend.reading.findings import Poisoned, TooManyErrors
+from fleet.frontend.reading.places import SourcePlaces
 from fleet.frontend.reading.static import Made
 from fleet.frontend.reading.tensor import ArrayStorage
 from fleet.frontend.reading.values import CallFrame, NumberValue, TracedArray, Value, words
@@ -37,8 +37,6 @@ from fleet.frontend.tensor import Tensor as Declaration
 from fleet.ir.program import Program
 from fleet.ir.types import tensor_type
 from fleet.symbols.dims import DeclarationError, Declared, parse_declaration
-
-__all__ = ["Given", "Traceable", "Traced", "given", "locate", "trace"]
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,12 @@ def _trace(function: FunctionType, file: LocatedFile, node: ast.FunctionDef, arg
     for argument, value in zip(inputs, block.args, strict=True):
         value.name_hint = argument.name if argument.name.isascii() and argument.name.replace(".", "_").isidentifier() else None
     reading: list[LiveEvaluator] = []
-    places = SourcePlaces(file.source.text, file.source.name, {id(file): file}, lambda: reading[0].present() if reading else None)
+    places = SourcePlaces(
+        file.source.text,
+        file.source.name,
+        files={id(file): file},
+        present=lambda: reading[0].present() if reading else None,
+    )
     made = Made(block)
     domain = Tracing(Builder(places, block), made)
     ev = LiveEvaluator(function, made, domain, places, file)
@@ -144,7 +147,9 @@ def _declared(function: FunctionType, file: LocatedFile, node: ast.FunctionDef, 
             continue
         if argument.arg not in arguments.inputs:
             hint = f"give an array of {declaration.dtype}"
-            file.source.fail("F408", argument, f"`{argument.arg}` is declared {declaration}, and what is given is no array", hint)
+            file.source.fail(
+                "F408", argument, f"`{argument.arg}` is declared {declaration}, and what is given is not an array", hint
+            )
         found[argument.arg] = declaration
     return [found.get(name, Declared(name)) for name in arguments.inputs]
 

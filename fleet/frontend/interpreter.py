@@ -22,12 +22,10 @@ from fleet.frontend.reading.findings import Poisoned, TooManyErrors
 from fleet.frontend.reading.values import Broken, CallFrame, List, NumberValue, SourceFunction, TracedArray, Value
 from fleet.frontend.source import MODEL, open_source
 
-__all__ = ["InterpreterRun", "run"]
-
 
 @dataclass(frozen=True)
 class InterpreterRun:
-    """What a source did.
+    """Result of interpreting a source.
 
     Attributes:
         printed: the text that it printed.

@@ -6,16 +6,16 @@ functions that commands use, `load`, `signature` and `sample_inputs`, also take 
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from fleet.core.file_kinds import refuse_foreign
 from fleet.core.room import bytes_of, check_room
 from fleet.errors import ModelError, SourceError
 from fleet.frontend.arrays.builder import Builder
@@ -26,12 +26,14 @@ from fleet.frontend.onnx.choice import is_onnx
 from fleet.frontend.python.calls import returned
 from fleet.frontend.python.flow.returns import returned_values
 from fleet.frontend.python.generators import yields
-from fleet.frontend.python.names import LIBRARIES
 from fleet.frontend.python.reader import reader
+from fleet.frontend.python.standard.functions import is_kernel
 from fleet.frontend.reading.errors import combined
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.findings import Poisoned, TooManyErrors
-from fleet.frontend.reading.module import MAX_SOURCE_BYTES, SourceModule, parse
+from fleet.frontend.reading.imported import ModuleFinder
+from fleet.frontend.reading.module import SourceModule, parse, source_text
+from fleet.frontend.reading.places import SourcePlaces
 from fleet.frontend.reading.static import Made
 from fleet.frontend.reading.values import Broken, CallFrame, SourceFunction, TracedArray, Value
 from fleet.ir.dialect import has_effects
@@ -42,27 +44,8 @@ from fleet.ir.weights import Entry, Weights
 from fleet.symbols.dims import DeclarationError, Declared, bind
 from fleet.transforms.simplify.canonicalise import canonicalise
 
-__all__ = [
-    "LIBRARIES",
-    "MODEL",
-    "SCRIPT",
-    "assemble",
-    "is_onnx",
-    "load",
-    "module_statements",
-    "open_module",
-    "open_source",
-    "parameters",
-    "sample_inputs",
-    "signature",
-    "source_text",
-]
-
-_OWN = ("python", "text", "empty", "unknown")
-"""Kinds of files that are read as Python: what is wrong with them their parser says."""
-
 MODEL = "__fleet_model__"
-"""What `__name__` is for a function's file."""
+"""The `__name__` of a function's file."""
 
 SCRIPT = "__main__"
 """Name of the IR function that stands for a top-level script."""
@@ -165,26 +148,11 @@ def open_module(path: str) -> SourceModule:
     return parse(source_text(path), path.encode(errors="surrogateescape").decode(errors="replace"))
 
 
-def source_text(path: str) -> str:
-    """The text of a Python file. Raises SourceError, and ModelError for a file of another kind."""
-    file = Path(path)
-    refuse_foreign(file, "a Python source, an ONNX model or a bytecode file", _OWN)
-    try:
-        if file.stat().st_size > MAX_SOURCE_BYTES:
-            raise SourceError(f"larger than {MAX_SOURCE_BYTES} bytes", where=path, hint="split it; weights belong into a .npz")
-        return file.read_bytes().decode("utf-8-sig")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise SourceError(f"cannot be read ({reason})", where=path, hint="a model is given as path.py:function") from None
-
-
-def module_statements(text: str, name: str) -> list[int]:
-    """Which top-level statements of a function's file are evaluated (by their position): all that the front end understands.
-
-    Raises SourceError if the text is not Python.
-    """
-    module = parse(text, name)
-    evaluator, _ = _evaluator(module, Block(), MODEL)
+def module_statements(program: Program) -> list[int]:
+    """Return the top-level statements of a function's file that are evaluated (by position): all that the front end understands."""
+    module = parse(program.source, program.source_name)
+    finder = ModuleFinder(package=ModuleFinder.of(program.source_name).package, known=program.modules)
+    evaluator, _ = _evaluator(module, Block(), MODEL, finder)
     with closing(evaluator):
         _module_level(evaluator)
     done = {id(s) for s in evaluator.evaluated}
@@ -200,9 +168,15 @@ def parameters(text: str, name: str, function: str) -> frozenset[str]:
     return frozenset(a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
 
 
-def _evaluator(module: SourceModule, block: Block, main: str) -> tuple[Evaluator, Tracing]:
-    domain = Tracing(Builder(module.source, block), Made(block))
-    return reader(module, domain, main=main), domain
+def _evaluator(module: SourceModule, block: Block, main: str, finder: ModuleFinder) -> tuple[Evaluator, Tracing]:
+    reading: list[Evaluator] = []
+    text = module.source
+    places = SourcePlaces(text.text, text.name, present=lambda: reading[0].present() if reading else None)
+    domain = Tracing(Builder(places, block), Made(block))
+    evaluator = reader(replace(module, source=places), domain, main=main)
+    evaluator.imports.finder = finder
+    reading.append(evaluator)
+    return evaluator, domain
 
 
 def _module_level(evaluator: Evaluator) -> None:
@@ -240,12 +214,15 @@ def _load(
     block = Block(arg_types=[tensor_type(a.shape, a.dtype) for a in arguments])
     for argument, value in zip(arguments, block.args, strict=True):
         value.name_hint = argument.name if argument.name.isascii() else None
-    evaluator, domain = _evaluator(module, block, "__main__" if function_name is None else MODEL)
+    main = "__main__" if function_name is None else MODEL
+    evaluator, domain = _evaluator(module, block, main, ModuleFinder.of(module.source.name))
     given = {a.name: v for a, v in zip(arguments, block.args, strict=True)}
     with closing(evaluator):
         outputs, values, frame = _evaluate(evaluator, function_name, given)
-    roots = {**evaluator.globals.variables, **frame.variables}
-    return assemble(function_name or SCRIPT, domain, arguments, bound, (outputs, values), frame.variables, roots, symbols)
+    others = {f"{m.name}.{n}": v for m in evaluator.imports.spaces.values() for n, v in m.frame.variables.items()}
+    roots = {**others, **evaluator.globals.variables, **frame.variables}
+    program = assemble(function_name or SCRIPT, domain, arguments, bound, (outputs, values), frame.variables, roots, symbols)
+    return replace(program, modules=evaluator.imports.read, handlers=tuple(sorted(evaluator.handlers)))
 
 
 def assemble(
@@ -308,8 +285,10 @@ def _evaluate(
         else:
             function = module.functions[function_name]
             _module_level(evaluator)
+            _check_decorators(evaluator, function)
             frame = CallFrame(function_name, 0, evaluator.scope(function), evaluator.globals)
             frame.variables.update(_parameters(evaluator, function_name, arguments))
+            evaluator.kernels += is_kernel(evaluator.globals.variables.get(function_name))
             flow = evaluator.run(function.body, frame)
             if not evaluator.errors:
                 with evaluator.within(frame):
@@ -321,6 +300,17 @@ def _evaluate(
     if evaluator.errors:
         raise combined(evaluator.errors)
     return outputs, values, frame
+
+
+def _check_decorators(evaluator: Evaluator, function: ast.FunctionDef) -> None:
+    """Refuse a model that its decorators change, or may change."""
+    made = evaluator.globals.variables.get(function.name)
+    if not function.decorator_list or (isinstance(made, SourceFunction) and made.node is function):
+        return
+    if isinstance(made, Broken):
+        raise made.error
+    what = f"`{function.name}` is decorated, which may change what it means"
+    evaluator.fail("F508", function.decorator_list[0], what, "remove the decorator")
 
 
 def _parameters(evaluator: Evaluator, name: str, arguments: Mapping[str, SSAValue]) -> dict[str, Value]:

@@ -10,8 +10,6 @@ import numpy as np
 from fleet.errors import ModelError
 from fleet.ir.types import DTYPES
 
-__all__ = ["Tensor", "from_outside"]
-
 
 class Tensor:
     """Shape and dtype of an array, and, once it is set, the array: an annotation of an argument, or an argument.
@@ -65,4 +63,4 @@ def from_outside(value: Any, where: str) -> np.ndarray:
         except (BufferError, RuntimeError, TypeError, ValueError) as error:
             raise ModelError(f"the array cannot be shared with NumPy ({error})", where=where, hint="move it to the CPU") from None
     hint = "give an array of NumPy"
-    raise ModelError(f"an object of type {type(value).__name__} is no array", where=where, hint=hint)
+    raise ModelError(f"an object of type {type(value).__name__} is not an array", where=where, hint=hint)

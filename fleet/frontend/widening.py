@@ -1,4 +1,4 @@
-"""Where a model of float32 arrays turns into one of float64 by a NumPy number, which NumPy 2 does without a word."""
+"""Places where a NumPy number turns a model of float32 arrays into one of float64, as NumPy 2 does silently."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from xdsl.ir import Operation, SSAValue
 from fleet.ir.dialect import BinaryOp, CastOp, FleetOp, kind_of
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype, shape_of
-
-__all__ = ["widened"]
 
 _SIGNS: Mapping[str, type[ast.operator] | None] = {
     "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "div": ast.Div, "pow": ast.Pow, "floor_div": ast.FloorDiv, "mod": ast.Mod,
@@ -48,13 +46,13 @@ def _is(value: SSAValue, dtype: type[np.generic], *, array: bool) -> bool:
 
 
 def _narrowed(op: Operation) -> bool:
-    """Whether the result goes back into float32 at once, as of `x /= number`."""
+    """Return whether the result goes back into float32 at once, as of `x /= number`."""
     users = [use.operation for use in op.results[0].uses]
     return bool(users) and all(isinstance(u, CastOp) and numpy_dtype(u.results[0].type) != np.float64 for u in users)
 
 
 def _of_numbers(value: SSAValue, weights: set[SSAValue]) -> bool:
-    """Whether nothing but numbers of the source went into it."""
+    """Return whether nothing but numbers of the source went into it."""
     work, steps = [value], 0
     while work and steps < _MAX_STEPS:
         steps += 1

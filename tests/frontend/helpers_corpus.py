@@ -13,7 +13,7 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from unittest.mock import patch
 import numpy as np
 from helpers_uses import drawn
 
+from fleet.engines._cpython_child import StandIns
 from fleet.frontend.source import load
 from fleet.targets.bytecode import VM, ByteCodeConverter
 
@@ -88,7 +89,7 @@ def by_python(program: Program) -> tuple[list[np.ndarray], str]:
     argv = [program.path.name]
     with contextlib.redirect_stdout(printed), warnings.catch_warnings(), np.errstate(all="ignore"), np.printoptions():
         warnings.simplefilter("ignore")
-        with patch.object(sys, "argv", argv), contextlib.suppress(SystemExit):
+        with patch.object(sys, "argv", argv), stand_ins(), contextlib.suppress(SystemExit):
             exec(code, namespace)
         if program.function is None:
             return [], printed.getvalue()
@@ -96,6 +97,15 @@ def by_python(program: Program) -> tuple[list[np.ndarray], str]:
         printed.truncate()
         returned = namespace[program.function](**{k: v.copy() for k, v in program.inputs.items()})
     return leaves(returned), printed.getvalue()
+
+
+@contextlib.contextmanager
+def stand_ins() -> Iterator[None]:
+    """Let a program import what engine `cpython` has in place of libraries that draw or log."""
+    finder = StandIns()
+    kept = {name: module for name, module in sys.modules.items() if finder.find_spec(name) is None}
+    with patch.dict(sys.modules, kept, clear=True), patch.object(sys, "meta_path", [finder, *sys.meta_path]):
+        yield
 
 
 def leaves(value: Any) -> list[np.ndarray]:

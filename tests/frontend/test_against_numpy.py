@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -23,18 +24,23 @@ def folder(tmp_path):
     return tmp_path
 
 
-def check(folder, body: str, **arguments: np.ndarray) -> None:
-    """Same values bit for bit (NaN equals NaN), same dtypes, same shapes."""
+def both(folder, body: str, arguments: Mapping[str, np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The results of the VM, each beside CPython's."""
     text = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = run_python(text, **arguments)
         found = list(run_vm(folder, text, **arguments).values())
     assert len(found) == len(expected)
-    for f, e in zip(found, expected, strict=True):
+    return list(zip(found, expected, strict=True))
+
+
+def check(folder, body: str, **arguments: np.ndarray) -> None:
+    """Same values bit for bit (NaN equals NaN), same dtypes, same shapes."""
+    for f, e in both(folder, body, arguments):
         assert f.shape == e.shape
-        assert f.dtype == e.dtype, text
-        np.testing.assert_array_equal(f, e, err_msg=text)
+        assert f.dtype == e.dtype, body
+        np.testing.assert_array_equal(f, e, err_msg=body)
 
 
 def data(shape, dtype: str, seed: int = 0) -> np.ndarray:
@@ -135,13 +141,7 @@ COMBINATIONS = [
 @pytest.mark.parametrize(("body", "dtype"), COMBINATIONS)
 def test_calls_of_the_subset(folder, body: str, dtype: str) -> None:
     arguments = {"x": data((3, 4), dtype, 1), "y": data((4, 3), dtype, 2), "z": np.array([2, 0, 1, 1])}
-    text = HEAD + "".join(f"    {line}\n" for line in body.splitlines())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        expected = run_python(text, **arguments)
-        found = list(run_vm(folder, text, **arguments).values())
-    assert len(found) == len(expected)
-    for i, (f, e) in enumerate(zip(found, expected, strict=True)):
+    for i, (f, e) in enumerate(both(folder, body, arguments)):
         number = e.dtype == np.int64 and f.dtype == np.int32 and e.shape == ()  # a Python int
         assert f.dtype == e.dtype or number, i
         assert f.shape == e.shape

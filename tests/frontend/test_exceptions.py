@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from helpers_source import program_of
 
+from fleet.engines.base import RunOptions
+from fleet.engines.cpython import ENGINE as CPYTHON
 from fleet.errors import SourceError
 from fleet.frontend.interpreter import run
 from fleet.targets.bytecode import VM, ByteCodeConverter
@@ -256,6 +258,7 @@ def test_what_reading_shows_is_caught(tmp_path, name: str) -> None:
     program = program_of(tmp_path, text, None)
     VM(ByteCodeConverter(program).convert(), echo=lambda *v, end="\n": print(*v, end=end, file=printed)).run()
     assert printed.getvalue() == said(text)
+    assert CPYTHON.run(program, {}, RunOptions()).meta["stdout"] == said(text)
     assert run(str(tmp_path / "model.py")).printed == said(text)
 
 

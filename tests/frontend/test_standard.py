@@ -29,6 +29,31 @@ xs = list(range(6))
 random.shuffle(xs)
 print(xs, random.random(), random.randint(1, 6), random.choice('abc'), random.sample(xs, 2), random.choices(xs, k=3))
 """,
+    "tqdm": """
+from tqdm import tqdm, trange
+from tqdm.auto import tqdm as bars
+total = 0
+for i in tqdm(range(4), desc='fit', leave=False):
+    total += i
+bar = trange(2, 5)
+for i in bar:
+    bar.set_description(f'step {i}')
+    bar.set_postfix(loss=i / 2, total=total)
+    total += i
+with tqdm(total=2) as steps:
+    for k in range(2):
+        total += k
+        steps.update(1)
+        tqdm.write(f'at {k}')
+for i, v in enumerate(bars([5, 6])):
+    total += i * v
+for a, b in zip(tqdm('xy'), bars(iterable=[1, 2])):
+    print(a, b)
+x = np.ones(3)
+for _ in trange(9):
+    x = x * 0.5 + 1
+print(total, x)
+""",
     "re": r"""
 import re, string
 print(re.findall(r"[a-z']+", "it's me"))

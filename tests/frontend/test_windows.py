@@ -12,7 +12,9 @@ from fleet.engines.base import RunOptions
 from fleet.engines.vm import ENGINE
 
 LOOP = """
+import fleet
 import numpy as np
+@fleet.kernel
 def forward(x):
     y = np.zeros(({rows}, 40))
     for i in range({rows}):

@@ -1,1 +1,1 @@
-"""What NumPy's arrays, operators and functions mean, as values of the IR or computed at once."""
+"""The meaning of NumPy's arrays, operators and functions, as values of the IR or computed at once."""

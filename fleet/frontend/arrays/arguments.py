@@ -34,7 +34,7 @@ def axes_of(ev: Evaluator, node: ast.AST, rank: int, value: Value) -> list[int]:
 
 
 def axis_of(ev: Evaluator, node: ast.AST, rank: int, value: Value) -> int:
-    """One axis."""
+    """Return one axis."""
     return axes_of(ev, node, rank, NumberValue(ev.integer(node, value, "axis")))[0]
 
 

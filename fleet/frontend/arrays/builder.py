@@ -219,7 +219,7 @@ class Builder:
         if dtype.kind == "O":  # NumPy's dtype of an integer beyond 64 bits
             self.source.fail("F605", node, f"the integer {_short(int(value))} needs more than 64 bits")
         if dtype.kind == "c":  # a constant of the IR is real
-            part = self.constant(node, value, tensor_type(shape, np.float64 if dtype.itemsize == 16 else np.float32))
+            part = self.constant(node, complex(value).real, tensor_type(shape, np.float64 if dtype.itemsize == 16 else np.float32))
             return self.tensor(node, "cast", [part], dtype=dtype)
         return TracedArray(self.constant(node, value, tensor_type(shape, dtype)))
 
@@ -297,7 +297,7 @@ class Builder:
 
 
 def _beyond(name: str, operands: Sequence[TracedArray | NumberValue], dtypes: Sequence[np.dtype]) -> bool | None:
-    """What a comparison with a Python integer gives that the array's dtype cannot hold; None for any other comparison."""
+    """Return the result of a comparison with a Python integer that the array's dtype cannot hold; None for other comparisons."""
     for i, (v, dtype) in enumerate(zip(operands, dtypes, strict=False)):
         if dtype.kind not in "iu" or isinstance(v, TracedArray) or v.symbolic or not isinstance(v.value, int):
             continue

@@ -38,11 +38,6 @@ from fleet.ir.library.inference import CallError, ResultLeaf, results
 from fleet.ir.shapes import UNKNOWN, InferenceError
 from fleet.ir.types import DTYPES
 
-__all__ = [
-    "ARRAYS_ALONE", "METHODS", "as_tuple", "call", "check_arrays", "checked", "decided",
-    "function_of", "instead", "is_default", "prepared", "takes",
-]  # fmt: skip
-
 ARRAYS_ALONE: Mapping[str, int] = {
     **dict.fromkeys(("dsplit", "fill_diagonal", "hsplit", "rollaxis", "split", "tril_indices_from", "triu_indices_from"), 1),
     **dict.fromkeys(("unstack", "vsplit"), 1), "put_along_axis": 2, "take_along_axis": 2,
@@ -54,7 +49,7 @@ _CODES: Sequence[tuple[type[Exception], str]] = (
     (np.exceptions.AxisError, "F305"), (IndexError, "F306"), (OverflowError, "F402"), (MemoryError, "F603"), (TypeError, "F401"),
     (Exception, "F301"),
 )  # fmt: skip
-"""What NumPy raises -> the code of the error."""
+"""Exception of NumPy -> code of the error."""
 _MOST_WORDS = 512
 """Numbers of a list that stand in the call itself; longer ones are weights."""
 
@@ -71,12 +66,12 @@ def check_arrays(ev: Evaluator, node: ast.expr, path: str, args: Sequence[Value]
 
 
 def takes(path: str) -> bool:
-    """Whether the program may call the library's function as it is."""
+    """Return whether the program may call the library's function as it is."""
     return path.startswith("numpy.") and is_callable(path.removeprefix("numpy."))
 
 
 def instead(error: SourceError, path: str) -> bool:
-    """Whether NumPy's own function may take what a rule of the front end refuses."""
+    """Return whether NumPy's own function may take what a rule of the front end refuses."""
     return error.code in _INSTEAD and takes(path)
 
 
@@ -115,7 +110,7 @@ def _keywords(name: str) -> frozenset[str] | None:
 
 
 def is_default(path: str, name: str, value: Value) -> bool:
-    """Whether an argument of a function or method is one that it has, and says nothing."""
+    """Return whether an argument of a function or method is one that it has, and says nothing."""
     parameters = _keywords(path.removeprefix("numpy."))  # a method has those of the function of its name
     if parameters is not None and name not in parameters:
         return False
@@ -223,7 +218,7 @@ def _trimmed(ev: Evaluator, node: ast.expr, value: Value, trim: Value) -> Value:
 
 
 def _run(ev: Evaluator, node: ast.expr, found: LibraryCall, arrays: Sequence[Any]) -> Any:
-    """What NumPy gives for known values. SourceError F703 with what it raises."""
+    """Return NumPy's result for known values. Raises SourceError F703 with NumPy's exception."""
     try:
         return found.run(arrays)
     except (ArithmeticError, ValueError, LookupError, TypeError) as error:
@@ -231,7 +226,7 @@ def _run(ev: Evaluator, node: ast.expr, found: LibraryCall, arrays: Sequence[Any
 
 
 def decided(found: LibraryCall, arrays: Sequence[Any]) -> Any:
-    """What a call gives whose type these values decide; None if NumPy refuses them, or gives what is no array."""
+    """Return the result of a call whose type these values decide; None if NumPy refuses them or returns no array."""
     try:
         found.check(len(arrays))
         value = found.run(arrays)
@@ -276,7 +271,7 @@ def _leaves(structure: Any) -> Iterator[ResultLeaf]:
 
 
 def _made(ev: Evaluator, node: ast.expr, value: Any) -> Value:
-    """What a call gives while the source is read."""
+    """Return the result of a call while the source is read."""
     if isinstance(value, tuple | list):
         parts = [_made(ev, node, v) for v in value]  # pyright: ignore[reportUnknownVariableType]
         return List(parts) if isinstance(value, list) else as_tuple(parts, value)

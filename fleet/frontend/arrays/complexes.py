@@ -11,14 +11,12 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Complex, List, NumberValue, TracedArray, Value, ValueOperand
 from fleet.ir.library.call import FAMILIES, is_callable
 
-__all__ = ["any_complex", "beside", "by_numpy", "power", "scalars"]
-
 _MOVES = frozenset(FAMILIES["shapes and joining"].split())
 """Functions whose rules look at no element."""
 
 
 def any_complex(values: Iterable[Value]) -> bool:
-    """Whether an array of complex numbers is among them, or in a list of them."""
+    """Return whether an array of complex numbers is among them, or in a list of them."""
     for v in values:
         if isinstance(v, TracedArray) and v.dtype.kind == "c":
             return True
@@ -28,7 +26,7 @@ def any_complex(values: Iterable[Value]) -> bool:
 
 
 def by_numpy(path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> bool:
-    """Whether a call is NumPy's own function, and no rule's: the rules of arithmetic are for real numbers."""
+    """Return whether a call is NumPy's own function, and no rule's: the rules of arithmetic are for real numbers."""
     name = path.removeprefix("numpy.")
     return any_complex((*args, *keywords.values())) and is_callable(name) and name not in _MOVES
 

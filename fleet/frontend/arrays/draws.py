@@ -171,7 +171,7 @@ def _drawn(
 def _made(
     ev: Evaluator, node: ast.Call, stream: RandomStream, name: str, args: Sequence[Value], keywords: Mapping[str, Value]
 ) -> tuple[TracedArray, bool]:
-    """What is drawn, and whether the draw asks for a single number."""
+    """Return the numbers that are drawn, and whether a single one was asked for."""
     parameters = draw_method(stream.generator, name)
     if stream in ev.spent:
         raise ev.spent[stream]
@@ -216,7 +216,7 @@ def _array(ev: Evaluator, made: TracedArray) -> TracedArray:
 
 
 def _in_round(ev: Evaluator, node: ast.Call, draw: RoundDraw) -> TracedArray:
-    """What this round of a loop of the run draws: its part of the numbers of all rounds."""
+    """Return the draws of this round of a loop of the run: its part of the numbers of all rounds."""
     assert ev.drawing is not None
     made = static(ev, node, ev.drawing.array(draw), draw.method, scalar=False)
     place = ev.domain.arithmetic(node, "sub", [ev.drawing.number, NumberValue(ev.drawing.first)], None)

@@ -149,7 +149,7 @@ class Eager(Domain):
         return self._known.get(id(array)) or self._known.setdefault(id(array), Concrete(array))
 
     def wrapped(self, ev: Evaluator, node: ast.AST, value: Any) -> Value:
-        """What NumPy gave, as a value of the source."""
+        """Return a result of NumPy as a value of the source."""
         if isinstance(value, np.ndarray | np.generic):
             if value.dtype.name not in DTYPES:
                 ev.fail("F403", node, f"an array of {value.dtype}", "arrays hold numbers and truth values")
@@ -179,7 +179,7 @@ class Eager(Domain):
 
     @contextmanager
     def numpy_errors(self, ev: Evaluator, node: ast.AST) -> Yields[None]:
-        """What NumPy raises becomes an error with a place."""
+        """Turn NumPy's exceptions into errors with a place."""
         try:
             with np.errstate(all="ignore"):
                 yield

@@ -1,4 +1,4 @@
-"""What every function of NumPy needs to become operations: the builder behind an evaluator."""
+"""The base of all functions of NumPy that become operations: the builder behind an evaluator."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from fleet.frontend.arrays.known_values import KnownValues
 from fleet.frontend.reading.evaluator import Domain, Evaluator
 from fleet.frontend.reading.static import Made
 from fleet.frontend.reading.values import TracedArray
-
-__all__ = ["Emitting", "builder_of", "cast", "emit", "known_array"]
 
 
 class Emitting(Domain):
@@ -43,7 +41,7 @@ def builder_of(ev: Evaluator) -> Builder:
 
 
 def emit(ev: Evaluator, node: ast.AST, name: str, operands: Sequence[TracedArray], **attributes: object) -> TracedArray:
-    """One operation on arrays."""
+    """Emit one operation on arrays."""
     return builder_of(ev).tensor(node, name, [o.ssa for o in operands], **attributes)
 
 

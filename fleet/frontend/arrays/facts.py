@@ -12,8 +12,6 @@ from fleet.frontend.arrays.arguments import dtype_of
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Complex, Library, List, NumberValue, TracedArray, Value, words
 
-__all__ = ["ABSTRACT", "FACTS", "call"]
-
 _KINDS = "generic number integer signedinteger unsignedinteger inexact floating complexfloating"
 ABSTRACT: Mapping[str, Any] = {f"numpy.{n}": getattr(np, n) for n in _KINDS.split()}
 """Families of dtypes, for `np.issubdtype`."""
@@ -81,7 +79,7 @@ FACTS: Mapping[str, tuple[Callable[[Evaluator, ast.AST, Sequence[Value]], Value]
 
 
 def call(ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """The fact."""
+    """Return the known fact that a call asks for."""
     function, fewest, most = FACTS[path]
     values = [*args, *(v for k, v in keywords.items() if k == "casting")]
     if not fewest <= len(values) <= most or keywords.keys() - {"casting"}:

@@ -35,27 +35,6 @@ from fleet.frontend.reading.values import (
 from fleet.ir.operations.program_ops import read_options
 from fleet.ir.types import DTYPES
 
-__all__ = [
-    "FUNCTIONS",
-    "attribute",
-    "binary",
-    "call",
-    "contains",
-    "converts",
-    "dtype",
-    "elements",
-    "holds",
-    "length",
-    "load",
-    "method",
-    "shadowed",
-    "shown",
-    "store",
-    "takes",
-    "unary",
-    "value",
-]
-
 _MOST = 1 << 16
 """Bytes of one element of a dtype that the source names."""
 _MOST_ELEMENTS = 1_000_000
@@ -139,7 +118,7 @@ _ATTRIBUTES = frozenset({"T", "dtype", "flat", "itemsize", "nbytes", "ndim", "sh
 
 
 def holds(value: Value) -> bool:
-    """Whether a value is text or an array that holds any, or a container with such."""
+    """Return whether a value is text or an array that holds any, or a container with such."""
     parts = value.items if isinstance(value, List) else value if isinstance(value, tuple) else ()
     return isinstance(value, str | bytes | ForeignArray) or any(p is None or holds(p) for p in parts)
 
@@ -169,7 +148,7 @@ def dtype(ev: Evaluator, node: ast.AST, value: Value) -> np.dtype | None:
 
 
 def takes(ev: Evaluator, node: ast.AST, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> bool:
-    """Whether a call of NumPy makes, or is of, arrays that no target has."""
+    """Return whether a call of NumPy makes, or is of, arrays that no target has."""
     if path not in FUNCTIONS:
         return False
     if path.startswith("numpy.ma."):
@@ -182,7 +161,7 @@ def takes(ev: Evaluator, node: ast.AST, path: str, args: Sequence[Value], keywor
 
 
 def converts(ev: Evaluator, node: ast.AST, name: str, args: Sequence[Value]) -> bool:
-    """Whether a method of an array of numbers gives one of text or objects: `x.astype(str)`."""
+    """Return whether a method of an array of numbers gives one of text or objects: `x.astype(str)`."""
     return name == "astype" and len(args) == 1 and dtype(ev, node, args[0]) is not None
 
 
@@ -218,7 +197,7 @@ def _taken(ev: Evaluator, node: ast.AST, value: Value) -> Any:
 
 
 def value(ev: Evaluator, node: ast.AST, found: Any, *, shared: bool = False) -> Value:
-    """What NumPy gave, as a value of the source. shared: it is a part of an array that stays."""
+    """Return a result of NumPy as a value of the source. shared: it is part of an array that stays."""
     match found:
         case np.ma.MaskedArray():
             ev.bounded(node, found.size, "a masked array")
@@ -232,7 +211,7 @@ def value(ev: Evaluator, node: ast.AST, found: Any, *, shared: bool = False) -> 
         case np.ndarray() | np.void():
             ev.bounded(node, found.size * max(found.itemsize // 64, 1), "an array of text or objects")
             return ForeignArray(found)
-        case str() | bytes() | None:
+        case str() | bytes() | Library() | None:
             return found
         case np.generic() if found.dtype.name in DTYPES:
             return ev.domain.literal(ev, node, found)
@@ -273,7 +252,7 @@ def call(ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywor
 
 @dataclass(frozen=True)
 class _Room:
-    """What a value holds. count: elements; width: of the largest, in characters or in bytes of a number without end."""
+    """The size of a value. count: elements; width: of the largest, in characters or in bytes of a number without end."""
 
     count: int
     width: int
@@ -499,7 +478,7 @@ def shadowed(ev: Evaluator, value: TracedArray) -> ForeignArray | None:
 
 
 def elements(ev: Evaluator, node: ast.AST, owner: ForeignArray) -> Iterator[Value]:
-    """What `for` goes over."""
+    """Return the elements that `for` goes over."""
     if not owner.array.shape and not isinstance(owner.array, np.void):
         ev.fail("F306", node, f"{words(owner)} has no dimension to iterate over")
     return (value(ev, node, owner.array[i]) for i in range(length(owner)))

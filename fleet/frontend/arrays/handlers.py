@@ -21,7 +21,7 @@ HANDLERS: Mapping[str, Handler] = {
     **products.HANDLERS,
     **changes.HANDLERS,
 }
-"""What a signature names (`Signature.handler`, before the colon) -> what turns the call into operations."""
+"""Name in a signature (`Signature.handler`, before the colon) -> class that turns the call into operations."""
 
 
 def handle(ev: Evaluator, node: ast.Call, handler: str, args: Arguments) -> Value:

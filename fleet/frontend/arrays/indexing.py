@@ -9,6 +9,7 @@ from typing import NoReturn, TypeAlias
 
 import numpy as np
 
+from fleet.frontend.arrays import called
 from fleet.frontend.arrays.emitting import builder_of, cast, emit, known_array
 from fleet.frontend.arrays.functions import order
 from fleet.frontend.arrays.functions.windows import places
@@ -17,8 +18,10 @@ from fleet.frontend.arrays.memory import change, check_writable, joined
 from fleet.frontend.arrays.operands import array, convert
 from fleet.frontend.arrays.parts import SUPPORTED, gather, transposed
 from fleet.frontend.arrays.sizes import bounded_slice, dims_of, flat, reshaped
+from fleet.frontend.arrays.truths import check, condition
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.intervals import is_inside
 from fleet.frontend.reading.static import Static
 from fleet.frontend.reading.values import ELLIPSIS, List, NumberValue, RangeValue, Slice, TracedArray, Value, words
 
@@ -30,6 +33,8 @@ def load(ev: Evaluator, node: ast.Subscript, value: TracedArray, index: Sequence
     items = [_known_place(ev, i) for i in _expanded(ev, node, value, index)]
     if any(isinstance(i, NumberValue) and i.symbolic for i in items) or _makes_view(items):
         return _late_elements(ev, node, value, items)
+    if (chosen := _extracted(ev, node, value, items)) is not None:
+        return chosen
     value, items = _flat_masks(ev, node, value, items)
     arrays = [i for i, item in enumerate(items) if _is_array(item)]
     if ELLIPSIS in index and len(items) == sum(isinstance(i, NumberValue) for i in items):  # the element as an array
@@ -51,14 +56,14 @@ def _is_array(item: Value) -> bool:
 
 
 def _is_run_time_index(item: Value) -> bool:
-    """Whether an index is a run-time number or NumPy integer scalar. (NumPy copies for a 0-d array.)"""
+    """Return whether an index is a run-time number or NumPy integer scalar. (NumPy copies for a 0-d array.)"""
     if isinstance(item, TracedArray):
         return item.scalar and item.dtype.kind in "iu"
     return isinstance(item, NumberValue) and item.symbolic
 
 
 def _makes_view(items: Sequence[Value]) -> bool:
-    """Whether the index has only integers and slices, so that the result is a view."""
+    """Return whether the index has only integers and slices, so that the result is a view."""
     return any(map(_is_run_time_index, items)) and all(_is_run_time_index(i) or not _is_array(i) for i in items)
 
 
@@ -96,7 +101,7 @@ def _expanded(ev: Evaluator, node: ast.AST, value: TracedArray, given: Sequence[
 
 
 def _dims_taken(item: Value) -> int:
-    """How many dimensions an item of an index takes: a mask as many as it has."""
+    """Return the number of dimensions that an item of an index takes: a mask takes as many as it has."""
     return 0 if item is None else len(item.shape) if isinstance(item, TracedArray) and item.dtype.kind == "b" else 1
 
 
@@ -104,6 +109,22 @@ def _mask(ev: Evaluator, node: ast.AST, item: Value) -> TracedArray | None:
     """The item as an array of truth values, if it is one."""
     found = array(ev, node, item) if isinstance(item, TracedArray | List) else None
     return found if found is not None and found.dtype.kind == "b" else None
+
+
+def _extracted(ev: Evaluator, node: ast.Subscript, value: TracedArray, items: Sequence[Value]) -> Value | None:
+    """The elements where a mask of all dimensions is true, if sizes are only the run's; None for other indices."""
+    mask = _mask(ev, node.slice, items[0]) if len(items) == 1 else None
+    if mask is None or len(mask.shape) < 2 or len(mask.shape) != len(value.shape) or min(*mask.shape, *value.shape) >= 0:
+        return None
+    for a, b in zip(dims_of(mask), dims_of(value), strict=True):
+        if isinstance(a, int) and isinstance(b, int):
+            if a != b:
+                ev.fail("F306", node.slice, f"a mask of shape {mask.shape} for dimensions of shape {value.shape}")
+            continue
+        sizes = [convert(ev, node, d if isinstance(d, NumberValue) else NumberValue(d), np.dtype(np.int64)) for d in (a, b)]
+        equal = ev.domain.binary(ev, expression_at(node.slice), "equal", *sizes)
+        check(ev, node, condition(ev, node, equal), "a mask chooses elements, and has not the array's shape")
+    return called.call(ev, expression_at(node), "numpy.extract", [mask, value], {})
 
 
 def _flat_masks(ev: Evaluator, node: ast.Subscript, value: TracedArray, items: Sequence[Value]) -> tuple[TracedArray, list[Value]]:
@@ -212,12 +233,27 @@ def _late_elements(ev: Evaluator, node: ast.expr, value: TracedArray, items: lis
     late = [i for i, item in enumerate(items) if _is_run_time_index(item)]
     if any(_is_array(item) and not _is_run_time_index(item) for item in items):
         ev.unknown(place, "an index of an array and of a size that only the run knows")
+    numbers = len(items) > 1 and all(_is_run_time_index(i) or _is_number(i) for i in items)
+    if numbers and all(_is_proved(ev, item, size) for item, size in zip(items, value.shape, strict=True)):
+        parts = [_integers(ev, place, item) for item in items]
+        return TracedArray(order.take(ev, node, value, 0, parts, checked=False).ssa)
     rest = [Slice(None, None) if i in late else item for i, item in enumerate(items)]
     found = _basic(ev, node, value, rest) if any(i != Slice(None, None) for i in rest) else value
     for i in reversed(late):
         axis = sum(1 for item in rest[:i] if item is None or isinstance(item, Slice))
         found = gather(ev, node, found, _signed(ev, place, array(ev, place, items[i])), axis)
     return value.view(found.ssa) if found.shape else TracedArray(found.ssa)
+
+
+def _is_number(item: Value) -> bool:
+    return isinstance(item, NumberValue) and isinstance(item.value, int)
+
+
+def _is_proved(ev: Evaluator, item: Value, size: int) -> bool:
+    """Return True if an integer index is proved to name an element of a dimension."""
+    if isinstance(item, NumberValue) and not item.symbolic:
+        return -size <= item.value < size
+    return isinstance(item, NumberValue | TracedArray) and item.ssa is not None and is_inside(ev, item.ssa, size)
 
 
 def _basic(ev: Evaluator, node: ast.AST, value: TracedArray, items: Sequence[Value]) -> TracedArray:
@@ -326,7 +362,7 @@ def store(ev: Evaluator, node: ast.expr, owner: TracedArray, index: Sequence[Val
 
 
 def _is_known_index(ev: Evaluator, item: Value) -> bool:
-    """Whether the positions named by an index item are known."""
+    """Return whether the positions named by an index item are known."""
     if isinstance(item, TracedArray):
         return known_array(ev, item) is not None
     return not (isinstance(item, NumberValue) and item.symbolic)

@@ -26,8 +26,6 @@ from fleet.ir.types import is_tensor, numpy_dtype, shape_of
 from fleet.ir.weights import Creation, Derived, Entry, StreamDraw
 from fleet.transforms.simplify.numbers import COMPUTED, call_of
 
-__all__ = ["KnownValues"]
-
 _MAX_ELEMENTS = 1 << 16
 _MAX_WORK = 1 << 25
 """Limit on the elements computed for one source."""
@@ -98,11 +96,11 @@ class KnownValues:
         return self._found[value]
 
     def decided(self, value: SSAValue) -> bool:
-        """Whether the value is known, and was asked for."""
+        """Return whether the value is known, and was asked for."""
         return self._found.get(value) is not None
 
     def in_rounds(self, value: SSAValue, rounds: Mapping[SSAValue, tuple[int, int]]) -> tuple[SSAValue, list[bool]] | None:
-        """See `Domain.in_rounds`."""
+        """Return an operation's results in all rounds, as `Domain.in_rounds` does."""
         order: dict[SSAValue, None] = {}
         known: dict[SSAValue, Any] = {}
         numbers: set[SSAValue] = set()
@@ -153,7 +151,7 @@ class KnownValues:
             return None  # the run reports the error
 
     def _one(self, op: FleetOp) -> Callable[[Sequence[Any]], Any]:
-        """What computes an operation, to be called once or many times; it raises ValueError for a result of another type."""
+        """Return a function that computes an operation; it raises ValueError for a result of another type."""
         if isinstance(op, RegionOp):
             return lambda values: self._bodies(op, values)
         if isinstance(op, d.ElementOp):
@@ -179,7 +177,7 @@ class KnownValues:
         return compute
 
     def _bodies(self, op: RegionOp, values: Sequence[Any]) -> tuple[Any, ...]:
-        """What a decision or loop gives, without its prints."""
+        """Return the results of a decision or loop, without its prints."""
         bodies: dict[Block, Callable[[Sequence[Any]], Sequence[Any]]] = {}
 
         def run(block: Block, arguments: Sequence[Any]) -> Sequence[Any]:
@@ -220,7 +218,7 @@ def _is_computed(op: FleetOp) -> bool:
 
 
 def _small(type_: Attribute) -> bool:
-    """Whether it has few elements, as far as its shape is known."""
+    """Return whether it has few elements, as far as its shape is known."""
     return math.prod(max(n, 1) for n in shape_of(type_)) <= _MAX_ELEMENTS
 
 

@@ -23,8 +23,6 @@ from fleet.ir.memory_order import in_c_order
 from fleet.ir.operations.operation import attributes_of, kind_of
 from fleet.ir.types import shape_of
 
-__all__ = ["change", "check_writable", "joined"]
-
 _MAX_PLACES = 1 << 22
 """Largest array, in elements, whose views are tracked element by element."""
 _MAX_WORK = 10_000
@@ -63,7 +61,7 @@ class _Sharing(Enum):
 
 @dataclass
 class _Seen:
-    """What is known about an array that shares memory.
+    """Knowledge of an array that shares memory.
 
     root: the array at the end of its views whose memory it is a part of, or None if unknown.
     places: of every element of it the place in the root, with the strides of NumPy's view; None if only the run knows.
@@ -169,7 +167,7 @@ def _all_places(array: TracedArray) -> np.ndarray | None:
 
 
 def _overlap(a: np.ndarray | None, b: np.ndarray | None) -> bool:
-    """Whether two views of one array may share an element."""
+    """Return whether two views of one array may share an element."""
     if a is None or b is None:
         return True
     try:
@@ -200,7 +198,7 @@ _SHOWN = (
 
 
 def _viewed(part: ViewPart, base: _Seen) -> tuple[_Sharing, np.ndarray | None]:
-    """Whether a view shares its base's memory, and the places of its elements in the root."""
+    """Return whether a view shares its base's memory, and the places of its elements in the root."""
     steps = _steps(part)
     if steps is None:
         return _Sharing.UNKNOWN, None
@@ -232,7 +230,7 @@ def _viewed(part: ViewPart, base: _Seen) -> tuple[_Sharing, np.ndarray | None]:
 
 
 def _laid_in_c_order(root: TracedArray | None) -> bool:
-    """Whether an array that owns its memory certainly has C order."""
+    """Return whether an array that owns its memory certainly has C order."""
     made = None if root is None else root.made
     if made is None:
         return isinstance(root, Static)

@@ -1,11 +1,9 @@
-"""Which functions of NumPy and methods of arrays are known, and what they take."""
+"""The known functions of NumPy and methods of arrays, with their parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
-
-__all__ = ["FUNCTIONS", "METHODS", "Signature"]
 
 
 class Signature(NamedTuple):
@@ -22,7 +20,7 @@ class Signature(NamedTuple):
 
     @property
     def required(self) -> tuple[str, ...]:
-        """Of the positional ones, those that must be given."""
+        """Positional parameters without a default."""
         return self.positional[: len(self.positional) - self.optional]
 
 

@@ -15,21 +15,6 @@ from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import NumberValue, Slice, TracedArray, Value, dimension
 
-__all__ = [
-    "ArraySizes",
-    "arange",
-    "bounded_slice",
-    "broadcasted",
-    "dims_of",
-    "element_count",
-    "filled",
-    "flat",
-    "given_sizes",
-    "known",
-    "reshaped",
-    "triangle",
-]
-
 ArraySizes: TypeAlias = "Sequence[int | NumberValue]"
 """Dimensions: integers, and numbers for those that only the run knows."""
 
@@ -108,7 +93,7 @@ def reshaped(ev: Evaluator, node: ast.AST, x: TracedArray, shape: ArraySizes) ->
 
 
 def _same(x: TracedArray, shape: ArraySizes) -> bool:
-    """Whether it is the array's own shape, dimension by dimension."""
+    """Return whether it is the array's own shape, dimension by dimension."""
     return len(shape) == len(x.shape) and all(
         d.dim is not None and d.dim[0] is x.ssa and d.dim[1] == i if isinstance(d, NumberValue) else d == x.shape[i]
         for i, d in enumerate(shape)

@@ -44,7 +44,7 @@ _ATTRIBUTES = ("shape", "ndim", "size", "dtype", "T", "mT", "flat", "imag", "ite
 
 
 class Tracing(Emitting):
-    """What NumPy's functions do to arrays, as operations."""
+    """NumPy's functions on arrays, as operations."""
 
     # ---- operators
 
@@ -92,7 +92,7 @@ class Tracing(Emitting):
         return literal(ev, node, value)
 
     def replace(self, owner: TracedArray, array: np.ndarray) -> None:
-        """Another entry."""
+        """Replace an entry."""
         assert isinstance(owner, Static)
         owner.replace(array)
 
@@ -348,7 +348,7 @@ class Tracing(Emitting):
 
 
 def _may_widen(owner: TracedArray, value: TracedArray) -> bool:
-    """Whether only the run can say that `value` fits into `owner`."""
+    """Return whether only the run can say that `value` fits into `owner`."""
     lead = len(owner.shape) - len(value.shape)
     return lead >= 0 and any(o < 0 and v != 1 for o, v in zip(owner.shape[lead:], value.shape, strict=True))
 

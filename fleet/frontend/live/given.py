@@ -13,8 +13,6 @@ from fleet.errors import ModelError
 from fleet.frontend.live.watch import Items, ObjectSnapshot, WatchedAtom, snapshot, unwrapped
 from fleet.frontend.tensor import Tensor, from_outside
 
-__all__ = ["Given", "Input", "given"]
-
 _DEPTH = 16
 _BY_VALUE = (bool, int, str, type(None), range)
 _BY_IDENTITY = (FunctionType, BuiltinFunctionType, ModuleType, np.ufunc, np.dtype, type)
@@ -37,7 +35,7 @@ class Given:
     """One call's arguments.
 
     Attributes:
-        key: shapes, dtypes and all that is no array.
+        key: shapes, dtypes and all that is not an array.
         inputs: name ("x", "params.blocks.0.w") -> array.
         tree: parameter -> its form; arrays are `Input`.
     """

@@ -1,4 +1,4 @@
-"""Where a live Python function stands in its source: the file's text and the syntax tree of its definition."""
+"""The place of a live Python function in its source: the file's text and the syntax tree of its definition."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from typing import Any
 from fleet.errors import SourceError
 from fleet.frontend.reading.errors import SourceText
 from fleet.frontend.reading.module import MAX_SOURCE_BYTES, SourceModule, parse
-
-__all__ = ["LocatedFile", "locate"]
 
 
 @dataclass(eq=False)
@@ -91,7 +89,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _is_of(file: LocatedFile, node: ast.FunctionDef | ast.AsyncFunctionDef, code: CodeType) -> bool:
-    """Whether the text is what the code was compiled from. Assertions may have been rewritten (pytest does)."""
+    """Return whether the text is what the code was compiled from. Assertions may have been rewritten (pytest does)."""
     arguments = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
     if arguments != list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]):
         return False

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from fleet.frontend import model_functions
 from fleet.frontend.live.located import LocatedFile, locate
-from fleet.frontend.live.places import SourcePlaces
 from fleet.frontend.live.watch import (
     MISSING,
     Items,
@@ -30,9 +30,11 @@ from fleet.frontend.python.builtins.registry import BUILTINS
 from fleet.frontend.python.modules import INSTALLED
 from fleet.frontend.python.names import resolve, supported
 from fleet.frontend.python.reader import PYTHON
-from fleet.frontend.reading.errors import SourceText, expression_at
+from fleet.frontend.python.standard.functions import KERNEL
+from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Domain, Evaluator
 from fleet.frontend.reading.module import SourceModule
+from fleet.frontend.reading.places import SourcePlaces
 from fleet.frontend.reading.scopes import Scope
 from fleet.frontend.reading.static import Made, Static
 from fleet.frontend.reading.values import CallFrame, Dict, Library, List, NumberValue, RangeValue, SourceFunction, Value
@@ -52,7 +54,6 @@ class LiveEvaluator(Evaluator):
         self._made = made
         self._places = places
         self._spaces: dict[CallFrame, WatchedNames] = {}
-        self._sources: dict[CallFrame, SourceText] = {}
         self._modules: dict[int, CallFrame] = {}
         self._functions: dict[int, SourceFunction] = {}
         self._nodes: set[int] = set()
@@ -61,10 +62,6 @@ class LiveEvaluator(Evaluator):
         self._held: list[tuple[ast.AST, List | Dict, list[Any]]] = []
         self.globals = self._module(function, file)
         self.frame = self.globals
-
-    def present(self) -> SourceText | None:
-        """The source of the function that is being read."""
-        return self._sources.get(self.frame.module())
 
     # ---- functions
 
@@ -78,19 +75,20 @@ class LiveEvaluator(Evaluator):
                 node = copy.deepcopy(node)
                 file.adopt(node)
             self._nodes.add(id(node))
-            self.module.check_function(node, decorated=True)
+            self.module.check_function(node)
             self._outer_names(node, function.__code__.co_freevars)
             frame = self._module(function, file)
             if function.__code__.co_freevars:
                 names = function.__code__.co_freevars
                 frame = CallFrame(frame.function, 1, Scope(frozenset(names)), frame)
                 self._spaces[frame] = WatchedNames(dict(zip(names, function.__closure__ or (), strict=True)))
-            found = self._functions[id(function)] = SourceFunction(node, frame, defaults)
+            marked: dict[str, Value] = {name: NumberValue(True) for name in (KERNEL,) if name in vars(function)}
+            found = self._functions[id(function)] = SourceFunction(node, frame, defaults, attributes=marked)
         return found
 
     def _module(self, function: FunctionType, file: LocatedFile) -> CallFrame:
         frame = self._names(function.__globals__, "<module>")
-        self._sources.setdefault(frame, file.source)
+        self.imports.texts.setdefault(frame, file.source)
         return frame
 
     def _names(self, names: Mapping[str, Any], called: str) -> CallFrame:
@@ -135,7 +133,7 @@ class LiveEvaluator(Evaluator):
         return MISSING if found is MISSING else kept
 
     def argument(self, node: ast.AST, name: str, kept: ObjectSnapshot) -> Value:
-        """What of a call's arguments is no array. A function's code and defaults are watched."""
+        """Return an argument that is not an array. A function's code and defaults are watched."""
         if isinstance(kept, Live):
             self.watched.entries.append((lambda: kept.function, kept))
         return self.value(node, f"the argument `{name}`", kept)
@@ -150,6 +148,8 @@ class LiveEvaluator(Evaluator):
         return super().expression(node)
 
     def _attribute(self, node: ast.Attribute, module: ModuleType) -> Value:
+        if module.__name__ == "fleet" and node.attr in model_functions.__all__:
+            module = model_functions  # the package loads them when they are asked for, and nothing is asked here
         frame = self._names(vars(module), module.__name__)
         if node.attr not in frame.variables:
             found = self._watch(node, self._spaces[frame], node.attr)
@@ -277,7 +277,7 @@ def _is(a: Any, b: Any) -> bool:
 
 
 def _key(value: Any) -> Any:
-    """What identifies a function of a library: a bound method is made anew at every access."""
+    """Return a key of a library's function: a bound method is made anew at every access."""
     owner = getattr(value, "__self__", None)
     if isinstance(value, BuiltinFunctionType) and not isinstance(owner, ModuleType | None):
         return (id(owner), value.__name__)
@@ -306,6 +306,3 @@ def _resolve(path: str) -> Any:
     for part in path.split(".")[1:]:
         value = getattr(value, part, None)
     return value
-
-
-__all__ = ["LiveEvaluator"]

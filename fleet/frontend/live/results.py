@@ -1,4 +1,4 @@
-"""What a function returned, taken apart into arrays and put together again after a run."""
+"""A function's result, taken apart into arrays and put together again after a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ReturnedValue(ABC):
 
     @abstractmethod
     def build(self, outputs: Outputs) -> Any:
-        """What Python would return, of the outputs of a run."""
+        """Build Python's result from the outputs of a run."""
 
 
 @dataclass(frozen=True)

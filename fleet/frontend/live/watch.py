@@ -10,20 +10,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "MISSING",
-    "Items",
-    "Live",
-    "ObjectSnapshot",
-    "TooDeep",
-    "Traceable",
-    "Watched",
-    "WatchedArray",
-    "WatchedAtom",
-    "WatchedNames",
-    "snapshot",
-]
-
 MAX_DEPTH = 32
 _BLOCK = 1 << 16
 
@@ -41,7 +27,7 @@ MISSING: Any = _Missing()
 
 
 class ObjectSnapshot(ABC):
-    """What an object was."""
+    """The contents of an object at one moment."""
 
     @abstractmethod
     def holds(self, now: Any) -> bool:
@@ -123,14 +109,14 @@ def unwrapped(value: Any) -> Any:
 
 
 class Traceable:
-    """What stands for a Python function and is followed as that function when another one calls it."""
+    """A wrapper object around a Python function; a call of it is followed as a call of the function."""
 
     def __init__(self, python: FunctionType) -> None:
         self._python = (python,)  # in a tuple: a function as an attribute looks like a method
 
     @property
     def python(self) -> FunctionType:
-        """The function."""
+        """The wrapped Python function."""
         return self._python[0]
 
 
@@ -142,7 +128,7 @@ def default_values(function: FunctionType) -> dict[str, Any]:
 
 
 def snapshot(value: Any, depth: int = 0) -> ObjectSnapshot:
-    """What an object is now. Raises TooDeep."""
+    """Return the contents of an object. Raises TooDeep."""
     if depth > MAX_DEPTH:
         raise TooDeep
     value = unwrapped(value)

@@ -15,8 +15,6 @@ from xdsl.ir import SSAValue
 from fleet.frontend.onnx.narrow import Narrow
 from fleet.ir.types import numpy_dtype, shape_of
 
-__all__ = ["Maker", "OnnxArray", "binary", "concat", "einsum", "maximum", "minimum", "unary", "where"]
-
 
 class Maker(Protocol):
     """What arrays ask of the program in the making (`Build`)."""
@@ -90,13 +88,13 @@ class OnnxArray:
             return self.build.known(np.asarray(number).astype(self.dtype))
 
     def of(self, narrow: Narrow | None) -> OnnxArray:
-        """The same values as those of a narrow type, or of none; they must be exact in it."""
+        """The same values marked as of a narrow type, or of none. They must be exact in it."""
         return self if self.narrow is narrow else OnnxArray(self.build, self.known, self.ssa, self.name, narrow)
 
     # ---- arithmetic
 
     def unfolded(self) -> OnnxArray:
-        """The same, not known while the model is read: what is computed of it stays in the program as operations."""
+        """The same value as if it were unknown while the model is read: what is computed of it stays in the program."""
         return OnnxArray(self.build, None, self.build.value(self), narrow=self.narrow)
 
     def __add__(self, other: OnnxArray | float) -> OnnxArray:

@@ -31,13 +31,11 @@ from fleet.ir.types import element_type, numpy_dtype, shape_of, tensor_type
 from fleet.transforms.simplify.canonicalise import canonicalise
 from fleet.transforms.simplify.numbers import COMPUTED
 
-__all__ = ["Build"]
-
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*\Z")
 _MAX_BOUND = 1 << 12
 """Elements of an input of integers or truth values that may decide shapes; more are data."""
 _MAX_FLOATS = 32
-"""The same of floats: factors and regions of a Resize."""
+"""Elements of an input of floats that may decide shapes: factors and regions of a Resize."""
 _FOLDED = (COMPUTED - {d.VarOp}) | {d.CumsumOp, d.ArgmaxOp, d.ArgminOp, d.GatherOp, d.PadOp}
 """Operations on known arrays that are computed while the model is read: shapes, indices and other small arrays."""
 

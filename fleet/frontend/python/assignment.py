@@ -11,12 +11,15 @@ from fleet.frontend.python.attributes import attribute
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.operators import BINARY, binary
+from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.subscripts import index_items
 from fleet.frontend.python.words import kind
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import (
     ForeignArray,
+    Library,
     List,
+    Namespace,
     NumberValue,
     ObjectInstance,
     Poison,
@@ -55,6 +58,8 @@ def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
             _unpack(ev, target, value)
         case ast.Subscript():
             owner = _shown(ev, ev.expression(target.value))
+            if isinstance(owner, Library) and is_aside(owner.path):
+                return
             if isinstance(owner, TracedArray):
                 value = beside(ev, target, value, owner)
                 ev.domain.store(ev, target, owner, index_items(ev, target.slice), value)
@@ -70,12 +75,17 @@ def assign(ev: Evaluator, target: ast.expr, value: Value) -> None:
 
 
 def _shown(ev: Evaluator, owner: Value) -> Value:
-    """What is changed through an array: the records of which it shows a field, else itself."""
+    """Return what changes with an array: the records of which it shows a field, else itself."""
     records = foreign.shadowed(ev, owner) if isinstance(owner, TracedArray) else None
     return owner if records is None else records
 
 
 def _set_attribute(ev: Evaluator, target: ast.Attribute, owner: Value, value: Value) -> None:
+    if isinstance(owner, Library) and is_aside(owner.path):
+        return
+    if isinstance(owner, Namespace):
+        owner.frame.variables[target.attr] = value
+        return
     objects.store(ev, target, owner, objects.mangled(ev, target.attr), value)
     if isinstance(value, TracedArray | NumberValue) and isinstance(owner, ObjectInstance):
         ev.domain.named(value, f"{owner.kind.name}.{target.attr}", ev.frame.depth + 1)

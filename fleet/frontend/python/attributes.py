@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fleet.frontend.arrays import foreign
-from fleet.frontend.python import complexes
+from fleet.frontend.python import complexes, imports
 from fleet.frontend.python.classes import objects, records
 from fleet.frontend.python.containers import builtin
 from fleet.frontend.python.names import resolve
@@ -24,10 +24,13 @@ from fleet.frontend.reading.values import (
     List,
     Method,
     NamedTupleValue,
+    Namespace,
     NumberValue,
     ObjectInstance,
+    Partial,
     RangeValue,
     Set,
+    Slice,
     SourceFunction,
     Super,
     TracedArray,
@@ -36,6 +39,8 @@ from fleet.frontend.reading.values import (
     scalar_type,
     words,
 )
+
+_PARTS = ("start", "stop", "step")
 
 
 def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
@@ -50,6 +55,8 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             return Library(f"{owner.path}.{node.attr}")
         case Library() if node.attr != "__name__" or not owner.path.startswith(("builtins.", "numpy.", "math.")):
             return resolve(ev, node, f"{owner.path}.{node.attr}")
+        case Namespace():
+            return imports.attribute(ev, node, owner, node.attr)
         case ForeignArray():
             return foreign.attribute(ev, node, owner)
         case Library() if node.attr == "__name__" and owner.path.startswith(("builtins.", "numpy.", "math.")):
@@ -62,7 +69,11 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             return scalar_type(owner)
         case np.dtype() if node.attr in ("itemsize", "name"):
             return NumberValue(owner.itemsize) if node.attr == "itemsize" else owner.name
-        case List() | Dict() | Set() | str() | bytes() | Generator() | tuple() | RangeValue():
+        case Slice() if node.attr in _PARTS:
+            return owner.parts[_PARTS.index(node.attr)]
+        case RangeValue() if node.attr in _PARTS:
+            return NumberValue(getattr(owner.values, node.attr))
+        case List() | Dict() | Set() | Slice() | str() | bytes() | Generator() | tuple() | RangeValue():
             if builtin.has_method(owner, node.attr) or isinstance(owner, Generator):
                 return Method(owner, node.attr)
             names = ", ".join(builtin.methods(owner))
@@ -72,6 +83,10 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
             return found
         case Lazy() if builtin.has_method(owner, node.attr):
             return Method(owner, node.attr)
+        case Partial() if owner.results is not None and node.attr in ("cache_clear", "cache_info"):
+            return Method(owner, node.attr)
+        case Partial() if owner.results is not None and node.attr == "__wrapped__":
+            return owner.function
         case SourceFunction() if node.attr in owner.attributes:
             return owner.attributes[node.attr]
         case SourceFunction() if node.attr == "__doc__":
@@ -93,7 +108,7 @@ def attribute(ev: Evaluator, node: ast.Attribute, owner: Value) -> Value:
 
 
 def docstring(function: SourceFunction) -> Value:
-    """What `__doc__` of a function is, None if it has none."""
+    """Return `__doc__` of a function, or None."""
     if "__doc__" in function.attributes:
         return function.attributes["__doc__"]
     return ast.get_docstring(function.node, clean=False) if isinstance(function.node, ast.FunctionDef) else None

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from fleet.errors import SourceError
 from fleet.frontend.python import generators
+from fleet.frontend.python.standard.functions import is_kernel
 from fleet.frontend.reading.ending import Flow, Raised
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import Broken, CallFrame, Dict, SourceFunction, Value, words
@@ -89,6 +90,7 @@ def inline(ev: Evaluator, node: ast.AST, callee: SourceFunction, args: Sequence[
     if not isinstance(callee.node, ast.Lambda) and generators.yields(callee.node):
         return generators.made(ev, callee, receiver, frame)
     ev.calls.append((callee, receiver))
+    ev.kernels += is_kernel(callee)
     limit, depth, ev.depth = sys.getrecursionlimit(), ev.depth, 0
     if len(ev.calls) == 1:
         sys.setrecursionlimit(max(limit, _FRAMES * MAX_CALL_DEPTH))
@@ -99,6 +101,7 @@ def inline(ev: Evaluator, node: ast.AST, callee: SourceFunction, args: Sequence[
         return returned(ev, callee.node, ev.run(callee.node.body, frame))
     finally:
         ev.calls.pop()
+        ev.kernels -= is_kernel(callee)
         ev.depth = depth
         if not ev.calls:
             sys.setrecursionlimit(limit)
@@ -118,7 +121,7 @@ def returned(ev: Evaluator, node: ast.AST, flow: Flow) -> Value:
 
 def _check(ev: Evaluator, callee: SourceFunction) -> None:
     if isinstance(callee.node, ast.FunctionDef):
-        ev.module.check_function(callee.node, decorated=True)
+        ev.module.check_function(callee.node)
 
 
 def bind_parameters(

@@ -27,6 +27,7 @@ from fleet.frontend.python.expressions import subscript
 from fleet.frontend.python.flow import guards
 from fleet.frontend.python.names import OTHER, SPECIAL, STANDARD, known, resolve
 from fleet.frontend.python.operators import binary, compared
+from fleet.frontend.python.standard import aside
 from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS
 from fleet.frontend.reading.evaluator import Evaluator
@@ -90,6 +91,8 @@ def call(ev: Evaluator, node: ast.Call, function: Value, args: list[Value], keyw
             return _chosen(ev, node, lambda places: ev.domain.draw(ev, node, owner, "choice", places, keywords), args)
         case Method(owner=Generator() as owner):
             return ev.domain.draw(ev, node, owner, function.name, args, keywords)
+        case Method(owner=Partial() as owner) if owner.results is not None and not args and not keywords:
+            return _of_cache(ev, node, owner, owner.results, clear=function.name == "cache_clear")
         case Method():
             return builtin.call(ev, node, function.owner, function.name, args, keywords)
         case Partial() if function.results is not None:
@@ -124,6 +127,8 @@ def _of_library(ev: Evaluator, node: ast.Call, path: str, args: list[Value], key
         return mapped.call(ev, node, path, args, keywords)
     if path in STANDARD or path.startswith("operator."):
         return _standard(ev, node, path, args, keywords)
+    if aside.is_aside(path):
+        return aside.call(ev, node, path, args, keywords)
     if root == "builtins" and "." in name:
         return _unbound(ev, node, name, args, keywords)
     if root == "builtins":
@@ -178,7 +183,7 @@ def _unbound(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywor
 
 
 def _operator(ev: Evaluator, node: ast.Call, name: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
-    """A function of `operator`, or of one that `itemgetter` or `attrgetter` made, whose first argument is what it gets."""
+    """Call a function of `operator`, or one that `itemgetter` or `attrgetter` made, on its first argument."""
     if keywords or not args:
         ev.fail("F208", node, f"operator.{name} with these arguments is not supported")
     if name in GETTERS:
@@ -268,12 +273,24 @@ def _remembered(
     plain = key(ev, node, tuple(args))
     alone = len(args) == 1 and not keywords and type(plain[0]) in (int, str)  # as CPython does: f(1) and f(True) are two entries
     place = plain[0] if alone else (plain, key(ev, node, tuple(keywords.items())))
+    cached.counts[place not in results] += 1
     found = results.pop(place) if place in results else ev.call(node, cached.function, args, keywords)
     if cached.most != 0:
         results[place] = found
     if cached.most is not None and len(results) > cached.most:
         del results[next(iter(results))]
     return found
+
+
+def _of_cache(ev: Evaluator, node: ast.Call, cached: Partial, results: dict[Any, Value], *, clear: bool) -> Value:
+    """`cache_clear()` and `cache_info()` of a function with a cache."""
+    if clear:
+        results.clear()
+        cached.counts[:] = [0, 0]
+        return None
+    kind = records.named_class(ev, node, ["CacheInfo", "hits misses maxsize currsize"], {})
+    most = None if cached.most is None else NumberValue(cached.most)
+    return ev.call(node, kind, [*map(NumberValue, cached.counts), most, NumberValue(len(results))], {})
 
 
 def _reduced(ev: Evaluator, node: ast.Call, args: Sequence[Value]) -> Value:

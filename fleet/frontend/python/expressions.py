@@ -215,7 +215,7 @@ def shown(ev: Evaluator, value: Value) -> str:
 
 
 def exception(ev: Evaluator, node: ast.expr) -> str:
-    """What `raise` shows."""
+    """Return the text of the exception that `raise` raises."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         said = ", ".join(shown(ev, ev.expression(a)) for a in node.args)
         return f"{node.func.id}{': ' if said else ''}{said}"

@@ -12,15 +12,12 @@ from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import CallFrame, Lazy, SourceFunction, Value
 
-__all__ = ["Yielding", "made", "yield_", "yields"]
-
-
 _KNOWN: WeakKeyDictionary[ast.AST, bool] = WeakKeyDictionary()
 """Function -> whether it gives a generator: asked at every call."""
 
 
 def yields(function: ast.AST) -> bool:
-    """Whether calling a function gives a generator."""
+    """Return whether calling a function gives a generator."""
     if function not in _KNOWN:
         _KNOWN[function] = _has_yield(function)
     return _KNOWN[function]

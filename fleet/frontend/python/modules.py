@@ -9,14 +9,12 @@ from types import ModuleType
 
 import numpy as np
 
-__all__ = ["INSTALLED", "exists"]
-
 INSTALLED: Mapping[str, ModuleType] = {"numpy": np, "math": math, "cmath": cmath}
 """Name -> the module."""
 
 
 def exists(path: str) -> bool:
-    """Whether a dotted path that begins with one of them leads to an attribute."""
+    """Return whether a dotted path that begins with one of them leads to an attribute."""
     root, *names = path.split(".")
     found: object = INSTALLED[root]
     for name in names:

@@ -19,6 +19,7 @@ from fleet.frontend.python.containers.collections import COLLECTIONS
 from fleet.frontend.python.containers.heaps import HEAPS
 from fleet.frontend.python.containers.itertools import ITERTOOLS
 from fleet.frontend.python.modules import INSTALLED, exists
+from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.standard.operators import GETTERS, OPERATORS
 from fleet.frontend.python.standard.table import CALLS, CONSTANTS, MODULES
 from fleet.frontend.reading.evaluator import LINALG_ERROR, Evaluator
@@ -103,7 +104,7 @@ _RANDOM = frozenset(f"numpy.random.{n}" for n in ("seed", "shuffle", "default_rn
 
 
 def known(path: str) -> bool:
-    """Whether a dotted path is a function or another object of a library that is known."""
+    """Return whether a dotted path is a function or another object of a library that is known."""
     random = path.startswith("numpy.random.") and path.removeprefix("numpy.random.") in DRAWS
     in_cmath = path.startswith("cmath.") and path.removeprefix("cmath.") in CMATH
     in_math = path.startswith("math.") and path.removeprefix("math.") in MATH
@@ -111,17 +112,20 @@ def known(path: str) -> bool:
     known_math = in_math or in_cmath
     special = path in facts.FACTS or path in facts.ABSTRACT or path in mapped.MAPPED or path in grids.MAKERS or path in SPECIAL
     special = special or path in foreign.FUNCTIONS
-    return path in FUNCTIONS or called or special or path in OTHER or path in _RANDOM or path in STANDARD or random or known_math
+    special = special or path in OTHER or path in _RANDOM or path in STANDARD or is_aside(path)
+    return path in FUNCTIONS or called or special or random or known_math
 
 
 def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
-    """What a dotted path stands for. SourceError F204 to F206 with close names if it is not supported."""
+    """Return the meaning of a dotted path. Raises SourceError F204 to F206, with close names, if it is not supported."""
     if path in _NUMBERS:
         return NumberValue(_NUMBERS[path])
     if path in _DTYPES:
         return scalar_type(_DTYPES[path])
     if path in CONSTANTS:
         return CONSTANTS[path]
+    if path == "sys.argv":
+        return ev.argv
     if path == "numpy.newaxis":
         return None
     if path == LINALG_ERROR:
@@ -134,15 +138,16 @@ def resolve(ev: Evaluator, node: ast.expr, path: str) -> Value:
     if path == "builtins.object.__setattr__":
         return Library(path)
     if root not in INSTALLED:
-        ev.fail("F204", node, f"`{path}` is not supported", "a model uses numpy, math and functions of its own file")
+        ev.fail("F204", node, f"`{path}` is not supported", "a model uses numpy, math, its own file and modules beside it")
     close = [] if exists(path) else difflib.get_close_matches(path, supported(), 1, 0.8)  # else it is no misspelling
     hint = f"did you mean {close[0]}? " if close else ""
     return ev.fail("F205", node, f"{path} is not supported", f"{hint}`fleet help numpy` lists what is")
 
 
 def is_module(path: str) -> bool:
-    """Whether a known library has a module of this dotted path; True of libraries that fleet does not know."""
-    if path.split(".", maxsplit=1)[0] not in LIBRARIES:
+    """Return whether a known library has a module of this dotted path; True of libraries that fleet does not know."""
+    root = path.split(".", maxsplit=1)[0]
+    if root not in LIBRARIES or is_aside(path) or any(call.startswith(f"{path}.") for call in CALLS):
         return True
     try:
         return importlib.util.find_spec(path) is not None

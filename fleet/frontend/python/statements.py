@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from xdsl.ir import SSAValue
 
 from fleet.errors import SourceError
 from fleet.frontend.arrays.truths import any_of, check, condition, negated
-from fleet.frontend.python import assignment, expressions
+from fleet.frontend.python import assignment, expressions, imports
 from fleet.frontend.python.assignment import assign
 from fleet.frontend.python.calls import defaults
 from fleet.frontend.python.classes import definitions, objects
@@ -24,7 +23,8 @@ from fleet.frontend.python.flow.meeting import decide
 from fleet.frontend.python.flow.rolling import Rounds, roll
 from fleet.frontend.python.flow.series import Series, compared, series_of
 from fleet.frontend.python.modules import exists
-from fleet.frontend.python.names import is_module, resolve
+from fleet.frontend.python.names import LIBRARIES, is_module, resolve
+from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.standard.table import CONSTANTS
 from fleet.frontend.python.words import kind
 from fleet.frontend.reading.ending import Flow, Raised
@@ -93,7 +93,7 @@ def block(ev: Evaluator, body: Sequence[ast.stmt]) -> Flow:
 
 @dataclass(frozen=True)
 class _Whole:
-    """How a block ended, by a statement that took those behind it into its ways."""
+    """The end of a block by a statement that took those behind it into its ways."""
 
     flow: Flow
 
@@ -168,13 +168,21 @@ def _function(ev: Evaluator, node: ast.FunctionDef) -> None:
     ev.bind(node.name, made, quiet=True)
 
 
+_DECORATORS = frozenset(
+    {
+        *("functools.cache", "functools.lru_cache", "numpy.vectorize", "contextlib.contextmanager"),
+        *("numba.njit", "numba.jit", "fleet.kernel", "fleet.jit"),
+    }
+)
+"""Decorators of libraries that are followed: they make a cache or a context of a function, or leave it as it is."""
+
+
 def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: Value) -> Value:
-    """What a decorator makes of a function: a cache, or what a function of the file gives for it."""
+    """Return a decorated function: with a cache, or what a function of the file returns for it."""
     found = ev.expression(decorator)
     call = ast.copy_location(ast.Call(decorator, [], []), decorator)
     if isinstance(found, SourceFunction | Partial | BoundMethod | ObjectInstance) or (
-        isinstance(found, Library)
-        and found.path in ("functools.cache", "functools.lru_cache", "numpy.vectorize", "contextlib.contextmanager")
+        isinstance(found, Library) and found.path in _DECORATORS
     ):
         return ev.call(call, found, [made], {})
     return ev.fail("F508", decorator, f"`{node.name}` is decorated, which may change what it means", "remove the decorator")
@@ -182,21 +190,38 @@ def _decorated(ev: Evaluator, node: ast.FunctionDef, decorator: ast.expr, made: 
 
 def _import(ev: Evaluator, node: ast.Import) -> None:
     for alias in node.names:
+        name = alias.asname or alias.name.split(".")[0]
+        if _foreign(alias.name) and (space := imports.import_module(ev, node, alias.name)) is not None:
+            ev.bind(name, space if alias.asname else ev.imports.spaces[name], quiet=True)
+            continue
         if not is_module(alias.name):
             ev.fail("F205", node, f"there is no module `{alias.name}`", "import numpy")
-        name = alias.asname or alias.name.split(".")[0]
         ev.bind(name, Library(alias.name if alias.asname else name), quiet=True)
 
 
+def _foreign(path: str) -> bool:
+    """True of a module that is no library that fleet knows: it may lie beside the file."""
+    return path.split(".", maxsplit=1)[0] not in LIBRARIES and not is_aside(path)
+
+
 def _import_from(ev: Evaluator, node: ast.ImportFrom) -> None:
-    if node.level and not Path(ev.source.name).with_name("__init__.py").exists():
-        what = "this is an import within a package, and no __init__.py lies beside the file"
-        ev.fail("F205", node, what, "import by the full name, or define it here")
+    parent = imports.parent_of(ev, node)
+    if (node.level or _foreign(parent)) and (space := imports.import_module(ev, node, parent)) is not None:
+        for alias in node.names:
+            if alias.name == "*":
+                for name, value in imports.everything(space).items():
+                    ev.bind(name, value, quiet=True)
+            else:
+                ev.bind(alias.asname or alias.name, imports.member(ev, node, space, alias.name), quiet=True)
+        return
+    if node.level:
+        what, cause = f"there is no module `{parent}` beside the file", ModuleNotFoundError(f"No module named '{parent}'")
+        ev.refuse("F205", node, what, cause, "import by the full name, or define it here")
     for alias in node.names:
-        path = f"{'.' * node.level}{node.module or ''}.{alias.name}"
+        path = f"{parent}.{alias.name}"
         value: Value = Library(path)
-        if path in CONSTANTS:
-            value = CONSTANTS[path]
+        if path in CONSTANTS or path == "sys.argv":
+            value = resolve(ev, ast.copy_location(ast.Name(alias.name), node), path)
         if path.startswith(("numpy.", "math.", "cmath.")):
             try:
                 value = resolve(ev, ast.copy_location(ast.Name(alias.name), node), path)
@@ -224,7 +249,7 @@ def _if(ev: Evaluator, node: ast.If, rest: Sequence[ast.stmt]) -> Flow | _Whole:
 
 
 def _only_raises(way: Sequence[ast.stmt]) -> bool:
-    """Whether it has no way out but an exception."""
+    """Return whether it has no way out but an exception."""
     return (
         bool(way)
         and isinstance(way[-1], ast.Raise)
@@ -277,7 +302,7 @@ def _for(ev: Evaluator, node: ast.For) -> Flow:
         count = None if end.symbolic else int(end.value) - first
         return roll(ev, node, Rounds(test, numbered, bound, first, count, may_print), entered)
 
-    if series is not None and series.count.symbolic:
+    if series is not None and (series.count.symbolic or (ev.kernels and series.count.value > 1)):
         return _behind(ev, node, rolled(series, 0, series.count, _END))
     count = int(series.count.value) if series is not None else 0
     repeats, before = ev.repeats, ev.domain.operations()
@@ -368,6 +393,8 @@ def _while(ev: Evaluator, node: ast.While) -> Flow:
             return rolled(_END)
         if not taken:
             return block(ev, node.orelse)
+        if ev.kernels:
+            return rolled(_END)
         if tried < _ROUNDS_APART and ev.domain.too_many(before, 1):
             tried += 1
             try:
@@ -412,7 +439,7 @@ def _raise(ev: Evaluator, node: ast.Raise) -> Flow:
 
 
 def _said(ev: Evaluator, node: ast.Raise) -> str:
-    """What is raised."""
+    """Return the exception that is raised."""
     return ("" if node.exc is None else _text(node.exc, lambda e: expressions.exception(ev, e))) or "an exception"
 
 

@@ -1,4 +1,4 @@
-"""What stands in the brackets of a subscript."""
+"""The brackets of a subscript: indices and slices."""
 
 from __future__ import annotations
 

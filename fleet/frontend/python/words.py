@@ -35,6 +35,6 @@ _KINDS: Mapping[str, str] = {
 
 
 def kind(node: ast.AST) -> str:
-    """What a node is, as a reader of the source calls it."""
+    """Return the name of a node as a reader of the source calls it."""
     name = type(node).__name__
     return _KINDS.get(name, f"`{name}`")

@@ -14,10 +14,14 @@ from fleet.errors import SourceError
 
 @dataclass(frozen=True)
 class SourceText:
-    """A source text under the name that the user gave it."""
+    """A source text under the name that the user gave it.
+
+    shown: the file's name in places; "" for its own name without the folder. Two files of one name have different ones.
+    """
 
     text: str
     name: str
+    shown: str = ""
 
     @cached_property
     def lines(self) -> list[str]:
@@ -26,8 +30,8 @@ class SourceText:
 
     @cached_property
     def file(self) -> str:
-        """The file's own name, without its folder."""
-        return PurePath(self.name).name
+        """The file's name in places."""
+        return self.shown or PurePath(self.name).name
 
     def column(self, line: int, offset: int) -> int:
         """One-based column of a UTF-8 byte offset, which is what `ast` gives."""

@@ -22,8 +22,9 @@ from xdsl.ir import SSAValue
 
 from fleet.errors import SourceError
 from fleet.frontend.reading.ending import Flow
-from fleet.frontend.reading.errors import expression_at
+from fleet.frontend.reading.errors import SourceText, expression_at
 from fleet.frontend.reading.findings import Findings, Poisoned
+from fleet.frontend.reading.imported import ImportedModules
 from fleet.frontend.reading.module import SourceModule
 from fleet.frontend.reading.rounds import RoundDraws
 from fleet.frontend.reading.scopes import Scope, scope_of
@@ -35,6 +36,7 @@ from fleet.frontend.reading.values import (
     Class,
     Complex,
     Dict,
+    DictView,
     Library,
     List,
     NumberValue,
@@ -237,7 +239,8 @@ class Evaluator(Findings):
         self.language = language
         self.calls: list[tuple[SourceFunction, Value]] = []
         """Functions that are being followed, and what the methods among them are called on."""
-        self.inlined = 0
+        self.inlined = self.kernels = 0
+        """How many calls were followed; how many kernels (`fleet.kernel`) are being followed: their loops stay loops."""
         self.inside = self.checks = 0
         """How many parts that only the run enters or repeats are around the present statement; there errors are raised at once."""
         self.exceptions: dict[str, Class] = {}
@@ -246,6 +249,8 @@ class Evaluator(Findings):
         """For each `try` with `except` around the present statement: the value of `inside` at its beginning."""
         self.handled: list[ObjectInstance] = []
         """Exceptions whose `except` is being followed."""
+        self.handlers: set[str] = set()
+        """The `except`s that were followed, as file and line: "model.py:12"."""
         self.decided: SourceError | None = None
         self.python_generators: weakref.WeakKeyDictionary[ObjectInstance, random.Random] = weakref.WeakKeyDictionary()
         self.shadows: weakref.WeakKeyDictionary[TracedArray, np.ndarray] = weakref.WeakKeyDictionary()
@@ -266,7 +271,10 @@ class Evaluator(Findings):
         """Expressions around the present one, in the function that is being followed."""
         self._scopes: dict[ast.AST, Scope] = {}
         self.globals = CallFrame("<module>", 1, self.scope(module.tree))
-        self.globals.variables["__name__"] = main
+        self.globals.variables |= {"__name__": main, "__doc__": ast.get_docstring(module.tree, clean=False)}
+        self.argv = List([module.source.name])
+        """`sys.argv`: a model is run without arguments."""
+        self.imports = ImportedModules()
         self.frame = self.globals
         self.tolerant = False
         self.evaluated: list[ast.stmt] = []
@@ -277,9 +285,9 @@ class Evaluator(Findings):
         self.python_random: random.Random | None = None
         """Python's own generator, once it is seeded."""
         self.rounds: dict[SSAValue, tuple[int, int]] = {}
-        """Of loops with a known number of rounds that the run repeats: the round's number, and its first and last value."""
+        """Number of a round -> its first and last value, for loops of the run whose number of rounds is known."""
         self.turns: dict[SSAValue, set[int]] = {}
-        """Of the same: the rounds in which a decision is another than in the round before, if the round's number alone decides."""
+        """Number of a round, of the same loops -> the rounds in which a decision that depends on it alone changes."""
         self.drawing: RoundDraws | None = None
         """What the rounds of the innermost loop of the run draw; None in other parts that only the run enters or repeats."""
         self.ticks = 0
@@ -291,6 +299,10 @@ class Evaluator(Findings):
         """True once a string with an array was made: its print would format it, under later options than Python used."""
         self.unprinted: ast.AST | None = None
         """The `np.printoptions` around the present statement, or None."""
+
+    def present(self) -> SourceText | None:
+        """The source of the function that is being read, where it is another file's than the model's."""
+        return self.imports.texts.get(self.frame.module())
 
     def close(self) -> None:
         """End the threads of suspended generators."""
@@ -336,7 +348,8 @@ class Evaluator(Findings):
     def called(self, frame: CallFrame, name: str, value: Value) -> None:
         """Tells the domain that a variable has a value."""
         if isinstance(value, TracedArray | NumberValue):
-            spelled = name if frame.depth == 0 or frame.parent is None else f"{frame.function}.{name}"
+            own = frame.depth == 0 or (frame.parent is None and frame not in self.imports.packages)
+            spelled = name if own else f"{frame.function}.{name}"
             self.domain.named(value, spelled, frame.depth)
 
     def lookup(self, node: ast.Name) -> Value:
@@ -452,7 +465,7 @@ class Evaluator(Findings):
                 return False
             case str() | bytes() | tuple():
                 return bool(value)
-            case List() | Dict() | Set():
+            case List() | Dict() | DictView() | Set():
                 return bool(value.items)
             case RangeValue():
                 return bool(value.values)

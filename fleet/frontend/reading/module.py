@@ -6,11 +6,15 @@ import ast
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from fleet.core.file_kinds import refuse_foreign
 from fleet.errors import SourceError
 from fleet.frontend.reading.errors import SourceText
 
 MAX_SOURCE_BYTES = 4 << 20
+_OWN = ("python", "text", "empty", "unknown")
+"""Kinds of files that are read as Python: what is wrong with them their parser says."""
 
 
 @dataclass
@@ -26,13 +30,10 @@ class SourceModule:
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     _checked: set[int] = field(default_factory=set)
 
-    def check_function(self, function: ast.FunctionDef, *, decorated: bool = False) -> None:
-        """Refuses what a call cannot follow: decorators (unless `decorated`: they have been applied already), coroutines."""
+    def check_function(self, function: ast.FunctionDef) -> None:
+        """Refuse coroutines, which a call cannot follow."""
         if id(function) in self._checked:
             return
-        for decorator in () if decorated else function.decorator_list:
-            what = f"`{function.name}` is decorated, which may change what it means"
-            self.source.fail("F508", decorator, what, "remove the decorator")
         for node in ast.walk(function):
             if isinstance(node, ast.Await):
                 self.source.fail("F502", node, "a coroutine is not supported", "make it a function")
@@ -47,9 +48,9 @@ class SourceModule:
         return [s for s in self.body() if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
 
 
-def parse(text: str, name: str) -> SourceModule:
-    """Parse a file's text. Raises SourceError if it is not Python, or nested too deeply."""
-    source = SourceText(text, name)
+def parse(text: str, name: str, shown: str = "") -> SourceModule:
+    """Parse a file's text. shown: as in `SourceText`. Raises SourceError if it is not Python, or nested too deeply."""
+    source = SourceText(text, name, shown)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -65,3 +66,16 @@ def parse(text: str, name: str) -> SourceModule:
         ) from None
     functions = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
     return SourceModule(source, tree, functions)
+
+
+def source_text(path: str) -> str:
+    """The text of a Python file. Raises SourceError, and ModelError for a file of another kind."""
+    file = Path(path)
+    refuse_foreign(file, "a Python source, an ONNX model or a bytecode file", _OWN)
+    try:
+        if file.stat().st_size > MAX_SOURCE_BYTES:
+            raise SourceError(f"larger than {MAX_SOURCE_BYTES} bytes", where=path, hint="split it; weights belong into a .npz")
+        return file.read_bytes().decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise SourceError(f"cannot be read ({reason})", where=path, hint="a model is given as path.py:function") from None

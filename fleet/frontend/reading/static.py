@@ -7,7 +7,17 @@ from collections.abc import Mapping
 import numpy as np
 from xdsl.ir import Block, BlockArgument, SSAValue
 
-from fleet.frontend.reading.values import BoundMethod, Class, Dict, List, NamedTupleValue, ObjectInstance, TracedArray, Value
+from fleet.frontend.reading.values import (
+    BoundMethod,
+    Class,
+    Dict,
+    DictView,
+    List,
+    NamedTupleValue,
+    ObjectInstance,
+    TracedArray,
+    Value,
+)
 from fleet.ir.program import Argument
 from fleet.ir.types import tensor_type
 from fleet.ir.weights import Creation, Entry
@@ -176,7 +186,7 @@ def parts(value: Value) -> list[tuple[object, Value]]:
             return list(value.attributes.items())
         case Class():
             return list(value.names.items())
-        case BoundMethod():
+        case BoundMethod() | DictView():
             return [(None, value.owner)]
         case _:
             return []

@@ -95,6 +95,15 @@ class Library:
     path: str
 
 
+@dataclass(frozen=True, eq=False)
+class Namespace:
+    """A module that the source imports from beside its file. path: of its file. frame: its names."""
+
+    name: str
+    path: str
+    frame: CallFrame
+
+
 @dataclass(eq=False)
 class CallFrame:
     """The variables of one call, comprehension or module.
@@ -173,18 +182,18 @@ class SourceFunction:
     owner: Class | None = None
     """The class in whose body it stands."""
     title: str = ""
-    """Its `__name__`, where it is not its own."""
+    """`__name__` if it is not the function's own name."""
     attributes: dict[str, Value] = field(default_factory=dict[str, "Value"])
     serial: int = field(default_factory=_SERIALS.__next__)
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
+        """The name in messages."""
         return self.node.name if isinstance(self.node, ast.FunctionDef) else "lambda"
 
     @property
     def label(self) -> str:
-        """Its name in identities: of a method the class's, and its own unless it is what a call of the object does."""
+        """The name in identities. A method has its class's name in front; `__call__` has that name alone."""
         if self.owner is None:
             return self.name
         return self.owner.name if self.name in ("__call__", "forward") else f"{self.owner.name}.{self.name}"
@@ -248,6 +257,19 @@ class Dict:
 
 
 @dataclass(eq=False)
+class DictView:
+    """What `keys`, `values` or `items` of a dict gives (`kind`): it shows the dict as it is when it is asked."""
+
+    owner: Dict
+    kind: str
+
+    @property
+    def items(self) -> Mapping[Any, Value]:
+        """The dict's keys and values."""
+        return self.owner.items
+
+
+@dataclass(eq=False)
 class Set:
     """A Python set of elements that are plain as a dict's keys; its order is that of Python's own set. frozen: a frozenset."""
 
@@ -299,7 +321,8 @@ class Text:
 class Partial:
     """`functools.partial`: a function with some of its arguments; with `results`, `functools.lru_cache` around one.
 
-    most: results that the cache keeps, None for no limit. binds: as a class's attribute it gets the object, as functions do.
+    most: results that the cache keeps, None for no limit. hits, misses: of the cache, in `counts`. binds: as a class's attribute it
+    gets the object, as functions do.
     """
 
     function: Value
@@ -308,6 +331,7 @@ class Partial:
     results: dict[Any, Value] | None = None
     most: int | None = None
     binds: bool = False
+    counts: list[int] = field(default_factory=lambda: [0, 0])
 
 
 @dataclass(eq=False)
@@ -460,10 +484,9 @@ class Marker:
 Value: TypeAlias = "TracedArray | NumberValue | Library | SourceFunction | Method | Slice | List | Dict | _Other"
 _Object: TypeAlias = "Class | ObjectInstance | BoundMethod | Partial | Initialiser | Super | Descriptor | ClassField"
 _Text: TypeAlias = "Text | str | bytes"
-_Lazy: TypeAlias = "RangeValue | Lazy | Generator"
-_Other: TypeAlias = (
-    "_Object | _Lazy | _Text | Complex | ForeignArray | Set | Poison | Broken | Marker | np.dtype | tuple[Value, ...] | None"
-)
+_Lazy: TypeAlias = "RangeValue | Lazy | Generator | DictView"
+_Names: TypeAlias = "Namespace | Poison | Broken | Marker"
+_Other: TypeAlias = "_Object | _Lazy | _Text | _Names | Complex | ForeignArray | Set | np.dtype | tuple[Value, ...] | None"
 ValueOperand: TypeAlias = "TracedArray | NumberValue"
 TextPart: TypeAlias = "str | tuple[TracedArray | NumberValue, str, str]"
 """Text, or a value that only the run knows with its conversion and format."""
@@ -516,6 +539,8 @@ def words(value: Value) -> str:
             return f"an array {value.array.dtype}[{', '.join(map(str, value.array.shape))}]"
         case Library():
             return f"`{value.path.removeprefix('builtins.')}`"
+        case Namespace():
+            return f"the module `{value.name}`"
         case Method():
             return f"the method `{value.name}`"
         case SourceFunction():
@@ -542,6 +567,8 @@ def words(value: Value) -> str:
             return f"a {value.kind} of {len(value.items)}"
         case Dict():
             return f"a {value.kind} of {len(value.items)}"
+        case DictView():
+            return f"the {value.kind} of {words(value.owner)}"
         case Set():
             return f"a {'frozen ' if value.frozen else ''}set of {len(value.items)}"
         case RangeValue():

@@ -51,8 +51,12 @@ def torchscript_resnet(folder: Path) -> StrangerFile:
 @stranger
 def dynamo_attention(folder: Path) -> StrangerFile:
     """scaled_dot_product_attention of torch.export's exporter: two sequences, both factors scaled, rows of NaN guarded."""
+    return exported_attention(folder, 2, 12, 4, 16)
+
+
+def exported_attention(folder: Path, batch: int, tokens: int, heads: int, each: int, *, mask_given: bool = False) -> StrangerFile:
+    """The same of any size; the mask a causal weight, or an input."""
     f = FileOf(20, "pytorch", style="val_{n}", ir=10)
-    batch, tokens, heads, each = 2, 12, 4, 16
     width = heads * each
     parts: list[str] = []
     for name in ("q", "k", "v"):
@@ -66,7 +70,8 @@ def dynamo_attention(folder: Path) -> StrangerFile:
     keys = f.node("Reshape", [turned, f.integers(batch, heads, each, tokens)], allowzero=1)
     scores = f.node("MatMul", [f.node("Mul", [parts[0], scale]), f.node("Mul", [keys, scale])])
     lower = np.tril(np.ones((tokens, tokens), bool))
-    mask = f.weight(np.where(lower, F(0), F(-np.inf)), "mask")
+    hidden = np.where(lower, F(0), F(-np.inf))
+    mask = "mask" if mask_given else f.weight(hidden, "mask")
     weights = f.node("Softmax", [f.node("Add", [scores, mask])], axis=-1)
     weights = f.node("Where", [f.node("IsNaN", [weights]), f.weight(np.array(0, F)), weights])
     y = f.node("Transpose", [f.node("MatMul", [weights, parts[2]])], perm=[0, 2, 1, 3])
@@ -76,7 +81,9 @@ def dynamo_attention(folder: Path) -> StrangerFile:
     scale, bias = f.weight(np.ones(width, F), "norm.weight"), f.weight(np.zeros(width, F), "norm.bias")
     f.node("LayerNormalization", [y, scale, bias], out="layer_norm", axis=-1, epsilon=1e-5)
     shape = (batch, tokens, width)
-    return at(folder, "sdpa", f.model({"x": (F, *shape)}, {"layer_norm": (F, *shape)}), {"x": f.floats(*shape)})
+    masks = {"mask": (F, tokens, tokens)} if mask_given else {}
+    made = f.model({"x": (F, *shape), **masks}, {"layer_norm": (F, *shape)})
+    return at(folder, "sdpa", made, {"x": f.floats(*shape), **dict.fromkeys(masks, hidden)})
 
 
 @stranger

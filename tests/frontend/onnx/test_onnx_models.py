@@ -14,7 +14,7 @@ from onnx_models import ROOT, digits, model, node, program, reference, run
 from fleet.errors import ModelError
 from fleet.frontend.onnx.load import load
 from fleet.frontend.source import load as load_source
-from fleet.ir.dialect import ConstantOp, op_id
+from fleet.ir.dialect import ConstantOp, kind_of, op_id
 from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.bytecode.vm import VM
 
@@ -149,6 +149,15 @@ def test_recurrent_layers(op: str, direction: str) -> None:
     if op != "LSTM":
         del made.graph.input[2], inputs["c"]
     agree(made, inputs)
+
+
+def test_a_cube_is_two_products() -> None:
+    """As onnxruntime computes it, to the bit; other exponents, and types that are rounded in between, stay powers."""
+    x = np.array([0.0, -0.0, 1e-20, -1e20, np.inf, -np.inf, np.nan, 1.1, -2.7], np.float32)
+    made = model([node("Pow", ["x", "three"], ["y"], "cube")], {"x": (np.float32, 9)}, ["y"], {"three": np.float32([3])})
+    assert [kind_of(op) for op in program(made, {"x": x}).operations()] == ["mul", "mul"]
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(run(made, {"x": x})[0], reference(made, {"x": x})[0])
 
 
 def test_quantised_convolution_and_product() -> None:

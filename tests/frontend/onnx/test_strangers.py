@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import strangers_mixed
 import strangers_runtime
 import strangers_tables
 import strangers_torch
@@ -22,8 +23,9 @@ from strangers import FILES, StrangerFile
 from fleet.cosim.models.loaded import load_model
 from fleet.engines.base import RunOptions
 from fleet.engines.registry import find_engine
+from fleet.ir.dialect import op_id
 
-FAMILIES = (strangers_runtime, strangers_tables, strangers_torch, strangers_vision)
+FAMILIES = (strangers_mixed, strangers_runtime, strangers_tables, strangers_torch, strangers_vision)
 HALF = {"half_precision_classifier"}
 """Their sums are float16's: two of them differ by the order of the terms."""
 
@@ -60,6 +62,18 @@ def test_a_file_as_it_was_shipped(name: str, tmp_path: Path) -> None:
         assert (got.dtype, got.shape) == (want.dtype, want.shape), (one, other)
         limit = (2e-3, 2e-3) if name in HALF else (1e-4, 1e-5)
         np.testing.assert_allclose(got, want, *limit, err_msg=one)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_file_itself_as_an_engine(name: str, tmp_path: Path) -> None:
+    """Also where fleet reads what onnx's converter made of it, whose names the file lacks: its values are left out."""
+    file = FILES[name](tmp_path)
+    np.savez(tmp_path / "inputs.npz", **file.inputs)
+    loaded = load_model(str(file.path), None, tmp_path / "inputs.npz", 0, None)
+    trace = find_engine("onnxruntime").engine.run(loaded.program, loaded.inputs, RunOptions())
+    assert trace.complete
+    assert trace.outputs
+    assert trace.tensors.keys() <= {op_id(op) for op in loaded.program.operations()}
 
 
 def test_there_are_files_of_every_kind() -> None:

@@ -10,8 +10,6 @@ from fleet.frontend.reading.tensor import joined_storage
 from fleet.frontend.reading.values import TracedArray, Value, words
 from fleet.ir.memory_order import in_c_order, repeats
 
-__all__ = ["arranged", "copied", "fresh", "ordered"]
-
 
 def ordered(ev: Evaluator, node: ast.expr, x: TracedArray, order: Value) -> TracedArray:
     """A copy of the array whose elements lie in this order: "C", "F", "A" or "K" (None)."""
@@ -24,7 +22,7 @@ def ordered(ev: Evaluator, node: ast.expr, x: TracedArray, order: Value) -> Trac
 
 
 def copied(ev: Evaluator, node: ast.expr, x: TracedArray, order: Value) -> TracedArray:
-    """The same, also where order and strides are thought to be so already."""
+    """Copy, also if order and strides are believed to be those already."""
     found = called.call(ev, node, "numpy.copy", [x], {"order": order})
     assert isinstance(found, TracedArray)
     return TracedArray(found.ssa, scalar=False)

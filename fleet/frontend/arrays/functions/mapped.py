@@ -29,8 +29,6 @@ from fleet.frontend.reading.values import (
     words,
 )
 
-__all__ = ["MAPPED", "call", "vectorized"]
-
 _MOST_PARTS = 256
 
 
@@ -279,7 +277,7 @@ MAPPED: Mapping[str, tuple[Callable[..., Value], tuple[str, ...]]] = {
 
 
 def call(ev: Evaluator, node: ast.Call, path: str, args: Sequence[Value], keywords: Mapping[str, Value]) -> Value:
-    """Read a call."""
+    """Emit a call of a function in `MAPPED`."""
     function, parameters = MAPPED[path]
     rest = dict(keywords)
     given = list(args)

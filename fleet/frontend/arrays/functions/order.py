@@ -19,6 +19,7 @@ from fleet.frontend.arrays.sizes import flat, reshaped
 from fleet.frontend.arrays.truths import check, condition
 from fleet.frontend.reading.errors import as_call, expression_at
 from fleet.frontend.reading.evaluator import Evaluator
+from fleet.frontend.reading.intervals import is_inside
 from fleet.frontend.reading.values import NumberValue, TracedArray, Value, dimension, words
 from fleet.ir.dialect import NumpyOp
 from fleet.ir.operations.operation import attributes_of
@@ -77,6 +78,8 @@ def _normal(ev: Evaluator, node: ast.AST, index: OrderPart, size: int, *, checke
     if not checked:
         return index
     index = cast(ev, node, index, np.dtype(np.int64))
+    if is_inside(ev, index.ssa, size):
+        return index
     front = select(ev, node, elementwise(ev, node, "less", index, NumberValue(0)),
                    elementwise(ev, node, "add", index, NumberValue(size)), index)  # fmt: skip
     low, high = (
@@ -160,7 +163,7 @@ def put(
 
 
 def _in_own_place(ev: Evaluator, node: ast.AST, x: TracedArray, indices: TracedArray, axis: int) -> list[OrderPart]:
-    """What take_along_axis takes: the indices along one axis, and each one's own place along the others."""
+    """Return the indices of take_along_axis: those given along one axis, and each element's own place along the others."""
     if indices.dtype.kind != "i" or len(indices.shape) != len(x.shape):
         ev.fail("F405", node, f"indices {words(indices)} along an axis of {words(x)}", "they are integers, of as many dimensions")
     if any(d < 0 for d in (*x.shape, *indices.shape)):
@@ -287,4 +290,3 @@ HANDLERS: Mapping[str, Handler] = {
     "argsort": _argsort, "sort_in_place": _sort_in_place,
     "take_along_axis": _take_along_axis, "put_along_axis": _put_along_axis, "flatnonzero": _flatnonzero, "nonzero": nonzero,
 }  # fmt: skip
-__all__ = ["HANDLERS", "fill_where", "flat_places", "mask_of", "nonzero", "places_of", "put", "take", "take_along"]

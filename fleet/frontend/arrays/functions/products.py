@@ -139,7 +139,7 @@ def _norm(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
 
 
 def _vdot(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
-    """Of vectors as `@` adds them: no copy, and one element is no scalar."""
+    """A product of vectors as `@` adds it: nothing is copied, and an array of one element is not taken for a scalar."""
     vectors = [array(ev, node, args[name]) for name in ("a", "b")]
     if any(len(v.shape) != 1 for v in vectors):
         return _inner(ev, node, args)

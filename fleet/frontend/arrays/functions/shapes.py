@@ -302,7 +302,7 @@ def _pad(ev: Evaluator, node: ast.Call, args: Arguments) -> Value:
     with suppress(ValueError):
         widths = np.array(given)
         if widths.dtype.kind not in "iO":
-            ev.fail("F408", node, f"pad by {given}: the width is no integer", "give one width, two, or two for each dimension")
+            ev.fail("F408", node, f"pad by {given}: the width is not an integer", "give one width, two, or two for each dimension")
         if widths.dtype.kind == "i" and (widths >= 0).all():
             pairs = np.broadcast_to(widths, (len(x.shape), 2)).tolist()
     if pairs is None:

@@ -211,7 +211,7 @@ def _space_to_depth(n: NodeCall) -> OnnxArray:
 
 @operator("ReverseSequence")
 def _reverse_sequence(n: NodeCall) -> OnnxArray:
-    """Of each sequence the first `lengths` steps backwards: a gather along the time axis, sequence by sequence."""
+    """Reverse the first `lengths` steps of each sequence, by a gather along the time axis for each."""
     time, batch = n.attribute("time_axis", 0), n.attribute("batch_axis", 1)
     lengths = n.integers(1, "its lengths")
     rows: list[OnnxArray] = []

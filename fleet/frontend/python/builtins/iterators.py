@@ -128,7 +128,7 @@ def _next(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str,
         return answer[0]
     lines = isinstance(args[0], List) and args[0].kind == "StringIO"
     if not isinstance(args[0], Lazy) and not lines:
-        ev.fail("F408", node, f"{words(args[0])} is no iterator", "call iter(...) on it")
+        ev.fail("F408", node, f"{words(args[0])} is not an iterator", "call iter(...) on it")
     for value in args[0].values if isinstance(args[0], Lazy) else iterate(ev, node, args[0]):
         return value
     if len(args) > 1:
@@ -137,7 +137,7 @@ def _next(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str,
 
 
 def _only_looks(ev: Evaluator, node: ast.AST) -> bool:
-    """Whether a generator expression changes nothing, so that nobody can tell how many of its elements were evaluated."""
+    """Return whether a generator expression changes nothing, so that nobody can tell how many of its elements were evaluated."""
     parts = list(ast.walk(node))
     if not isinstance(node, ast.GeneratorExp) or any(isinstance(p, ast.NamedExpr | ast.Yield | ast.YieldFrom) for p in parts):
         return False
@@ -150,7 +150,7 @@ def _only_looks(ev: Evaluator, node: ast.AST) -> bool:
 
 
 def _of_library(ev: Evaluator, node: ast.expr) -> bool:
-    """Whether it is a library's function that draws nothing."""
+    """Return whether it is a library's function that draws nothing."""
     names: list[str] = []
     while isinstance(node, ast.Attribute):
         names.append(node.attr)

@@ -26,6 +26,7 @@ from fleet.frontend.reading.values import (
     Class,
     Complex,
     Dict,
+    DictView,
     ForeignArray,
     Initialiser,
     Library,
@@ -35,6 +36,7 @@ from fleet.frontend.reading.values import (
     ObjectInstance,
     RangeValue,
     Set,
+    Slice,
     SourceFunction,
     Text,
     TextPart,
@@ -77,7 +79,7 @@ def _len(ev: Evaluator, node: ast.Call, args: list[Value], _keywords: dict[str, 
     match args[0]:
         case tuple() | str() | bytes():
             return NumberValue(len(args[0]))
-        case List() | Dict() | Set():
+        case List() | Dict() | DictView() | Set():
             return NumberValue(len(args[0].items))
         case RangeValue():
             return NumberValue(len(args[0].values))
@@ -201,6 +203,7 @@ _KINDS: Mapping[str, Callable[[Value], bool]] = {
     "builtins.str": lambda v: isinstance(v, str | Text),
     "builtins.set": lambda v: isinstance(v, Set) and not v.frozen, "builtins.NoneType": lambda v: v is None,
     "builtins.frozenset": lambda v: isinstance(v, Set) and v.frozen, "builtins.object": lambda _: True,
+    "builtins.slice": lambda v: isinstance(v, Slice),
     "numpy.ndarray": lambda v: isinstance(v, ForeignArray) or (isinstance(v, TracedArray) and not v.scalar),
 }  # fmt: skip
 

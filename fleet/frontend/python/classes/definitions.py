@@ -25,7 +25,7 @@ _SPECIAL = frozenset(
 
 
 _HOOK = "__init_subclass__"
-"""What a class of the file does with those that inherit from it."""
+"""Method by which a class of the file is told of the classes that inherit from it."""
 
 
 def define(ev: Evaluator, node: ast.ClassDef) -> None:

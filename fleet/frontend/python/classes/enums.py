@@ -19,8 +19,6 @@ from fleet.frontend.reading.values import (
     words,
 )
 
-__all__ = ["AUTO", "by_name", "by_value", "fill", "shown"]
-
 AUTO = Marker("auto")
 """`enum.auto()`."""
 
@@ -53,13 +51,13 @@ def by_value(ev: Evaluator, node: ast.AST, kind: Class, value: Value) -> Value:
     for member in kind.members.values():
         if member is value or key(ev, node, member.attributes["value"]) == plain:
             return member
-    return ev.fail("F704", node, f"{words(value)} is no value of `{kind.name}`", f"it has {', '.join(kind.members)}")
+    return ev.fail("F704", node, f"{words(value)} is not a value of `{kind.name}`", f"it has {', '.join(kind.members)}")
 
 
 def by_name(ev: Evaluator, node: ast.AST, kind: Class, name: Value) -> Value:
     """`State["RED"]`. SourceError F704 if there is no such member."""
     if not isinstance(name, str) or name not in kind.members:
-        return ev.fail("F704", node, f"{words(name)} is no name in `{kind.name}`", f"it has {', '.join(kind.members)}")
+        return ev.fail("F704", node, f"{words(name)} is not a name in `{kind.name}`", f"it has {', '.join(kind.members)}")
     return kind.members[name]
 
 

@@ -51,7 +51,7 @@ def kind_of(value: Value) -> Class | None:
 
 
 def inherits(kind: Class | None, other: Class) -> bool:
-    """Whether a class is another one, or inherits from it."""
+    """Return whether a class is another one, or inherits from it."""
     return kind is not None and any(k is other for k in kind.chain())
 
 
@@ -121,7 +121,7 @@ def _of_class(owner: Class, name: str) -> tuple[Value] | None:
 
 
 def _bound(ev: Evaluator, node: ast.expr, owner: Value, name: str, value: Value) -> Value:
-    """What a class's attribute is on one of its objects."""
+    """Return a class's attribute as one of its objects has it: functions become methods."""
     match value:
         case Descriptor(kind="staticmethod"):
             return value.function
@@ -231,7 +231,7 @@ def instantiate(ev: Evaluator, node: ast.Call, kind: Class, args: list[Value], k
 
 
 def _abstract(name: str, missing: Sequence[str]) -> Exception:
-    """What Python raises for an object of an abstract class."""
+    """Return Python's error for an object of an abstract class."""
     try:
         type(name, (ABC,), {n: abstractmethod(lambda _: None) for n in missing})()
     except TypeError as error:
@@ -258,7 +258,7 @@ def call_bound(ev: Evaluator, node: ast.Call, method: BoundMethod, args: list[Va
 
 
 def special(ev: Evaluator, node: ast.expr, owner: Value, name: str, *args: Value) -> tuple[Value] | None:
-    """What `owner`'s class answers by a method like `__len__`; None if the class lacks it, or it gives NotImplemented."""
+    """Return the result of a method like `__len__` of `owner`'s class; None if the class lacks it or it returns NotImplemented."""
     kind = kind_of(owner)
     found = None if kind is None else kind.find(name)
     if found is None:

@@ -47,7 +47,7 @@ def annotated(ev: Evaluator, body: Sequence[ast.stmt]) -> dict[str, ast.AnnAssig
 
 
 def dataclass(ev: Evaluator, node: ast.ClassDef, place: ast.expr, kind: Class, options: Mapping[str, Value]) -> None:
-    """What the decorator `dataclass` makes of a class."""
+    """Return a class as the decorator `dataclass` makes it."""
     for name in options:
         if name not in _OPTIONS:
             ev.fail("F506", place, f"dataclass with `{name}=` is not supported", f"its arguments are {', '.join(_OPTIONS)}")

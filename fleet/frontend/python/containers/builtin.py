@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
 from fleet.frontend.arrays import foreign
 from fleet.frontend.python import generators
 from fleet.frontend.python.classes import enums, objects, records
-from fleet.frontend.python.containers import collections, sets, texts
+from fleet.frontend.python.containers import collections, sets, texts, views
 from fleet.frontend.python.flow import exceptions
+from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.python.text import formats
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
@@ -19,6 +20,7 @@ from fleet.frontend.reading.keys import from_key, key
 from fleet.frontend.reading.values import (
     Class,
     Dict,
+    DictView,
     ForeignArray,
     Lazy,
     Library,
@@ -38,7 +40,7 @@ from fleet.frontend.reading.values import (
 _GENERIC = ("typing.", "collections.abc.", "builtins.list", "builtins.dict", "builtins.tuple", "builtins.set", "builtins.type",
             "builtins.frozenset", "collections.deque", "collections.defaultdict", "numpy.typing.", "numpy.ndarray")  # fmt: skip
 _Method: TypeAlias = Callable[..., Value]
-"""Of evaluator, call, owner and arguments; those of `_WITH_KEYWORDS` take keywords besides."""
+"""A method's implementation. Arguments: evaluator, call, owner, arguments; for `_WITH_KEYWORDS` keywords too."""
 
 
 def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Value:
@@ -69,6 +71,8 @@ def binary(ev: Evaluator, node: ast.expr, op: str, lhs: Value, rhs: Value) -> Va
                 ev.unknown(node, f"{words(value)} repeated as often as only the run knows")
     if isinstance(lhs, Set) and isinstance(rhs, Set):
         return sets.binary(op, lhs, rhs)
+    if isinstance(lhs, DictView) or (isinstance(rhs, DictView) and isinstance(lhs, Set)):
+        return views.binary(ev, node, op, lhs, rhs)
     if isinstance(lhs, Dict) and isinstance(rhs, Dict) and lhs.kind == rhs.kind == "Counter":
         return collections.combined(ev, node, op, lhs, rhs)
     if op == "bit_or" and isinstance(lhs, Dict) and isinstance(rhs, Dict):
@@ -96,6 +100,8 @@ def compare(ev: Evaluator, node: ast.AST, op: str, lhs: Value, rhs: Value) -> bo
         return {"less": lhs < rhs, "less_equal": lhs <= rhs, "greater": lhs > rhs, "greater_equal": lhs >= rhs}[op]
     if isinstance(lhs, Set) and isinstance(rhs, Set):
         return sets.compared(op, lhs, rhs)
+    if views.is_set(lhs) and views.is_set(rhs):
+        return views.compared(ev, expression_at(node), op, lhs, rhs)
     a, b = ev.sequence(lhs), ev.sequence(rhs)
     alike = type(lhs) is type(rhs) or (isinstance(lhs, tuple) and isinstance(rhs, tuple))
     if a is None or b is None or not alike or isinstance(lhs, RangeValue):
@@ -125,6 +131,8 @@ def _equal(ev: Evaluator, node: ast.AST, lhs: Value, rhs: Value) -> bool:
         return len(a) == len(b) and all(_equal(ev, node, x, y) for x, y in zip(a, b, strict=True))
     if isinstance(lhs, Set) and isinstance(rhs, Set):
         return lhs.items == rhs.items
+    if views.is_set(lhs) and views.is_set(rhs):
+        return views.compared(ev, expression_at(node), "equal", lhs, rhs)
     if isinstance(lhs, Dict) and isinstance(rhs, Dict):
         same = lhs.items.keys() == rhs.items.keys()
         return same and all(_equal(ev, node, v, rhs.items[k]) for k, v in lhs.items.items())
@@ -155,7 +163,7 @@ def contains(ev: Evaluator, node: ast.expr, owner: Value, value: Value) -> bool:
             return ev.truth(node, found[0])
     if isinstance(owner, bytes):
         return value in owner if isinstance(value, bytes) else ev.integer(node, value, "a byte") in owner
-    if isinstance(owner, Dict | Set):
+    if isinstance(owner, Dict | Set) or (isinstance(owner, DictView) and owner.kind == "keys"):
         return key(ev, node, value) in owner.items
     if isinstance(owner, ForeignArray):
         return foreign.contains(ev, node, owner, value)
@@ -197,8 +205,8 @@ def load(ev: Evaluator, node: ast.Subscript, owner: Value, index: Value) -> Valu
             return enums.by_name(ev, node.slice, owner, index)
         case Class() if index is not None and owner.find("__class_getitem__") is None and not owner.members:
             return owner  # `Stack[int]`
-        case Library() if owner.path.startswith(_GENERIC):
-            return owner  # `list[int]`, `Callable[[float], float]`: a type's parameters change nothing
+        case Library() if owner.path.startswith(_GENERIC) or is_aside(owner.path):
+            return owner  # `list[int]`, `float64[:]`, `axes[0]`: a type's parameters and parts of a drawing change nothing
         case ObjectInstance() if (answer := objects.special(ev, node, owner, "__getitem__", index)) is not None:
             return answer[0]
         case _:
@@ -370,16 +378,12 @@ def _popitem(ev: Evaluator, node: ast.Call, owner: Dict, args: list[Value]) -> V
 
 
 def _view(kind: str) -> _Method:
-    def method(ev: Evaluator, node: ast.Call, owner: Dict, _args: list[Value]) -> Value:
-        pairs: Iterable[tuple[Any, Value]] = list(owner.items.items())
-        found = {
-            "keys": (from_key(ev, node, k) for k, _ in pairs),
-            "values": (v for _, v in pairs),
-            "items": ((from_key(ev, node, k), v) for k, v in pairs),
-        }
-        return tuple(found[kind]) if kind != "iterator" else Lazy(iter(()), kind)
+    return lambda _ev, _node, owner, _args: DictView(owner, kind)
 
-    return method
+
+def _moved(_ev: Evaluator, _node: ast.Call, _owner: Lazy, _args: list[Value], _keywords: Mapping[str, Value]) -> Value:
+    """Ignore what a progress bar is told: it changes no value."""
+    return None
 
 
 def _body(ev: Evaluator, node: ast.Call, owner: Lazy) -> generators.Yielding:
@@ -397,6 +401,10 @@ def _close(ev: Evaluator, node: ast.Call, owner: Lazy, _args: list[Value]) -> Va
     return None
 
 
+def _indices(ev: Evaluator, node: ast.Call, owner: Slice, args: list[Value]) -> Value:
+    return tuple(map(NumberValue, owner.plain.indices(ev.integer(node, args[0], "a length"))))
+
+
 _LIST: Mapping[str, tuple[_Method, int, int]] = {
     "append": (_append, 1, 1), "extend": (_extend, 1, 1), "insert": (_insert, 2, 2), "index": (_index, 1, 1),
     "remove": (_remove, 1, 1), "count": (_count, 1, 1), "pop": (_pop, 0, 1), "reverse": (_reverse, 0, 0),
@@ -410,12 +418,14 @@ _DICT: Mapping[str, tuple[_Method, int, int]] = {
 }  # fmt: skip
 
 
-_WITH_KEYWORDS = (_sort, formats.braces)
+_BAR = "update set_description set_description_str set_postfix set_postfix_str close refresh clear reset display unpause"
+_WITH_KEYWORDS = (_sort, _moved, formats.braces)
 METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
     "list": _LIST,
     "tuple": {"index": (_index, 1, 1), "count": (_count, 1, 1)},
     "dict": _DICT,
     "set": sets.METHODS,
+    "slice": {"indices": (_indices, 1, 1)},
     "deque": {**{n: m for n, m in _LIST.items() if n != "sort"}, **collections.DEQUE},
     "defaultdict": _DICT,
     "OrderedDict": {**_DICT, **collections.ORDERED},
@@ -425,6 +435,7 @@ METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
     "StringIO": texts.STRINGIO,
     "numbervalue": texts.NUMBER,
     "lazy": {"send": (_send, 1, 1), "close": (_close, 0, 0)},
+    "tqdm": dict.fromkeys(_BAR.split(), (_moved, 0, 2)),
 }
 """Type name -> method name -> (what it does, fewest arguments, most)."""
 
@@ -432,6 +443,8 @@ METHODS: Mapping[str, Mapping[str, tuple[_Method, int, int]]] = {
 def _type(owner: Value) -> str:
     if isinstance(owner, NamedTupleValue):
         return "tuple"
+    if isinstance(owner, Lazy) and owner.kind in METHODS:
+        return owner.kind
     return owner.kind if isinstance(owner, List | Dict) else type(owner).__name__.lower()
 
 
@@ -441,7 +454,7 @@ def kind_of(owner: Value) -> str:
 
 
 def has_unbound(path: str, name: str) -> bool:
-    """Whether a builtin type's method can be called with its object: `str.upper`."""
+    """Return whether a builtin type's method can be called with its object: `str.upper`."""
     room, _, kind = path.partition(".")
     return room == "builtins" and kind in _UNBOUND and (name in METHODS[kind] or (kind, name) == ("dict", "fromkeys"))
 
@@ -455,7 +468,7 @@ def methods(owner: Value) -> list[str]:
 
 
 def has_method(owner: Value, name: str) -> bool:
-    """Whether a method is supported."""
+    """Return whether a method is supported."""
     return name in METHODS.get(_type(owner), {})
 
 

@@ -13,15 +13,13 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import from_key, key
 from fleet.frontend.reading.values import Dict, List, NumberValue, Value, words
 
-__all__ = ["COLLECTIONS", "COUNTER", "DEQUE", "ORDERED", "call", "combined", "cut", "missing", "refuse"]
-
 _Method: TypeAlias = "Callable[[Evaluator, ast.Call, Any, list[Value]], Value]"
 COLLECTIONS = frozenset(f"collections.{n}" for n in ("deque", "defaultdict", "Counter", "OrderedDict"))
-"""What is made here."""
+"""Classes of `collections` whose objects this module makes."""
 
 
 def call(ev: Evaluator, node: ast.Call, path: str, args: list[Value], keywords: Mapping[str, Value]) -> Value:
-    """Read a call."""
+    """Make the object of a class in `COLLECTIONS`."""
     match path:
         case "collections.deque" if len(args) <= 2 and set(keywords) <= {"maxlen"}:
             most = args[1] if len(args) > 1 else keywords.get("maxlen")

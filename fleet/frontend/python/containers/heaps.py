@@ -11,11 +11,9 @@ from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import List, Value, words
 
-__all__ = ["HEAPS", "call"]
-
 _CHANGING = frozenset({"heappush", "heappop", "heapify", "heappushpop", "heapreplace"})
 HEAPS = frozenset(f"heapq.{n}" for n in (*_CHANGING, "nsmallest", "nlargest"))
-"""What is followed of `heapq`."""
+"""Functions of `heapq` that the front end follows."""
 
 
 class _Item:

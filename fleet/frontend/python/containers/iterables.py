@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from fleet.errors import SourceError
 from fleet.frontend.arrays import foreign
 from fleet.frontend.python.classes import objects
-from fleet.frontend.python.containers import sets, texts
+from fleet.frontend.python.containers import sets, texts, views
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.keys import check_order, from_key
+from fleet.frontend.reading.keys import check_order
 from fleet.frontend.reading.values import (
     Class,
     Dict,
+    DictView,
     ForeignArray,
     Lazy,
     List,
@@ -62,7 +63,9 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
         case List():
             return _live(value)
         case Dict():
-            return iter([from_key(ev, node, k) for k in value.items])
+            return views.keys(ev, node, value)
+        case DictView():
+            return views.elements(ev, node, value)
         case Set():
             check_order(ev, node, value)
             return iter(sets.elements(ev, node, value))
@@ -93,7 +96,7 @@ def _elements(ev: Evaluator, node: ast.expr, value: Value) -> Iterator[Value]:
 
 
 def _asked(ev: Evaluator, node: ast.expr, owner: ObjectInstance) -> Iterator[Value]:
-    """What `__next__` gives until it raises StopIteration."""
+    """Yield the results of `__next__` until it raises StopIteration."""
     while True:
         try:
             with ev.caught():

@@ -11,14 +11,13 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import check_order, from_key, in_order, key
 from fleet.frontend.reading.values import NumberValue, ObjectInstance, Set, Value, words
 
-__all__ = ["METHODS", "binary", "compared", "elements", "made"]
-
 _Method: TypeAlias = "Callable[[Evaluator, ast.Call, Set, list[Value]], Value]"
-_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "bit_or": operator.or_, "bit_and": operator.and_, "sub": operator.sub, "bit_xor": operator.xor,
 }  # fmt: skip
-_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
+ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
     "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
+    "equal": operator.eq, "not_equal": operator.ne,
 }  # fmt: skip
 
 
@@ -30,12 +29,12 @@ def made(ev: Evaluator, node: ast.expr, values: list[Value], *, frozen: bool = F
 
 def binary(op: str, lhs: Set, rhs: Set) -> Value:
     """`|`, `&`, `-` and `^`; None for other operators."""
-    return Set(_OPERATORS[op](lhs.items, rhs.items), lhs.frozen) if op in _OPERATORS else None
+    return Set(OPERATORS[op](lhs.items, rhs.items), lhs.frozen) if op in OPERATORS else None
 
 
 def compared(op: str, lhs: Set, rhs: Set) -> bool:
-    """Whether one set contains the other."""
-    return _ORDERS[op](lhs.items, rhs.items)
+    """Return whether one set contains the other."""
+    return ORDERS[op](lhs.items, rhs.items)
 
 
 def elements(ev: Evaluator, node: ast.expr, value: Set) -> list[Value]:

@@ -13,10 +13,8 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known, value_of
 from fleet.frontend.reading.values import Dict, List, NumberValue, Text, Value, words
 
-__all__ = ["BYTES", "NUMBER", "STR", "STRINGIO", "encoded", "rest"]
-
 _Method: TypeAlias = Callable[..., Value]
-"""Of evaluator, call, owner and arguments."""
+"""A method's implementation. Arguments: evaluator, call, owner, arguments."""
 
 
 def _text_method(name: str) -> _Method:
@@ -62,7 +60,7 @@ def _maketrans(ev: Evaluator, node: ast.Call, _owner: Value, args: list[Value]) 
 
 
 def _number_method(ev: Evaluator, node: ast.Call, owner: NumberValue, args: list[Value]) -> Value:
-    """A method of Python's numbers, of one that is known. SourceError F404 for one of the run."""
+    """Call a method of a known number of Python. Raises SourceError F404 for a number of the run."""
     assert isinstance(node.func, ast.Attribute)
     plain = known(ev, node, owner, f"the number whose `.{node.func.attr}` is asked for")
     try:

@@ -1,1 +1,1 @@
-"""How statements end and where ways part and meet: decisions, loops, exceptions, returns."""
+"""Control flow: decisions, loops, exceptions and returns, where ways part and meet."""

@@ -11,11 +11,10 @@ from fleet.frontend.python.assignment import assign
 from fleet.frontend.python.classes import objects
 from fleet.frontend.python.flow.exceptions import thrown_by
 from fleet.frontend.python.generators import Yielding
+from fleet.frontend.python.standard.aside import is_aside
 from fleet.frontend.reading.ending import Flow
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Lazy, ObjectInstance, Value, words
-
-__all__ = ["managed"]
+from fleet.frontend.reading.values import Lazy, Library, ObjectInstance, Value, words
 
 
 def managed(ev: Evaluator, item: ast.withitem, manager: Value, body: Callable[[], Flow]) -> Flow:
@@ -25,6 +24,12 @@ def managed(ev: Evaluator, item: ast.withitem, manager: Value, body: Callable[[]
             return _object(ev, item, manager, body)
         case Lazy(kind="context"):
             return _generator(ev, item, manager, body)
+        case Library() if is_aside(manager.path):
+            _bound(ev, item, manager)
+            return body()
+        case Lazy(kind="tqdm"):
+            _bound(ev, item, manager)
+            return body()
         case _:
             hint = "np.errstate, np.printoptions, contextlib's, and objects of the file's classes are read"
             return ev.fail("F502", item.context_expr, f"`with` of {words(manager)} is not supported", hint)

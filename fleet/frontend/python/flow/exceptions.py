@@ -17,10 +17,8 @@ from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import LINALG_ERROR, Evaluator
 from fleet.frontend.reading.values import Class, Library, NumberValue, ObjectInstance, Value
 
-__all__ = ["Thrown", "catchable", "exits", "is_exception", "lacks", "made", "matches", "raised", "said", "throw", "thrown_by"]
-
 _COMPUTED = (ArithmeticError, ValueError)
-"""What Python's own functions raise of known numbers: the error of the front end has it as its context."""
+"""Exceptions of Python's own functions on known numbers; the front end's error has them as its context."""
 
 
 class Thrown(SourceError):
@@ -36,7 +34,7 @@ class Thrown(SourceError):
 
 
 def is_exception(ev: Evaluator, kind: Class) -> bool:
-    """Whether a class is one of exceptions."""
+    """Return whether a class is one of exceptions."""
     base = ev.exception_class("BaseException")
     return any(k is base for k in kind.chain())
 
@@ -49,7 +47,7 @@ def made(ev: Evaluator, name: str, *args: Value) -> ObjectInstance:
 
 
 def said(ev: Evaluator, value: ObjectInstance) -> Value:
-    """What `str` gives for an exception: its only argument, or all of them."""
+    """Return `str` of an exception: its only argument, or all of them."""
     args = value.attributes.get("args", ())
     assert isinstance(args, tuple)
     call = ast.copy_location(ast.Call(ast.Name("str"), [], []), ev.module.tree.body[0])
@@ -63,7 +61,7 @@ def said(ev: Evaluator, value: ObjectInstance) -> Value:
 
 
 def catchable(ev: Evaluator) -> bool:
-    """Whether a `try` would see an exception now: the same decisions of the run enter it."""
+    """Return whether a `try` would see an exception now: the same decisions of the run enter it."""
     return bool(ev.catching) and ev.catching[-1] == ev.inside
 
 
@@ -97,7 +95,9 @@ def raised(ev: Evaluator, node: ast.Raise, what: str) -> NoReturn:
     if isinstance(value, Class):
         value = ev.call(ast.copy_location(ast.Call(expression_at(node.exc), [], []), node), value, [], {})
     if not isinstance(value, ObjectInstance) or not is_exception(ev, value.kind):
-        ev.fail("F408", node, "what is raised is no exception", "raise ValueError(...), or a class that inherits from Exception")
+        ev.fail(
+            "F408", node, "what is raised is not an exception", "raise ValueError(...), or a class that inherits from Exception"
+        )
     if node.cause is not None:
         ev.expression(node.cause)
     throw(ev, "F701", node, what, value)
@@ -118,7 +118,7 @@ def thrown_by(ev: Evaluator, error: SourceError) -> ObjectInstance | None:
 
 
 def exits(ev: Evaluator, error: SourceError) -> bool:
-    """Whether it is what `sys.exit` raises, with a code of success: nothing, or 0."""
+    """Return whether it is what `sys.exit` raises, with a code of success: nothing, or 0."""
     value = error.value if isinstance(error, Thrown) else None
     if value is None or not any(k.name == "SystemExit" for k in value.kind.chain()):
         return False
@@ -130,7 +130,7 @@ def exits(ev: Evaluator, error: SourceError) -> bool:
 
 
 def matches(ev: Evaluator, handler: ast.ExceptHandler, value: ObjectInstance) -> bool:
-    """Whether an `except` takes an exception. SourceError if it names something other than a class of exceptions."""
+    """Return whether an `except` takes an exception. SourceError if it names something other than a class of exceptions."""
     if handler.type is None:
         return True
     found = ev.expression(handler.type)
@@ -138,5 +138,5 @@ def matches(ev: Evaluator, handler: ast.ExceptHandler, value: ObjectInstance) ->
     for kind in kinds:
         if not isinstance(kind, Class) or not is_exception(ev, kind):
             hint = "catch Python's exceptions, or classes that inherit from them"
-            ev.fail("F502", handler.type, "an `except` of what is no class of exceptions here", hint)
+            ev.fail("F502", handler.type, "an `except` of what is not a class of exceptions here", hint)
     return any(k is kind for k in value.kind.chain() for kind in kinds)

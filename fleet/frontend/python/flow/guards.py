@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fleet.errors import ModelError, SourceError
-from fleet.frontend.python import calls
+from fleet.frontend.python import calls, imports
 from fleet.frontend.python.flow import contexts, exceptions
 from fleet.frontend.python.names import LIBRARIES
 from fleet.frontend.reading.ending import Flow
@@ -103,7 +103,7 @@ def options(ev: Evaluator) -> Value:
 def try_(ev: Evaluator, node: ast.Try) -> Flow:
     """`try`: its block, and the `except` that takes what reading shows to be raised; what only the run knows is not caught."""
     for statement in _statements(node.body):
-        if isinstance(statement, ast.Import | ast.ImportFrom):
+        if isinstance(statement, ast.Import | ast.ImportFrom) and not imports.lies_beside(ev, statement):
             _check_import(ev, statement)
     try:
         if node.handlers:
@@ -157,6 +157,7 @@ def _handled(ev: Evaluator, node: ast.Try, error: SourceError, value: ObjectInst
     handler = next((h for h in node.handlers if exceptions.matches(ev, h, value)), None)
     if handler is None:
         raise error
+    ev.handlers.add(ev.source.at(handler).rpartition(":")[0])
     if handler.name is not None:
         ev.bind(handler.name, value)
     ev.handled.append(value)
@@ -179,6 +180,6 @@ def _statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
 def _check_import(ev: Evaluator, node: ast.Import | ast.ImportFrom) -> None:
     names = [a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""]
     for name in names:
-        if name.split(".")[0] not in LIBRARIES or (isinstance(node, ast.ImportFrom) and node.level):
+        if name.split(".")[0] not in LIBRARIES:
             what = f"whether `{name}` can be imported depends on the machine, and this `try` decides by it"
             ev.fail("F502", node, what, "import NumPy without `try`")

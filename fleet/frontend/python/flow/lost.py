@@ -1,4 +1,4 @@
-"""Which names an unreadable statement of the module may have changed: their values are not trusted."""
+"""Names that an unreadable statement of the module may have changed; their values are not trusted."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from fleet.frontend.reading.values import (
     TracedArray,
     Value,
 )
-
-__all__ = ["lost"]
 
 _WRITING = frozenset({"sort", "fill", "put", "itemset", "partition", "resize", "setfield", "setflags", "byteswap"})
 """Methods of arrays that change them."""
@@ -53,7 +51,7 @@ def lost(statement: ast.stmt, variables: Mapping[str, Value]) -> tuple[list[str]
 
 
 def _in_place(statement: ast.stmt, name: str) -> bool:
-    """Whether the statement calls something with the name, or assigns to a part of it."""
+    """Return whether the statement calls something with the name, or assigns to a part of it."""
     return any(
         (isinstance(node, ast.Call | ast.Subscript | ast.AugAssign) or _stored(node))
         and any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
@@ -66,7 +64,7 @@ def _stored(node: ast.AST) -> bool:
 
 
 def _writes(function: ast.AST, name: str, value: Value) -> bool:
-    """Whether the function assigns to a part of the name, or calls a method of it that may change it."""
+    """Return whether the function assigns to a part of the name, or calls a method of it that may change it."""
     for node in ast.walk(function):
         if isinstance(node, ast.Subscript | ast.Attribute) and _stored(node) and _root(node) == name:
             return True
@@ -95,7 +93,7 @@ def _word(node: ast.Name | ast.Attribute) -> str:
 
 
 def _functions(value: Value) -> Iterator[SourceFunction]:
-    """What a call of the value, or of a method of it, may run."""
+    """Return the functions that a call of the value, or of a method of it, may run."""
     match value:
         case SourceFunction():
             yield value
@@ -117,7 +115,7 @@ def _functions(value: Value) -> Iterator[SourceFunction]:
 
 
 def _identities(value: Value) -> set[int]:
-    """Of all that can be changed and that the value holds: an array and its views are one."""
+    """Identities of the mutable things that a value holds; an array and its views have one."""
     found: set[int] = set()
     work = [value]
     while work:

@@ -13,8 +13,6 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.keys import key
 from fleet.frontend.reading.values import Class, Dict, Library, List, NumberValue, ObjectInstance, Value, words
 
-__all__ = ["match_"]
-
 
 def match_(ev: Evaluator, node: ast.Match, block: Callable[[list[ast.stmt]], Flow]) -> Flow:
     """A `match` statement; block: follows statements."""
@@ -38,7 +36,7 @@ def _decided(ev: Evaluator, node: ast.AST, value: Value) -> bool:
 
 
 def _takes(ev: Evaluator, pattern: ast.pattern, subject: Value, found: dict[str, Value]) -> bool:
-    """Whether the pattern takes the subject; `found` gets the names that it binds."""
+    """Return whether the pattern takes the subject; `found` gets the names that it binds."""
     match pattern:
         case ast.MatchValue():
             other = ev.expression(pattern.value)

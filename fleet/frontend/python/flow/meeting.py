@@ -1,4 +1,4 @@
-"""Where branches meet: values that differ become results of the decision."""
+"""Meeting of branches: values that differ become results of the decision."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ from fleet.frontend.reading.tensor import joined_storage
 from fleet.frontend.reading.values import Broken, CallFrame, List, NamedTupleValue, NumberValue, Poison, TracedArray, Value, words
 from fleet.ir.dialect import IfOp, YieldOp
 
-__all__ = ["NUMBERS", "choose", "decide", "same"]
-
 NUMBERS: Mapping[type, Attribute] = {bool: i1, int: i64, float: f64}
-"""Python's number -> the type of one that only the run knows."""
+"""Python number type -> IR type of that number at run time."""
 _HINT = "let it have one type and shape on every way"
 
 
@@ -108,7 +106,7 @@ class _Meeting:
     # ---- how the ways end
 
     def flow(self) -> Callable[[], Flow]:
-        """How the ways end together; to be asked for when the operation is made."""
+        """Return how the ways end together; call it when the operation is made."""
         flows = [w.flow for w in self.ways]
         ending = [f for f in flows if f.kind != "raise"]
         kinds = sorted({k for f in ending for k in f.kinds})
@@ -125,7 +123,7 @@ class _Meeting:
         return lambda: Flow("", statement, value, flags, all(f.leaves for f in flows))
 
     def _holds(self, way: Way, kind: str) -> SSAValue:
-        """Whether a way ends so."""
+        """Return whether a way ends so."""
         with self.builder.within(way.block):
             if kind in way.flow.flags:
                 return way.flow.flags[kind]
@@ -157,7 +155,7 @@ class _Meeting:
         return NamedTupleValue.of(first.kind, met) if isinstance(first, NamedTupleValue) else tuple(met)
 
     def _own(self, value: Value) -> bool:
-        """Whether some of it was computed on a way."""
+        """Return whether some of it was computed on a way."""
         if isinstance(value, tuple | List):
             return any(self._own(v) for v in (value if isinstance(value, tuple) else value.items))
         if isinstance(value, TracedArray):
@@ -256,7 +254,7 @@ class _Meeting:
 
 
 def same(a: Value, b: Value) -> bool:
-    """Whether nothing has to be chosen between them."""
+    """Return whether nothing has to be chosen between them."""
     if a is b:
         return True
     if isinstance(a, NumberValue) and isinstance(b, NumberValue):
@@ -271,7 +269,7 @@ def same(a: Value, b: Value) -> bool:
 
 
 def _changes(before: FlowState, meeting: _Meeting) -> list[Callable[[], None]]:
-    """What has to be done, once the parts are there, for everything to hold what the ways made of it."""
+    """Return the changes that give every holder its contents after the ways, once the parts are there."""
     changes: list[Callable[[], None]] = []
     for tensor, held in before.tensors.items():
         having = meeting.seeing(tensor)
@@ -299,7 +297,7 @@ def _filling(ev: Evaluator, holder: StateHolder, before: Mapping[Any, Value], af
 
 
 def _met(meeting: _Meeting, holder: StateHolder, after: Sequence[Mapping[Any, Value]], having: Sequence[int]) -> dict[Any, Value]:
-    """What a holder holds where these ways meet. A variable without one value is an error when it is used."""
+    """Return the contents of a holder where these ways meet. A variable without one value is an error when it is used."""
     ev, node = meeting.ev, meeting.node
     keys = dict.fromkeys(k for a in after for k in a)
     if not isinstance(holder, CallFrame) and any(list(a) != list(keys) for a in after):

@@ -18,8 +18,6 @@ from fleet.ir.dialect import ConstantOp, FleetOp
 from fleet.ir.types import shape_of
 from fleet.ir.weights import RandomStream
 
-__all__ = ["Way", "added", "follow", "inside", "isolated"]
-
 
 @dataclass
 class Way:
@@ -35,7 +33,7 @@ class Way:
     behind: FlowState | None = None
 
     def ssa(self, tensor: TracedArray) -> SSAValue:
-        """What an array was at the end of the way."""
+        """Return the value of an array at the end of the way."""
         held = self.state.tensors.get(tensor)
         return tensor.ssa if held is None or held.ssa is None else held.ssa
 
@@ -112,6 +110,6 @@ def isolated(ev: Evaluator, node: ast.AST, blocks: Sequence[Block]) -> list[SSAV
 
 
 def inside(value: SSAValue, block: Block) -> bool:
-    """Whether a value is the body's own."""
+    """Return whether a value is the body's own."""
     owner = value.owner
     return (owner.parent if isinstance(owner, Operation) else owner) is block

@@ -1,4 +1,4 @@
-"""What the model's function returns: values and their names."""
+"""Results of the model's function: values and their names."""
 
 from __future__ import annotations
 

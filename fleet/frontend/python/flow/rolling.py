@@ -25,15 +25,13 @@ from fleet.frontend.reading.tensor import joined_storage
 from fleet.frontend.reading.values import Broken, CallFrame, Dict, List, NamedTupleValue, NumberValue, TracedArray, Value, words
 from fleet.ir.dialect import PrintOp, WhileOp, YieldOp
 
-__all__ = ["Rounds", "roll"]
-
 _TRIES = 8
-"""How often a body is followed until it is known what it changes."""
+"""Number of times that a body is followed to find what it changes."""
 _LEAVING = ("break", "return")
 _HINT = "let it have one type and shape from the beginning"
 
 _Place: TypeAlias = "tuple[int, Any] | TracedArray"
-"""What a body changes: (id of a holder, key in it), or an array that it changes in place."""
+"""A place that a body changes: (id of a holder, key in it), or an array that is changed in place."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class Rounds:
 
 @dataclass(frozen=True)
 class _Carried:
-    """What a loop changes: its place, and its value before the loop."""
+    """A value that a loop changes: its place, and its value before the loop."""
 
     place: _Place
     before: Value
@@ -120,7 +118,7 @@ def _at(state: FlowState, place: _Place) -> Value:
 
 
 def _carriable(value: Value) -> bool:
-    """Whether a body can have it for an argument."""
+    """Return whether a body can have it for an argument."""
     parts = parts_of(value)
     return isinstance(value, TracedArray | NumberValue) if parts is None else all(map(_carriable, parts))
 
@@ -226,7 +224,7 @@ class _Body:
             raise
 
     def _changed(self, begun: FlowState, after: FlowState) -> list[_Place]:
-        """What is not carried and is not as it was."""
+        """Return what has changed without being carried."""
         carried = {_key(c.place) for c in self.carried}
         more: list[_Place] = [
             tensor
@@ -366,7 +364,7 @@ class _Body:
                 fill(holder, {**contents(holder), other.place[1]: value})
 
     def _after(self, way: Way, c: _Carried) -> list[SSAValue]:
-        """What is carried, behind a round."""
+        """Return the carried values after a round."""
         if isinstance(c.place, TracedArray):
             found, after = [way.ssa(c.place)], TracedArray(way.ssa(c.place), scalar=c.place.scalar)
         else:
@@ -380,7 +378,7 @@ class _Body:
         return found
 
     def _test(self, types: Sequence[Any], own: int, flags: int) -> Block:
-        """Whether there is another round: none has left the loop, and its own condition holds."""
+        """Return whether there is another round: none has left the loop, and its own condition holds."""
         block = Block(arg_types=types)
         number = NumberValue(None, block.args[0]) if self.numbered else NumberValue(0)
 
@@ -436,7 +434,7 @@ def _containers(value: Value) -> Iterator[Value]:
 
 
 def _is_changed(value: Value, begun: FlowState, after: FlowState) -> bool:
-    """Whether a round has changed a list or dict in place."""
+    """Return whether a round has changed a list or dict in place."""
     assert isinstance(value, List | Dict)
     before = begun.holders[id(value)][1]
     now = after.holders[id(value)][1] if id(value) in after.holders else contents(value)
@@ -444,7 +442,7 @@ def _is_changed(value: Value, begun: FlowState, after: FlowState) -> bool:
 
 
 def _alike(before: Value, after: Value) -> bool:
-    """Whether they have the same parts, of the same kinds."""
+    """Return whether they have the same parts, of the same kinds."""
     if isinstance(before, TracedArray):
         return isinstance(after, TracedArray) and before.scalar == after.scalar
     if isinstance(before, NumberValue):

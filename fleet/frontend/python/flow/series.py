@@ -1,4 +1,4 @@
-"""What a loop goes over, indexed by a round number that only the run knows."""
+"""The series that a loop goes over, indexed by a round number that only the run knows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ from fleet.frontend.arrays.emitting import builder_of
 from fleet.frontend.arrays.making import static
 from fleet.frontend.arrays.parts import late_element
 from fleet.frontend.arrays.truths import SCALARS, kind_of_number
+from fleet.frontend.python.containers import views
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
-from fleet.frontend.reading.values import Lazy, List, NumberValue, RangeValue, TracedArray, Value
-
-__all__ = ["Series", "compared", "series_of"]
+from fleet.frontend.reading.values import DictView, Lazy, List, NumberValue, RangeValue, TracedArray, Value
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,8 @@ def series_of(ev: Evaluator, node: ast.expr, value: Value) -> Series | None:
         case TracedArray() if value.shape and value.shape[0] >= 0:
             # What the loop changes in the array it sees, as Python does: the array is asked in every round.
             return Series(NumberValue(value.shape[0]), lambda k: late_element(ev, node, value, k))
+        case DictView():
+            return _of_list(ev, node, views.snapshot(ev, node, value))
         case List() | tuple():
             return _of_list(ev, node, list(value.items) if isinstance(value, List) else list(value))
         case _:

@@ -18,6 +18,7 @@ from fleet.frontend.reading.values import (
     Class,
     Descriptor,
     Dict,
+    DictView,
     Lazy,
     List,
     Method,
@@ -31,10 +32,8 @@ from fleet.frontend.reading.values import (
 )
 from fleet.ir.weights import Entry
 
-__all__ = ["FlowState", "HeldValue", "StateHolder", "contents", "fill", "parts_of", "put", "tensors_of"]
-
 StateHolder: TypeAlias = "CallFrame | List | Dict | Set | ObjectInstance | Class | SourceFunction"
-"""What holds values that can be replaced."""
+"""A holder of values that can be replaced."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class HeldValue:
     joined: bool
 
     def differs(self, other: HeldValue) -> bool:
-        """Whether the array has changed in between; that it became a weight is no change."""
+        """Return whether the array has changed in between; that it became a weight is no change."""
         if (self.lost is None) != (other.lost is None):
             return True
         if self.entry is not None or other.entry is not None:
@@ -60,7 +59,7 @@ class HeldValue:
 
 @dataclass
 class FlowState:
-    """What can be reached from the present frame and those that called it, at one moment.
+    """All that can be reached from the present frame and its callers, at one moment.
 
     Attributes:
         holders: id -> holder and what it holds, by name, key or position.
@@ -82,7 +81,7 @@ class FlowState:
 
     @classmethod
     def behind(cls, ev: Evaluator, returned: Value) -> FlowState:
-        """What is still seen when the function that is followed has returned this: all but its own variables."""
+        """Return the state that is left when the followed function has returned this: all but its own variables."""
         frame = ev.frame
         return cls._from(ev, [returned, frame.parent, frame.receiver, frame.method_of])
 
@@ -120,7 +119,7 @@ class FlowState:
                 return [*self._hold(value), value.frame, value.owner, *value.defaults.values()]
             case BoundMethod():
                 return [value.function, value.owner]
-            case Method():
+            case Method() | DictView():
                 return [value.owner]
             case Super():
                 return [value.behind, value.owner]
@@ -172,7 +171,7 @@ def put(tensor: TracedArray, ssa: SSAValue | None, entry: Entry | None) -> None:
 
 
 def contents(holder: StateHolder) -> dict[Any, Value]:
-    """What a holder holds, in its order."""
+    """Return the contents of a holder, in its order."""
     match holder:
         case CallFrame():
             return dict(holder.variables)
@@ -220,7 +219,7 @@ def tensors_of(value: Value) -> Iterator[TracedArray]:
 
 
 def parts_of(value: Value) -> Sequence[Value] | None:
-    """What a tuple, list or dict holds, in order; None for other values."""
+    """Return the parts of a tuple, list or dict, in order; None for other values."""
     match value:
         case tuple():
             return value

@@ -14,8 +14,6 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known, value_of
 from fleet.frontend.reading.values import Class, Library, List, ObjectInstance, Partial, Value, words
 
-__all__ = ["CALLS"]
-
 _PARSER = "argparse.ArgumentParser"
 _OPTIONS = frozenset({"action", "nargs", "const", "default", "type", "choices", "required", "help", "metavar", "dest"})
 _TYPES: Mapping[str, type] = {"builtins.int": int, "builtins.float": float, "builtins.str": str, "builtins.bool": bool}
@@ -26,7 +24,7 @@ class _Refused(argparse.ArgumentParser):
     """A parser that raises what it would print before it ends the process."""
 
     def error(self, message: str) -> Any:
-        """See `argparse`."""
+        """Refuse the arguments, as `argparse` does."""
         raise ValueError(message)
 
 

@@ -19,8 +19,6 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import check_size, known, value_of
 from fleet.frontend.reading.values import Dict, List, NumberValue, TracedArray, Value, words
 
-__all__ = ["CALLS"]
-
 
 def _found(name: str) -> Callable[..., Value]:
     """`bisect_left(a, x)` and its kin: a place in what is sorted, by Python's order."""
@@ -73,7 +71,7 @@ def _json(ev: Evaluator, node: ast.Call, value: Value) -> Any:
         case Dict():
             return {k: _json(ev, node, v) for k, v in value.items.items()}
         case TracedArray() if not value.scalar or value.dtype != np.dtype(float):
-            return ev.fail("F408", node, f"{words(value)} is no JSON", "use .tolist(), or int(...)")
+            return ev.fail("F408", node, f"{words(value)} is not JSON", "use .tolist(), or int(...)")
         case _:
             return known(ev, node, value, "what json.dumps writes")
 

@@ -1,4 +1,4 @@
-"""What is followed of Python's library: its functions and its constants."""
+"""Functions and constants of Python's library, and of libraries that change no value, that the front end follows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from fleet.frontend.python.flow import exceptions
-from fleet.frontend.python.standard import arguments, clock, contexts, copies, draws, pure, text
+from fleet.frontend.python.standard import arguments, aside, clock, contexts, copies, draws, functions, progress, pure, text
 from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.values import ForeignArray, Library, NumberValue, Text, Value, words
-
-__all__ = ["CALLS", "CONSTANTS", "MODULES"]
 
 
 def _nothing(*_given: object) -> Value:
@@ -37,10 +35,13 @@ def _write(ev: Evaluator, node: ast.Call, args: Sequence[Value], _keywords: Mapp
 
 CALLS: Mapping[str, Callable[..., Value]] = {
     **arguments.CALLS,
+    **aside.CALLS,
     **clock.CALLS,
     **contexts.CALLS,
     **copies.CALLS,
     **draws.CALLS,
+    **functions.CALLS,
+    **progress.CALLS,
     **pure.CALLS,
     **text.CALLS,
     "warnings.filterwarnings": _nothing,
@@ -63,5 +64,5 @@ CONSTANTS: Mapping[str, Value] = {
     "numpy.__version__": np.__version__,
 }
 """Name -> its value."""
-MODULES = frozenset({path.split(".", maxsplit=1)[0] for path in (*CALLS, *CONSTANTS)})
+MODULES = frozenset({*aside.ROOTS, *(path.split(".", maxsplit=1)[0] for path in (*CALLS, *CONSTANTS))})
 """The modules that have any of them."""

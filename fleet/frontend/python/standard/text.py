@@ -13,8 +13,6 @@ from fleet.frontend.reading.evaluator import Evaluator
 from fleet.frontend.reading.plain import known, value_of
 from fleet.frontend.reading.values import Class, Dict, Lazy, Library, List, NumberValue, ObjectInstance, Partial, Value
 
-__all__ = ["CALLS"]
-
 _MOST_TEXT = 1 << 16
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "re.findall": re.findall, "re.split": re.split, "re.sub": re.sub, "re.escape": re.escape,
@@ -22,7 +20,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 
 
 def _nested(pattern: str) -> bool:
-    """Whether a repeated group holds a repeat or a choice, or looks back: such patterns can take for ever."""
+    """Return whether a repeated group holds a repeat or a choice, or looks back: such patterns can take for ever."""
     repeats = [False]
     escaped = in_set = False
     for i, c in enumerate(pattern):

@@ -1,4 +1,4 @@
-"""What `print` and f-strings show: text, with places for values that are known only when the model runs."""
+"""The text of `print` and f-strings, with places for values that are known only when the model runs."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from fleet.frontend.arrays import foreign
 from fleet.frontend.python.classes import enums, objects, records
+from fleet.frontend.python.containers import views
 from fleet.frontend.python.flow import exceptions
 from fleet.frontend.reading.errors import expression_at
 from fleet.frontend.reading.evaluator import Evaluator
@@ -20,6 +21,7 @@ from fleet.frontend.reading.values import (
     Class,
     Complex,
     Dict,
+    DictView,
     ForeignArray,
     Library,
     List,
@@ -74,6 +76,9 @@ def parts(ev: Evaluator, value: Value, *, quoted: bool = False, node: ast.AST | 
             return items if value.kind == "list" else ["deque(", *items, f"{most})"]
         case Dict():
             return _of_dict(ev, value, node)
+        case DictView():
+            shown = _joined(ev, views.snapshot(ev, expression_at(node or ev.module.tree.body[0]), value), node)
+            return [f"{'o' if value.owner.kind == 'OrderedDict' else ''}dict_{value.kind}([", *shown, "])"]
         case Set():
             check_order(ev, node or ev.module.tree, value)
             if any(isinstance(p, RecordKey | ObjectInstance) for p in value.items):

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
-from fleet.frontend.live.located import LocatedFile
 from fleet.frontend.reading.errors import SourceText
+
+
+class OpenedFile(Protocol):
+    """A file that has been read: its text and name, and the ids of its nodes."""
+
+    @property
+    def source(self) -> SourceText:
+        """Text and name."""
+        ...
+
+    @property
+    def nodes(self) -> Container[int]:
+        """The ids of its nodes, which somebody keeps."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -18,7 +31,7 @@ class SourcePlaces(SourceText):
     files: all that have been opened. present: the source of what is being read, for nodes that are in no file's tree.
     """
 
-    files: dict[int, LocatedFile] = field(default_factory=dict[int, LocatedFile])
+    files: dict[int, OpenedFile] = field(default_factory=dict[int, OpenedFile])
     present: Callable[[], SourceText | None] = field(default=lambda: None)
 
     def at(self, node: ast.AST) -> str:
@@ -33,4 +46,4 @@ class SourcePlaces(SourceText):
         for file in self.files.values():
             if id(node) in file.nodes:
                 return file.source
-        return self.present() or SourceText(self.text, self.name)
+        return self.present() or SourceText(self.text, self.name, self.shown)

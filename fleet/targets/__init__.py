@@ -1,1 +1,1 @@
-"""What a program is compiled to."""
+"""The forms that a program is compiled to."""

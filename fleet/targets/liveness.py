@@ -1,4 +1,4 @@
-"""How long memory is needed: by values that have some of their own, and by values that lie in that of others.
+"""Lifetimes of memory: of values that have their own, and of values that lie in that of others.
 
 Time counts in steps: positions of a schedule, operations of a program.
 """
@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from typing import Generic, NamedTuple, TypeVar
-
-__all__ = ["FOREVER", "Life", "Lives"]
 
 FOREVER = 1 << 60
 """The last step of what stays."""

@@ -1,4 +1,4 @@
-"""How a piece of memory is laid out, on every target: what lives shares its beginning, what stays stands behind, one by one."""
+"""Layout of a piece of memory, on every target: values with lifetimes share its beginning, those that stay follow one by one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 
 from fleet.targets.liveness import FOREVER, Life
 from fleet.targets.planner import SharedRoom, round_up, share
-
-__all__ = ["LOADING", "MemoryBlock"]
 
 LOADING = -2
 """The step in which constants come into memory, before inputs do (-1)."""

@@ -1,4 +1,4 @@
-"""What a program's `print`s show, made of values: for engines whose code does not print itself."""
+"""The text of a program's `print`s, made of values: for engines whose code does not print."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from fleet.ir.program import Program
 from fleet.ir.types import is_tensor
 from fleet.targets.bytecode.hints import info_of
 from fleet.targets.bytecode.printing import printer
-
-__all__ = ["printed", "show"]
 
 
 def show(op: PrintOp, operands: Sequence[Any], echo: Callable[..., Any]) -> None:

@@ -16,8 +16,6 @@ from fleet.sdk.tasks import Quantiser
 from fleet.transforms.quantise import Quantised, QuantiseOptions, quantise
 from fleet.transforms.quantise_compensated import quantise_compensated
 
-__all__ = ["quantiser"]
-
 _KEPT_BYTES = 1 << 28
 _LEAST_FILE = 1 << 16
 """Bytes: smaller weights are quantised as quickly as a file is read."""
@@ -28,7 +26,7 @@ _KEPT: OrderedDict[str, tuple[np.ndarray, np.ndarray]] = OrderedDict()
 
 
 def quantiser(options: QuantiseOptions, name: str, moments: np.ndarray | None = None) -> Quantiser:
-    """What quantises the constant `name` (for messages); raises ModelError as `fleet.transforms.quantise.quantise`.
+    """Return the quantiser of the constant `name` (for messages). Raises ModelError as `fleet.transforms.quantise.quantise`.
 
     moments: second moments of the inputs that it meets, where data were seen (`fleet.transforms.quantise_compensated`).
     """
@@ -80,7 +78,7 @@ def _folder() -> Path | None:
 
 
 def _read(key: str, shape: tuple[int, ...], group: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """What was kept, where it is whole."""
+    """Return the kept entry if it is whole."""
     folder = _folder()
     if folder is None:
         return None

@@ -185,7 +185,7 @@ def test_bad_stream_files_are_refused(program: Program, target: tuple[Instructio
     refuse(raw[:30], ModelError, "shorter than the head")
     refuse(b"", ModelError, "shorter than the head")
     refuse(raw + b"\0", ModelError, "bytes of payload, the head says")
-    refuse(b"X" + raw[1:], ModelError, "is no stream file")
+    refuse(b"X" + raw[1:], ModelError, "is not a stream file")
     refuse(raw[:8] + b"\x02" + raw[9:], ModelError, "is of version 2, expected 1")
     for position in (100, len(raw) // 2, len(raw) - 1):
         refuse(raw[:position] + bytes([raw[position] ^ 1]) + raw[position + 1 :], ModelError, "the checksum is wrong")

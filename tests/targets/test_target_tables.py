@@ -27,9 +27,13 @@ from fleet.ir.expand import expand
 from fleet.ir.program import Program
 from fleet.ir.types import element_type
 from fleet.targets.bytecode import operators
+from fleet.targets.gpu import kernels as gpu
+from fleet.targets.gpu.module import generate_gpu
+from fleet.targets.gpu.surface import OPENCL
 from fleet.targets.mlir import export as mlir
 from fleet.targets.onnx import export as onnx
 from fleet.targets.riscv.kernels import operations as riscv
+from fleet.targets.riscv.prepare import prepared
 from fleet.targets.riscv.views import VIEWS
 
 Op = type[d.FleetOp]
@@ -52,9 +56,9 @@ def expanded(table: Mapping[Op, object]) -> dict[Op, str]:
     return {op: "expanded" for op in of(d.CompositeOp, d.NumpyOp) if op not in table}
 
 
-def decisions() -> dict[Op, str]:
+def decisions(*others: Op) -> dict[Op, str]:
     """Refused by name: `test_decisions_are_refused_by_name`."""
-    return dict.fromkeys((*of(d.RegionOp), d.CheckOp, d.ElementOp, d.ItemOp), "refused")
+    return dict.fromkeys((*of(d.RegionOp), d.ElementOp, *others), "refused")
 
 
 _EXPORTED = {**onnx.RULES, **onnx.COMPOSITES}
@@ -66,14 +70,26 @@ TARGETS = {
     ),
     "mlir": Target(
         frozenset(mlir.RULES),
-        {**expanded(mlir.RULES), d.PrintOp: "its operands become results", **decisions()},
+        {**expanded(mlir.RULES), d.PrintOp: "its operands become results", **decisions(d.CheckOp)},
         dict.fromkeys(of(d.SizedOp), "its sizes are the run's"),
     ),
-    "onnx": Target(frozenset(_EXPORTED), {**expanded(_EXPORTED), d.PrintOp: "its operands become outputs", **decisions()}, {}),
+    "onnx": Target(
+        frozenset(_EXPORTED), {**expanded(_EXPORTED), d.PrintOp: "its operands become outputs", **decisions(d.ItemOp)}, {}
+    ),
     "riscv": Target(
         frozenset({*riscv.KERNELS, *VIEWS}),
         {**expanded(riscv.KERNELS), d.PrintOp: "the host prints its operands", d.ElementOp: "a part of the memory of its tuple"},
         dict.fromkeys(of(d.SizedOp), "supported are static shapes"),
+    ),
+    "gpu": Target(
+        frozenset({*gpu.KERNELS, *VIEWS}),
+        {
+            **expanded(gpu.KERNELS),
+            d.PrintOp: "the host prints its operands",
+            d.ElementOp: "a part of its tuple",
+            **dict.fromkeys(gpu.HOST, "the host decides what runs"),
+        },
+        dict.fromkeys(of(d.SizedOp), "a kernel has no place for"),
     ),
     "error bounds": Target(
         frozenset(bounds.RULES),
@@ -129,6 +145,7 @@ def test_what_is_expanded_has_a_sequence_of_rows(name: str) -> None:
 _REFUSING: Mapping[str, Callable[[Program], object]] = {
     "mlir": mlir.export_mlir,
     "riscv": lambda program: ENGINE.run(program, {}, RunOptions()),
+    "gpu": lambda program: generate_gpu(prepared(program), OPENCL),
 }
 
 
@@ -138,7 +155,7 @@ def test_what_is_refused_says_why(name: str, op: Op) -> None:
         _REFUSING[name](program_of(case_of(op)))
 
 
-@pytest.mark.parametrize("name", ["mlir", "riscv", "onnx"])
+@pytest.mark.parametrize("name", ["mlir", "riscv", "onnx", "gpu"])
 def test_a_call_without_a_sequence_is_refused_by_the_functions_name(name: str) -> None:
     refusing = {**_REFUSING, "onnx": onnx.export_onnx}
     case = next(case for case in CASES if case.by_numpy_alone)
@@ -151,5 +168,5 @@ def test_decisions_are_refused_by_name(name: str, tmp_path: Path) -> None:
     path = tmp_path / "m.py"
     path.write_text('def forward(x: "float32[4]"):\n    if x.sum() > 0:\n        x = -x\n    return x\n')
     program = fleet.compile(f"{path}:forward", inputs={"x": np.ones(4, np.float32)}).program
-    with pytest.raises(DeviceError, match=r"item\.0|item has no operator"):
+    with pytest.raises(DeviceError, match=r"if\.0|item has no operator"):
         {"mlir": mlir.export_mlir, "onnx": onnx.export_onnx}[name](program)

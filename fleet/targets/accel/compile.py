@@ -40,10 +40,8 @@ from fleet.transforms.place import Node, place
 from fleet.transforms.quantise import QuantiseOptions
 from fleet.transforms.simplify.infer_shapes import check_known
 
-__all__ = ["LOADERS", "compile_accel", "lowered_program", "rounded_program"]
-
 LOADERS: tuple[str, ...] = ("host", "device")
-"""Who fills the HBM: the host, before the run, or the stream's own instructions."""
+"""Names of what fills the HBM: the host, before the run, or the stream's own instructions."""
 
 _COMPILED: OrderedDict[str, AccelProgram] = OrderedDict()
 _KEPT_PROGRAMS = 8
@@ -121,7 +119,7 @@ def _scratch(match: Match) -> str:
 
 
 class _Context:
-    """What a pattern may ask (`fleet.sdk.lowering.EmitContext`)."""
+    """The context of a pattern (`fleet.sdk.lowering.EmitContext`)."""
 
     def __init__(self, program: Program, instruction_set: InstructionSet, device: Device, options: LoweringOptions) -> None:
         self.program, self.device = program, device

@@ -35,8 +35,6 @@ from fleet.isa.reading.cache import load as load_description
 from fleet.sdk import Call
 from fleet.targets.accel.stream import DeviceSegment, DeviceStream
 
-__all__ = ["MAGIC", "VERSION", "SegmentPart", "StreamFile", "load", "save", "stream_file"]
-
 MAGIC = b"FLEETST\0"
 VERSION = 1
 _PREFIX = struct.Struct("<8sIIQ32s")
@@ -64,7 +62,7 @@ class SegmentPart:
 
 @dataclass(frozen=True)
 class StreamFile:
-    """What a file holds.
+    """The contents of a file.
 
     segments: parts in order, a tuple a device segment (between two of them the host has something to do).
     parameters: parameter register -> value, to be written before.
@@ -145,7 +143,9 @@ def load(path: Path, description_hash: str | None = None) -> StreamFile:
         _damaged(path, f"{len(raw)} bytes are shorter than the head")
     magic, version, _, size, digest = _PREFIX.unpack_from(raw)
     if magic != MAGIC:
-        raise ModelError("is no stream file", where=str(path), hint="make one with `fleet compile --emit accel-aux -o FILE.stream`")
+        raise ModelError(
+            "is not a stream file", where=str(path), hint="make one with `fleet compile --emit accel-aux -o FILE.stream`"
+        )
     if version != VERSION:
         raise ModelError(f"is of version {version}, expected {VERSION}", where=str(path), hint="compile the model again")
     payload = raw[_PREFIX.size :]

@@ -33,15 +33,13 @@ from fleet.targets.driver.pieces import DEVICE, FOLDER, MEMORY, issue_calls, par
 from fleet.targets.host.compile import host_object
 from fleet.transforms.part import part_of
 
-__all__ = ["HostSource", "host_source"]
-
 _TAKEN = ("device", "h2cx", "prefix", "from", "to", "i", "load_params", "run", "run_ports", "input_ports", "output_ports")
 """Names that the header has whatever the model calls its tensors."""
 
 
 @dataclass(frozen=True)
 class HostSource:
-    """What a C++ program of a model is built from.
+    """Sources of a model's C++ program.
 
     Attributes:
         name: of the model, and of the header's namespace.
@@ -61,7 +59,7 @@ class HostSource:
         return host_object(self.functions)
 
     def files(self, header: Path) -> Mapping[Path, bytes]:
-        """What is written: the header, the files of folder `NAME.params`, and `NAME_host.o` if it has a function."""
+        """Files by name: the header, the files of folder `NAME.params`, and `NAME_host.o` if it has a function."""
         found = {header: self.header.encode()}
         found |= {header.with_suffix(".params") / name: data for name, data in self.params.items()}
         if len(self.kernels[1]) < len(self.functions):
@@ -200,7 +198,7 @@ class _Driver:
         return there[key]
 
     def _room(self, key: str, there: dict[str, st.ArrayName], body: st.Block) -> st.ArrayName:
-        """Where the host keeps a value from now on: an output, or an array of its own."""
+        """Return the array in which the host keeps a value from now on: an output, or one of its own."""
         there[key] = array = self.places.get(key) or self._array(key)
         if key not in self.places:
             body.add(st.DefineArray(array))
@@ -240,7 +238,7 @@ def _ports(named: Iterable[tuple[str, st.ArrayName]]) -> dict[str, st.ArrayName]
 
 
 def _only_in(op: FleetOp, inside: set[str]) -> bool:
-    """Whether nothing outside uses its result; what is printed is not computed with."""
+    """Return whether nothing outside uses its result; what is printed is not computed with."""
     users = [use.operation for use in op.results[0].uses]
     return all(isinstance(user, PrintOp) or (isinstance(user, FleetOp) and op_id(user) in inside) for user in users)
 

@@ -10,8 +10,6 @@ from fleet.isa.codec_binary import TASKS
 from fleet.isa.reading.cache import load
 from fleet.targets.accel.stream import DeviceStream
 
-__all__ = ["aux_listing", "memory_map", "regs_listing"]
-
 
 def regs_listing(stream: DeviceStream) -> str:
     """Lines closed by newlines; numbers are hexadecimal, addresses bytes."""
@@ -19,7 +17,7 @@ def regs_listing(stream: DeviceStream) -> str:
 
 
 def aux_listing(stream: DeviceStream) -> str:
-    """The same of a stream that is issued by binaries: per binary its cfg_ids, then every task and its words."""
+    """List a stream that is issued by binaries: for each its cfg_ids, then every task and its words."""
     return "\n".join(_aux_lines(stream)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""How long what stands in DDR is needed: the tensors of a schedule, and the scratch of its groups.
+"""Lifetimes in DDR: of the tensors of a schedule, and of the scratch of its groups.
 
 Time is the position in the schedule. A tensor lives from the group that makes it to the last that reads it or a view of it. What
 the host gives lives from the beginning of the segment that first needs it, an input of the model from the very beginning; what
@@ -15,8 +15,6 @@ from fleet.ir.program import Program
 from fleet.sdk.lowering import Match
 from fleet.targets.liveness import FOREVER, Lives
 from fleet.transforms.place import Node
-
-__all__ = ["lifetimes"]
 
 
 def lifetimes(program: Program, schedule: Sequence[Node]) -> Mapping[SSAValue, tuple[int, int]]:

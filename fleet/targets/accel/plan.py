@@ -18,14 +18,12 @@ from fleet.targets.liveness import FOREVER, Life
 from fleet.targets.memory_block import LOADING, MemoryBlock
 from fleet.targets.planner import round_up
 
-__all__ = ["AccelMemoryPlan", "ActivationBuffer", "Area", "ConstantBytes", "DdrTenant"]
-
 _ALIGN = 64
 
 
 @dataclass(frozen=True)
 class DdrTenant:
-    """What shares DDR with others: an activation tensor, or the scratch of a group (as bytes).
+    """A tenant that shares DDR with others: an activation tensor, or the scratch of a group (as bytes).
 
     key: as in `ActivationBuffer`; "scratch of <operation id>".
     """
@@ -150,7 +148,7 @@ class AccelMemoryPlan:
         """A tensor that is part of another one's bytes, from `skip` on. Raises DeviceError when it is none."""
         source = self.buffers[of]
         if skip < 0 or skip + size > source.size or key in self.buffers:
-            raise DeviceError(f"tensor '{key}' is no part of '{of}': bytes {skip} to {skip + size} of {source.size}")
+            raise DeviceError(f"tensor '{key}' is not part of '{of}': bytes {skip} to {skip + size} of {source.size}")
         self.buffers[key] = made = ActivationBuffer(key, source.offset + skip, size, shape, dtype)
         return made
 
@@ -180,7 +178,7 @@ class AccelMemoryPlan:
         return made
 
     def address_map(self, steps: int) -> AddressMap:
-        """What stands where and when. steps: of the schedule in which the lives count."""
+        """Return the address map over time. steps: of the schedule in which the lives count."""
         lasting = [("constants", c.key, c.space, c.offset, c.size) for c in self.constants.values()]
         lasting += [("areas", a.key, a.space, a.offset, a.size) for a in self.areas.values()]
         placed = [(key, block, space, at, Life(size, LOADING, FOREVER)) for block, key, space, at, size in lasting]
@@ -189,7 +187,10 @@ class AccelMemoryPlan:
         )
 
     def lines(self, moments: Sequence[str]) -> Iterator[str]:
-        """What stands where, and from when to when. moments: what runs at every step in which the lives count."""
+        """Yield the lines of the memory plan: room used, each tenant's place and lifetime.
+
+        moments: what runs at every step in which the lives count.
+        """
         for space, used in self.used.items():
             yield f"{space}: {used:,} of {self.device.memory[space]:,} bytes{' a port' if space == 'hbm' else ''}"
         if self.lives:

@@ -21,8 +21,6 @@ from fleet.sdk import Call, Device, InstructionSet
 from fleet.targets.accel.plan import AccelMemoryPlan
 from fleet.targets.accel.stream import CallGroup, DeviceSegment, DeviceStream, segment_bytes
 
-__all__ = ["AccelProgram", "HostStep", "value_key"]
-
 
 def value_key(program: Program, value: SSAValue) -> str:
     """The name of a value everywhere behind the compiler: its operation's id, or "%name" for a function argument."""
@@ -34,7 +32,7 @@ def value_key(program: Program, value: SSAValue) -> str:
 
 @dataclass(frozen=True)
 class HostStep:
-    """One operation that the host runs."""
+    """An operation that the host runs."""
 
     op: FleetOp
 
@@ -87,7 +85,7 @@ class AccelProgram:
 
     @property
     def moments(self) -> tuple[str, ...]:
-        """What runs at every position of the schedule, in which lives of the memory plan count: an operation's id."""
+        """Ids of the operations at every position of the schedule, in which lives of the memory plan count."""
         return tuple(
             name
             for step in self.steps
@@ -96,7 +94,7 @@ class AccelProgram:
 
     @property
     def address_map(self) -> AddressMap:
-        """What stands where and when."""
+        """Return the address map over time."""
         return self.plan.address_map(len(self.moments))
 
     @property
@@ -116,7 +114,7 @@ class AccelProgram:
         return parameter_values(load(self.instruction_set.description), self.parameters)
 
     def images(self, *, hbm: bool | None = None) -> Iterator[MemoryImage]:
-        """What memory holds before the first instruction. hbm: with what stands in HBM; None: unless the stream fills it."""
+        """Return the contents of memory before the first instruction. hbm: with those of HBM; None: unless the stream fills it."""
         for constant in self.plan.constants.values():
             if constant.space != "hbm" or (hbm if hbm is not None else not self.device_loads):
                 for bank, data in enumerate(constant.data):

@@ -10,8 +10,6 @@ from fleet.isa.issue import Binary
 from fleet.isa.memory import MemoryImage
 from fleet.sdk import Call, Device, InstructionSet
 
-__all__ = ["CallGroup", "DeviceSegment", "DeviceStream", "segment_bytes"]
-
 
 @dataclass(frozen=True)
 class CallGroup:
@@ -73,7 +71,7 @@ class DeviceStream:
 
     @property
     def segments(self) -> tuple[DeviceSegment, ...]:
-        """What the device runs, in order."""
+        """Segments that the device runs, in order."""
         return tuple(step for step in self.steps if isinstance(step, DeviceSegment))
 
 

@@ -1,9 +1,9 @@
 """The seeds' bytecode: converter, file format, VM and its operators."""
 
-from fleet.targets.bytecode.convert import ByteCodeConverter
-from fleet.targets.bytecode.hints import DispatchHintParser, DispatchInfo
-from fleet.targets.bytecode.module import ByteCodeModule
-from fleet.targets.bytecode.opcodes import OpCode, TypeCode
-from fleet.targets.bytecode.vm import VM
-
-__all__ = ["VM", "ByteCodeConverter", "ByteCodeModule", "DispatchHintParser", "DispatchInfo", "OpCode", "TypeCode"]
+from fleet.targets.bytecode.convert import ByteCodeConverter as ByteCodeConverter
+from fleet.targets.bytecode.hints import DispatchHintParser as DispatchHintParser
+from fleet.targets.bytecode.hints import DispatchInfo as DispatchInfo
+from fleet.targets.bytecode.module import ByteCodeModule as ByteCodeModule
+from fleet.targets.bytecode.opcodes import OpCode as OpCode
+from fleet.targets.bytecode.opcodes import TypeCode as TypeCode
+from fleet.targets.bytecode.vm import VM as VM

@@ -21,8 +21,6 @@ from fleet.targets.bytecode.hints import DispatchHintParser, DispatchInfo, parse
 from fleet.targets.bytecode.instructions import BytecodeInstruction, Form, instructions
 from fleet.targets.bytecode.opcodes import ELEMENT_CODES, TypeCode
 
-__all__ = ["ANY", "ELEMENT_DTYPES", "BasicBlock", "ControlFlow", "analyse"]
-
 ANY = "any"
 """The type of a value whose type depends on the path."""
 
@@ -205,7 +203,7 @@ class _Analysis:
         if info is None:
             hint = self._constant(i.constant)
             if not isinstance(hint, str):
-                raise ModelError(f"invokestatic of constant {hint!r}, which is no dispatch hint")
+                raise ModelError(f"invokestatic of constant {hint!r}, which is not a dispatch hint")
             info = DispatchHintParser(hint).parse()
             if len(info.out_types) > 1:
                 raise ModelError(f"an operator with {len(info.out_types)} results, at most one is possible")

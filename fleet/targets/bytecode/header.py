@@ -19,8 +19,6 @@ from fleet.targets.bytecode.hints import parse_type
 from fleet.targets.bytecode.instructions import Form, instructions
 from fleet.targets.bytecode.opcodes import OpCode, TypeCode
 
-__all__ = ["Header"]
-
 T = TypeVar("T", bound=Contents)
 
 _FIELDS: frozenset[str] = frozenset(
@@ -113,7 +111,7 @@ def _argument(value: Any) -> ArgumentSlot:
     name, kind, shape, dtype, *rest = _list(value)
     (dims,) = [_names(r) for r in rest] or [()]
     if kind not in _KINDS or dtype not in DTYPES:
-        raise ValueError(f"an argument of kind {kind} and dtype {dtype}")
+        raise ValueError(f"an argument of kind {kind!r} and dtype {dtype!r}")
     found = _shape(shape, -1)
     if dims and (len(dims) != len(found) or any(n and d >= 0 for n, d in zip(dims, found, strict=True))):
         raise ValueError(f"dimensions {dims} of an argument of shape {found}")
@@ -137,7 +135,7 @@ def _constant(value: Any, arrays: list[np.ndarray]) -> Any:
     if kind == "array":
         return _array(content, arrays)
     if kind != "float":
-        raise ValueError(f"a constant of kind {kind}")
+        raise ValueError(f"a constant of kind {kind!r}")
     number = float.fromhex(_text(content))
     if content != (number.hex() if math.isfinite(number) else str(number)):
         raise ValueError(f"a constant written {content}")

@@ -15,8 +15,6 @@ from fleet.ir.operations.program_ops import read_options
 from fleet.targets.bytecode.hints import DispatchInfo
 from fleet.targets.bytecode.operators import OperatorKernel
 
-__all__ = ["printer"]
-
 _PLACE = re.compile(r"[0-9]{1,6}\Z")
 _TOO_WIDE = re.compile(r"[0-9]{4}|[{}]")
 
@@ -48,5 +46,5 @@ def printer(info: DispatchInfo, echo: OperatorKernel) -> OperatorKernel:
         raise ModelError(f"the print format {text!r}: {error}") from error
     for name, spec in places:
         if not _PLACE.match(name) or int(name) >= len(info.in_types) or _TOO_WIDE.search(spec):
-            raise ModelError(f"the print format {text!r} has a place that is no operand, or too wide a one")
+            raise ModelError(f"the print format {text!r} has a place that is not an operand, or too wide a one")
     return lambda *values: echo(text.format(*values), end="")

@@ -17,18 +17,6 @@ from fleet.core.sealed import BrokenSealError, check_folder, seal_folder
 from fleet.errors import FleetError, SetupError
 from fleet.targets.cvm.compile import MACHINES, Machine, VmProgram, kernels_object, native
 
-__all__ = [
-    "FLAGS",
-    "WARNINGS",
-    "CrossToolchain",
-    "build_kernels",
-    "build_vm",
-    "host_toolchain",
-    "riscv_toolchain",
-    "sources",
-    "vm_folder",
-]
-
 FLAGS: tuple[str, ...] = ("-std=c11", "-D_POSIX_C_SOURCE=200809L", "-O2")
 WARNINGS: tuple[str, ...] = ("-Wall", "-Wextra", "-Wshadow", "-Wconversion")
 LIBRARIES: tuple[str, ...] = ("-lm", "-ldl")
@@ -37,7 +25,7 @@ LIBRARIES: tuple[str, ...] = ("-lm", "-ldl")
 
 @dataclass(frozen=True)
 class CrossToolchain:
-    """How programs for a machine are built and run on this one.
+    """The toolchain that builds programs for another machine, and runs them on this one.
 
     Attributes:
         compiler: of C11, with gcc's options.

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import numpy as np
 from llvmlite import ir
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from fleet.errors import DeviceError
 from fleet.ir import dialect as d
@@ -33,8 +33,6 @@ from fleet.targets.riscv.kernels.operations import workspace
 from fleet.targets.riscv.plan import Buffer, dtype_of, refuse
 from fleet.targets.riscv.views import VIEWS, view_of
 from fleet.transforms.simplify.infer_shapes import check_known
-
-__all__ = ["VERSION", "KernelModule", "generate_kernels"]
 
 VERSION = 1
 """Version of the table; `KERNELS_VERSION` in vm.h."""
@@ -129,7 +127,7 @@ class _Generator:
     def _operation(self, op: FleetOp) -> None:
         result = op.results[0]
         shape = shape_of(result.type)
-        if dtype_of(result.type) is None:
+        if _unsupported(result.type):
             raise refuse(op, f"result type {result.type}")
         own: Strides = contiguous(shape)
         if isinstance(op, d.ElementOp):
@@ -151,10 +149,9 @@ class _Generator:
             self.entries[key] = _Entry(key[0], self._entry(len(self.entries), function), workspace(op, arrays, self.isa), operands)
 
     def _buffer(self, op: FleetOp, value: SSAValue) -> Buffer:
-        dtype = dtype_of(value.type)
-        if dtype is None:
+        if _unsupported(value.type):
             raise refuse(op, f"operand type {value.type}")
-        return Buffer(op_id(op), "", 0, shape_of(value.type), dtype, self.strides.get(value))
+        return Buffer(op_id(op), "", 0, shape_of(value.type), numpy_dtype(value.type), self.strides.get(value))
 
     def _entry(self, n: int, kernel: Value) -> Value:
         """Emit `int64_t kernel_N(void *const *arrays)`: unpacks the pointers and returns the kernel's fault."""
@@ -166,6 +163,12 @@ class _Generator:
         b.call(kernel, [b.load(place, typ=POINTER) for place in places])
         b.ret(b.load(self.fault, typ=I64))
         return function
+
+
+def _unsupported(type_: Attribute) -> bool:
+    """Return whether the C code has no values of this type: it prints and converts no float16."""
+    dtype = dtype_of(type_)
+    return dtype is None or dtype == np.float16
 
 
 def _viewed(op: FleetOp, given: Strides) -> Strides:

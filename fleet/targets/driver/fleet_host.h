@@ -303,7 +303,7 @@ inline void put_file(const char* function, HANDLE& handle, Space space, const ch
     if (fd < 0 || fstat(fd, &info) != 0) {
         fail(kBadInput, name + ": cannot open the file: " + std::strerror(file == nullptr ? EINVAL : errno));
     }
-    if (!S_ISREG(info.st_mode)) fail(kBadInput, name + ": is no file");
+    if (!S_ISREG(info.st_mode)) fail(kBadInput, name + ": is not a file");
     if (static_cast<uint64_t>(info.st_size) != size) {
         fail(kBadInput, name + ": has " + std::to_string(info.st_size) + " bytes, expected " + std::to_string(size));
     }

@@ -52,7 +52,7 @@ long number(const char* text) {
     char* end = nullptr;
     errno = 0;
     const long value = std::strtol(text, &end, 10);
-    if (end == text || *end != 0 || errno != 0) refuse(std::string(text) + ": is no number");
+    if (end == text || *end != 0 || errno != 0) refuse(std::string(text) + ": is not a number");
     return value;
 }
 

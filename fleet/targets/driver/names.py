@@ -6,8 +6,6 @@ import re
 
 from fleet.core.unique import Taken
 
-__all__ = ["Names", "identifier"]
-
 _KEYWORDS = frozenset({
     "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
     "char16_t", "char32_t", "char8_t", "class", "compl", "concept", "const", "const_cast", "consteval", "constexpr", "constinit",
@@ -33,7 +31,7 @@ def identifier(name: str) -> str:
 
 
 class Names:
-    """Names in use."""
+    """Names of a C++ file that are in use."""
 
     def __init__(self, taken: tuple[str, ...] = ()) -> None:
         self._taken = Taken(taken)

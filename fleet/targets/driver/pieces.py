@@ -12,10 +12,8 @@ from fleet.sdk import Call
 from fleet.symbols.expr import Number
 from fleet.targets.driver import statements as st
 
-__all__ = ["DEVICE", "FOLDER", "MEMORY", "fetch_binary", "issue", "issue_calls", "parameter_writes", "status_of"]
-
 DEVICE, MEMORY, FOLDER = st.Parameter("device", "device"), st.Parameter("h2cx", "memory"), st.Parameter("prefix", "folder")
-"""What the functions of every driver take: the device, its transfers, the folder of the parameters."""
+"""Parameters of the functions of every driver: the device, its transfers, the folder of the parameters."""
 
 
 def status_of(description: Description, unit: str) -> int:

@@ -23,7 +23,7 @@ std::vector<char> read_npy(const std::string& path, const Port& port) {
     std::ostringstream all;
     all << file.rdbuf();
     const std::string text = all.str();
-    if (!file || text.size() < 10 || std::memcmp(text.data(), "\x93NUMPY", 6) != 0) fleet_tensors::fail(path + ": is no .npy file");
+    if (!file || text.size() < 10 || std::memcmp(text.data(), "\x93NUMPY", 6) != 0) fleet_tensors::fail(path + ": is not an .npy file");
     const auto* const bytes = reinterpret_cast<const unsigned char*>(text.data());
     const bool small = bytes[6] == 1;
     const size_t begin = small ? 10 : 12;

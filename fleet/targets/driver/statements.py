@@ -11,35 +11,6 @@ import numpy as np
 from fleet.sdk.layout import Arrangement
 from fleet.symbols.expr import Number
 
-__all__ = [
-    "Annotation",
-    "ArrayName",
-    "Assign",
-    "Block",
-    "CallFunction",
-    "CallKernel",
-    "CopyArray",
-    "CopyFile",
-    "CsbRead",
-    "CsbWrite",
-    "Define",
-    "DefineArray",
-    "DriverFunction",
-    "DriverProgram",
-    "For",
-    "HostKernel",
-    "IfThen",
-    "LoadTensor",
-    "Node",
-    "Parameter",
-    "Ports",
-    "ReadArray",
-    "Return",
-    "StoreTensor",
-    "WaitFor",
-    "WriteWord",
-]  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Parameter:

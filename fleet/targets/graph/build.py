@@ -23,9 +23,7 @@ from fleet.targets.graph.steps import Steps
 from fleet.targets.graph.storage import Planner
 from fleet.transforms.graph.fill_heads import fill_heads
 from fleet.transforms.graph.neighbours import turn_neighbours
-from fleet.transforms.quantise import QuantiseOptions
-
-__all__ = ["build"]
+from fleet.transforms.quantise import Quantised, QuantiseOptions
 
 _OPTIONS = ("clip", "group", "rounding")
 
@@ -39,6 +37,7 @@ def build(
     build_config: Mapping[str, Any] | None = None,
     options: Mapping[str, Any] | None = None,
     device: Device | None = None,
+    stored: Mapping[str, Quantised] | None = None,
 ) -> Module:
     """Compiles a graph: memory plan, instructions, and, with `aux`, their binary.
 
@@ -51,6 +50,7 @@ def build(
         build_config: see `BuildConfig`.
         options: "group", "clip", "rounding" of quantised weights.
         device: default the one that the graph's types name.
+        stored: matrices that are quantised already, by the name of the constant.
 
     Raises:
         ModelError: a graph without types, a wrong setting, blocks in a circle, a constant used in two ways.
@@ -97,7 +97,7 @@ def build(
         emission=emission,
         steps=steps,
         storage=plan,
-        constants=GraphConstants(emission.constants, quantise, found.parameters.get("HbmPorts", 1)),
+        constants=GraphConstants(emission.constants, quantise, found.parameters.get("HbmPorts", 1), stored),
         binary=AuxBinary(steps, description) if aux else None,
         insts=insts,
         staging=staging,

@@ -29,8 +29,6 @@ from fleet.targets.graph.settings import BuildConfig
 from fleet.targets.graph.steps import Round, Steps
 from fleet.targets.graph.storage import StoragePlan
 
-__all__ = ["CompiledGraph", "GraphPort", "NodePlace"]
-
 INSTS_FILE = "inst.bin"
 
 
@@ -67,7 +65,7 @@ class NodePlace:
 
 @dataclass(frozen=True)
 class CompiledGraph:
-    """What `fleet.targets.graph.build` makes, but for the driver's source.
+    """A compiled graph without the driver's source.
 
     Attributes:
         name: of the model. aux: whether the instructions stand in memory as a binary.
@@ -121,7 +119,7 @@ class CompiledGraph:
 
     @cached_property
     def inputs(self) -> dict[str, GraphPort]:
-        """By name."""
+        """Inputs of the graph by name."""
         return {n: self._port(n, o) for n, o in self.emission.inputs.items()}
 
     @cached_property
@@ -192,7 +190,7 @@ class CompiledGraph:
         return self.calls(**dims), self.binaries(**dims)
 
     def binaries(self, **dims: int) -> tuple[Binary, ...]:
-        """Where a step's calls stand in memory. Raises DeviceError without Aux mode."""
+        """Return the places of a step's calls in memory. Raises DeviceError without Aux mode."""
         place = self.storage.storages[self.insts]
         return self._aux().binaries(self._rounds(dims), place.address, place.space)
 
@@ -266,7 +264,7 @@ class CompiledGraph:
     # ---- images
 
     def images(self, **dims: int) -> Iterator[MemoryImage]:
-        """What memory holds before the first step; constants are made one at a time.
+        """Return the contents of memory before the first step; constants are made one at a time.
 
         Constants without data are left out. dims: of the step whose words the binary has; none: `first_step`. Raises ModelError for
         data that does not fit.

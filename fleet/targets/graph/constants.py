@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 
 from fleet.errors import FleetError, ModelError
+from fleet.sdk.tasks import Quantiser
 from fleet.targets.driver.names import Names, identifier
 from fleet.targets.graph.emission import ConstantPlace
 from fleet.targets.quantised import quantiser
-from fleet.transforms.quantise import QuantiseOptions
-
-__all__ = ["GraphConstants"]
+from fleet.transforms.quantise import Quantised, QuantiseOptions
 
 _LARGEST = 1 << 34
 """Bytes of a file of packed constants, at most."""
@@ -22,9 +21,14 @@ _LARGEST = 1 << 34
 class GraphConstants:
     """The constants of a compiled graph."""
 
-    def __init__(self, places: tuple[ConstantPlace, ...], options: QuantiseOptions, ports: int) -> None:
-        """ports: banks of space "hbm"."""
+    def __init__(
+        self, places: tuple[ConstantPlace, ...], options: QuantiseOptions, ports: int,
+        stored: Mapping[str, Quantised] | None = None,
+    ) -> None:  # fmt: skip
+        """ports: banks of space "hbm". stored: matrices that are quantised already, by the constant's name; they go before data."""
         self.places, self._options, self._ports = places, options, ports
+        self._stored: Mapping[str, Quantised] = {} if stored is None else stored
+        self._packed_of: dict[tuple[int, str, int], tuple[Quantised, tuple[np.ndarray, ...]]] = {}
         self._stems: dict[str, str] = {}
         names = Names(("inst.bin",))
         for place in places:
@@ -32,11 +36,11 @@ class GraphConstants:
             self._stems[place.name] = names.unique(data)
 
     def has_data(self, place: ConstantPlace) -> bool:
-        """Whether it has bytes at all."""
-        return place.data is not None or place.packing.default is not None
+        """Return whether it has bytes at all."""
+        return place.data is not None or place.packing.default is not None or place.name in self._stored
 
     def banks(self, place: ConstantPlace) -> int:
-        """How many banks it stands in."""
+        """Number of banks that it fills."""
         return self._ports if place.space == "hbm" else 1
 
     def files(self, place: ConstantPlace) -> list[str]:
@@ -47,21 +51,33 @@ class GraphConstants:
         return [f"{path.stem}_{bank:02d}{path.suffix}" for bank in range(self._ports)]
 
     def load(self, place: ConstantPlace) -> tuple[np.ndarray, ...]:
-        """Its bytes, one flat uint8 array a bank.
+        """The bytes of the constant, one flat uint8 array a bank.
 
         Raises:
             ModelError: no data, a file that is missing or has another size, an array that does not fit or is not finite.
         """
-        where = f"constant '{place.name}'"
+        if place.name in self._stored:
+            return self._packed_once(place, self._stored[place.name])
         if isinstance(place.data, str):
             return tuple(self._packed(place, Path(place.data)))
         array = place.data() if callable(place.data) else place.data
         if array is None and place.packing.default is not None:
             array = place.packing.default()
         if array is None:
-            raise ModelError("no data, only a shape", where=where, hint="give the constant an array or a file")
+            raise ModelError("no data, only a shape", where=f"constant '{place.name}'", hint="give the constant an array or a file")
+        return self._pack(place, np.asarray(array), quantiser(self._options, place.name))
+
+    def _packed_once(self, place: ConstantPlace, stored: Quantised) -> tuple[np.ndarray, ...]:
+        """Pack a stored matrix; the same one at several places is packed once."""
+        key = id(stored), place.packing.kind, place.packing.room.size
+        if key not in self._packed_of:
+            self._packed_of[key] = stored, self._pack(place, stored.codes, lambda *_asked: (stored.codes, stored.scales))
+        return self._packed_of[key][1]
+
+    def _pack(self, place: ConstantPlace, array: np.ndarray, quantised: Quantiser) -> tuple[np.ndarray, ...]:
+        where = f"constant '{place.name}'"
         try:
-            made = tuple(place.packing.pack(np.asarray(array), quantiser(self._options, place.name)))
+            made = tuple(place.packing.pack(array, quantised))
         except FleetError as error:
             if error.where is not None and place.name in error.where:
                 raise

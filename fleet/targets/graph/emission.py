@@ -1,4 +1,4 @@
-"""What a compiled graph is made of: instructions whose fields are expressions, loops around them, and the nodes they stand for."""
+"""Parts of a compiled graph: instructions whose fields are expressions, loops around them, and the nodes they stand for."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from fleet.sdk.tasks import Packing, TaskOperand
 from fleet.symbols.expr import Expr, Number, Var
-
-__all__ = ["ConstantPlace", "Emission", "Instr", "Loop", "NodeInfo", "Requirement", "address_of"]
 
 _LARGEST_ADDRESS = 1 << 40
 """Bound of an address: a header's expressions must be known to fit 64 bits."""

@@ -1,4 +1,4 @@
-"""Which half of the on-chip memory a tensor is to stand in, so that no later instruction finds its operands in both.
+"""Choice of the half of on-chip memory for each tensor, so that no later instruction finds its operands in both.
 
 A result stands in another half than its operands. So all operands of an instruction whose result is on chip stand in one half, and
 what hangs together so has two colourings; which of the two is open until the first of it is placed.
@@ -11,8 +11,6 @@ from collections.abc import Iterable
 from fleet.ir.accel.nodes import Node, OperatorCall
 from fleet.sdk.tasks import GraphTasks
 from fleet.targets.liveness import Lives
-
-__all__ = ["Halves"]
 
 ONCHIP = "onchip"
 
@@ -44,7 +42,7 @@ class Halves:
         self._turned.setdefault(root, half ^ parity)
 
     def _find(self, node: Node) -> tuple[Node, int]:
-        """What stands for all that hang together, and whether the node is in the other half than it."""
+        """Return the representative of a connected set, and whether the node is in the other half than it."""
         parity, at = 0, node
         while at in self._parent:
             at, step = self._parent[at]

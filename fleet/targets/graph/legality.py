@@ -1,4 +1,4 @@
-"""Whether every instruction is legal in every step: looked at where something changes, since steps are many.
+"""The check that every instruction is legal in every step, made at the steps in which something changes.
 
 Bindings are the smallest and the largest step, those at the borders of loops, and some at random.
 """
@@ -16,8 +16,6 @@ from fleet.sdk import Device, InstructionSet
 from fleet.symbols.expr import Expr, Var
 from fleet.targets.graph.steps import BoundLoop, Steps
 
-__all__ = ["bindings", "check"]
-
 RANDOM = 4
 _TRIES = 64
 _MOST = 24
@@ -29,7 +27,7 @@ Dims = dict[str, int]
 
 
 def bindings(steps: Steps, dims: Mapping[str, Var]) -> list[Dims]:
-    """Steps to be looked at, the smallest first. Raises ModelError where there is none."""
+    """Return the steps to be checked, the smallest first. Raises ModelError without any."""
 
     def possible(d: Dims) -> bool:
         try:

@@ -22,8 +22,6 @@ from fleet.targets.graph.place import GraphPlacement, located, short
 from fleet.targets.graph.settings import BuildConfig
 from fleet.targets.graph.storage import Planner
 
-__all__ = ["lower"]
-
 _MOST_ROUNDS = 1 << 16
 """Each takes room in the binary."""
 
@@ -52,7 +50,7 @@ def lower(
 
 @dataclass
 class _Context:
-    """What a task may ask (`fleet.sdk.tasks.TaskContext`)."""
+    """The context of a task (`fleet.sdk.tasks.TaskContext`)."""
 
     device: Device
     lite: bool
@@ -239,7 +237,7 @@ class _Lowering:
         outputs: dict[str, TaskOperand] = {}
         for n, node in enumerate(fields):
             if isinstance(node, (ConstantNode, VarNode)):
-                raise ModelError(f"'{node.label}' is no result of a computation", where="graph", hint="return what a call gives")
+                raise ModelError(f"'{node.label}' is not a result of a computation", where="graph", hint="return what a call gives")
             for i, operand in enumerate(self.places[node]):
                 if operand.space == "onchip":
                     raise ModelError(

@@ -8,12 +8,10 @@ from fleet.targets.driver.cpp import titled
 from fleet.targets.graph.compiled import CompiledGraph
 from fleet.targets.graph.header import driver
 
-__all__ = ["Module"]
-
 
 @dataclass(frozen=True)
 class Module(CompiledGraph):
-    """What `fleet.targets.graph.build` makes."""
+    """A compiled graph with the driver's source, from `fleet.targets.graph.build`."""
 
     def get_source(self) -> str:
         """The driver in the target's language; its first line has a hash of all that follows and of the binary."""

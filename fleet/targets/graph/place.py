@@ -1,4 +1,4 @@
-"""Where everything that a graph computes stands: names, lifetimes, memories, storages; before any instruction is made."""
+"""Placement of all values of a graph before any instruction is made: names, lifetimes, memories, storages."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from fleet.targets.graph.halves import ONCHIP, Halves
 from fleet.targets.graph.settings import BuildConfig
 from fleet.targets.graph.storage import Planner
 from fleet.targets.liveness import FOREVER, Lives
-
-__all__ = ["GraphPlacement", "located", "short"]
 
 REALLOC = "accel.realloc"
 
@@ -81,7 +79,7 @@ class GraphPlacement:
         planner.settle()
 
     def operands(self, node: Node) -> tuple[TaskOperand, ...]:
-        """Where an input or the results of a call stand. Raises DeviceError for a join that cannot be written part by part."""
+        """Return the places of an input or of a call's results. DeviceError for a join that cannot be written part by part."""
         if isinstance(node, OperatorCall) and node in self.joined:
             join, index = self.joined[node]
             if join not in self._parts:

@@ -1,4 +1,4 @@
-"""What a build is told: where memory blocks begin, and the settings of seed 004."""
+"""Settings of a build: where memory blocks begin, and those of seed 004."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from typing import Any, cast
 
 from fleet.errors import ModelError
 from fleet.targets.driver import DDR_BASE, HBM_BASE
-
-__all__ = ["DEFAULT_BLOCKS", "NEEDED_BLOCKS", "PING_PONG", "Blocks", "BuildConfig"]
 
 Blocks = Mapping[str, int | str]
 """Block -> its base: an address, or the name of the block that it follows."""
@@ -93,5 +91,5 @@ class BuildConfig:
         return made
 
     def ping_pong(self, block: str) -> bool:
-        """Whether a block's storages are used again."""
+        """Return whether a block's storages are used again."""
         return block in PING_PONG or block in self.pingpong

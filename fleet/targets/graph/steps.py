@@ -14,8 +14,6 @@ from fleet.symbols.expr import Expr, Number, Var, dim
 from fleet.symbols.expr_export import compile_python
 from fleet.targets.graph.emission import Emission, Instr, Loop, Requirement
 
-__all__ = ["BoundInstr", "BoundLoop", "Round", "Steps"]
-
 Dims = Mapping[str, int]
 USUAL: tuple[str, ...] = ("token", "last_token")
 """Dimensions that a step may name though the graph has them not."""
@@ -34,7 +32,7 @@ class BoundInstr:
 
 @dataclass(frozen=True)
 class BoundLoop:
-    """The same of a loop; `index` stands in the body's expressions."""
+    """The steps of a loop's body; `index` is the variable in its expressions."""
 
     index: Var
     count: Expr

@@ -21,8 +21,6 @@ from fleet.targets.liveness import FOREVER, Life
 from fleet.targets.memory_block import LOADING, MemoryBlock
 from fleet.targets.planner import round_up
 
-__all__ = ["GraphStorage", "Planner", "StoragePlan", "Tenant"]
-
 WHERE = "memory plan"
 
 
@@ -48,7 +46,7 @@ class GraphStorage:
 
 @dataclass(frozen=True)
 class Tenant:
-    """What stands in a storage, which may be larger. Step -1: before the first."""
+    """A value in a storage, which may be larger. Step -1: before the first."""
 
     key: str
     storage: str
@@ -86,7 +84,7 @@ class StoragePlan:
         return lines
 
     def address_map(self) -> AddressMap:
-        """What stands where and when."""
+        """Return the address map over time."""
         return AddressMap.planned(self.steps, ((t.key, *self._place(t.storage), t.life) for t in self.tenants))
 
     def lines(self, moments: Sequence[str]) -> Iterator[str]:

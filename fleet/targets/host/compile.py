@@ -22,8 +22,7 @@ from fleet.errors import DeviceError, ModelError
 from fleet.ir.program import Program
 from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault
 from fleet.targets.riscv.plan import Buffer, MemoryPlan
-
-__all__ = ["HostProgram", "compile_host", "host_object"]
+from fleet.transforms.passes import find_pass
 
 _NOTE = "fleet_note_fault"
 _FIRST = "fleet_first_fault"
@@ -99,7 +98,7 @@ class HostProgram:
 
     @cached_property
     def _entry(self) -> tuple[Any, Any]:
-        """Where the first fault is noted, and the code."""
+        """Return the words in which the first fault is noted, and the code."""
         words = (ctypes.c_int64 * 4).from_address(self._engine.get_global_value_address(_FIRST))
         return words, ctypes.CFUNCTYPE(None)(self._engine.get_function_address("fleet_main"))
 
@@ -197,7 +196,7 @@ def host_object(functions: Mapping[str, Program]) -> tuple[bytes, Mapping[str, s
     missing: dict[str, str] = {}
     for name, program in functions.items():
         try:
-            text = generate_callable(program, _INSIDE)
+            text = generate_callable(find_pass("widen-halves").run(program), _INSIDE)
         except DeviceError as error:
             missing[name] = error.what.replace("on riscv", "on the host")
             continue

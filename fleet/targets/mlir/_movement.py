@@ -19,8 +19,6 @@ from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._elementwise import MlirOperand, cast_to, operands_of, spread
 from fleet.targets.mlir._emitter import DYNAMIC, Dim, MlirEmitter, through
 
-__all__ = ["broadcast_to", "concat", "dim", "gather", "pad", "reshape", "slice_", "transpose"]
-
 
 def refuse(op: FleetOp, what: str) -> DeviceError:
     """Return the error for an operation that the export cannot express."""
@@ -212,6 +210,15 @@ def _number(e: MlirEmitter, operand: MlirOperand, dtype: np.dtype) -> SSAValue:
     if not operand.is_tensor:
         return operand.scalar(e, dtype)
     return scalar.convert(e, e.element(operand.value, [0] * len(shape_of(operand.source.type))), operand.dtype, dtype)
+
+
+def item(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:
+    """`tensor.extract` of the only element, as a number of the run."""
+    (value,) = values
+    source = numpy_dtype(value.type)
+    if is_tensor(value.type):
+        value = e.element(value, [0] * len(shape_of(value.type)))
+    return scalar.convert(e, value, source, numpy_dtype(op.results[0].type))
 
 
 def dim(e: MlirEmitter, op: FleetOp, values: Sequence[SSAValue]) -> SSAValue:

@@ -29,8 +29,6 @@ from fleet.targets.mlir import _scalar as scalar
 from fleet.targets.mlir._emitter import MlirEmitter
 from fleet.targets.mlir._kernels import MlirKernels, MlirRule
 
-__all__ = ["RULES", "MlirExport", "export_mlir"]
-
 RULES: Mapping[type[FleetOp], MlirRule] = {
     **dict.fromkeys((*scalar.BINARY, *scalar.UNARY), elementwise.elementwise),
     **dict.fromkeys(
@@ -53,6 +51,7 @@ RULES: Mapping[type[FleetOp], MlirRule] = {
     d.BroadcastToOp: movement.broadcast_to,
     d.PadOp: movement.pad,
     d.DimOp: movement.dim,
+    d.ItemOp: movement.item,
     d.ArgsortOp: orders.argsort,
     d.ScatterOp: orders.scatter,
 }

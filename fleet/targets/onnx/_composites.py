@@ -31,7 +31,7 @@ def gelu(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> Emitted
 
 
 def _fits(op: FleetOp, values: Sequence[EmittedValue], axis: int) -> bool:
-    """Whether it has one dtype, a float32 epsilon, the last axis, and one gamma (and beta) for each element of that axis."""
+    """Return whether it has one dtype, a float32 epsilon, the last axis, and one gamma (and beta) for each element of that axis."""
     dtype, shape = result_of(op)
     last = axis in (-1, len(shape) - 1)
     rows = all(v.shape == shape[-1:] for v in values[1:])

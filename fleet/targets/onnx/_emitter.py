@@ -14,8 +14,6 @@ from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.types import numpy_dtype, shape_of
 from fleet.targets.onnx.types import ELEMENT_TYPES, stand_in
 
-__all__ = ["EmittedValue", "OnnxEmitter", "Unsupported", "result_of"]
-
 
 class Unsupported(Exception):
     """ONNX's operators cannot express the operation; the message says why."""
@@ -138,6 +136,11 @@ class OnnxEmitter:
         if value.dtype == wanted:
             return value
         return self.node("Cast", [value], wanted, value.shape, to=ELEMENT_TYPES[wanted.name])
+
+    def bits(self, value: EmittedValue, dtype: Any) -> EmittedValue:
+        """Return `value.view(dtype)` for a dtype of the same size."""
+        wanted = np.dtype(dtype)
+        return self.node("BitCast", [value], wanted, value.shape, to=ELEMENT_TYPES[wanted.name])
 
     def reshape(self, value: EmittedValue, shape: Sequence[int]) -> EmittedValue:
         """Return `value.reshape(shape)`; one size may be -1."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fleet.ir.dialect import FleetOp
+from fleet.ir.library.call import LibraryCall
 from fleet.ir.operations.operation import attributes_of
 from fleet.ir.shapes import UNKNOWN
 from fleet.targets.onnx._emitter import EmittedValue, OnnxEmitter, Unsupported, result_of
@@ -62,6 +63,23 @@ def gather(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> Emitt
     """`Gather`."""
     indices = values[1] if values[1].dtype.name in ("int32", "int64") else e.cast(values[1], np.int64)
     return e.node("Gather", [values[0], indices], *result_of(op), axis=int(attributes_of(op).get("axis", 0)))
+
+
+def library(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
+    """Of NumPy's own functions `ndarray.view` between dtypes of one size: `BitCast`, of truth values `Cast`."""
+    call, dtype = LibraryCall.parse(attributes_of(op)["call"]), result_of(op)[0]
+    x = values[0]
+    if call.function != "ndarray.view" or x.dtype.itemsize != dtype.itemsize:
+        raise Unsupported("has no operator of ONNX")
+    return e.cast(x, dtype) if "b" in (x.dtype.kind, dtype.kind) else e.bits(x, dtype)
+
+
+def check(e: OnnxEmitter, _op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
+    """`Gather` of place 0 of one element; where the condition is false of place 1, which ends the run. It is an output, so that
+    no optimisation leaves it out.
+    """
+    place = e.cast(e.node("Not", values, np.bool_, ()), np.int64)
+    return e.node("Gather", [e.constant(np.ones(1, np.bool_)), place], np.bool_, ())
 
 
 def scatter(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:

@@ -12,8 +12,6 @@ from fleet.ir.operations.operation import attributes_of
 from fleet.targets.onnx._emitter import EmittedValue, OnnxEmitter, Unsupported, result_of
 from fleet.targets.onnx.types import stand_in
 
-__all__ = ["REDUCTIONS"]
-
 REDUCTIONS: Mapping[type[FleetOp], str] = {
     d.ReduceSumOp: "ReduceSum", d.ReduceProdOp: "ReduceProd", d.ReduceMaxOp: "ReduceMax", d.ReduceMinOp: "ReduceMin",
 }  # fmt: skip
@@ -31,10 +29,20 @@ def _reduced(
 def reduction(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
     """One operator, its operand cast to the result's dtype."""
     a, (dtype, shape) = attributes_of(op), result_of(op)
-    operator = REDUCTIONS[type(op)]
+    operator, x = REDUCTIONS[type(op)], e.cast(values[0], dtype)
     if operator in ("ReduceMax", "ReduceMin") and dtype == np.uint64:
-        raise Unsupported("of uint64, which onnxruntime does not order")
-    return _reduced(e, operator, e.cast(values[0], dtype), a["axes"], a["keepdims"], shape)
+        found = _reduced(e, operator, _in_order(e, x), a["axes"], a["keepdims"], shape)
+        return _turned(e, e.bits(found, dtype))
+    return _reduced(e, operator, x, a["axes"], a["keepdims"], shape)
+
+
+def _in_order(e: OnnxEmitter, value: EmittedValue) -> EmittedValue:
+    """Return values in the same order: uint64, which onnxruntime does not order, as int64 with the highest bit turned."""
+    return e.bits(_turned(e, value), np.int64) if value.dtype == np.uint64 else value
+
+
+def _turned(e: OnnxEmitter, value: EmittedValue) -> EmittedValue:
+    return e.node("BitwiseXor", [value, e.number(1 << 63, np.uint64)], np.uint64, value.shape)
 
 
 def reduce_any(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
@@ -68,10 +76,15 @@ def var(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedV
 
 
 def _order(e: OnnxEmitter, operator: str, op: FleetOp, value: EmittedValue) -> EmittedValue:
-    wide = stand_in(operator, value.dtype)
-    if wide == np.uint64:
-        raise Unsupported("of uint64, which onnxruntime does not order")
-    return e.node(operator, [e.cast(value, wide)], np.int64, result_of(op)[1], axis=int(attributes_of(op)["axis"]), keepdims=0)
+    x = _in_order(e, value)
+    return e.node(
+        operator,
+        [e.cast(x, stand_in(operator, x.dtype))],
+        np.int64,
+        result_of(op)[1],
+        axis=int(attributes_of(op)["axis"]),
+        keepdims=0,
+    )
 
 
 def argmax(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> EmittedValue:
@@ -89,9 +102,8 @@ def argsort(e: OnnxEmitter, op: FleetOp, values: Sequence[EmittedValue]) -> Emit
     `TopK`, of what is NaN, moves it behind all others.
     """
     axis, (_, shape) = int(attributes_of(op)["axis"]), result_of(op)
-    x = e.cast(values[0], stand_in("TopK", values[0].dtype))
-    if x.dtype == np.uint64:
-        raise Unsupported("of uint64, which onnxruntime does not order")
+    x = _in_order(e, values[0])
+    x = e.cast(x, stand_in("TopK", x.dtype))
     count = e.node("Shape", [x], np.int64, (1,), start=axis, end=axis + 1) if shape[axis] < 0 else e.integers([shape[axis]])
     if x.dtype.kind != "f":
         return e.node("TopK", [x, count], np.int64, shape, outputs=2, axis=axis, largest=0, sorted=1)

@@ -2,7 +2,7 @@
 
 Every operation becomes one node, or the few nodes of its rule. The node that makes its result has the operation's id as its name
 and its place in the source as doc string; the value has the Python variable's name. Weights are initializers under their names.
-Printed values become outputs, because ONNX has no print.
+Printed values become outputs, because ONNX has no print, and so do conditions that have to hold.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ from fleet.targets.onnx import _movement as movement
 from fleet.targets.onnx import _reductions as reductions
 from fleet.targets.onnx._emitter import EmittedValue, OnnxEmitter, Unsupported
 from fleet.targets.onnx.types import ELEMENT_TYPES
-
-__all__ = ["COMPOSITES", "IR_VERSION", "OPSET", "RULES", "OnnxExport", "export_onnx"]
 
 OPSET = 26
 """The newest opset that onnxruntime 1.31 supports."""
@@ -82,6 +80,8 @@ RULES: Mapping[type[FleetOp], ExportRule] = {
     d.DynamicSliceOp: movement.dynamic_slice,
     d.ArangeOp: movement.arange,
     d.TriOp: movement.tri,
+    d.CheckOp: movement.check,
+    d.NumpyOp: movement.library,
 }
 """Primitive operation -> rule that exports it."""
 
@@ -107,6 +107,7 @@ class OnnxExport:
         outputs: the program's outputs -> their names in the graph (another name only for an input that is returned unchanged).
         tensors: operation id -> name of its value.
         printed: for every `print`, the names of its operands' values, in program order.
+        checks: name of the node that fails where a condition does not hold -> what the run then says.
     """
 
     model: ModelProto
@@ -114,6 +115,7 @@ class OnnxExport:
     outputs: Mapping[str, str]
     tensors: Mapping[str, str]
     printed: tuple[tuple[str, ...], ...]
+    checks: Mapping[str, str]
 
 
 def export_onnx(program: Program, *, every_result: bool = False) -> OnnxExport:
@@ -160,6 +162,8 @@ class _Exporter:
         self.tensors: dict[str, str] = {}
         self.printed: list[tuple[SSAValue, ...]] = []
         self.shown: dict[SSAValue, EmittedValue] = {}
+        self.checks: dict[str, str] = {}
+        self.checked: list[EmittedValue] = []
 
     def operation(self, op: FleetOp) -> None:
         """Emit the nodes of one operation; an operation that cannot be expressed is recorded and replaced by a placeholder."""
@@ -179,6 +183,9 @@ class _Exporter:
             if not isinstance(op, d.ConstantOp):
                 value = self.emitter.finish(first, value, self._wanted(op))
                 self.tensors[op_id(op)] = value.name
+                if isinstance(op, d.CheckOp):
+                    self.checks[self.emitter.nodes[-1].name] = op.message.data
+                    self.checked.append(value)
         self.values[result] = value
 
     def _wanted(self, op: FleetOp) -> str:
@@ -214,7 +221,7 @@ class _Exporter:
         program = self.program
         outputs = {name: self._output(name, v) for name, v in zip(program.outputs, program.returned(), strict=True)}
         printed = tuple(tuple(self._shown(v).name for v in operands) for operands in self.printed)
-        graph_outputs = {v.name: v for v in (*outputs.values(), *(self._shown(v) for o in self.printed for v in o))}
+        graph_outputs = {v.name: v for v in (*outputs.values(), *(self._shown(v) for o in self.printed for v in o), *self.checked)}
         results = [self.values[op.results[0]] for op in program.operations() if op.results and op_id(op) in self.tensors]
         inner = {v.name: v for v in results if v.name not in graph_outputs}
         if every_result:
@@ -237,7 +244,7 @@ class _Exporter:
         )
         helper.set_model_props(model, {"fleet.program": program.hash})
         arrays = {a.name: program.weights[a.name] for a in weights}
-        return OnnxExport(model, arrays, {n: v.name for n, v in outputs.items()}, dict(self.tensors), printed)
+        return OnnxExport(model, arrays, {n: v.name for n, v in outputs.items()}, dict(self.tensors), printed, self.checks)
 
     def _output(self, name: str, value: SSAValue) -> EmittedValue:
         found = self.values[value]

@@ -17,24 +17,26 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
+from fleet.errors import DeviceError
 from fleet.ir import dialect
 from fleet.ir.constants import constant_value
 from fleet.ir.dialect import FleetOp, kind_of
 from fleet.ir.program import Program
+from fleet.ir.shapes import contiguous
 from fleet.targets.riscv.faults import FAULT_SYMBOL
+from fleet.targets.riscv.host_calls import HostCall, HostCalls, prints_on_host
 from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
 from fleet.targets.riscv.kernels.fused import fusable
-from fleet.targets.riscv.kernels.kernel import I64, POINTER, ArrayOperand, Value, contiguous, index, new_builder
+from fleet.targets.riscv.kernels.kernel import I64, POINTER, ArrayOperand, Value, index, new_builder
 from fleet.targets.riscv.kernels.movement import emit_copy
-from fleet.targets.riscv.kernels.operations import describe, emit, work, workspace
-from fleet.targets.riscv.plan import ALIGN, Buffer, MemoryPlan, Workspace, identity, make_plan, symbol_part
+from fleet.targets.riscv.kernels.operations import describe, emit, needs_host, work, workspace
+from fleet.targets.riscv.plan import ALIGN, ENTRY, Buffer, MemoryPlan, Workspace, identity, make_plan, symbol_part
 from fleet.transforms.fuse_loops import fuse_loops
 from fleet.transforms.simplify.infer_shapes import check_known
 
 TRIPLE = "riscv64-unknown-elf"
 DATA_LAYOUT = "e-m:e-p:64:64-i64:64-i128:128-n32:64-S128"
 """LLVM's own layout for this target. Without it in the text, LLVM assumes that 64-bit loads are aligned to 4 bytes only."""
-ENTRY = "fleet_main"
 SHARED = "fn_"
 """Prefix of functions that several operations share."""
 _SCRATCH = "fleet_scratch"
@@ -65,7 +67,7 @@ class OperationCode:
 class RiscvModule:
     """The result of `generate`: LLVM IR text, the memory plan, the operations, and the symbols left to the linker.
 
-    views: ids of the operations that have no code.
+    views: ids of the operations that have no code. host_calls: what the host computes, by number of the call.
     """
 
     llvm_ir: str
@@ -73,6 +75,7 @@ class RiscvModule:
     operations: tuple[OperationCode, ...]
     absolute: dict[str, tuple[int, int]]
     views: tuple[str, ...]
+    host_calls: tuple[HostCall, ...]
 
 
 def in_kernels(program: Program, *, keep: bool) -> Program:
@@ -80,15 +83,17 @@ def in_kernels(program: Program, *, keep: bool) -> Program:
     return fuse_loops(program, keep=keep, fusable=fusable)
 
 
-def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> RiscvModule:
-    """Plan memory and emit code. keep: whether all results stay readable.
+def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True, host: bool = False) -> RiscvModule:
+    """Plan memory and emit code. keep: whether all results stay readable. host: whether the host computes what the target lacks.
 
     Raises:
-        DeviceError: the target lacks an operation, dtype or shape; names its id and place.
+        DeviceError: the target lacks an operation, dtype or shape (with `host`: everything that the program computes); names its id
+            and place.
     """
     check_known(program, "riscv")
     program = in_kernels(program, keep=keep)
-    plan, buffers = make_plan(program, _workspaces(isa), keep=keep)
+    printed = host and prints_on_host(program)
+    plan, buffers = make_plan(program, _workspaces(isa, host=host), keep=keep, host=host, printed=printed)
     module = ir.Module(name="fleet")
     module.triple = TRIPLE
     module.data_layout = DATA_LAYOUT
@@ -96,8 +101,9 @@ def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> 
     fault.initializer = ir.Constant(fault.value_type, [0, 0, 0])
     main = _function(module, ENTRY, 0)
     b = new_builder(main.append_basic_block("entry"), isa)
-    code, views = _code(program, buffers)
-    kernels = RiscvKernels(module, isa)
+    code, views = _code(program, buffers, printed=printed)
+    calls = HostCalls(module) if host else None
+    kernels = RiscvKernels(module, isa, calls)
     absolute = {buffer.symbol: (buffer.extent[0], buffer.extent[1]) for buffer in plan.buffers()} | {_SCRATCH: plan.scratch}
     first = {buffer.symbol: buffer.address - buffer.extent[0] for buffer in plan.buffers()}
     places = {symbol: _external(module, symbol) for symbol in absolute}
@@ -116,7 +122,9 @@ def generate(program: Program, isa: Isa = DEFAULT_ISA, *, keep: bool = True) -> 
         estimate, macs = work(op, arrays_of(op, used))
         operations.append(OperationCode(id_, symbol, getattr(at, "data", None), estimate, kernel.name, macs))
     b.ret_void()
-    return RiscvModule(str(module), plan, tuple(operations), absolute, views)
+    if calls is not None:
+        kernels.check_work()
+    return RiscvModule(str(module), plan, tuple(operations), absolute, views, tuple(calls.made) if calls else ())
 
 
 def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> str:
@@ -147,7 +155,7 @@ def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> st
         return memory.gep([ir.Constant(I64, 0), ir.Constant(I64, address - lowest)])
 
     kernels = RiscvKernels(module, isa)
-    for n, op, used in _code(program, buffers)[0]:
+    for n, op, used in _code(program, buffers, printed=False)[0]:
         b.call(kernels.of(n, op, used), [*(place(buffer.address) for buffer in used), place(plan.scratch[0])])
     for (_, buffer), pointer in zip(plan.outputs, main.args[len(arguments) :], strict=True):
         source = ArrayOperand(place(buffer.address), buffer.dtype, buffer.shape, buffer.steps)
@@ -159,30 +167,81 @@ def generate_callable(program: Program, name: str, isa: Isa = DEFAULT_ISA) -> st
 
 
 class RiscvKernels:
-    """The functions that do the work, one for all operations that do the same on other arrays."""
+    """The functions that do the work, one for all operations that do the same on other arrays.
 
-    def __init__(self, module: Value, isa: Isa) -> None:
-        self._module, self._isa = module, isa
+    calls: collects what the host computes where the target has no code; None: such operations are refused.
+    """
+
+    def __init__(self, module: Value, isa: Isa, calls: HostCalls | None = None) -> None:
+        self._module, self._isa, self._calls = module, isa, calls
         self._made: dict[str, Value] = {}
+        self._refusals: list[DeviceError] = []
+        self._computed = False
 
     def of(self, n: int, op: FleetOp, used: Sequence[Buffer]) -> Value:
         """Return the function of an operation, made on first use. Its arguments: result, operands, scratch."""
-        shape = describe(op, arrays_of(op, used))
-        if shape not in self._made:
-            name = f"{SHARED}{n}_{symbol_part(kind_of(op))}"
-            self._made[shape] = _function(self._module, name, len(used) + 1)
-            _fill(self._made[shape], op, used, self._isa)
-        return self._made[shape]
+        arrays = arrays_of(op, used)
+        # The host knows its values by operation: such functions are not shared.
+        key = f"{n}" if needs_host(op, arrays) else describe(op, arrays)
+        if key not in self._made:
+            self._made[key] = self._make(f"{SHARED}{n}_{symbol_part(kind_of(op))}", op, used)
+        return self._made[key]
+
+    def check_work(self) -> None:
+        """Raise the first refusal as DeviceError if the host computes everything that the program does."""
+        if self._refusals and not self._computed:
+            raise self._refusals[0]
+
+    def _make(self, name: str, op: FleetOp, used: Sequence[Buffer]) -> Value:
+        """Make a function of code, else of code that calls the host inside, else one that calls the host."""
+        calls, arrays = self._calls, arrays_of(op, used)
+        try:
+            function = self._function(name, op, used, None)
+            self._computed = self._computed or not isinstance(op, dialect.ConstantOp)
+            return function
+        except DeviceError as error:
+            if calls is None:
+                raise
+            if not isinstance(op, dialect.PrintOp):
+                self._refusals.append(error)
+        if isinstance(op, dialect.RegionOp) and not needs_host(op, arrays):
+            try:
+                function = self._function(f"{name}_with_host", op, used, calls)
+                self._computed = True
+                return function
+            except DeviceError:
+                pass  # an operation inside has a kernel that refuses these arrays
+        return self._function(f"{name}_on_host", op, used, calls, whole=True)
+
+    def _function(self, name: str, op: FleetOp, used: Sequence[Buffer], calls: HostCalls | None, *, whole: bool = False) -> Value:
+        function = _function(self._module, name, len(used) + 1)
+        b = new_builder(function.append_basic_block("entry"), self._isa, calls)
+        arrays = arrays_of(op, used, function.args)
+        try:
+            if whole and calls is not None:
+                calls.emit(b, op, arrays)
+            else:
+                emit(b, op, arrays, function.args[-1])
+        except DeviceError:
+            del self._module.globals[name]
+            raise
+        b.ret_void()
+        return function
 
 
-def _workspaces(isa: Isa) -> Workspace:
-    """Return `workspace` of buffers; kernels that do the same are planned once."""
+def _workspaces(isa: Isa, *, host: bool = False) -> Workspace:
+    """Return `workspace` of buffers; kernels that do the same are planned once. host: what has no code needs no scratch."""
     known: dict[str, int] = {}
 
     def needed(op: FleetOp, used: Sequence[Buffer]) -> int:
         arrays = arrays_of(op, used)
         if not isinstance(op, dialect.FusedOp):
-            return workspace(op, arrays, isa)
+            try:
+                return workspace(op, arrays, isa)
+            except DeviceError:
+                if host:
+                    return 0
+                raise
         shape = describe(op, arrays)
         if shape not in known:
             known[shape] = workspace(op, arrays, isa)
@@ -191,38 +250,32 @@ def _workspaces(isa: Isa) -> Workspace:
     return needed
 
 
-def _code(program: Program, buffers: dict[Value, Buffer]) -> tuple[list[tuple[int, FleetOp, list[Buffer]]], tuple[str, ...]]:
+def _code(
+    program: Program, buffers: dict[Value, Buffer], *, printed: bool
+) -> tuple[list[tuple[int, FleetOp, list[Buffer]]], tuple[str, ...]]:
     """Return the operations that need code, with position and buffers; and the ids of those that need none."""
     code: list[tuple[int, FleetOp, list[Buffer]]] = []
     views: list[str] = []
     for n, op in enumerate(program.operations()):
-        if isinstance(op, dialect.PrintOp):
+        if isinstance(op, dialect.PrintOp) and not printed:
             continue
-        out = buffers[op.results[0]]
-        if out.strides is not None:
-            views.append(out.name)
+        used = [buffers[value] for value in (*op.results, *op.operands)]
+        if op.results and used[0].strides is not None:
+            views.append(used[0].name)
         else:
-            code.append((n, op, [out, *(buffers[value] for value in op.operands)]))
+            code.append((n, op, used))
     return code, tuple(views)
 
 
 def arrays_of(op: FleetOp, used: Sequence[Buffer], pointers: Sequence[Value] | None = None) -> list[ArrayOperand]:
-    """Return the arrays of the result and the operands; operands that are one number of the source are known."""
+    """Return the arrays of the results and the operands; operands that are one number of the source are known."""
     given = pointers or [None] * len(used)
-    arrays = [ArrayOperand(given[0], used[0].dtype, used[0].shape, used[0].steps)]
-    for buffer, pointer, value in zip(used[1:], given[1:], op.operands, strict=False):
-        owner = value.owner
-        known = constant_value(owner) if isinstance(owner, dialect.ConstantOp) and buffer.size == 1 else None
-        arrays.append(ArrayOperand(pointer, buffer.dtype, buffer.shape, buffer.steps, known))
+    arrays: list[ArrayOperand] = []
+    for buffer, pointer, value in zip(used, given, (*op.results, *op.operands), strict=False):
+        known = value.owner if value in op.operands and buffer.size == 1 else None
+        number = constant_value(known) if isinstance(known, dialect.ConstantOp) else None
+        arrays.append(ArrayOperand(pointer, buffer.dtype, buffer.shape, buffer.steps, number))
     return arrays
-
-
-def _fill(function: Value, op: FleetOp, used: Sequence[Buffer], isa: Isa) -> None:
-    b = new_builder(function.append_basic_block("entry"), isa)
-    out, *operands = arrays_of(op, used, function.args)
-    if out.size or dialect.has_effects(op):
-        emit(b, op, out, operands, function.args[-1])
-    b.ret_void()
 
 
 def _external(module: Value, name: str) -> Value:

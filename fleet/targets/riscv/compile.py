@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,14 +20,17 @@ from fleet.errors import FleetError, SetupError
 from fleet.ir.program import Program
 from fleet.targets.riscv.elf import ElfImage, Symbol, read_object, write_image
 from fleet.targets.riscv.isa import DEFAULT_ISA, Isa
-from fleet.targets.riscv.plan import CODE_BASE, CODE_SPACE, MemoryPlan
+from fleet.targets.riscv.plan import CODE_BASE, CODE_SPACE, ENTRY, MemoryPlan
 
 if TYPE_CHECKING:
     from fleet.targets.riscv.codegen import OperationCode
+    from fleet.targets.riscv.host_calls import HostCall
 
 CPU = "generic-rv64"
 ABI = "lp64d"
 _objects: dict[str, bytes] = {}
+_FUNCTION = re.compile(r'^define [^\n]*@"([^"]+)"\(.*?^}\n', re.MULTILINE | re.DOTALL)
+"""A function in LLVM IR as llvmlite writes it."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,9 @@ class RiscvProgram:
         operations: the functions of the operations in program order.
         views: ids of operations that need no code.
         code_hash: SHA-256 (hex) of everything that determines the code; the cache's key.
+        llvm_ir: what LLVM compiles.
         isa: the instruction set that it needs.
+        host_calls: what it leaves to the host, by number of the call.
     """
 
     program: Program
@@ -49,8 +56,10 @@ class RiscvProgram:
     plan: MemoryPlan
     operations: tuple[OperationCode, ...]
     code_hash: str
+    llvm_ir: str = field(repr=False)
     views: tuple[str, ...] = ()
     isa: Isa = DEFAULT_ISA
+    host_calls: tuple[HostCall, ...] = ()
 
     @cached_property
     def elf(self) -> bytes:
@@ -69,9 +78,21 @@ class RiscvProgram:
 
     def asm(self) -> str:
         """Return the assembly text of the whole program (`--emit riscv-asm`); compiles again."""
-        from fleet.targets.riscv.codegen import generate
+        module, machine = optimised(self.llvm_ir, self.isa)
+        return str(machine.emit_assembly(module))
 
-        module, machine = optimised(generate(self.program, self.isa, keep=self.plan.kept).llvm_ir, self.isa)
+    def asm_of(self, bodies: Collection[str]) -> str:
+        """Return assembly text with these functions (`OperationCode.body`), which are compiled again, and perhaps others.
+
+        What LLVM makes of a function seldom depends on other functions of its module; where it does, the text is the program's.
+        """
+        others = {name for o in self.operations for name in (o.symbol, o.body)} - set(bodies)
+        text = _FUNCTION.sub(lambda found: "" if found[1] in others or found[1] == ENTRY else found[0], self.llvm_ir)
+        module, machine = optimised(text, self.isa)
+        made, whole = (read_object(code) for code in (bytes(machine.emit_object(module)), self.object))
+        if any(made.code(name) != whole.code(name) for name in bodies):
+            return self.asm()
+        module, machine = optimised(text, self.isa)  # emitting code changes a module
         return str(machine.emit_assembly(module))
 
     def save(self, path: Path) -> None:
@@ -80,7 +101,7 @@ class RiscvProgram:
 
 
 def compile_riscv(
-    program: Program, *, isa: Isa = DEFAULT_ISA, keep_tensors: bool = True, cache: Path | None = None
+    program: Program, *, isa: Isa = DEFAULT_ISA, keep_tensors: bool = True, cache: Path | None = None, host: bool = False
 ) -> RiscvProgram:
     """Compile a program (double-float ABI, static, medium code model).
 
@@ -89,15 +110,16 @@ def compile_riscv(
         isa: instructions that the code may use.
         keep_tensors: whether every operation's result stays readable after a run; else results share memory.
         cache: a folder that keeps objects between runs; a damaged entry is made again.
+        host: whether the host may compute what the target lacks; else that is refused.
 
     Raises:
         DeviceError: the target cannot hold an operation, dtype or size; names the operation's id and place.
         LinkError: the code does not link (a fault of the compiler, or a model that is too large).
     """
-    from fleet.targets.riscv.codegen import ENTRY, generate
+    from fleet.targets.riscv.codegen import generate
     from fleet.targets.riscv.linker import LinkError, link
 
-    module = generate(program, isa, keep=keep_tensors)
+    module = generate(program, isa, keep=keep_tensors, host=host)
     key = hashlib.sha256(f"{tools(isa)}\n{module.llvm_ir}".encode()).hexdigest()
     code = _objects.get(key) or _cached(cache, key)
     if code is None:
@@ -110,7 +132,9 @@ def compile_riscv(
     end = max(segment.address + segment.size for segment in image.segments)
     if end > CODE_BASE + CODE_SPACE:
         raise LinkError(f"{end - CODE_BASE >> 20} MiB of code; expected at most {CODE_SPACE >> 20}", where=program.source_name)
-    return RiscvProgram(program, code, image, module.plan, module.operations, key, module.views, isa)
+    return RiscvProgram(
+        program, code, image, module.plan, module.operations, key, module.llvm_ir, module.views, isa, module.host_calls
+    )
 
 
 @lru_cache(maxsize=8)

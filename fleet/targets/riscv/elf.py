@@ -17,7 +17,7 @@ PF_X, PF_W, PF_R = 1, 2, 4
 SHT_PROGBITS, SHT_SYMTAB, SHT_STRTAB, SHT_RELA, SHT_NOBITS = 1, 2, 3, 4, 8
 STT_OBJECT, STT_FUNC = 1, 2
 STB_GLOBAL = 1
-EM_RISCV = 243
+EM_RISCV, EM_AARCH64 = 243, 183
 EF_RVC_DOUBLE = 0x5
 _ET_REL, _ET_EXEC = 1, 2
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
@@ -25,6 +25,7 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _RELA = struct.Struct("<QQq")
 _PROGRAM = struct.Struct("<IIQQQQQQ")
+_MACHINES = {EM_RISCV: "RISC-V", EM_AARCH64: "AArch64"}
 _LARGEST = 1 << 31
 _IDENT = b"\x7fELF\x02\x01\x01" + bytes(9)
 
@@ -73,6 +74,13 @@ class ObjectFile:
 
     sections: tuple[Section, ...]
     symbols: tuple[ObjectSymbol, ...]
+
+    def code(self, name: str) -> bytes:
+        """Return the bytes of a function, b"" for a name that the object does not define. What is relocated is zero in them."""
+        symbol = next((s for s in self.symbols if s.name == name and s.section is not None and s.section >= 0), None)
+        if symbol is None or symbol.section is None:
+            return b""
+        return self.sections[symbol.section].data[symbol.value : symbol.value + symbol.size]
 
 
 @dataclass(frozen=True)
@@ -123,12 +131,12 @@ def _cut(blob: bytes, offset: int, size: int, what: str) -> bytes:
     return blob[offset : offset + size]
 
 
-def _header(blob: bytes, kind: int) -> tuple[int, ...]:
+def _header(blob: bytes, kind: int, machine: int) -> tuple[int, ...]:
     fields = _HEADER.unpack(_cut(blob, 0, _HEADER.size, "the header"))
     if fields[0][:7] != _IDENT[:7]:
         raise ElfError("not a little-endian ELF64 file")
-    if fields[1] != kind or fields[2] != EM_RISCV:
-        raise ElfError(f"ELF type {fields[1]} for machine {fields[2]}; expected type {kind} for RISC-V ({EM_RISCV})")
+    if fields[1] != kind or fields[2] != machine:
+        raise ElfError(f"ELF type {fields[1]} for machine {fields[2]}; expected type {kind} for {_MACHINES[machine]} ({machine})")
     return fields[1:]
 
 
@@ -136,16 +144,16 @@ def _sections(blob: bytes, offset: int, count: int) -> list[tuple[int, ...]]:
     return [_SECTION.unpack(_cut(blob, offset + i * _SECTION.size, _SECTION.size, "a section header")) for i in range(count)]
 
 
-def read_object(blob: bytes) -> ObjectFile:
-    """Read a relocatable RISC-V object. Raises ElfError if it is another file or truncated."""
+def read_object(blob: bytes, machine: int = EM_RISCV) -> ObjectFile:
+    """Read a relocatable object for a machine. Raises ElfError if it is another file or truncated."""
     try:
-        return _read_object(blob)
+        return _read_object(blob, machine)
     except (struct.error, IndexError) as error:
-        raise ElfError(f"a damaged RISC-V object ({error})") from error
+        raise ElfError(f"a damaged {_MACHINES[machine]} object ({error})") from error
 
 
-def _read_object(blob: bytes) -> ObjectFile:
-    header = _header(blob, _ET_REL)
+def _read_object(blob: bytes, machine: int) -> ObjectFile:
+    header = _header(blob, _ET_REL, machine)
     raw = _sections(blob, header[5], header[11])
     names = _cut(blob, raw[header[12]][4], raw[header[12]][5], "the section names")
     relocations: dict[int, list[Relocation]] = {}
@@ -243,7 +251,7 @@ def read_image(blob: bytes) -> ElfImage:
 
 
 def _read_image(blob: bytes) -> ElfImage:
-    header = _header(blob, _ET_EXEC)
+    header = _header(blob, _ET_EXEC, EM_RISCV)
     entry, programs, tables, count, sections = header[3], header[4], header[5], header[9], header[11]
     raw = _sections(blob, tables, sections)
     if not count or not raw or header[12] >= len(raw):

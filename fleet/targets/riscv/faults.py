@@ -18,7 +18,7 @@ FAULT_SYMBOL = "fleet_fault"
 
 
 class RuntimeFault(IntEnum):
-    """Why generated code stopped; the messages follow NumPy's."""
+    """Faults that stop generated code; the messages follow NumPy's."""
 
     NONE = 0
     NEGATIVE_POWER = 1
@@ -53,15 +53,4 @@ def check_number(op: CheckOp) -> int:
 
 def emit_fault(b: Any, condition: Any, fault: RuntimeFault, value: Any, bound: Any) -> None:
     """Stop with `fault` if `condition` (i1) holds; `value` and `bound` are i64. Otherwise the code continues."""
-    from llvmlite import ir
-
-    word = ir.IntType(64)
-    bad, good = b.append_basic_block("fault"), b.append_basic_block("checked")
-    b.cbranch(condition, bad, good)
-    b.position_at_end(bad)
-    place = b.module.get_global(FAULT_SYMBOL)
-    for i, item in enumerate((ir.Constant(word, int(fault)), value, bound)):
-        b.store(item, b.gep(place, [ir.Constant(word, 0), ir.Constant(word, i)], inbounds=True))
-    b.call(b.module.declare_intrinsic("llvm.trap", fnty=ir.FunctionType(ir.VoidType(), [])), [])
-    b.unreachable()
-    b.position_at_end(good)
+    b.fleet_flow.stop_if(condition, int(fault), value, bound)

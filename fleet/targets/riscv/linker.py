@@ -67,7 +67,7 @@ def link(object_bytes: bytes, base: int, entry: str, absolute: Mapping[str, tupl
         ElfError: not such an object.
         LinkError: it cannot be linked.
     """
-    return _Link(read_object(object_bytes), base, absolute).image(entry)
+    return Linking(read_object(object_bytes), base, absolute).image(entry)
 
 
 def _signed(value: int, bits: int, where: str) -> int:
@@ -80,8 +80,8 @@ def _signed(value: int, bits: int, where: str) -> int:
     return value
 
 
-class _Link:
-    """One run of the linker."""
+class Linking:
+    """One run of the linker: places sections, copies them and applies RISC-V's relocations (`apply`)."""
 
     def __init__(self, source: ObjectFile, base: int, absolute: Mapping[str, tuple[int, int]]) -> None:
         self.source = source
@@ -111,10 +111,12 @@ class _Link:
             address += section.size
         return address
 
-    def _bytes(self, address: int) -> tuple[bytearray, int]:
+    def bytes_at(self, address: int) -> tuple[bytearray, int]:
+        """Return the bytes of the image that hold an address, and the offset in them."""
         return (self.text, address - self.base) if address < self.text_end else (self.data, address - self.data_base)
 
-    def _value(self, symbol: ObjectSymbol, where: str) -> int:
+    def value(self, symbol: ObjectSymbol, where: str) -> int:
+        """Return the address of a symbol. Raises LinkError if it has none."""
         if symbol.section is None:
             if symbol.name not in self.absolute:
                 raise LinkError(
@@ -131,16 +133,17 @@ class _Link:
         return self.address[symbol.section] + symbol.value
 
     def image(self, entry: str) -> ElfImage:
+        """Return the image. Raises LinkError."""
         for i, address in self.address.items():
             section = self.source.sections[i]
             if section.type != SHT_NOBITS:
-                target, offset = self._bytes(address)
+                target, offset = self.bytes_at(address)
                 target[offset : offset + section.size] = section.data
         for i, address in self.address.items():
             # The value of a PCREL_LO12 is that of the PCREL_HI20 at the label that it names.
             high = {address + r.offset: r for r in self.source.sections[i].relocations if r.type == 23}
             for relocation in self.source.sections[i].relocations:
-                self._apply(self.source.sections[i], address, relocation, high)
+                self.apply(self.source.sections[i], address, relocation, high)
         segments = [LoadSegment(".text", self.base, bytes(self.text), len(self.text), PF_R | PF_X)]
         if self.bss_end > self.data_base:
             segments.append(LoadSegment(".data", self.data_base, bytes(self.data), self.bss_end - self.data_base, PF_R | PF_W))
@@ -155,7 +158,8 @@ class _Link:
                 return ElfImage(symbol.address, tuple(segments), tuple(symbols))
         raise LinkError(f"the object does not define its entry {entry!r}")
 
-    def _apply(self, section: Section, base: int, relocation: Relocation, high: Mapping[int, Relocation]) -> None:
+    def apply(self, section: Section, base: int, relocation: Relocation, high: Mapping[int, Relocation]) -> None:
+        """Apply a relocation of a section at an address. high: address -> PCREL_HI20 there."""
         place = base + relocation.offset
         symbol = self.source.symbols[relocation.symbol]
         where = f"{section.name}+{relocation.offset:#x}"
@@ -164,15 +168,15 @@ class _Link:
             raise LinkError(f"relocation type {kind} against {symbol.name!r} is not supported", where=where)
         if kind in (0, 51):
             return
-        value = self._value(symbol, where) + relocation.addend
+        value = self.value(symbol, where) + relocation.addend
         if kind in (24, 25):
             source = high.get(value)
             if source is None:
                 raise LinkError(f"no PCREL_HI20 at {symbol.name!r}, which a PCREL_LO12 names", where=where)
-            value = self._value(self.source.symbols[source.symbol], where) + source.addend - value
+            value = self.value(self.source.symbols[source.symbol], where) + source.addend - value
         elif kind in (16, 17, 18, 19, 23, 44, 45, 57):
             value -= place
-        target, offset = self._bytes(place)
+        target, offset = self.bytes_at(place)
         _patch(target, offset, kind, value, where)
 
 

@@ -24,6 +24,10 @@ from fleet.targets.memory_block import MemoryBlock
 from fleet.targets.planner import round_up
 from fleet.targets.riscv.views import view_of
 
+ENTRY = "fleet_main"
+"""The function that a run begins at."""
+HOST_SYMBOL = "fn_host_call"
+"""The function that begins with the `ebreak` of a call of the host; its two arguments are in a0 and a1."""
 CODE_BASE = 0x8000_0000
 """Link address of the code: the start of RAM on common RISC-V machines (QEMU's `virt`, Spike)."""
 CODE_SPACE = 0x0400_0000
@@ -33,8 +37,11 @@ LIMIT = 0x7FF0_0000
 ALIGN = 64
 PAGE = 0x1000
 
-DTYPES: tuple[str, ...] = ("float32", "float64", "bool", *(f"{sign}int{n}" for sign in ("", "u") for n in (8, 16, 32, 64)))
-"""The dtypes that the RISC-V target supports."""
+_INTEGERS = tuple(f"{sign}int{n}" for sign in ("", "u") for n in (8, 16, 32, 64))
+DTYPES: tuple[str, ...] = ("float16", "float32", "float64", "bool", *_INTEGERS)
+"""The dtypes that the RISC-V target supports; float16 in memory only (pass widen-halves)."""
+HELD = np.dtype(object)
+"""The dtype of a buffer without memory: the host keeps the value (`fleet.targets.riscv.host_calls`)."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +174,13 @@ def dtype_of(type_: Attribute) -> np.dtype | None:
     return dtype if dtype.name in DTYPES else None
 
 
+def type_supported(type_: Attribute) -> bool:
+    """True if values of an IR type have a place in memory: static shapes and dtypes of `DTYPES`, and tuples of these."""
+    if isinstance(type_, TupleType):
+        return all(map(type_supported, type_.types.data))
+    return dtype_of(type_) is not None and min(shape_of(type_), default=0) >= 0
+
+
 class _Regions:
     """Regions in ascending order, with an unmapped page between. block: of the one that is being filled, from `start`."""
 
@@ -187,13 +201,17 @@ Workspace = Callable[[FleetOp, Sequence[Buffer]], int]
 """Returns the bytes of scratch that an operation needs, given its result's and operands' buffers (addresses do not matter)."""
 
 
-def make_plan(program: Program, workspace: Workspace, *, keep: bool = True) -> tuple[MemoryPlan, dict[SSAValue, Buffer]]:
+def make_plan(
+    program: Program, workspace: Workspace, *, keep: bool = True, host: bool = False, printed: bool = False
+) -> tuple[MemoryPlan, dict[SSAValue, Buffer]]:
     """Plan memory for a program.
 
     Args:
         program: shapes must be static.
         workspace: see `Workspace`; all operations share the largest one.
         keep: whether every operation's result stays readable to the end.
+        host: whether values of other dtypes and shapes are allowed, as `HELD` buffers.
+        printed: whether prints have code.
 
     Returns:
         The plan, and the buffer of every value of the function.
@@ -210,7 +228,7 @@ def make_plan(program: Program, workspace: Workspace, *, keep: bool = True) -> t
             if argument.kind != kind:
                 continue
             buffer = _buffer(argument.name, f"{kind}_{n}_{symbol_part(argument.name)}", value.type)
-            if buffer is None:
+            if buffer.dtype == HELD and not host:
                 raise DeviceError(
                     f"argument {argument.name!r} has dtype {argument.dtype} and shape {argument.shape} on riscv; "
                     f"expected a static shape and one of {', '.join(DTYPES)}",
@@ -220,7 +238,7 @@ def make_plan(program: Program, workspace: Workspace, *, keep: bool = True) -> t
             buffer = replace(buffer, address=memory.take(argument.name, buffer.nbytes))
             of[value] = groups[kind][argument.name] = buffer
         memory.close(region, writable=False)
-    arena = _Arena(program, of, memory, keep=keep)
+    arena = _Arena(program, of, memory, keep=keep, host=host, printed=printed)
     results = arena.place()
     memory.close("results", writable=True)
     scratch_bytes = max((workspace(op, arena.used(op)) for op in arena.code), default=0)
@@ -248,7 +266,9 @@ def make_plan(program: Program, workspace: Workspace, *, keep: bool = True) -> t
 class _Arena:
     """The results of a program: which are views, how long each lives, and its place."""
 
-    def __init__(self, program: Program, of: dict[SSAValue, Buffer], memory: _Regions, *, keep: bool) -> None:
+    def __init__(
+        self, program: Program, of: dict[SSAValue, Buffer], memory: _Regions, *, keep: bool, host: bool, printed: bool
+    ) -> None:
         self.program, self.of, self._memory = program, of, memory
         self.code: list[FleetOp] = []
         self.lives: tuple[tuple[str, int, int, int, int], ...] = ()
@@ -256,11 +276,11 @@ class _Arena:
         """A value in another value's memory -> that value, and the byte offset from its first element; in program order."""
         self._lives = Lives[SSAValue]()
         self._forever = set(program.returned())
-        self._keep = keep
+        self._keep, self._host, self._printed = keep, host, printed
 
     def used(self, op: FleetOp) -> list[Buffer]:
         """Return the buffers of an operation's result and operands."""
-        return [self.of[op.results[0]], *(self.of[value] for value in op.operands)]
+        return [self.of[value] for value in (*op.results, *op.operands)]
 
     def place(self) -> dict[str, Buffer]:
         """Fill `of` for all results and return them by operation id."""
@@ -270,10 +290,12 @@ class _Arena:
             for value in op.operands:
                 self._lives.use(value, FOREVER if isinstance(op, PrintOp) else n)
             if isinstance(op, PrintOp):
+                if self._printed:
+                    self.code.append(op)
                 continue
             buffer = _buffer(id_, f"result_{n}_{symbol_part(id_)}", op.results[0].type)
-            if buffer is None:
-                raise refuse(op, f"result type {op.results[0].type}; supported are static shapes of {', '.join(DTYPES)}")
+            if buffer.dtype == HELD and not self._host:
+                raise refuse(op, f"type {op.results[0].type}; supported are static shapes of {', '.join(DTYPES)}")
             if id_ in results:
                 raise refuse(op, "two operations have this id")
             results[id_] = result = op.results[0]
@@ -294,12 +316,12 @@ class _Arena:
         result = op.results[0]
         source = op.operands[0] if op.operands else None
         view = None
-        if isinstance(op, ElementOp):
+        if isinstance(op, ElementOp) and HELD not in (buffer.dtype, self.of[op.operand].dtype):
             self._lies_in(
                 op.operand, part_offsets(op.operand.type)[0][op.index.value.data], replace(buffer, strides=buffer.steps), result
             )
             return
-        if source is not None and buffer.dtype == self.of[source].dtype:
+        if source is not None and buffer.dtype == self.of[source].dtype != HELD:
             given = self.of[source]
             try:
                 view = view_of(op, given.shape, given.steps, buffer.shape)
@@ -329,11 +351,14 @@ def part_offsets(type_: Attribute) -> tuple[list[int], int]:
     return offsets, at
 
 
-def _buffer(name: str, symbol: str, type_: Attribute) -> Buffer | None:
+def array_of(type_: Attribute) -> tuple[tuple[int, ...], np.dtype]:
+    """Return shape and dtype of an IR type's values in memory: bytes for a tuple, nothing of `HELD` for what has no place there."""
+    if not type_supported(type_):
+        return (0,), HELD
     if isinstance(type_, TupleType):
-        known = all(dtype_of(t) is not None and min(shape_of(t), default=0) >= 0 for t in type_.types.data)
-        return Buffer(name, symbol, 0, (part_offsets(type_)[1],), np.dtype(np.uint8)) if known else None
-    dtype, shape = dtype_of(type_), shape_of(type_)
-    if dtype is None or any(d < 0 for d in shape):
-        return None
-    return Buffer(name, symbol, 0, shape, dtype)
+        return (part_offsets(type_)[1],), np.dtype(np.uint8)
+    return shape_of(type_), numpy_dtype(type_)
+
+
+def _buffer(name: str, symbol: str, type_: Attribute) -> Buffer:
+    return Buffer(name, symbol, 0, *array_of(type_))

@@ -94,28 +94,44 @@ def test_what_no_kernel_is_made_for_is_the_users_to_define(tmp_path: Path) -> No
     compiled = loaded(
         tmp_path,
         'import numpy as np\n\ndef forward(x: "float32[2, 32]", w: "float32[32, 32]"):\n'
-        "    return np.maximum(x @ w, 0).astype(np.float16) * np.float16(2)\n",
+        "    return np.linalg.inv(np.maximum(x @ w, 0)[:, :2])\n",
     )
     own = tmp_path / "own.cpp"
     own.write_text(
         "#include <cstdint>\n"
-        'extern "C" int64_t model_host_2(const float*, uint16_t* twice) {\n'
-        "  for (int i = 0; i < 64; ++i) twice[i] = static_cast<uint16_t>(i);\n  return 0;\n}\n"
+        'extern "C" int64_t model_host_2(const float*, float* inverse) {\n'
+        "  for (int i = 0; i < 4; ++i) inverse[i] = static_cast<float>(i);\n  return 0;\n}\n"
     )
     program = model_program(compiled, "hbm_small", tmp_path, sources=(own,))
     assert list(program.missing) == ["model_host_2"]
-    assert "xf16>; supported are" in program.missing["model_host_2"]
+    assert "numpy.linalg.inv" in program.missing["model_host_2"]
     done, found = program.run()
     assert done.exit_code == 0
-    assert np.array_equal(found["out0"].view(np.uint16).reshape(-1), np.arange(64))
+    assert np.array_equal(found["out0"].reshape(-1), np.arange(4))
+
+
+def test_halves_on_the_host_are_numpys(tmp_path: Path) -> None:
+    compiled = loaded(
+        tmp_path,
+        'import numpy as np\n\ndef forward(x: "float32[2, 32]", w: "float32[32, 32]"):\n'
+        "    h = np.maximum(x @ w, 0).astype(np.float16)\n"
+        "    return h, (h * np.float16(1.1) + np.float16(0.3)).astype(np.float32)\n",
+    )
+    program = model_program(compiled, "hbm_small", tmp_path)
+    assert not program.missing
+    done, found = program.run()
+    assert done.exit_code == 0
+    half, computed = (found[name] for name in found)
+    assert half.dtype == np.float16
+    assert np.array_equal(computed, (half * np.float16(1.1) + np.float16(0.3)).astype(np.float32))
 
 
 @pytest.mark.parametrize(
     ("file", "words"),
     [
         ("short.npy", "must be <f4 (5,33), row-major"),
-        ("model.h", "is no .npy file"),
-        ("nothing", "is no .npy file"),
+        ("model.h", "is not an .npy file"),
+        ("nothing", "is not an .npy file"),
     ],
 )
 def test_inputs_of_another_form_are_refused(tmp_path: Path, file: str, words: str, built: Path) -> None:

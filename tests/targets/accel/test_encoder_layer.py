@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "frontend/onnx"))
 from onnx_models import encoder_layer, reference
 
 from fleet.cosim.models.loaded import load_model
+from fleet.engines.base import RunOptions
+from fleet.engines.iss import IssEngine
 from fleet.ir.operations import composite as c
 from fleet.ir.operations.operation import attributes_of
 from fleet.ir.program import Program
@@ -23,6 +26,7 @@ from fleet.targets.bytecode.vm import VM
 from fleet.transforms.products.widen_heads import widen_heads
 
 SET, DEVICE = find_device("hbm_small")
+ATTENTION = ("dat2hbm", "trp_mvm", "softmax", "f2w_mvm")
 
 
 def loaded(
@@ -97,9 +101,24 @@ def test_a_known_mask_that_hides_is_no_causal_one(tmp_path: Path) -> None:
     assert any("not causal" in why for why in compile_accel(model.program, SET, DEVICE).missed.values())
 
 
-def test_several_sequences_stay_with_the_host(tmp_path: Path) -> None:
-    model, expected = loaded(tmp_path, batch=3, mask=None)
+@pytest.mark.parametrize(("mask", "query"), [(None, ""), ("input", "?known=mask")])
+def test_several_sequences_run_on_the_device(tmp_path: Path, mask: str | None, query: str) -> None:
+    model, expected = loaded(tmp_path, batch=3, mask=mask, query=query)
     compiled = compile_accel(model.program, SET, DEVICE)
-    assert compiled.placement["q.MatMul"] == "device"
-    assert compiled.placement["scores"] == "host"
+    assert not compiled.missed
+    assert Counter(c.instruction for c in compiled.calls if c.instruction in ATTENTION) == dict.fromkeys(ATTENTION, 3) | {
+        "dat2hbm": 6
+    }
     np.testing.assert_allclose(run(compiled.program, model.inputs), expected, atol=2e-5)
+    (found,) = IssEngine().run(model.program, dict(model.inputs), RunOptions(device="hbm_small")).outputs.values()
+    stored = run(compiled.rounded, model.inputs)
+    assert np.sqrt(np.mean((found - stored) ** 2)) < 4e-3 * np.sqrt(np.mean(stored**2))
+
+
+def test_a_length_of_each_sequence_is_a_mask(tmp_path: Path) -> None:
+    """Known masks that hide are no causal ones, and those of the run are not known; both stay with the host."""
+    for query, why in (("?known=mask", "not causal"), ("", "computed at run time")):
+        model, expected = loaded(tmp_path, batch=3, seen=4, query=query)
+        compiled = compile_accel(model.program, SET, DEVICE)
+        assert any(why in said for said in compiled.missed.values())
+        np.testing.assert_allclose(run(compiled.program, model.inputs), expected, atol=2e-5)

@@ -150,7 +150,7 @@ def test_ldc_of_tensors(shape, element, constant, expected) -> None:
         ([Op.ldc, 1, 77], "constant 77 of 6"),
         ([Op.ldc, 3, 0], "ldc of type code 3"),
         ([Op.ldc, 2, 1, 2, 99, 0], "elements of type code 99"),
-        ([Op.invokestatic, 0], "constant 40, which is no dispatch hint"),
+        ([Op.invokestatic, 0], "constant 40, which is not a dispatch hint"),
         ([Op.iconst_1, Op.invokestatic, 2], "bytecode offset 1: the operand stack is empty"),
     ],
 )

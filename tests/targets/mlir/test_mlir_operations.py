@@ -319,6 +319,14 @@ def test_sizes_as_numbers() -> None:
     assert results(lambda m, a: m("dim", a, axis=0), x, shapes=[(-1, 5)])[0].item() == 3
 
 
+@pytest.mark.parametrize("value", [2.75, -2.75, 0.0])
+@pytest.mark.parametrize("number", ["int", "float", "bool"])
+def test_an_elements_number(value: float, number: str) -> None:
+    x = np.full((1, 1), value, np.float32)
+    (found,) = results(lambda m, a: m("item", a, number=number), x)
+    assert found.item() == {"int": int, "float": float, "bool": bool}[number](value)
+
+
 @pytest.mark.parametrize("rows", [4, 7])
 def test_windows_into_unknown_sizes(rows: int) -> None:
     x = draw((rows, 3), "float32", 35)
@@ -365,12 +373,13 @@ def composite(name: str, dtype: str):
         "linear": ([x, w, row, x], {"bias": True, "residual": True, "activation": "gelu_tanh"}),
         "attention": ([x, x[:, :4], x[:, 4:]], {"heads": 4, "kv_heads": 2, "scale": 0.5, "causal": True}),
         "attention_mask": ([x, x, x, angles], {"heads": 2, "kv_heads": 2, "scale": 0.5, "causal": False}),
+        "attention_sequences": ([np.stack([x, -x])] * 3, {"heads": 2, "kv_heads": 2, "scale": 0.5, "causal": True}),
     }[name]
 
 
 COMPOSITES = (
     *("softmax", "layer_norm", "rms_norm", "gelu", "gelu_erf", "silu", "sigmoid", "rope", "rope_pairs", "linear"),
-    *("attention", "attention_mask"),
+    *("attention", "attention_mask", "attention_sequences"),
 )
 
 
@@ -378,7 +387,7 @@ COMPOSITES = (
 @pytest.mark.parametrize("name", COMPOSITES)
 def test_composites(name: str, dtype: str) -> None:
     arrays, attributes = composite(name, dtype)
-    kind = name.removesuffix("_erf").removesuffix("_pairs").removesuffix("_mask")
+    kind = name.removesuffix("_erf").removesuffix("_pairs").removesuffix("_mask").removesuffix("_sequences")
     given = {f"x{i}": np.ascontiguousarray(a) for i, a in enumerate(arrays)}
 
     def body(m, *a):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from itertools import pairwise
@@ -14,13 +15,15 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 
 from fleet.errors import FleetError
+from fleet.frontend.source import load
 from fleet.ir.build import make
 from fleet.ir.program import Argument, Program
 from fleet.ir.types import tensor_type
 from fleet.targets.riscv import compile as compiler
 from fleet.targets.riscv.compile import RiscvProgram, compile_riscv
-from fleet.targets.riscv.elf import ElfError, read_image, read_object, write_image
+from fleet.targets.riscv.elf import ElfError, ObjectFile, read_image, read_object, write_image
 from fleet.targets.riscv.isa import Isa
+from fleet.targets.riscv.prepare import prepared
 
 
 def program(id_: str = "h 1/a") -> RiscvProgram:
@@ -131,3 +134,32 @@ def test_the_cache_is_used_and_a_damaged_entry_is_made_again(tmp_path: Path, mon
     assert len(calls) == 2
     assert compile_riscv(source).elf == first.elf
     assert len(calls) == 2
+
+
+def test_the_text_of_single_functions_is_the_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where LLVM makes other code of a function without the others, the whole text is returned."""
+    (tmp_path / "m.py").write_text(
+        "import numpy as np\n\n\ndef forward(x):\n    y = np.tanh(x @ x)\n    return np.sort(y, axis=1) @ y, y.sum()\n"
+    )
+    compiled = compile_riscv(prepared(load(f"{tmp_path / 'm.py'}:forward", {}, {"x": np.ones((4, 4), np.float32)}), "riscv"))
+    bodies = sorted({o.body for o in compiled.operations})
+    assert len(bodies) > 2
+    whole = functions(compiled.asm())
+    for body in bodies:
+        alone = functions(compiled.asm_of({body}))
+        assert alone[body] == whole[body]
+        assert not {o.symbol for o in compiled.operations} & set(alone)
+    monkeypatch.setattr(ObjectFile, "code", lambda self, _name: self)
+    assert compiled.asm_of(bodies[:1]) == compiled.asm()
+
+
+def functions(text: str) -> dict[str, list[str]]:
+    """Label -> lines of assembly, without LLVM's numbers of local labels."""
+    found: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in text.splitlines():
+        if re.match(r'"?\w[^\s]*"?:', line):
+            found[line.split(":")[0].strip('"')] = current = []
+        elif line.startswith("\t") and not line.startswith("\t."):
+            current.append(re.sub(r"\.L\w+", "", line))
+    return found

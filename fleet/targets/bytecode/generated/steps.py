@@ -16,12 +16,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fleet.targets.bytecode.decode import DecodedStep, StepBlock
+from fleet.targets.bytecode.generated.chains import with_chains
 from fleet.targets.bytecode.generated.vectors import with_vectors
 from fleet.targets.bytecode.generated.windows import with_windows
 from fleet.targets.bytecode.hints import parse_type
 from fleet.targets.bytecode.operators import OperatorKernel
-
-__all__ = ["BRANCH", "SYMBOLS", "GeneratedCode"]
 
 StepsRun: TypeAlias = Callable[[list[Any], int], tuple[Any, ...]]
 
@@ -64,7 +63,7 @@ class GeneratedCode:
     """
 
     def __init__(self, blocks: Sequence[StepBlock], outputs: Sequence[int], endless: Callable[[int], None]) -> None:
-        self._blocks = [with_windows(with_vectors(block)) for block in blocks]
+        self._blocks = [with_chains(with_windows(with_vectors(block))) for block in blocks]
         self._functions: dict[int, str] = {}
         self._kept: list[OperatorKernel] = []
         self._named = {*outputs, *(r for block in self._blocks for r in _read_first(block))}
@@ -233,12 +232,12 @@ def _reused(step: DecodedStep) -> int | None:
 
 
 def _own(x: Any) -> bool:
-    """Whether NumPy made the array with its own memory, so that nothing else sees it change."""
+    """Return whether NumPy made the array with its own memory, so that nothing else sees it change."""
     return type(x) is np.ndarray and x.flags.owndata and x.flags.writeable and x.base is None
 
 
 def _fits(x: np.ndarray, y: Any) -> bool:
-    """Whether the result with y has x's dtype and shape, whatever was declared."""
+    """Return whether the result with y has x's dtype and shape, whatever was declared."""
     if isinstance(y, np.ndarray):
         return (
             y.dtype == x.dtype and y.ndim <= x.ndim and all(b in (1, a) for a, b in zip(x.shape[::-1], y.shape[::-1], strict=False))

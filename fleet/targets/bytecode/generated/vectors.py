@@ -14,8 +14,6 @@ import numpy as np
 from fleet.targets.bytecode.decode import DecodedStep, StepBlock
 from fleet.targets.bytecode.hints import parse_type
 
-__all__ = ["gone", "is_reshape", "joined_steps", "shapes", "with_vectors"]
-
 
 def with_vectors(block: StepBlock) -> StepBlock:
     """Return the block with such steps joined; as it is if there are none."""
@@ -78,12 +76,12 @@ def _vector_side(step: DecodedStep, product: DecodedStep) -> int | None:
 
 
 def gone(register: int | None, step: DecodedStep) -> bool:
-    """Whether the step is the only one that reads the register."""
+    """Return whether the step is the only one that reads the register."""
     return register in step.dead and register != step.target
 
 
 def is_reshape(step: DecodedStep) -> bool:
-    """Whether the step is a reshape whose result is read."""
+    """Return whether the step is a reshape whose result is read."""
     return step.info is not None and step.info.name == "reshape" and step.target not in step.dead
 
 

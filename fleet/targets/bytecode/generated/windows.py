@@ -15,8 +15,6 @@ from fleet.targets.bytecode.generated.vectors import gone, is_reshape, joined_st
 from fleet.targets.bytecode.hints import DispatchInfo, parse_type, sequence
 from fleet.targets.bytecode.kernels.windows import PaddedPlanes, SlidingWindows, separate_steps
 
-__all__ = ["with_windows"]
-
 
 def with_windows(block: StepBlock) -> StepBlock:
     """Return the block with such steps joined; as it is if there are none."""
@@ -48,7 +46,7 @@ def _joined(last: list[DecodedStep]) -> tuple[int, DecodedStep] | None:
 
 
 def _reads(step: DecodedStep, before: DecodedStep) -> bool:
-    """Whether the step's first operand is what the step before made, and no other reads it."""
+    """Return whether the step's first operand is what the step before made, and no other reads it."""
     return step.sources[:1] == (before.target,) and before.target not in step.sources[1:] and gone(before.target, step)
 
 

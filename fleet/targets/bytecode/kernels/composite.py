@@ -14,8 +14,6 @@ from fleet.ir.expand import MASKED
 from fleet.targets.bytecode.erf import erf
 from fleet.targets.bytecode.hints import DispatchInfo
 
-__all__ = ["COMPOSITES"]
-
 CompositeKernel: TypeAlias = Callable[..., Any]
 
 
@@ -113,19 +111,19 @@ def _attention(info: DispatchInfo) -> CompositeKernel:
     heads, kv_heads, scale, causal = (info.attrs[k] for k in ("heads", "kv_heads", "scale", "causal"))
 
     def run(q: Any, k: Any, v: Any, *mask: Any) -> Any:
-        n, m, d = q.shape[0], k.shape[0], q.shape[1] // heads
-        group = heads // kv_heads
-        qh = q.reshape(n, kv_heads, group, d).transpose(1, 2, 0, 3)
-        kh = k.reshape(m, kv_heads, 1, d).transpose(1, 2, 3, 0)
-        vh = v.reshape(m, kv_heads, 1, d).transpose(1, 2, 0, 3)
+        *lead, n, columns = q.shape
+        m, d, group = k.shape[-2], columns // heads, heads // kv_heads
+        qh = np.moveaxis(q.reshape(*lead, n, kv_heads, group, d), -4, -2)
+        kh = np.moveaxis(k.reshape(*lead, m, kv_heads, 1, d), -4, -1)
+        vh = np.moveaxis(v.reshape(*lead, m, kv_heads, 1, d), -4, -2)
         scores = np.matmul(qh, kh) * scale
         if mask:
-            scores = scores + mask[0]
+            scores = scores + (mask[0] if mask[0].ndim < 3 else mask[0][:, None, None])
         if causal:
             if m < n:
                 raise ValueError(f"causal attention of {n} queries needs at least as many keys, found {m}")
             scores = np.where(np.tri(n, m, m - n, dtype=bool), scores, MASKED[scores.dtype.name])
-        return np.matmul(softmax(scores, -1), vh).transpose(2, 0, 1, 3).reshape(n, heads * d)
+        return np.moveaxis(np.matmul(softmax(scores, -1), vh), -2, -4).reshape(*lead, n, columns)
 
     return run
 

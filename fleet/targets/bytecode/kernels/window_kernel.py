@@ -14,8 +14,6 @@ from typing import Any
 
 from fleet.sdk.native import Target, compile_library
 
-__all__ = ["GEOMETRY", "can_copy", "library"]
-
 _P, _N = ctypes.c_void_p, ctypes.c_int64
 GEOMETRY = ("height", "width", "low_y", "low_x", "kernel_y", "kernel_x", "dilation_y", "dilation_x",
             "stride_y", "stride_x", "rows", "columns")  # fmt: skip
@@ -25,7 +23,7 @@ _LANES = {"avx512": 16, "avx2": 8}
 
 
 def can_copy(for_target: Target) -> bool:
-    """Whether there is a kernel for this variant."""
+    """Return whether there is a kernel for this variant."""
     return for_target.variant in _LANES
 
 

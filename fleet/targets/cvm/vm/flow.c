@@ -125,7 +125,7 @@ static const Hint *hint_at(const Module *m, const Hint **hints, int64_t constant
     }
     if (hints[constant] == NULL) {
         if (m->constants[constant].kind != CONSTANT_TEXT) {
-            fail("invokestatic of constant %lld, which is no dispatch hint", (long long)constant);
+            fail("invokestatic of constant %lld, which is not a dispatch hint", (long long)constant);
         }
         hints[constant] = hint_parse(m->constants[constant].text);
     }

@@ -13,7 +13,7 @@ typedef struct {
 } Place;
 
 _Noreturn static void wrong(const char *template) {
-    fail("the print format \"%s\" has a place that is no operand, too wide a one, or one that this program does not write",
+    fail("the print format \"%s\" has a place that is not an operand, too wide a one, or one that this program does not write",
          shown(template));
 }
 
@@ -117,7 +117,7 @@ static const PrintOptions *read_options(const char *text) {
 const PrintOptions *print_prepare(const Hint *hint) {
     const Attribute *options = hint_attribute(hint, "options");
     const char *template = template_of(hint), *at = template;
-    if (template == NULL && hint_attribute(hint, "format") != NULL) fail("a print format that is no text");
+    if (template == NULL && hint_attribute(hint, "format") != NULL) fail("a print format that is not text");
     if (template != NULL) {
         Text text = {NULL, 0, 0};
         Place place;

@@ -25,19 +25,17 @@ from fleet.targets.riscv.faults import RuntimeFault, emit_fault
 from fleet.targets.riscv.isa import Isa
 from fleet.targets.riscv.kernels.kernel import I64, ArrayOperand, Builder, Value, index, load, moved_bytes
 from fleet.targets.riscv.kernels.movement import emit_copy
-from fleet.targets.riscv.plan import ALIGN, dtype_of, part_offsets, refuse
+from fleet.targets.riscv.plan import ALIGN, HELD, array_of, part_offsets, refuse
 from fleet.targets.riscv.views import view_of
 
-__all__ = ["Inner", "body_work", "body_workspace", "emit_if", "emit_while", "parts_of"]
-
-Emit: TypeAlias = Callable[[Builder, FleetOp, ArrayOperand, Sequence[ArrayOperand], Value], None]
+Emit: TypeAlias = Callable[[Builder, FleetOp, Sequence[ArrayOperand], Value], None]
 BodyWorkspace: TypeAlias = Callable[[FleetOp, Sequence[ArrayOperand], Isa], int]
 Work: TypeAlias = Callable[[FleetOp, Sequence[ArrayOperand]], tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class Inner:
-    """What the operations of a body need: functions for their code and for its scratch."""
+    """Functions that the operations of a body need: for their code and for its scratch."""
 
     emit: Emit
     workspace: BodyWorkspace
@@ -72,9 +70,11 @@ class _Layout:
                 continue
             assert isinstance(op, FleetOp)
             if isinstance(op, d.PrintOp):
-                raise refuse(op, "a print in a part that only the run enters or repeats", "print behind it")
+                self.code.append(op)
+                continue
             result = op.results[0]
-            array = _array(op, result.type)
+            shape, dtype = array_of(result.type)
+            array = ArrayOperand(None, dtype, shape)
             moved = self._view(op, array)
             if moved is not None:
                 source, offset, array = moved
@@ -95,6 +95,8 @@ class _Layout:
 
     def _view(self, op: FleetOp, array: ArrayOperand) -> tuple[SSAValue, int, ArrayOperand] | None:
         """Return the operand that contains a result, the byte offset, and the part; None if the result is not a view."""
+        if HELD in (array.dtype, *(self.places[v].array.dtype for v in op.operands[:1])):
+            return None
         if isinstance(op, d.ElementOp):
             offset = part_offsets(op.operand.type)[0][op.index.value.data]
             return op.operand, offset, array
@@ -113,7 +115,7 @@ class _Layout:
 
     def arrays(self, op: FleetOp) -> list[ArrayOperand]:
         """Return the arrays of the result and the operands without addresses; numbers of the source are known."""
-        found = [self.places[op.results[0]].array]
+        found = [self.places[v].array for v in op.results]
         for value in op.operands:
             array, owner = self.places[value].array, value.owner
             known = constant_value(owner) if isinstance(owner, d.ConstantOp) and array.size == 1 else None
@@ -124,15 +126,6 @@ class _Layout:
         """Return the address of a value."""
         place = self.places[value]
         return moved_bytes(b, scratch if place.of is None else arguments[place.of].pointer, place.offset)
-
-
-def _array(op: FleetOp, type_: Attribute) -> ArrayOperand:
-    if isinstance(type_, TupleType):
-        return ArrayOperand(None, np.dtype(np.uint8), (part_offsets(type_)[1],))
-    dtype, shape = dtype_of(type_), shape_of(type_)
-    if dtype is None or any(n < 0 for n in shape):
-        raise refuse(op, f"result type {type_}")
-    return ArrayOperand(None, dtype, shape)
 
 
 def _bytes(array: ArrayOperand) -> int:
@@ -162,9 +155,7 @@ def _run(b: Builder, layout: _Layout, arguments: Sequence[ArrayOperand], scratch
         return replace(array, pointer=layout.pointer(b, value, arguments, scratch))
 
     for op in layout.code:
-        out, *operands = [placed(v, a) for v, a in zip((op.results[0], *op.operands), layout.arrays(op), strict=True)]
-        if out.size or d.has_effects(op):
-            emit(b, op, out, operands, inner)
+        emit(b, op, [placed(v, a) for v, a in zip((*op.results, *op.operands), layout.arrays(op), strict=True)], inner)
     return [placed(v, layout.places[v].array) for v in layout.given]
 
 

@@ -20,6 +20,7 @@ from fleet.targets.riscv.kernels.kernel import (
     Builder,
     Value,
     broadcast_strides,
+    flow_of,
     fused,
     index,
     intrinsic,
@@ -146,13 +147,8 @@ def softmax_row(b: Builder, out: ElementRow, source: ElementRow) -> None:
 
     total = pass_(not fast and dtype.itemsize == 4)
     if fast:
-        before = b.block
-        with b.if_then(b.fcmp_unordered("<", b.fsub(least, best), number(dtype, -700))):
-            again, after = pass_(True), b.block
-        joined = b.phi(zero.type)
-        joined.add_incoming(total, before)
-        joined.add_incoming(again, after)
-        total = joined
+        wide = b.fcmp_unordered("<", b.fsub(least, best), number(dtype, -700))
+        total = flow_of(b).chosen(wide, lambda: pass_(True), total)
 
     def divide(i: Value, width: int) -> None:
         out.put(i, b.fdiv(out.get(i, dtype, width), spread(b, total, width)))

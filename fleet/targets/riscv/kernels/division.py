@@ -11,7 +11,7 @@ import math
 import numpy as np
 from llvmlite import ir
 
-from fleet.targets.riscv.kernels.kernel import F32, F64, I64, Builder, Value, intrinsic, is_float, lanes_of, number
+from fleet.targets.riscv.kernels.kernel import F32, F64, I64, Builder, Value, flow_of, intrinsic, is_float, lanes_of, number
 from fleet.targets.riscv.kernels.math import Core
 
 FMOD_STEPS = 2200
@@ -82,24 +82,18 @@ def _fmod(b: Builder, x: Value, y: Value, dtype: np.dtype) -> Value:
     bad = b.or_(bad, b.fcmp_unordered("uno", by, by))
     start = b.select(bad, zero, size)
     step = b.select(bad, inf, by)
-    before, head = b.block, b.append_basic_block("divide")
-    body, done = b.append_basic_block("subtract"), b.append_basic_block("divided")
-    b.branch(head)
-    b.position_at_end(head)
-    rest = b.phi(F64)
-    rest.add_incoming(start, before)
-    b.cbranch(b.fcmp_ordered(">=", rest, step), body, done)
-    b.position_at_end(body)
-    shift = b.sub(_exponent(b, rest), _exponent(b, step))
-    scaled = step
-    for _ in range(3):  # up to 2**2098, which needs more than two factors
-        now = b.select(b.icmp_signed("<", shift, ir.Constant(I64, 1000)), shift, ir.Constant(I64, 1000))
-        scaled = b.fmul(scaled, core.power_of_two(now))
-        shift = b.sub(shift, now)
-    part = b.select(b.fcmp_ordered(">", scaled, rest), b.fmul(scaled, ir.Constant(F64, 0.5)), scaled)
-    rest.add_incoming(b.fsub(rest, part), b.block)
-    b.branch(head)
-    b.position_at_end(done)
+
+    def subtract(rest: Value) -> Value:
+        shift = b.sub(_exponent(b, rest), _exponent(b, step))
+        scaled = step
+        for _ in range(3):  # up to 2**2098, which needs more than two factors
+            now = b.select(b.icmp_signed("<", shift, ir.Constant(I64, 1000)), shift, ir.Constant(I64, 1000))
+            scaled = b.fmul(scaled, core.power_of_two(now))
+            shift = b.sub(shift, now)
+        part = b.select(b.fcmp_ordered(">", scaled, rest), b.fmul(scaled, ir.Constant(F64, 0.5)), scaled)
+        return b.fsub(rest, part)
+
+    rest = flow_of(b).repeated(start, lambda rest: b.fcmp_ordered(">=", rest, step), subtract)
     value = core.copysign(b.select(bad, ir.Constant(F64, math.nan), rest), wide[0])
     return b.fptrunc(value, F32) if dtype.itemsize == 4 else value
 

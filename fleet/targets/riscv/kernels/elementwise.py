@@ -91,7 +91,7 @@ class LaneOperand:
 
 @dataclass(frozen=True)
 class StepShape:
-    """How a loop over an operation's elements steps.
+    """Steps of a loop over an operation's elements.
 
     size: bytes of the largest element that is computed with. heavy: the code of one element is long. serial: one element at a time.
     """

@@ -19,14 +19,13 @@ from fleet.targets.riscv.kernels.kernel import ArrayOperand, Builder, Value, isa
 from fleet.targets.riscv.kernels.row_code import emit_rows
 from fleet.targets.riscv.kernels.rows import REDUCTION_COST, RowKernel, can_reduce
 from fleet.targets.riscv.kernels.steps import STEPS, constant_of, passed, step_of, step_value
-from fleet.targets.riscv.plan import dtype_of
-
-__all__ = ["describe_bodies", "emit_fused", "fusable", "fused_work", "fused_workspace"]
+from fleet.targets.riscv.plan import type_supported
+from fleet.transforms.widen_halves import computes_in_half
 
 
 def fusable(op: FleetOp) -> bool:
-    """Whether the operation may be part of a kernel: the target has its dtype, vectors can compute it, no element ends the run."""
-    if dtype_of(op.results[0].type) is None:
+    """True if the operation may be part of a kernel: the target has its dtypes, vectors can compute it, no element ends the run."""
+    if not all(type_supported(v.type) for v in (*op.results, *op.operands)) or computes_in_half(op):
         return False
     if isinstance(op, ReduceOp):
         return can_reduce(op)
@@ -36,7 +35,11 @@ def fusable(op: FleetOp) -> bool:
 def emit_fused(b: Builder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand], scratch: Value) -> None:
     """Emit a kernel. Raises DeviceError if the target lacks one of its operations."""
     assert isinstance(op, FusedOp)
-    results = parts_of(op.result.type, out.pointer, b)
+    emit_loops(b, op, parts_of(op.result.type, out.pointer, b), operands, scratch)
+
+
+def emit_loops(b: Builder, op: FusedOp, results: Sequence[ArrayOperand], operands: Sequence[ArrayOperand], scratch: Value) -> None:
+    """Emit a kernel whose results are arrays of their own."""
     if op.space.reduced:
         emit_rows(b, _rows(op, operands, results, isa_of(b)), scratch)
     else:

@@ -7,14 +7,17 @@ lanes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from llvmlite import ir
 
+from fleet.ir.shapes import contiguous
+from fleet.targets.riscv.faults import FAULT_SYMBOL
 from fleet.targets.riscv.isa import Isa
+from fleet.targets.riscv.kernels import halves
 
 Value = Any
 """An llvmlite IR value (the library carries no types)."""
@@ -24,16 +27,127 @@ I1, I8, I16, I32, I64 = ir.IntType(1), ir.IntType(8), ir.IntType(16), ir.IntType
 F32, F64 = ir.FloatType(), ir.DoubleType()
 POINTER = ir.PointerType()
 _TYPES: dict[str, Any] = {
-    **{"float32": F32, "float64": F64, "bool": I1},
+    **{"float16": I16, "float32": F32, "float64": F64, "bool": I1},
     **{"int8": I8, "int16": I16, "int32": I32, "int64": I64},
     **{"uint8": I8, "uint16": I16, "uint32": I32, "uint64": I64},
 }
 
 
-def new_builder(block: Value, isa: Isa) -> Builder:
-    """Return a builder that knows the instruction set (`isa_of`)."""
+Carried = list[Value]
+"""Values that pass from one round of a loop to the next."""
+
+
+class CodeFlow(Protocol):
+    """Control flow of the code that a builder makes: of LLVM's blocks, or of a language's statements.
+
+    unrolls: whether loops are unrolled here rather than by the compiler that reads the code.
+    """
+
+    unrolls: bool
+
+    def counted(self, count: int, step: int, init: Carried, body: Callable[[Value, Carried], Carried]) -> Carried:
+        """Emit `body(i, carried) -> carried` for i = 0, step, ... below `count`, at least once; return the last carried values."""
+        ...
+
+    def spread_out(self, sizes: Sequence[int], body: Callable[[Sequence[Value]], None]) -> bool:
+        """Emit `body(indices)` for all indices at the same time, if the machine runs code so; else return False."""
+        ...
+
+    def chosen(self, condition: Value, then: Callable[[], Value], otherwise: Value) -> Value:
+        """Emit `then` where the condition holds; return its value there, else `otherwise`."""
+        ...
+
+    def repeated(self, init: Value, holds: Callable[[Value], Value], step: Callable[[Value], Value]) -> Value:
+        """Emit `value = step(value)` from `init` on as long as `holds(value)`; return the last value."""
+        ...
+
+    def stop_if(self, condition: Value, fault: int, value: Value, bound: Value) -> None:
+        """Emit the end of the run with a `RuntimeFault` where the condition holds; value, bound: i64, for its message."""
+        ...
+
+
+class LlvmFlow:
+    """Control flow as blocks, branches and phis of LLVM IR."""
+
+    unrolls = True
+
+    def __init__(self, builder: Builder) -> None:
+        self._b = builder
+
+    def counted(self, count: int, step: int, init: Carried, body: Callable[[Value, Carried], Carried]) -> Carried:
+        """See `CodeFlow`."""
+        b = self._b
+        before, head = b.block, b.append_basic_block("loop")
+        b.branch(head)
+        b.position_at_end(head)
+        i = b.phi(I64)
+        i.add_incoming(index(0), before)
+        phis: Carried = []
+        for value in init:
+            phi = b.phi(value.type)
+            phi.add_incoming(value, before)
+            phis.append(phi)
+        after = body(i, phis)
+        following = b.add(i, index(step), flags=("nuw", "nsw"))
+        i.add_incoming(following, b.block)
+        for phi, value in zip(phis, after, strict=True):
+            phi.add_incoming(value, b.block)
+        leave = b.append_basic_block("done")
+        b.cbranch(b.icmp_unsigned("<", following, index(count)), head, leave)
+        b.position_at_end(leave)
+        return after
+
+    def spread_out(self, sizes: Sequence[int], body: Callable[[Sequence[Value]], None]) -> bool:
+        """Return False: there is one thread."""
+        return False
+
+    def chosen(self, condition: Value, then: Callable[[], Value], otherwise: Value) -> Value:
+        """See `CodeFlow`."""
+        b = self._b
+        before = b.block
+        with b.if_then(condition):
+            value, after = then(), b.block
+        joined = b.phi(otherwise.type)
+        joined.add_incoming(otherwise, before)
+        joined.add_incoming(value, after)
+        return joined
+
+    def repeated(self, init: Value, holds: Callable[[Value], Value], step: Callable[[Value], Value]) -> Value:
+        """See `CodeFlow`."""
+        b = self._b
+        before, head = b.block, b.append_basic_block("divide")
+        body, done = b.append_basic_block("subtract"), b.append_basic_block("divided")
+        b.branch(head)
+        b.position_at_end(head)
+        value = b.phi(init.type)
+        value.add_incoming(init, before)
+        b.cbranch(holds(value), body, done)
+        b.position_at_end(body)
+        value.add_incoming(step(value), b.block)
+        b.branch(head)
+        b.position_at_end(done)
+        return value
+
+    def stop_if(self, condition: Value, fault: int, value: Value, bound: Value) -> None:
+        """Store the three words at the symbol of `faults` and execute an illegal instruction."""
+        b = self._b
+        bad, good = b.append_basic_block("fault"), b.append_basic_block("checked")
+        b.cbranch(condition, bad, good)
+        b.position_at_end(bad)
+        place = b.module.get_global(FAULT_SYMBOL)
+        for i, item in enumerate((index(fault), value, bound)):
+            b.store(item, b.gep(place, [index(0), index(i)], inbounds=True))
+        b.call(b.module.declare_intrinsic("llvm.trap", fnty=ir.FunctionType(ir.VoidType(), [])), [])
+        b.unreachable()
+        b.position_at_end(good)
+
+
+def new_builder(block: Value, isa: Isa, host: Any = None) -> Builder:
+    """Return a builder that knows the instruction set (`isa_of`), its `flow_of`, and the `HostCalls` of its module or None."""
     builder: Any = ir.IRBuilder(block)
     builder.fleet_isa = isa
+    builder.fleet_host = host
+    builder.fleet_flow = LlvmFlow(builder)
     return builder
 
 
@@ -42,8 +156,16 @@ def isa_of(b: Builder) -> Isa:
     return b.fleet_isa
 
 
+def flow_of(b: Builder) -> CodeFlow:
+    """Return the control flow of the builder's code."""
+    return b.fleet_flow
+
+
 def element(dtype: np.dtype, lanes: int = 1) -> Any:
-    """Return the LLVM type of a NumPy dtype in registers: a vector of `lanes` elements, or the element itself for 1."""
+    """Return the LLVM type of a NumPy dtype in registers: a vector of `lanes` elements, or the element itself for 1.
+
+    float16 is its bits: the instruction set has no arithmetic in it.
+    """
     return vector(_TYPES[dtype.name], lanes)
 
 
@@ -76,12 +198,12 @@ def spread(b: Builder, value: Value, lanes: int) -> Value:
 
 
 def is_float(dtype: np.dtype) -> bool:
-    """Whether it is float32 or float64."""
+    """Return whether it is a floating-point dtype."""
     return dtype.kind == "f"
 
 
 def is_unsigned(dtype: np.dtype) -> bool:
-    """Whether it is bool or an unsigned integer, which LLVM's types do not distinguish from signed ones."""
+    """Return whether it is bool or an unsigned integer, which LLVM's types do not distinguish from signed ones."""
     return dtype.kind in "bu"
 
 
@@ -92,22 +214,14 @@ def integer_compare(b: Builder, sign: str, x: Value, y: Value, dtype: np.dtype) 
 
 def number(dtype: np.dtype, value: float, lanes: int = 1) -> Value:
     """Return a constant of that dtype."""
+    if dtype == np.float16:
+        return splat(element(dtype, lanes), int(np.float16(value).view(np.uint16)))
     return splat(element(dtype, lanes), float(dtype.type(value)) if is_float(dtype) else int(value))
 
 
 def index(value: int) -> Value:
     """Return an i64 constant."""
     return ir.Constant(I64, value)
-
-
-def contiguous(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the strides in elements of a C-contiguous array."""
-    strides: list[int] = []
-    step = 1
-    for size in reversed(shape):
-        strides.append(step)
-        step *= size
-    return tuple(reversed(strides))
 
 
 @dataclass(frozen=True)
@@ -156,6 +270,10 @@ def convert(b: Builder, value: Value, source: np.dtype, target: np.dtype) -> Val
         return value
     lanes = lanes_of(value)
     to = element(target, lanes)
+    if source == np.float16:
+        return convert(b, halves.widened(b, value), np.dtype(np.float32), target)
+    if target == np.float16:
+        return halves.narrowed(b, value if is_float(source) else convert(b, value, source, np.dtype(np.float32)))
     if target.kind == "b":
         zero = number(source, 0, lanes)
         return b.fcmp_unordered("!=", value, zero) if is_float(source) else b.icmp_signed("!=", value, zero)

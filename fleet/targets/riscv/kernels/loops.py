@@ -9,50 +9,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from fleet.targets.riscv.kernels.kernel import I64, Builder, Value, index, isa_of
+from fleet.targets.riscv.kernels.kernel import Builder, Carried, Value, flow_of, index, isa_of
 
-Carried = list[Value]
 UNROLL = 4
 """Steps of a scalar loop between two branches."""
 
 
 def fold(b: Builder, count: int, init: Carried, body: Callable[[Value, Carried], Carried], unroll: int = 1) -> Carried:
     """Emit a counted loop with carried values: `body(i, carried) -> carried` for i in 0..count-1; return the last ones."""
-    unroll = max(1, min(unroll, count))
+    flow = flow_of(b)
+    unroll = max(1, min(unroll, count)) if flow.unrolls else 1
     full, rest = divmod(count, unroll)
     carried = init
     if full == 1:
         full, rest = 0, count
     if full:
-        carried = _loop(b, full * unroll, unroll, carried, body)
+
+        def steps(i: Value, inner: Carried) -> Carried:
+            for n in range(unroll):
+                inner = body(shifted(b, i, n), inner)
+            return inner
+
+        carried = flow.counted(full * unroll, unroll, carried, steps)
     for i in range(full * unroll, full * unroll + rest):
         carried = body(index(i), carried)
     return carried
-
-
-def _loop(b: Builder, count: int, step: int, init: Carried, body: Callable[[Value, Carried], Carried]) -> Carried:
-    before = b.block
-    head = b.append_basic_block("loop")
-    b.branch(head)
-    b.position_at_end(head)
-    i = b.phi(I64)
-    i.add_incoming(index(0), before)
-    phis: Carried = []
-    for value in init:
-        phi = b.phi(value.type)
-        phi.add_incoming(value, before)
-        phis.append(phi)
-    after: Carried = phis
-    for n in range(step):
-        after = body(shifted(b, i, n), after)
-    following = b.add(i, index(step), flags=("nuw", "nsw"))
-    i.add_incoming(following, b.block)
-    for phi, value in zip(phis, after, strict=True):
-        phi.add_incoming(value, b.block)
-    leave = b.append_basic_block("done")
-    b.cbranch(b.icmp_unsigned("<", following, index(count)), head, leave)
-    b.position_at_end(leave)
-    return after
 
 
 def loop(b: Builder, count: int, body: Callable[[Value], None], unroll: int = 1) -> None:
@@ -81,7 +62,7 @@ def moved(b: Builder, offset: Value, i: Value, stride: int) -> Value:
 
 
 def is_zero(value: Value) -> bool:
-    """Whether it is the constant 0."""
+    """Return whether it is the constant 0."""
     return getattr(value, "constant", None) == 0
 
 
@@ -109,7 +90,7 @@ def nest_fold(
     body: Callable[[list[Value], Carried], Carried],
     unroll: int = UNROLL,
 ) -> Carried:
-    """Emit loops over all indices of `shape` in C order, carrying values.
+    """Emit loops over all indices of `shape` in C order, carrying values; without any, the machine may run all at the same time.
 
     Args:
         b: the builder.
@@ -123,6 +104,15 @@ def nest_fold(
     if 0 in shape:
         return init
     sizes, steps = merge(shape, strides)
+
+    def at_once(indices: Sequence[Value]) -> None:
+        offsets = list(start)
+        for d, i in enumerate(indices):
+            offsets = [moved(b, o, i, s[d]) for o, s in zip(offsets, steps, strict=True)]
+        body(offsets, [])
+
+    if not init and flow_of(b).spread_out(sizes, at_once):
+        return init
 
     def level(d: int, offsets: list[Value], carried: Carried) -> Carried:
         if d == len(sizes):

@@ -26,7 +26,7 @@ _LN2_LOW = 1.9082149292705877e-10
 _MAGIC = 1.5 * 2.0**52
 """Adding and subtracting it rounds to an integer; the low bits of the sum hold that integer."""
 _BIASED = _MAGIC + 1023
-"""The same including the bias of the exponent: one shift of the low bits makes a power of two."""
+"""As above, with the bias of the exponent added: one shift of the low bits makes a power of two."""
 _SQRT_HALF = 0x3FE6A09E667F3BCD
 _THIRD_HIGH = 1 / 3
 _THIRD_LOW = float(Fraction(1, 3) - Fraction(1 / 3))

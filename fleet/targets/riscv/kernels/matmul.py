@@ -129,7 +129,7 @@ def emit_matmul(b: Builder, out: ArrayOperand, lhs: ArrayOperand, rhs: ArrayOper
     out, lhs, rhs = collapsed(out, lhs, rhs)
     lead = out.shape[:-2]
     product = product_of(lhs, rhs, out.dtype, isa_of(b))
-    strides = [out.strides[:-2], *(_lead(a, lead) for a in (lhs, rhs))]
+    strides = [out.strides[:-2], *(lead_strides(a, lead) for a in (lhs, rhs))]
 
     def matrix(offsets: list[Value], _: Carried) -> Carried:
         emit_product(b, product, (out, offsets[0]), (lhs, offsets[1]), (rhs, offsets[2]), scratch)
@@ -154,7 +154,8 @@ def _rows_of(array: ArrayOperand) -> tuple[int, ...]:
     return tuple(s * array.strides[-2] for s in contiguous(array.shape[:-1]))
 
 
-def _lead(array: ArrayOperand, lead: tuple[int, ...]) -> tuple[int, ...]:
+def lead_strides(array: ArrayOperand, lead: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the strides over a product's leading dimensions, to which the array's own are broadcast."""
     strides = broadcast_strides(ArrayOperand(array.pointer, array.dtype, array.shape[:-2], array.strides[:-2]), lead)
     assert strides is not None, "shapes are checked before code is made"
     return strides

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from xdsl.dialects.builtin import IntegerAttr
 
 from fleet.ir.dialect import CheckOp, ConstantOp, FleetOp
+from fleet.ir.library.call import LibraryCall
 from fleet.ir.operations.operation import attributes_of
 from fleet.targets.riscv.faults import RuntimeFault, check_number, emit_fault
 from fleet.targets.riscv.kernels.kernel import (
@@ -53,6 +55,19 @@ def emit_reshape(b: Builder, op: FleetOp, out: ArrayOperand, operand: ArrayOpera
         raise refuse(op, f"{operand.size} elements into shape {out.shape}")
     flat = contiguous(operand.shape)
     emit_copy(b, operand.shape, out, flat, index(0), operand, operand.strides, index(0))
+
+
+def copies_bits(op: FleetOp, arrays: Sequence[ArrayOperand]) -> bool:
+    """True for `ndarray.view` between dtypes of one size, the one call of NumPy that has code. arrays: result and operands."""
+    function = LibraryCall.parse(attributes_of(op)["call"]).function
+    return function == "ndarray.view" and arrays[0].dtype.itemsize == arrays[1].dtype.itemsize
+
+
+def emit_bits(b: Builder, out: ArrayOperand, operands: Sequence[ArrayOperand]) -> None:
+    """Emit a copy of an array's bits into an array of another dtype of the same size."""
+    bits = np.dtype(f"uint{8 * out.dtype.itemsize}")
+    source, target = (replace(a, dtype=bits, constant=None) for a in (operands[0], out))
+    emit_copy(b, out.shape, target, target.strides, index(0), source, source.strides, index(0))
 
 
 def emit_concat(b: Builder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand]) -> None:

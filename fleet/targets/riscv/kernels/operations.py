@@ -23,8 +23,11 @@ from fleet.targets.riscv.kernels.kernel import ArrayOperand, Builder, Value, is_
 from fleet.targets.riscv.kernels.matmul import collapsed, emit_matmul, product_of
 from fleet.targets.riscv.kernels.row_code import emit_reduce
 from fleet.targets.riscv.kernels.rows import REDUCTION_COST
-from fleet.targets.riscv.plan import refuse
+from fleet.targets.riscv.plan import DTYPES, HELD, refuse, type_supported
+from fleet.transforms.widen_halves import computes_in_half
 
+_CALL = 1000
+"""Instructions that a call of the host takes at most."""
 RiscvKernel: TypeAlias = Callable[[Builder, FleetOp, ArrayOperand, Sequence[ArrayOperand], Value], None]
 """Emits an operation's code. Arguments: builder, operation, result, operands, scratch."""
 
@@ -41,12 +44,32 @@ def describe(op: FleetOp, arrays: Sequence[ArrayOperand]) -> str:
     return f"{op.name}{sorted(attributes_of(op).items())}{extra}{types}" + ";".join(parts)
 
 
-def emit(b: Builder, op: FleetOp, out: ArrayOperand, operands: Sequence[ArrayOperand], scratch: Value) -> None:
-    """Emit the body of an operation whose result has elements. Raises DeviceError if the target lacks it."""
-    kernel = KERNELS.get(type(op))
-    if kernel is None:
-        raise refuse(op, "not supported")
-    kernel(b, op, out, operands, scratch)
+def emit(b: Builder, op: FleetOp, arrays: Sequence[ArrayOperand], scratch: Value) -> None:
+    """Emit the body of an operation on the arrays of its results and operands. Raises DeviceError if the target lacks it."""
+    if needs_host(op, arrays):
+        if b.fleet_host is None:
+            raise refuse(op, _lacking(op))
+        b.fleet_host.emit(b, op, arrays)
+        return
+    if computes_in_half(op):
+        raise refuse(op, "arithmetic in float16", "run pass widen-halves before")
+    out, *operands = arrays
+    if out.size or d.has_effects(op):
+        KERNELS[type(op)](b, op, out, operands, scratch)
+
+
+def needs_host(op: FleetOp, arrays: Sequence[ArrayOperand]) -> bool:
+    """True if there is no code for an operation on arrays of these dtypes, its results' and operands'."""
+    if type(op) not in KERNELS or any(a.dtype == HELD for a in arrays):
+        return True
+    return isinstance(op, d.NumpyOp) and not movement.copies_bits(op, arrays)
+
+
+def _lacking(op: FleetOp) -> str:
+    if isinstance(op, d.PrintOp):
+        return "a print in a part that only the run enters or repeats"
+    lacking = [v.type for v in (*op.results, *op.operands) if not type_supported(v.type)]
+    return f"type {lacking[0]}; supported are static shapes of {', '.join(DTYPES)}" if lacking else "not supported"
 
 
 def _of(emit_: Callable[..., None]) -> RiscvKernel:
@@ -82,7 +105,7 @@ def _emit_linear(b: Builder, op: FleetOp, out: ArrayOperand, x: Sequence[ArrayOp
 
 def _emit_attention(b: Builder, op: FleetOp, out: ArrayOperand, x: Sequence[ArrayOperand], scratch: Value) -> None:
     _check_float(op, out)
-    emit_attention(b, _attention(op, [out, *x], isa_of(b)), x[3] if len(x) > 3 else None, scratch)
+    emit_attention(b, attention_of(op, [out, *x], isa_of(b)), x[3] if len(x) > 3 else None, scratch)
 
 
 def _with_bodies(emit_: Callable[..., None]) -> RiscvKernel:
@@ -117,13 +140,15 @@ KERNELS: Mapping[type[FleetOp], RiscvKernel] = {
     d.IfOp: _with_bodies(bodies.emit_if),
     d.WhileOp: _with_bodies(bodies.emit_while),
     d.FusedOp: emit_fused,
+    d.NumpyOp: lambda b, _op, out, x, _scratch: movement.emit_bits(b, out, x),
     d.LinearOp: _emit_linear,
     d.AttentionOp: _emit_attention,
 }
 """Operation -> its kernel. Views (`fleet.targets.riscv.views`) need none; a print is formatted from its operands."""
 
 
-def _attention(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> Attention:
+def attention_of(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> Attention:
+    """Return the attention of an operation on the arrays of its result and operands."""
     found = attributes_of(op)
     out, q, k, v = arrays[:4]
     return Attention(out, q, k, v, found["heads"], found["kv_heads"], found["scale"], found["causal"], isa)
@@ -131,12 +156,14 @@ def _attention(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> Attenti
 
 def workspace(op: FleetOp, arrays: Sequence[ArrayOperand], isa: Isa) -> int:
     """Return the bytes of scratch that the operation needs."""
+    if needs_host(op, arrays):
+        return 0
     if isinstance(op, d.FusedOp):
         return fused_workspace(op, arrays[1:], isa)
     if isinstance(op, d.RegionOp):
         return bodies.body_workspace(op, arrays[1:], workspace, isa)
     if isinstance(op, d.AttentionOp):
-        return _attention(op, arrays, isa).workspace
+        return attention_of(op, arrays, isa).workspace
     if not isinstance(op, d.MatmulOp | d.LinearOp):
         return 0
     out, lhs, rhs = arrays[:3]
@@ -157,6 +184,8 @@ def _broadcasts(lhs: Sequence[int], rhs: Sequence[int]) -> bool:
 
 def work(op: FleetOp, arrays: Sequence[ArrayOperand]) -> tuple[int, int]:
     """Return an upper estimate of retired instructions, and the multiply-adds of the operation."""
+    if needs_host(op, arrays):
+        return _CALL, 0
     out, *operands = arrays
     if isinstance(op, d.FusedOp):
         return fused_work(op), 0
@@ -167,8 +196,8 @@ def work(op: FleetOp, arrays: Sequence[ArrayOperand]) -> tuple[int, int]:
         macs = out.size * operands[0].shape[-1]
         return 400 + size[0] * (16 + 140 * isinstance(op, d.LinearOp)) + 8 * size[0] * operands[0].shape[-1] + 6 * size[2], macs
     if isinstance(op, d.AttentionOp):
-        rows, keys = operands[0].shape[0], operands[1].shape[0]
-        macs = rows * keys * (operands[0].shape[1] + out.shape[1])
+        rows, keys = operands[0].size // operands[0].shape[-1], operands[1].shape[-2]
+        macs = rows * keys * (operands[0].shape[-1] + out.shape[-1])
         return 1000 + 10 * macs + attributes_of(op)["heads"] * (rows * (200 + 120 * keys) + 8 * operands[1].size), macs
     if isinstance(op, d.EinsumOp):
         labels = {w: n for words, a in zip(_terms(op), operands, strict=True) for w, n in zip(words, a.shape, strict=False)}

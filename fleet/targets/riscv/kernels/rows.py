@@ -41,8 +41,6 @@ from fleet.targets.riscv.kernels.reductions import REDUCTIONS
 from fleet.targets.riscv.kernels.steps import step_of, step_value
 from fleet.targets.riscv.plan import ALIGN, refuse
 
-__all__ = ["REDUCTION_COST", "RowKernel", "RowNode", "RowPlace", "can_reduce"]
-
 REDUCTION_COST = 40
 """Upper estimate of instructions per reduced element."""
 _SHORT = 3
@@ -54,7 +52,7 @@ _ONE_LANE = 1 << 20
 
 
 def can_reduce(op: ReduceOp) -> bool:
-    """Whether the target has the reduction for its dtypes."""
+    """Return whether the target has the reduction for its dtypes."""
     dtype = numpy_dtype(op.results[0].type)
     if isinstance(op, d.MeanOp | d.VarOp):
         return is_float(dtype)
@@ -63,7 +61,7 @@ def can_reduce(op: ReduceOp) -> bool:
 
 @dataclass(eq=False)
 class RowPlace:
-    """Where elements or values of rows lie: strides over the rows and over the elements of one. rows None: in scratch, one row."""
+    """Place of elements or values of rows: strides over the rows and over the elements of one. rows None: in scratch, one row."""
 
     array: ArrayOperand
     rows: tuple[int, ...] | None
@@ -72,7 +70,7 @@ class RowPlace:
 
 @dataclass(eq=False)
 class RowTotal:
-    """How a row is summed. reduce: as in `reductions.combine`. order: strides of the operand alone. lanes: partial sums, or 1.
+    """The sum of a row. reduce: as in `reductions.combine`. order: strides of the operand alone. lanes: partial sums, or 1.
 
     The loops are those that the operand alone would have; partial sums lie side by side over the innermost of them.
     """
@@ -296,11 +294,11 @@ class RowKernel:
         return list(found)
 
     def loads(self, node: RowNode, turn: int, *, after_stores: bool = False) -> bool:
-        """Whether a pass loads a node's elements instead of computing them; see `used`."""
+        """Return whether a pass loads a node's elements instead of computing them; see `used`."""
         return not node.operands or (node.place is not None and (node.ready < turn or (after_stores and node.ready == turn)))
 
     def _direct(self, total: RowNode, turn: int) -> bool:
-        """Whether lanes can sum the elements as they are computed, in the total's order."""
+        """Return whether lanes can sum the elements as they are computed, in the total's order."""
         assert total.total is not None
         used = self.used(total.operands, turn, after_stores=True)
         if len(used) == 1 and used[0].place is not None:

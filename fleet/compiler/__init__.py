@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
-from fleet.compiler.model import BACKENDS, STAGES, Compiled, compile_model, engine_of, optimised, source_stage
-
-__all__ = ["BACKENDS", "STAGES", "Compiled", "compile_model", "engine_of", "optimised", "source_stage"]
+from fleet.compiler.model import BACKENDS as BACKENDS
+from fleet.compiler.model import STAGES as STAGES
+from fleet.compiler.model import Compiled as Compiled
+from fleet.compiler.model import compile_model as compile_model
+from fleet.compiler.model import engine_of as engine_of
+from fleet.compiler.model import optimised as optimised
+from fleet.compiler.model import source_stage as source_stage

@@ -27,14 +27,15 @@ import numpy as np
 from fleet.compiler.executables import Executable, executable, find_target
 from fleet.compiler.model import Compiled
 from fleet.errors import FleetError
-from fleet.frontend.function import Given, Traceable, Traced, given, locate, trace
+from fleet.frontend.function import Traced, trace
+from fleet.frontend.live.given import Given, given
+from fleet.frontend.live.located import locate
+from fleet.frontend.live.watch import Traceable
 
 if TYPE_CHECKING:
     from fleet.core.codec import Json
     from fleet.ir.lowering_options import LoweringOptions
     from fleet.ir.program import Program
-
-__all__ = ["JitFunction", "Lowered", "jit"]
 
 _SIGNATURES = 128
 """Compiled signatures kept per function; the oldest are dropped first."""
@@ -55,7 +56,7 @@ class Lowered(Compiled):
     engine: str = "vm"
 
     def text(self, stage: str, *, device: str | None = None, lowering: LoweringOptions | Mapping[str, Json] | None = None) -> str:
-        """Return a stage as text; see `Compiled.text`."""
+        """Return a stage as text, as `Compiled.text` does."""
         if stage in ("token", "ast"):
             from fleet.frontend.dump import tokens, tree
 
@@ -164,7 +165,8 @@ def jit(function: Callable[..., Any] | str | None = None, /, *, target: str = "c
     Args:
         function: the function, if `jit` is used without parentheses; a target's name is accepted too (`@jit("vm")`).
         target: a key of `fleet.compiler.executables.TARGETS`. "cpu": this processor's machine code, or the VM if an operation has
-            none; "vm": NumPy, equal to Python in every bit; "riscv": RISC-V code in an emulator.
+            none; "vm": NumPy, equal to Python in every bit; "riscv": RISC-V code in an emulator; "gpu": kernels of a GPU,
+            with OpenCL, on this processor if no GPU answers.
 
     Raises:
         FleetError: fleet has no code for the target, or the decorated object is not a function defined with `def`.

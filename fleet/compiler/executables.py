@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import threading
+import warnings
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,18 +23,19 @@ if TYPE_CHECKING:
     from fleet.targets.host.compile import HostProgram
     from fleet.targets.riscv.compile import RiscvProgram
 
-__all__ = ["TARGETS", "Executable", "executable", "find_target"]
-
 TARGETS: Mapping[str, str | None] = {
-    "cpu": "cpu", "vm": "vm", "python": "vm", "llvm-cpu": "llvm-cpu", "riscv": "riscv", "interp": "interp",
-    "gpu": None, "cuda": None, "llvm-gpu": None, "sycl": None,
+    "cpu": "cpu", "vm": "vm", "python": "vm", "llvm-cpu": "llvm-cpu", "riscv": "riscv", "aarch64": "aarch64", "interp": "interp",
+    "gpu": "gpu", "opencl": "opencl", "cuda": None, "llvm-gpu": None, "sycl": None,
 }  # fmt: skip
-"""Target of `@jit` -> what runs it; None if fleet generates no code for it."""
+"""Target of `@jit` -> what runs it; None if fleet launches no code for it."""
 
 
 def find_target(name: str) -> str:
     """Return what runs a target. Raises FleetError if fleet does not have it."""
     found = TARGETS.get(name)
+    if name == "cuda":
+        hint = 'target="gpu" runs the same kernels with OpenCL, and lower(...).text("cuda") prints them'
+        raise FleetError("fleet launches no CUDA", where="@jit", hint=hint)
     if found is None:
         have = ", ".join(t for t, engine in TARGETS.items() if engine)
         what = f"no code is made for {name}" if name in TARGETS else f"no target is called {name}"
@@ -130,7 +132,7 @@ class _Riscv(Executable):
         from fleet.targets.riscv.prepare import prepared
 
         _require("riscv")
-        self._compiled: RiscvProgram = compile_riscv(prepared(program, "riscv"), keep_tensors=False)
+        self._compiled: RiscvProgram = compile_riscv(prepared(program, "riscv"), keep_tensors=False, host=True)
 
     def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
         from fleet.engines.base import RunOptions
@@ -139,6 +141,26 @@ class _Riscv(Executable):
         trace = run_image(self._compiled, self._compiled.elf, inputs, RunOptions(keep_tensors=False))
         sys.stdout.write(str(trace.meta["stdout"]))
         return trace.outputs
+
+
+class _OpenCl(Executable):
+    engine = "opencl"
+
+    def __init__(self, program: Program) -> None:
+        from fleet.targets.riscv.prepare import prepared
+
+        _require("opencl", "gpu")
+        from fleet.engines.gpu.opencl_device import load_opencl
+
+        self._loaded, _ = load_opencl(prepared(program, "riscv"), keep=False)
+        self._lock = threading.Lock()  # one run at a time: its memory is allocated once
+
+    def run(self, inputs: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        with self._lock:
+            run = self._loaded.run(inputs)
+            outputs = run.outputs()
+        sys.stdout.write(run.printed)
+        return outputs
 
 
 class _Engine(Executable):
@@ -158,12 +180,22 @@ class _Engine(Executable):
         return {name: np.array(array) for name, array in trace.outputs.items()}
 
 
-def _require(engine: str) -> None:
+@lru_cache(maxsize=1)
+def _say_device() -> None:
+    """Say once that no GPU is here, and what runs instead."""
+    from fleet.engines.gpu.opencl_device import find_opencl, is_gpu
+
+    device = find_opencl()
+    if not is_gpu(device):
+        warnings.warn(f"target gpu: no GPU answers; OpenCL runs on {device.name.strip()}", stacklevel=2)
+
+
+def _require(engine: str, target: str | None = None) -> None:
     from fleet.engines.registry import find_engine
 
     missing = find_engine(engine).engine.available()
     if missing:
-        raise SetupError(missing, where=f"@jit, target {engine}")
+        raise SetupError(missing, where=f"@jit, target {target or engine}")
 
 
 _KEPT: weakref.WeakValueDictionary[tuple[str, str, tuple[str, ...]], Executable] = weakref.WeakValueDictionary()
@@ -195,6 +227,12 @@ def _compiled(program: Program, engine: str) -> Executable:
             return _LlvmCpu(program)
         case "riscv":
             return _Riscv(program)
+        case "opencl":
+            return _OpenCl(program)
+        case "gpu":
+            found = executable(program, "opencl")
+            _say_device()
+            return found
         case "cpu":
             try:
                 return executable(program, "llvm-cpu")

@@ -1,4 +1,4 @@
-"""What a model consists of, and what each device would run of it, without running anything.
+"""Inspection of a model: its operations, and the share of each device. Nothing runs.
 
 Example:
     >>> from fleet.compiler.inspection import inspect_program
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from fleet.ir.program import Program
     from fleet.sdk import Device, InstructionSet
 
-__all__ = ["OnDevice", "ProgramFacts", "Reason", "inspect_program"]
-
 _COMPILED, _COMPILED_OPERATIONS = 1 << 20, 1 << 9
 """Limits of weight elements and operations up to which a program is compiled for every device; a larger one is only placed."""
 
@@ -47,7 +45,7 @@ _LEAST_BITS = 4
 
 @dataclass(frozen=True)
 class Reason:
-    """Why operations stay on the host. operations: their ids; macs: their multiply-accumulates."""
+    """Reason for operations to stay on the host. operations: their ids; macs: their multiply-accumulates."""
 
     why: str
     operations: tuple[str, ...]
@@ -56,7 +54,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class OnDevice:
-    """What one device would run.
+    """Share of a model on one device.
 
     Attributes:
         device, instruction_set: names.

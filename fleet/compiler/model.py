@@ -30,16 +30,14 @@ if TYPE_CHECKING:
     from fleet.targets.onnx.export import OnnxExport
     from fleet.transforms.pipeline import PassHooks, PassRecord
 
-__all__ = ["BACKENDS", "STAGES", "Compiled", "compile_model", "engine_of", "source_stage"]
-
 STAGES: tuple[str, ...] = (
-    *("token", "ast", "ir", "mlir", "vm", "bytecode", "onnx", "loops", "llvm", "riscv-asm"),
+    *("token", "ast", "ir", "mlir", "vm", "bytecode", "onnx", "loops", "llvm", "riscv-asm", "opencl", "cuda"),
     *("accel-regs", "accel-aux", "memory-map", "hpp"),
 )
 """Stages that a compiler can show, in the order of compilation."""
 
 BACKENDS: Mapping[str, str | None] = {
-    "python": "vm", "llvm-cpu": "llvm-cpu", "riscv": "riscv", "sycl": None, "cuda": None, "llvm-gpu": None,
+    "python": "vm", "llvm-cpu": "llvm-cpu", "riscv": "riscv", "opencl": "opencl", "sycl": None, "cuda": None, "llvm-gpu": None,
 }  # fmt: skip
 """Target backend of the seeds -> the engine that runs it; None if fleet does not have it."""
 
@@ -51,6 +49,9 @@ _ANY_SIZE = frozenset({"bytecode", "ir"})
 def engine_of(backend: str) -> str:
     """Return the engine of a target backend. Raises FleetError if fleet does not have it."""
     engine = BACKENDS.get(backend)
+    if backend == "cuda":
+        hint = "--target-backend opencl runs the same kernels, --emit cuda prints them"
+        raise FleetError("fleet launches no CUDA", where="--target-backend", hint=hint)
     if engine is None:
         have = ", ".join(name for name, there in BACKENDS.items() if there)
         raise FleetError(f"no code is made for {backend}", where="--target-backend", hint=f"choose among {have}")
@@ -330,6 +331,15 @@ def _riscv(compiled: Compiled) -> str:
     return compile_riscv(prepared(compiled.program)).asm()
 
 
+def _kernels(compiled: Compiled, surface: str) -> str:
+    from fleet.targets.gpu.module import generate_gpu
+    from fleet.targets.gpu.surface import SURFACES
+    from fleet.targets.riscv.prepare import prepared
+
+    return generate_gpu(prepared(compiled.program), SURFACES[surface], keep=False).text
+
+
 _TEXTS: Mapping[str, Callable[[Compiled], str]] = {
     "ir": _ir, "mlir": _mlir, "vm": _vm, "bytecode": _bytecode, "onnx": _onnx, "loops": _loops, "llvm": _llvm, "riscv-asm": _riscv,
+    "opencl": lambda compiled: _kernels(compiled, "opencl"), "cuda": lambda compiled: _kernels(compiled, "cuda"),
 }  # fmt: skip

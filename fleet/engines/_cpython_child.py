@@ -14,14 +14,28 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 _KINDS = "biufc"
+
+
+@dataclass(frozen=True)
+class JobModule:
+    """A module that lies beside the model's file (`fleet.ir.program.ModuleSource`)."""
+
+    path: str
+    text: str
+    package: bool
+    file: str
+    statements: list[int]
 
 
 @dataclass(frozen=True)
@@ -32,6 +46,8 @@ class PythonJob:
         name: of the source, for messages. function: to call; None for a script.
         arguments: names, in the order of the stored arrays. variables: whose values are kept.
         libraries: that may be imported. statements: lines of the module that the front end has read.
+        modules: dotted name -> module that lies beside the file. package: that the file is of.
+        handlers: the `except`s that the front end has followed, as "file:line".
     """
 
     name: str
@@ -40,11 +56,21 @@ class PythonJob:
     variables: list[str]
     libraries: list[str]
     statements: list[int]
+    modules: dict[str, JobModule]
+    package: str
+    handlers: list[str]
+
+    @staticmethod
+    def of(table: dict[str, Any]) -> PythonJob:
+        """Return the job of the table that it is written as."""
+        modules: dict[str, Any] = {name: JobModule(**module) for name, module in table["modules"].items()}
+        given: dict[str, Any] = {**table, "modules": modules}
+        return PythonJob(**given)
 
 
 def main(folder: Path) -> None:
     """Runs the job of a folder."""
-    job = PythonJob(**json.loads((folder / "job.json").read_text(encoding="utf-8")))
+    job = PythonJob.of(json.loads((folder / "job.json").read_text(encoding="utf-8")))
     try:
         outputs, variables, elapsed = _run(job, folder)
         result = _store(job, folder, outputs, variables) | {"elapsed_s": elapsed}
@@ -61,10 +87,16 @@ def main(folder: Path) -> None:
 
 def _run(job: PythonJob, folder: Path) -> tuple[list[Any], dict[str, Any], float]:
     tree = ast.parse((folder / "source.py").read_text(encoding="utf-8"), job.name)
-    code = compile(_needed(tree, job.function, job.statements, job.libraries), job.name, "exec", dont_inherit=True)
+    sys.meta_path[:0] = [StandIns(), ModulesBeside(job)]
+    sys.argv = [job.name]
+    os.environ.clear()  # a model has none: it computes the same everywhere
+    needed = _needed(tree, job.function, job.statements, _importable(job), _followed(job, Path(job.name).name))
+    code = compile(needed, job.name, "exec", dont_inherit=True)
     with np.load(folder / "arguments.npz", allow_pickle=False) as z:
         arguments = {name: z[f"a{i}"] for i, name in enumerate(job.arguments)}
     namespace: dict[str, Any] = {"__name__": "__main__" if job.function is None else "__fleet_model__", "__file__": job.name}
+    if job.package:
+        namespace["__package__"] = job.package
     start = time.perf_counter()
     with contextlib.nullcontext() if job.function is None else contextlib.redirect_stdout(io.StringIO()):
         exec(code, namespace)  # only what the front end has read, and only where `cpython` is asked for
@@ -91,7 +123,146 @@ def _run(job: PythonJob, folder: Path) -> tuple[list[Any], dict[str, Any], float
     return list(value) if isinstance(value, tuple | list) else [value], variables, elapsed
 
 
-def _needed(tree: ast.Module, function: str | None, statements: list[int], libraries: list[str]) -> ast.Module:
+class _Aside:
+    """Anything of a library that draws or logs: it takes whatever it is told, and shows nothing."""
+
+    __iter__ = None
+
+    def __init__(self, *_given: object, **_options: object) -> None:
+        pass
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _OF_A_DRAWING.get(name, _Aside())
+
+    def __call__(self, *_given: object, **_options: object) -> Any:
+        return _Aside()
+
+    def __getitem__(self, _index: object) -> Any:
+        return _Aside()
+
+    def __setitem__(self, _index: object, _value: object) -> None:
+        pass
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        pass
+
+
+class _Bar(_Aside):
+    """A progress bar that shows nothing: what a loop goes over."""
+
+    def __init__(self, iterable: Any = (), *_shown: object, **_options: object) -> None:
+        self._over = iterable
+
+    def __iter__(self) -> Any:
+        return iter(self._over)
+
+    def __len__(self) -> int:
+        return len(self._over)
+
+    @staticmethod
+    def write(text: str, end: str = "\n", **_options: object) -> None:
+        """Print, as the bar does above itself."""
+        print(text, end=end)
+
+
+def _subplots(nrows: int = 1, ncols: int = 1, *_given: object, squeeze: bool = True, **_options: object) -> Any:
+    axes = np.full((nrows, ncols), _Aside(), dtype=object)
+    return _Aside(), (axes if not squeeze else axes.item() if axes.size == 1 else axes.squeeze())
+
+
+def _range_bar(*ends: int, **_options: object) -> _Bar:
+    return _Bar(range(*ends))
+
+
+def _as_it_is(function: object = None, *_given: object, **_options: object) -> Any:
+    return function if isinstance(function, FunctionType) else _as_it_is
+
+
+_OF_A_DRAWING: dict[str, object] = {
+    "plot": lambda *_given, **_options: [_Aside()],  # pyright: ignore[reportUnknownLambdaType]
+    "hist": lambda *_given, **_options: (_Aside(), _Aside(), _Aside()),  # pyright: ignore[reportUnknownLambdaType]
+    "subplots": _subplots,
+}
+_STAND_INS: dict[str, dict[str, object]] = {
+    **dict.fromkeys(("matplotlib", "mpl_toolkits", "seaborn"), _OF_A_DRAWING),
+    **{name: {} for name in ("logging", "doctest")},
+    "fleet": {"jit": _as_it_is},
+    "numba": {"njit": _as_it_is, "jit": _as_it_is, "prange": range},
+    "tqdm": {"tqdm": _Bar, "trange": _range_bar, "tnrange": _range_bar},
+}
+"""Package -> what it has in each of its modules; everything else there is an `_Aside`. `fleet` has its functions.
+
+What the others are told changes no value of a model (`fleet.frontend.python.standard.aside`, `progress`). The packages themselves
+would open windows, write files, and need not be installed.
+"""
+
+
+class StandIns(MetaPathFinder, Loader):
+    """Imports the packages of `_STAND_INS`, installed or not."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return a spec of any module of them."""
+        del path, target
+        return ModuleSpec(fullname, self, is_package=True) if fullname.split(".", maxsplit=1)[0] in _STAND_INS else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return a module that has everything."""
+        module = ModuleType(spec.name)
+        found = _STAND_INS[spec.name.split(".")[0]]
+        if spec.name == "fleet":
+            path = Path(__file__).parents[1] / "frontend" / "model_functions.py"
+            exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)
+        module.__dict__.update(found)
+        module.__dict__["__getattr__"] = _Aside().__getattr__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Nothing is left to be done."""
+
+
+class ModulesBeside(MetaPathFinder, Loader):
+    """Imports the modules that lie beside the model's file: what the front end has read of them."""
+
+    def __init__(self, job: PythonJob) -> None:
+        self._job = job
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return a spec of one of them."""
+        del path, target
+        found = self._job.modules.get(fullname)
+        return None if found is None else ModuleSpec(fullname, self, is_package=found.package)
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Return None: Python makes the module."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run what the front end has read of a module."""
+        found = self._job.modules[module.__name__]
+        tree = ast.parse(found.text, found.path)
+        module.__dict__["__file__"] = found.path
+        needed = _needed(tree, "", found.statements, _importable(self._job), _followed(self._job, found.file))
+        exec(compile(needed, found.path, "exec", dont_inherit=True), module.__dict__)
+
+
+def _importable(job: PythonJob) -> Callable[[str], bool]:
+    """Return whether a module may be imported, by its dotted name: a known library's, or one that the front end has read."""
+    return lambda name: name.split(".", maxsplit=1)[0] in job.libraries or name in job.modules
+
+
+def _followed(job: PythonJob, file: str) -> frozenset[int]:
+    """Return the lines of a file's `except`s that the front end has followed."""
+    places = (place.rpartition(":") for place in job.handlers)
+    return frozenset(int(line) for of, _, line in places if of == file)
+
+
+def _needed(
+    tree: ast.Module, function: str | None, statements: list[int], importable: Callable[[str], bool], followed: frozenset[int]
+) -> ast.Module:
     """What a model needs of its file: NumPy, math, and what the front end has read.
 
     Of a function's file these are the top-level statements in `statements`, which the front end has evaluated whole, and it
@@ -106,13 +277,14 @@ def _needed(tree: ast.Module, function: str | None, statements: list[int], libra
         if isinstance(s, ast.FunctionDef) and i not in read and (s.name == function or s.name in named):
             _refuse_calls(s)
         model = isinstance(s, ast.FunctionDef) and s.name == function and not s.decorator_list
-        if not (_is_known(s, libraries) if is_import else i in read or model):  # pyright: ignore[reportArgumentType]
+        inside = isinstance(s, ast.ImportFrom) and s.level and i in read
+        if not (inside or _is_known(s, importable) if is_import else i in read or model):  # pyright: ignore[reportArgumentType]
             continue
         for inner in ast.walk(s):
             if isinstance(inner, ast.stmt):
                 _without_annotations(inner)
             if isinstance(inner, ast.Try) and inner.handlers:
-                _without_handlers(inner)
+                _keep_followed(inner, followed)
         body.append(s)
     return ast.Module(body, [])
 
@@ -123,10 +295,10 @@ def _names(tree: ast.Module, function: str | None, read: set[int]) -> set[str]:
     return {node.id for s in kept for node in ast.walk(s) if isinstance(node, ast.Name)}
 
 
-def _is_known(statement: ast.Import | ast.ImportFrom, libraries: list[str]) -> bool:
+def _is_known(statement: ast.Import | ast.ImportFrom, importable: Callable[[str], bool]) -> bool:
     if isinstance(statement, ast.ImportFrom):
-        return statement.level == 0 and (statement.module or "").split(".")[0] in libraries
-    return all(alias.name.split(".")[0] in libraries for alias in statement.names)
+        return statement.level == 0 and importable(statement.module or "")
+    return all(importable(alias.name) for alias in statement.names)
 
 
 def _without_annotations(statement: ast.stmt) -> None:
@@ -142,11 +314,18 @@ def _without_annotations(statement: ast.stmt) -> None:
             argument.annotation = None
 
 
-def _without_handlers(statement: ast.Try) -> None:
-    """Replace handlers, which the front end has not read, by one that raises the exception again."""
-    again = ast.Raise()
-    handler = ast.ExceptHandler(None, None, [ast.copy_location(again, statement)])
-    statement.handlers = [ast.copy_location(handler, statement)]
+def _keep_followed(statement: ast.Try, followed: frozenset[int]) -> None:
+    """Remove the handlers behind the last one that the front end has followed, and let those before it raise the exception again.
+
+    Their code was never read. That they are not entered is a claim of the front end, which this run checks.
+    """
+    again = ast.copy_location(ast.Raise(), statement)
+    last = max((i for i, h in enumerate(statement.handlers) if h.lineno in followed), default=-1)
+    kept = statement.handlers[: last + 1]
+    for handler in kept:
+        if handler.lineno not in followed:
+            handler.body = [again]
+    statement.handlers = kept or [ast.copy_location(ast.ExceptHandler(None, None, [again]), statement)]
 
 
 class RefusedError(Exception):

@@ -38,15 +38,6 @@ from fleet.targets.accel.stream import CallGroup, DeviceSegment
 from fleet.targets.bytecode.evaluate import apply
 from fleet.targets.printed import show
 
-__all__ = [
-    "check_description",
-    "check_work",
-    "run_accel",
-    "run_compiled",
-    "run_group_locally",
-    "run_groups_locally",
-]
-
 
 def run_accel(
     program: Program,
@@ -54,7 +45,7 @@ def run_accel(
     options: RunOptions,
     backend: Backend,
 ) -> Trace:
-    """Compiles (or takes from the cache) and runs; see `run_compiled`.
+    """Compile a program, or take it from the cache, and run it (`run_compiled`).
 
     Raises DeviceError for an unknown device, and for a model of which nothing runs on it.
     """
@@ -132,7 +123,7 @@ def _store(compiled: AccelProgram, memory: MappedMemory, key: str, array: np.nda
 
 
 def _load(compiled: AccelProgram, memory: MappedMemory, key: str, dtype: np.dtype | None = None) -> np.ndarray:
-    """The tensor of a buffer as memory stands; see `_unpack`."""
+    """Return the tensor of a buffer from memory as it is now (`_unpack`)."""
     buffer = compiled.plan.buffers[key]
     return _unpack(compiled, key, memory.view("ddr", buffer.offset, buffer.size), dtype)
 
@@ -151,7 +142,7 @@ def options_expect(options: RunOptions, seq: int) -> bool:
 
 
 class _Run:
-    """One run of one stream."""
+    """A run of a stream."""
 
     def __init__(
         self, compiled: AccelProgram, inputs: Mapping[str, np.ndarray], options: RunOptions, backend: Backend, folder: Path
@@ -242,7 +233,7 @@ class _Run:
         return commits
 
     def _snapshots(self, segment: DeviceSegment, first_seq: int) -> Iterator[tuple[str, Snapshot]]:
-        """What groups leave, each as its last instruction commits."""
+        """Return the outputs of groups, each as its last instruction commits."""
         last = first_seq - 1
         for group in segment.groups:
             last += len(group.calls)

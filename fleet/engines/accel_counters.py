@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 import numpy as np
 from xdsl.ir import Operation
@@ -10,10 +11,8 @@ from xdsl.ir import Operation
 from fleet.ir.dialect import MatmulOp
 from fleet.ir.operations.composite import AttentionOp, LinearOp
 from fleet.ir.types import shape_of
+from fleet.sdk import Call, Device, InstructionSet
 from fleet.targets.accel.program import AccelProgram, HostStep
-from fleet.targets.accel.stream import CallGroup
-
-__all__ = ["matmul_macs", "static_counters"]
 
 _TOTALS = ("macs", "macs_issued", "hbm_read_bytes", "ddr_read_bytes", "ddr_write_bytes", "cycles_estimate")
 
@@ -22,7 +21,7 @@ def static_counters(compiled: AccelProgram, memory: str = "ideal") -> dict[str, 
     """Counters that are known before a run; `run_compiled` lists the names. memory: the model that "cycles_estimate" is for."""
     counters: defaultdict[str, float] = defaultdict(float, dict.fromkeys(_TOTALS, 0.0))
     for group in compiled.groups:
-        for name, number in _group_counters(compiled, group, memory.partition(":")[0]).items():
+        for name, number in call_counters(compiled.instruction_set, compiled.device, group.calls, memory).items():
             counters[name] += number
             if not name.startswith("hbm_port_bytes"):
                 counters[f"{name}.{group.ops[-1]}"] += number
@@ -35,15 +34,16 @@ def static_counters(compiled: AccelProgram, memory: str = "ideal") -> dict[str, 
     return dict(counters)
 
 
-def _group_counters(compiled: AccelProgram, group: CallGroup, memory: str) -> dict[str, float]:
+def call_counters(instruction_set: InstructionSet, device: Device, calls: Iterable[Call], memory: str) -> dict[str, float]:
+    """Return work, least bytes by memory and direction, and estimated cycles of calls. memory: the model for the cycles."""
     found: defaultdict[str, float] = defaultdict(float)
-    device = compiled.device
-    for call in group.calls:
-        cls = compiled.instruction_set.instructions[call.instruction]
+    kind = memory.partition(":")[0]
+    for call in calls:
+        cls = instruction_set.instructions[call.instruction]
         useful, issued = cls.macs(device, call.fields)
         found["macs"] += useful
         found["macs_issued"] += issued
-        expected = cls.expected_cycles(device, call.fields, memory)
+        expected = cls.expected_cycles(device, call.fields, kind)
         found["cycles_estimate"] += cls.cost(device, call.fields) if expected is None else expected
         for r in cls.reads(device, call.fields):
             found[f"{r.space}_read_bytes"] += r.size
@@ -58,7 +58,7 @@ def matmul_macs(op: Operation) -> int:
     """Multiply-accumulates of a product, or of the products inside a composite; 0 of anything else."""
     if isinstance(op, AttentionOp):
         # Scores, then weights by values: every query channel meets every position twice.
-        return 2 * int(np.prod(shape_of(op.q.type), dtype=np.int64)) * shape_of(op.k.type)[0]
+        return 2 * int(np.prod(shape_of(op.q.type), dtype=np.int64)) * shape_of(op.k.type)[-2]
     if not isinstance(op, MatmulOp | LinearOp):
         return 0
     return int(np.prod(shape_of(op.results[0].type), dtype=np.int64)) * shape_of(op.operands[0].type)[-1]

@@ -1,4 +1,4 @@
-"""What executes accelerator instructions: the one difference between `iss` and `rtl`.
+"""The backend, which executes accelerator instructions: the only difference between `iss` and `rtl`.
 
 Everything else (compiling, placing inputs in memory, host operations between device segments, reading results, making
 the trace) is shared in `fleet.engines.accel`, so the two engines cannot drift apart in it.

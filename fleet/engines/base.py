@@ -19,7 +19,7 @@ Progress = Callable[[float, str], None]
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a run is made; every field has a meaning for every engine or is ignored by it.
+    """Options of a run; an engine ignores those that it does not know.
 
     Attributes:
         device: a device name of an installed instruction set ("hbm_small"); needed by `iss` and `rtl`.
@@ -52,7 +52,7 @@ class RunOptions:
 
 
 class Engine(Protocol):
-    """What a plug-in under `fleet.engines` gives: an instance with these members.
+    """The interface of a plug-in under `fleet.engines`: an instance with these members.
 
     A trace says what shows that this engine made it (`Trace.evidence`, `fleet.engines.evidence`). A model need say nothing;
     cycles of an accelerator's instructions, or a name that says hardware, need the evidence of a simulation.
@@ -60,7 +60,7 @@ class Engine(Protocol):
 
     name: str
     target: str
-    """What a program is compiled to for it: "bytecode", "accel", "riscv" or "source"."""
+    """The form that a program is compiled to: "bytecode", "accel", "riscv" or "source"."""
 
     def available(self) -> str | None:
         """None when it can run here, else one line: what is missing and how to get it."""

@@ -20,16 +20,16 @@ import numpy as np
 from fleet.core.codec import decode, encode_record, is_table
 from fleet.core.processes import start
 from fleet.core.scratch import Scratch
-from fleet.engines._cpython_child import PythonJob
+from fleet.engines._cpython_child import JobModule, PythonJob
 from fleet.engines.base import RunOptions
 from fleet.engines.trace import Trace
 from fleet.errors import ComparisonFailure, ModelError
-from fleet.frontend.source import LIBRARIES, SCRIPT, module_statements, parameters
+from fleet.frontend.python.names import LIBRARIES
+from fleet.frontend.reading.imported import ModuleFinder
+from fleet.frontend.source import SCRIPT, module_statements, parameters
 from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.ir.types import is_tensor, numpy_dtype
-
-__all__ = ["ENGINE", "CpythonEngine"]
 
 _CHILD = Path(__file__).with_name("_cpython_child.py")
 _MAX_PRINTED = 1 << 20
@@ -55,7 +55,8 @@ class CpythonEngine:
         return None if sys.executable else "the Python interpreter's path is unknown"
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """Compile or take from the cache, run, return a complete trace. What the file prints stands in `meta["stdout"]`.
+        """Run the source; return a complete trace. `meta["stdout"]` is the printed text, cut to its first MiB if
+        `meta["stdout_cut"]` is true.
 
         Raises ComparisonFailure when the file fails (with the last line of its traceback) or returns something else than the
         program does, ModelError when it takes too long.
@@ -74,7 +75,8 @@ class CpythonEngine:
             with np.load(folder / "arrays.npz", allow_pickle=False) as z:
                 found = [z[f"o{i}"] for i in range(result.outputs)]
                 values = {n: z[f"v{i}"] for i, n in enumerate(result.variables)}
-            printed = (folder / "stdout").read_bytes()[:_MAX_PRINTED].decode(errors="replace")
+            with (folder / "stdout").open("rb") as written:
+                printed, cut = written.read(_MAX_PRINTED).decode(errors="replace"), bool(written.read(1))
         trace.outputs = _outputs(program, found)
         for variable, (identity, dtype) in variables.items():
             if variable in values:
@@ -89,6 +91,7 @@ class CpythonEngine:
             "seed": options.seed,
             "dtypes": {name: str(t.dtype) for name, t in trace.tensors.items()},
             "stdout": printed,
+            "stdout_cut": cut,
         }
         trace.complete = True
         return trace
@@ -135,7 +138,10 @@ def _write_job(folder: Path, program: Program, inputs: Mapping[str, np.ndarray],
         arguments=names,
         variables=variables,
         libraries=sorted(LIBRARIES),  # not __future__: with annotations as strings, `dataclass` looks for the file's module
-        statements=[] if function == SCRIPT else module_statements(program.source, program.source_name),
+        statements=[] if function == SCRIPT else module_statements(program),
+        modules={n: JobModule(m.path, m.text, m.package, m.file, list(m.statements)) for n, m in program.modules.items()},
+        package=ModuleFinder.of(program.source_name).package,
+        handlers=list(program.handlers),
     )
     (folder / "job.json").write_text(json.dumps(encode_record(job)), encoding="utf-8")
 

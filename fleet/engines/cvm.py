@@ -24,8 +24,6 @@ from fleet.ir.program import Program
 from fleet.targets.cvm.build import CrossToolchain, build_kernels, build_vm, host_toolchain, riscv_toolchain
 from fleet.targets.cvm.compile import VmProgram, compile_vm
 
-__all__ = ["ENGINE", "RISCV", "CvmEngine"]
-
 _PREFIX = "fleet-vm: "
 
 
@@ -66,7 +64,7 @@ class CvmEngine:
             "processor": tools.machine.cpu,
             "numpy": np.__version__,
             "fates": dict(changed.fates),
-            "composites": entering(changed.operations()),
+            "composites": entering(changed.operations(), program.operations()),
         }
         if options.progress is not None:
             options.progress(1.0, f"{len(compiled.module.invokes)} operations")
@@ -105,7 +103,7 @@ def _run(
 
 
 def _failure(program: Program, code: int, said: str) -> FleetError:
-    """What the VM said, with the place of the operation that it names."""
+    """Return the VM's error, with the place of the operation that it names."""
     if code != 2:
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
         return FleetError(f"fleet-vm ended with {how}: {said.strip()[-300:] or 'without a word'}")

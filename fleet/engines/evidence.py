@@ -1,4 +1,4 @@
-"""What shows that a trace was made by what it names: the kind of its evidence, and what simulations left of each job.
+"""Evidence that a trace was made by the engine that it names: its kind, and the records that simulations left of each job.
 
   model  nothing but the engine's own word: vm, iss, cpython, emulators. A model has no clock, so it has no cycles.
   bench  a simulation of the hardware. The launcher (`fleet.engines.rtl_sim.process`), not the engine, starts the binary that the
@@ -18,8 +18,6 @@ import threading
 import weakref
 from dataclasses import dataclass
 from typing import Literal
-
-__all__ = ["Evidence", "EvidenceKind", "JobEvidence", "issued", "records_of", "register"]
 
 EvidenceKind = Literal["model", "bench", "board"]
 
@@ -61,7 +59,7 @@ class Evidence:
 
 
 class _Launched:
-    """Of this process: how many jobs, and the commit records of those whose evidence somebody holds."""
+    """Jobs of this process: their number, and the commit records of those whose evidence is still referenced."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -73,7 +71,7 @@ _launched = _Launched()
 
 
 def issued() -> int:
-    """How many jobs this process has launched so far: those of a run have higher numbers than what this said before it."""
+    """Return how many jobs this process has launched; the jobs of a later run have higher numbers."""
     return _launched.count
 
 

@@ -27,8 +27,6 @@ from fleet.targets.bytecode.vm import check_dimensions
 from fleet.targets.printed import show
 from fleet.transforms.pipeline import prepared
 
-__all__ = ["ENGINE", "InterpEngine", "interpret"]
-
 
 def interpret(
     program: Program,
@@ -92,7 +90,7 @@ class InterpEngine:
     target = "ir"
 
     def available(self) -> str | None:
-        """Always."""
+        """Return None: it needs nothing."""
         return None
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
@@ -113,7 +111,11 @@ class InterpEngine:
             program_hash=program.hash,
             outputs=outputs,
             tensors={name: t for name, t in tensors.items() if name in known},
-            meta={"fates": dict(changed.fates), "composites": entering(changed.operations()), "stdout": printed.getvalue()},
+            meta={
+                "fates": dict(changed.fates),
+                "composites": entering(changed.operations(), program.operations()),
+                "stdout": printed.getvalue(),
+            },
             elapsed_s=elapsed,
             complete=True,
         )

@@ -22,8 +22,6 @@ from fleet.isa.issue import Binary
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Call, Device, InstructionSet, Memory
 
-__all__ = ["ENGINE", "IssBackend", "IssEngine", "fetched"]
-
 _PROGRESS_S = 0.5
 
 
@@ -58,7 +56,7 @@ class IssBackend:
     def execute(
         self, calls: Sequence[Call], first_seq: int, binaries: Sequence[Binary] = (), snapshots: Sequence[Snapshot] = ()
     ) -> Sequence[Commit]:
-        """See `execute_calls`; what stands in `binaries` is decoded from memory. Raises CodecError where that is damaged."""
+        """Execute calls (`execute_calls`); those in `binaries` are decoded from memory. Raises CodecError if they are damaged."""
         assert self._opened is not None, "open() comes first"
         instruction_set, device, memory, options = self._opened
         memory.reset_state()  # as hardware begins every job
@@ -98,7 +96,7 @@ class IssEngine:
         return None
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:
-        """Compiles and runs; see `fleet.engines.accel.run_compiled`."""
+        """Compile a program and run it (`fleet.engines.accel.run_compiled`)."""
         return run_accel(program, inputs, options, IssBackend())
 
 

@@ -14,8 +14,6 @@ from fleet.ir.dialect import FleetOp, op_id
 from fleet.ir.program import Program
 from fleet.targets.printed import printed
 
-__all__ = ["ENGINE", "LlvmCpuEngine"]
-
 
 class LlvmCpuEngine:
     """Engine `llvm-cpu`. The passes are those of `riscv` too, so results equal its results in every bit."""
@@ -63,7 +61,7 @@ class LlvmCpuEngine:
             "numpy": np.__version__,
             "stdout": printed(changed, value),
             "fates": dict(changed.fates),
-            "composites": entering(changed.operations()),
+            "composites": entering(changed.operations(), program.operations()),
         }
         if options.progress is not None:
             options.progress(1.0, f"{len(compiled.operations)} operations")

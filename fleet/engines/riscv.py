@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,22 +20,24 @@ from fleet.core.codec import Json, encode_record
 from fleet.core.room import check_room
 from fleet.engines.base import RunOptions
 from fleet.engines.riscv_emulators.base import EmulationError, Emulator, Execution
-from fleet.engines.riscv_emulators.registry import default_emulator, find_emulator
+from fleet.engines.riscv_emulators.registry import EmulatorInfo, default_emulator, find_emulator
 from fleet.engines.riscv_emulators.unicorn import missing
+from fleet.engines.riscv_host import HostSide, read_array, value_key
 from fleet.engines.riscv_profile import profile_of
 from fleet.engines.trace import Trace
-from fleet.errors import ModelError
-from fleet.ir.dialect import FleetOp, op_id
+from fleet.errors import DeviceError, ModelError
+from fleet.ir.dialect import FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
 from fleet.isa.memory import as_bytes
 from fleet.targets.printed import printed
 from fleet.targets.riscv.arithmetic import MAX_ULP
-from fleet.targets.riscv.elf import read_image
+from fleet.targets.riscv.elf import Symbol, read_image
 from fleet.targets.riscv.faults import FAULT_SYMBOL, RuntimeFault
-from fleet.targets.riscv.isa import find_isa
-from fleet.targets.riscv.plan import Buffer, MemoryPlan
+from fleet.targets.riscv.isa import Isa, find_isa
+from fleet.targets.riscv.plan import HELD, Buffer, MemoryPlan
 
 if TYPE_CHECKING:
+    from fleet.targets.riscv.codegen import OperationCode
     from fleet.targets.riscv.compile import RiscvProgram
 
 _LIMIT_FACTOR = 8
@@ -58,24 +60,41 @@ class RiscvEngine:
         Operations that the passes took out have no tensor; `meta["fates"]` says what became of each.
         """
         from fleet.ir.operations.composite import entering
-        from fleet.targets.riscv.compile import compile_riscv
         from fleet.targets.riscv.prepare import prepared
 
         isa = find_isa(options.riscv.get("isa", "rv64gc"))
         name = options.riscv.get("emulator")
-        emulator = (find_emulator(name) if name else default_emulator(isa)).make(isa)
+        chosen = find_emulator(name) if name else default_emulator(isa)
+        chosen.check(isa)
+        pipeline = options.riscv.get("pipeline", "riscv")
+        changed = prepared(program, pipeline)
+        compiled = _compiled(changed, isa, chosen, options)  # what this emulator can never run is said before what is not installed
+        emulator = chosen.make(isa)
         try:
-            pipeline = options.riscv.get("pipeline", "riscv")
-            changed = prepared(program, pipeline)
-            compiled = compile_riscv(changed, isa=isa, keep_tensors=options.keep_tensors)
             trace = run_image(compiled, compiled.elf, inputs, options, emulator)
             known = {op_id(op) for op in program.operations()}
             trace.program_hash = program.hash
             trace.tensors = {id_: tensor for id_, tensor in trace.tensors.items() if id_ in known}
-            trace.meta |= {"fates": dict(changed.fates), "composites": entering(changed.operations()), "pipeline": pipeline}
+            trace.meta |= {
+                "fates": dict(changed.fates),
+                "composites": entering(changed.operations(), program.operations()),
+                "pipeline": pipeline,
+            }
             return trace
         finally:
             emulator.close()
+
+
+def _compiled(program: Program, isa: Isa, chosen: EmulatorInfo, options: RunOptions) -> RiscvProgram:
+    from fleet.targets.riscv.compile import compile_riscv
+
+    try:
+        return compile_riscv(program, isa=isa, keep_tensors=options.keep_tensors, host=chosen.host_calls)
+    except DeviceError as error:
+        if chosen.host_calls or error.hint:
+            raise
+        hint = "with --riscv-emulator unicorn the host computes it"
+        raise DeviceError(error.what, where=error.where, hint=hint) from error
 
 
 ENGINE = RiscvEngine()
@@ -131,7 +150,7 @@ class LoadedImage:
             for region in compiled.plan.regions:
                 self._machine.map(region.address, region.size, writable=region.writable)
             for buffer in compiled.plan.weights.values():
-                _place(self._machine, buffer, compiled.program.weights, "weight")
+                place(self._machine, buffer, compiled.program.weights, "weight")
         except BaseException:
             self._machine.close()
             raise
@@ -141,21 +160,36 @@ class LoadedImage:
         options = options or RunOptions()
         compiled, machine, program = self.compiled, self._machine, self.compiled.program
         for buffer in compiled.plan.inputs.values():
-            _place(machine, buffer, inputs, "input")
+            place(machine, buffer, inputs, "input")
         begun = time.perf_counter()
-        execution = _execute(machine, compiled, self._entry, options)
+        host = HostSide(compiled.program, compiled.host_calls, machine, inputs)
+        execution = _execute(machine, compiled, self._entry, options, host)
         elapsed = time.perf_counter() - begun
         trace = Trace("riscv", program.hash, elapsed_s=elapsed)
         if options.keep_tensors:
-            trace.tensors = {id_: _fetch(machine, buffer) for id_, buffer in compiled.plan.tensors.items()}
-        trace.outputs = {name: _fetch(machine, buffer) for name, buffer in compiled.plan.outputs}
+            held = {
+                id_: value for id_, value in host.values.items() if isinstance(value, np.ndarray) and id_ in compiled.plan.results
+            }
+            trace.tensors = held | {id_: fetch(machine, b) for id_, b in compiled.plan.tensors.items() if b.dtype != HELD}
+        trace.outputs = {
+            name: fetch(machine, buffer) if buffer.dtype != HELD else host.array(value_key(value, program))
+            for (name, buffer), value in zip(compiled.plan.outputs, program.returned(), strict=True)
+        }
         trace.counters["instructions"] = execution.instructions
         if execution.cycles is not None:
             trace.counters["estimated_cycles"] = execution.cycles
         for operation in compiled.operations:
             trace.counters[f"instructions.{operation.id}"] = execution.by_symbol.get(operation.symbol, 0)
         trace.counters |= {f"instructions.{id_}": 0 for id_ in compiled.views}
-        trace.meta = _meta(compiled, machine, self._image) | {"stdout": _printed(machine, program, compiled.plan)}
+        printed = host.printed if any(isinstance(call.op, PrintOp) for call in compiled.host_calls) else None
+        trace.meta = (
+            _meta(compiled, machine, self._image)
+            | {
+                "stdout": printed_text(machine, program, compiled.plan) if printed is None else printed,
+            }
+            | host.said
+        )
+        trace.placement = host.placement(compiled.operations)
         profile = profile_of(compiled, execution) if options.keep_tensors and self._image == compiled.elf else None
         if profile is not None:
             trace.meta["riscv_profile"] = encode_record(profile)
@@ -167,25 +201,25 @@ class LoadedImage:
         self._machine.close()
 
 
-def _place(machine: Emulator, buffer: Buffer, arrays: Mapping[str, np.ndarray], kind: str) -> None:
+def place(machine: Emulator, buffer: Buffer, arrays: Mapping[str, np.ndarray], kind: str, engine: str = "riscv") -> None:
+    """Write a weight or input into its buffer. Raises ModelError if it is missing, or has another shape or dtype."""
     array = arrays.get(buffer.name)
     if array is None:
-        raise ModelError(f"{kind} {buffer.name!r} is missing", where="engine riscv")
+        raise ModelError(f"{kind} {buffer.name!r} is missing", where=f"engine {engine}")
+    if buffer.dtype == HELD:
+        return
     if array.shape != buffer.shape or array.dtype != buffer.dtype:
         have, want = f"{array.dtype}{list(array.shape)}", f"{buffer.dtype}{list(buffer.shape)}"
-        raise ModelError(f"{kind} {buffer.name!r} is {have}; expected {want}", where="engine riscv")
+        raise ModelError(f"{kind} {buffer.name!r} is {have}; expected {want}", where=f"engine {engine}")
     machine.write(buffer.address, as_bytes(array).data)
 
 
-def _fetch(machine: Emulator, buffer: Buffer) -> np.ndarray:
-    low, size = buffer.extent
-    flat = np.frombuffer(machine.read(low, size), buffer.dtype)
-    first = flat[(buffer.address - low) // buffer.dtype.itemsize :]
-    strides = [s * buffer.dtype.itemsize for s in buffer.steps]
-    return np.lib.stride_tricks.as_strided(first, buffer.shape, strides).copy()
+def fetch(machine: Emulator, buffer: Buffer) -> np.ndarray:
+    """Return a copy of a buffer's array."""
+    return read_array(machine, buffer.address, buffer.shape, buffer.steps, buffer.dtype)
 
 
-def _execute(machine: Emulator, compiled: RiscvProgram, entry: int, options: RunOptions) -> Execution:
+def _execute(machine: Emulator, compiled: RiscvProgram, entry: int, options: RunOptions, host: HostSide) -> Execution:
     estimate = sum(operation.work for operation in compiled.operations) + 1000
 
     def watch(counts: Mapping[str, int]) -> None:
@@ -196,24 +230,31 @@ def _execute(machine: Emulator, compiled: RiscvProgram, entry: int, options: Run
             options.progress(min(1.0, done / estimate), f"riscv {begun[-1].id}" if begun else "riscv")
 
     try:
-        return machine.run(entry, compiled.plan.stack[1], limit=_LIMIT_FACTOR * estimate, watch=watch)
+        return machine.run(
+            entry,
+            compiled.plan.stack[1],
+            limit=_LIMIT_FACTOR * estimate,
+            watch=watch,
+            host=host.call if compiled.host_calls else None,
+        )
     except EmulationError as error:
-        raise _explain(error, machine, compiled) from error
+        raise explained(error, machine, compiled.operations, compiled.symbols, compiled.program) from error
 
 
-def _explain(error: EmulationError, machine: Emulator, compiled: RiscvProgram) -> ModelError | EmulationError:
-    """The same error in the model's words: the operation and its place, and why the code stopped itself if it did."""
-    operation = next((o for o in compiled.operations if o.symbol == error.symbol), None)
+def explained(
+    error: EmulationError, machine: Emulator, operations: Sequence[OperationCode], symbols: Mapping[str, Symbol], program: Program,
+    engine: str = "riscv",
+) -> ModelError | EmulationError:  # fmt: skip
+    """Restate an error in the model's terms: the operation, its place, and why the code stopped itself if it did."""
+    operation = next((o for o in operations if o.symbol == error.symbol), None)
     name = f"operation {operation.id}" if operation else f"function {error.symbol}"
-    where = (operation.at if operation else None) or compiled.program.source_name
-    fault = compiled.symbols[FAULT_SYMBOL].address
+    where = (operation.at if operation else None) or program.source_name
+    fault = symbols[FAULT_SYMBOL].address
     code, value, bound = (int(word) for word in np.frombuffer(machine.read(fault, 24), "<i8"))
     if error.trapped and code in {int(f) for f in RuntimeFault if f}:
-        return ModelError(
-            f"{name}: {RuntimeFault(code).message(value, bound, compiled.program)}", where=where, hint="check the input data"
-        )
+        return ModelError(f"{name}: {RuntimeFault(code).message(value, bound, program)}", where=where, hint="check the input data")
     return EmulationError(
-        f"{name} crashed on riscv: {error.what}",
+        f"{name} crashed on {engine}: {error.what}",
         where=where,
         hint="the image is damaged or the compiler is wrong",
         pc=error.pc,
@@ -223,16 +264,16 @@ def _explain(error: EmulationError, machine: Emulator, compiled: RiscvProgram) -
     )
 
 
-def _printed(machine: Emulator, program: Program, plan: MemoryPlan) -> str:
-    """What the program's `print`s show, in order: as Python prints the arrays."""
+def printed_text(machine: Emulator, program: Program, plan: MemoryPlan) -> str:
+    """Return what the program's `print`s show, in order: as Python prints the arrays."""
     block = program.function.body.block
     names: dict[SSAValue, str] = {value: a.name for value, a in zip(block.args, program.arguments, strict=True)}
 
     def value(source: SSAValue) -> np.ndarray:
         if isinstance(source.owner, FleetOp):
-            return _fetch(machine, plan.results[op_id(source.owner)])
+            return fetch(machine, plan.results[op_id(source.owner)])
         name = names[source]
-        return _fetch(machine, plan.weights.get(name) or plan.inputs[name])
+        return fetch(machine, plan.weights.get(name) or plan.inputs[name])
 
     return printed(program, value)
 

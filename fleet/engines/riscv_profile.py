@@ -1,4 +1,4 @@
-"""Where a run's instructions went: by operation and kind, and the hottest blocks with their disassembly.
+"""Profile of a run: instructions by operation and kind, and the hottest blocks with their disassembly.
 
 Everything is exact: it is made of how often every instruction ran while an operation was current.
 """
@@ -15,8 +15,6 @@ from fleet.engines.riscv_emulators.base import Execution
 from fleet.targets.riscv.compile import RiscvProgram
 from fleet.targets.riscv.elf import PF_X
 from fleet.targets.riscv.mix import KINDS, instructions_of, kind_of
-
-__all__ = ["profile_of"]
 
 _BLOCKS = 5
 _TWO = ("call", "tail")
@@ -57,7 +55,8 @@ def profile_of(compiled: RiscvProgram, execution: Execution) -> StoredProfile | 
         found = (_Block(o.id, o.body, int(first), int(last), int(runs[first])) for first, last in ends)
         blocks += [block for block in found if block.work]
     hottest = sorted(blocks, key=lambda block: -block.work)[:_BLOCKS]
-    texts = _assembly(compiled.asm(), {o.body for o in compiled.operations}) if hottest else {}
+    functions = {block.function for block in hottest}
+    texts = _assembly(compiled.asm_of(functions), functions) if hottest else {}
     shown = (_shown(compiled, block, decoded[block.function], texts, execution.instructions) for block in hottest)
     return StoredProfile(tuple(operations), tuple(shown))
 

@@ -42,8 +42,6 @@ from fleet.isa.reading.cache import load
 from fleet.sdk import Call, Device, InstructionSet
 from fleet.sdk.dram import timing_keys
 
-__all__ = ["ENGINE", "RtlBackend", "RtlEngine", "memory_model", "memory_timing"]
-
 _FIXED_LATENCY = 64  # cycles, for `--memory fixed`
 _SEEDED = ("stall", "timed")
 _ROWS = ("row_hits", "row_closed", "row_misses")
@@ -65,7 +63,7 @@ def memory_model(memory: str, seed: int) -> str:
 
 
 def memory_timing(model: str, device: Device) -> dict[str, str]:
-    """What the bench must know of the device's memories for a model (`memory_model`'s spelling): job keys, none but for "timed".
+    """Return the job keys that describe the device's memories to the bench. Empty unless `model` (from `memory_model`) is timed.
 
     Raises DeviceError when the device says nothing of them.
     """
@@ -204,7 +202,7 @@ class RtlBackend:
         return {r.address: int(self._memory.view("reg", r.address, 4).view("<u4")[0]) for r in registers}
 
     def expect(self, commits: Sequence[Commit]) -> None:
-        """What the next calls must leave, instead of `RunOptions.expected`: `execute` ends at the first that is another one."""
+        """Set the commits that the next calls must leave, not `RunOptions.expected`: `execute` ends at the first that differs."""
         self._expected = commits
 
     @property
@@ -243,7 +241,7 @@ class RtlBackend:
         return counters
 
     def evidence(self) -> Evidence:
-        """What the launcher read of every job so far."""
+        """Return the launcher's records of every job so far."""
         return Evidence("bench", tuple(self._evidence), self._account.words(self._model))
 
     def close(self) -> None:

@@ -57,7 +57,7 @@ class Commit:
 
 @dataclass
 class Trace:
-    """What one engine left of one run.
+    """Result of one engine's run.
 
     Attributes:
         engine: "vm", "iss", "rtl", "riscv", "cpython", ...
@@ -67,7 +67,7 @@ class Trace:
         device: device name, None off the accelerator.
         description_hash: hash of description, semantics and device file (`InstructionSet.hash`); None off the accelerator.
         commits: see `Commit`; empty off the accelerator.
-        placement: operation id -> "device" or "host"; empty where everything runs in one place.
+        placement: operation id -> "device", "riscv" or "host"; empty where everything runs in one place.
         counters: name -> number, e.g. "cycles", "instructions", "macs", "hbm_read_bytes", "ddr_read_bytes",
             "ddr_write_bytes", "hbm_port_bytes.<p>"; per operation "instructions.<op id>". Units in the name where not a count.
         meta: tool versions, seed, memory model, host steps, quantisation: JSON values only.
@@ -113,7 +113,7 @@ class Trace:
             with np.load(path, allow_pickle=False) as z:
                 header: object = json.loads(z["header"].tobytes())
                 if not is_table(header):
-                    raise ValueError("its header is no table")
+                    raise ValueError("its header is not a table")
                 outputs = {name: z[f"o{i}"] for i, name in enumerate(_names(header, "outputs"))}
                 tensors = {name: z[f"t{i}"] for i, name in enumerate(_names(header, "tensors"))}
             return replace(decode(cls, header, str(path), "trace"), outputs=outputs, tensors=tensors)

@@ -15,8 +15,6 @@ from fleet.ir.program import Program
 from fleet.targets.bytecode.convert import ByteCodeConverter
 from fleet.targets.bytecode.vm import VM
 
-__all__ = ["ENGINE", "VmEngine"]
-
 
 class VmEngine:
     """Compiles to bytecode and runs it. Tensors are the operations' results in NumPy 2's dtypes."""
@@ -25,7 +23,7 @@ class VmEngine:
     target = "bytecode"
 
     def available(self) -> str | None:
-        """Always."""
+        """Return None: it needs nothing."""
         return None
 
     def run(self, program: Program, inputs: Mapping[str, np.ndarray], options: RunOptions) -> Trace:

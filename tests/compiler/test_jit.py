@@ -127,15 +127,27 @@ def test_riscv_runs_and_prints(capsys: pytest.CaptureFixture[str]) -> None:
     same(result, X + 1, exact=True)
 
 
-def test_half_precision_falls_back_to_the_vm() -> None:
+def test_dtypes_that_the_processor_lacks_fall_back_to_the_vm() -> None:
     @jit
     def doubled(x):
         return x + x
 
     half = np.ones(3, np.float16)
     same(doubled(half), half + half, exact=True)
-    assert doubled.lower(half).engine == "vm"
-    assert doubled.lower(X).engine == "llvm-cpu"
+    assert doubled.lower(half).engine == doubled.lower(X).engine == "llvm-cpu"
+    turned = np.array([1j, 2.0, -1j])
+    same(doubled(turned), turned + turned, exact=True)
+    assert doubled.lower(turned).engine == "vm"
+
+
+def test_on_riscv_the_host_computes_what_it_lacks() -> None:
+    @jit(target="riscv")
+    def solved(a, x):
+        return np.linalg.solve(a, x) * 2 + x
+
+    a, x = np.eye(3) * 2 + 0.1, np.arange(3.0)
+    same(solved(a, x), np.linalg.solve(a, x) * 2 + x, exact=True)
+    assert solved.lower(a, x).engine == "riscv"
 
 
 def test_nothing_of_the_function_is_run() -> None:
@@ -191,7 +203,8 @@ def test_the_chapters_of_seed_003(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("target", [t for t, engine in TARGETS.items() if engine is None])
 def test_targets_without_code_are_refused_in_one_line(target: str) -> None:
-    with pytest.raises(FleetError, match=f"no code is made for {target}; choose among cpu, vm") as caught:
+    said = "fleet launches no CUDA" if target == "cuda" else f"no code is made for {target}; choose among cpu, vm"
+    with pytest.raises(FleetError, match=said) as caught:
         jit(target=target)
     assert "\n" not in str(caught.value)
     with pytest.raises(FleetError, match="no target is called nonsense"):

@@ -124,6 +124,22 @@ def main_of(models: Sequence[str], *, spaces: bool = False, after: str = "") -> 
     return "\n".join([*begin, *loads, *runs, after, "  return 0;", "}"]) + "\n"
 
 
+def interrupt_main(model: str, writes: str, after: str) -> str:
+    """A program that writes registers itself and waits for the interrupt's cause; after: statements behind it, all in C++."""
+    return f"""
+int main(int, char** argv) {{
+  HANDLE device = open_device();
+  HANDLE h2cx = open_h2cx();
+  {model}_load_params(device, h2cx, argv[1]);
+  std::printf("%u %u\\n", CSB_Read(device, 1), CSB_Read(device, 228));
+  CSB_Write(device, 227, 1);
+{writes}
+  while ((CSB_Read(device, 228) & 1) == 0) {{}}
+  CSB_Write(device, 228, 1);{after}
+}}
+"""
+
+
 def reference(
     device: str, models: Sequence[Model], folder: Path, parameters: Mapping[int, int] | None = None
 ) -> tuple[list[Commit], MappedMemory]:

@@ -122,7 +122,7 @@ def test_bad_input(rows: np.ndarray, tmp_path: Path, capfd: pytest.CaptureFixtur
     assert "no rows of 40 FP16" in refused("p", tmp_path / "odd.bin", 1, -1, 3)
     assert "absent: cannot open the file" in refused("p", tmp_path / "absent", 1, -1, 3)
     assert refused("p", embedding, 1, -1, 50) == "token 50 is none of 50"
-    assert refused("p", embedding, "one", -1, 3) == "one: is no number"
+    assert refused("p", embedding, "one", -1, 3) == "one: is not a number"
     assert refused("p", embedding, 20, -1, 3) == "the cache of 16 positions is full"
 
 

@@ -12,6 +12,7 @@ from host_programs import (
     compiled,
     destinations,
     header,
+    interrupt_main,
     main_of,
     model_of,
     polled,
@@ -136,20 +137,13 @@ def test_interrupt_result_and_identity(tmp_path: Path, capfd: pytest.CaptureFixt
     model = model_of(argmax, "argmax")
     text = header(SMALL, model, tmp_path / "weights")
     writes = "\n".join(line for call in model.calls for line in polled(SMALL, call)[:-1])
-    body = f"""
-int main(int, char** argv) {{
-  HANDLE device = open_device();
-  HANDLE h2cx = open_h2cx();
-  argmax_load_params(device, h2cx, argv[1]);
-  std::printf("%u %u\\n", CSB_Read(device, 1), CSB_Read(device, 228));
-  CSB_Write(device, 227, 1);
-{writes}
-  while ((CSB_Read(device, 228) & 1) == 0) {{}}
-  CSB_Write(device, 228, 1);
+    body = interrupt_main(
+        "argmax",
+        writes,
+        """
   std::printf("%u %u %u\\n", CSB_Read(device, 1), CSB_Read(device, 228), CSB_Read(device, 40));
-  std::printf("%08x %u\\n", CSB_Read(device, 229), CSB_Read(device, 7));
-}}
-"""
+  std::printf("%08x %u\\n", CSB_Read(device, 229), CSB_Read(device, 7));""",
+    )
     program = compiled('#include "fleet_host.h"\n' + text + body, tmp_path)
     _, summary, memory = run(program, tmp_path / "weights", folder=tmp_path / "memory")
     lines = capfd.readouterr().out.splitlines()

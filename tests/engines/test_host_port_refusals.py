@@ -109,7 +109,7 @@ def test_what_the_device_does_not_have(what: str, words: list[str], program: Pat
         ("ddr by hbm", "HBM_Read: 64 bytes at 0x200000000 lie behind the last of 8 HBM ports"),
         ("behind bank", "leave the bank of HBM port 3, which has 0x400000 bytes from 0x30000000"),
         ("no file", "absent.bin: cannot open the file: No such file or directory"),
-        ("folder", "/: is no file"),
+        ("folder", "/: is not a file"),
         ("null", "(no name): cannot open the file"),
         ("size", "short.bin: has 3 bytes, expected 64"),
         ("kind", "CSB_Write: not this kind of handle; it takes one of open_device()"),

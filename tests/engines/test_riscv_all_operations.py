@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from operations import CASES, Case
 from riscv_models import run
 
 from fleet.ir.dialect import FLEET, SizedOp, kind_of
-from fleet.ir.types import element_type
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -26,19 +24,7 @@ STATIC = [c for c in CASES if c.name not in SIZED and not c.by_numpy_alone]
 
 @pytest.mark.parametrize("case", STATIC, ids=[f"{i}-{c.name}" for i, c in enumerate(STATIC)])
 def test_as_numpy(case: Case) -> None:
-    arrays = {f"x{i}": np.asarray(v) for i, v in enumerate(case.operands) if not isinstance(v, bool | int | float)}
-
-    def body(m: Any, *values: Any) -> Any:
-        given = iter(values)
-        operands: list[Any] = []
-        for v in case.operands:
-            if isinstance(v, bool | int | float):
-                operands.append(m.constant(v, element_type("float64" if isinstance(v, float) else "int64")))
-            else:
-                operands.append(next(given))
-        return m(case.name, *operands, **case.attributes)
-
-    got = run(arrays, body).outputs["out0"]
+    got = run(case.arrays(), case.emit).outputs["out0"]
     want = np.asarray(case.expected(*case.operands))
     assert got.shape == want.shape
     if case.name != "dim":

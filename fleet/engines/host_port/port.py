@@ -1,4 +1,4 @@
-"""What the server asks of a device, whichever engine it is."""
+"""The interface between the server and a device, for every engine."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from fleet.engines.trace import Commit
-
-__all__ = ["DevicePort", "Summary"]
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What a host program and the server say to each other; the other side is fleet/targets/driver/fleet_host.h.
+"""The protocol between a host program and the server; the other side is fleet/targets/driver/fleet_host.h.
 
 Messages of 24 bytes, little-endian: uint32 kind, uint32 number, uint64 a, uint64 b.
 
@@ -22,10 +22,6 @@ from pathlib import Path
 from fleet.errors import FleetError
 from fleet.isa.memory import MappedMemory
 from fleet.targets.driver import HBM_BANK_STEP
-
-__all__ = [
-    "MESSAGE", "SPACES", "VERSION", "HostError", "MessageKind", "answer", "configuration", "failure",
-]  # fmt: skip
 
 VERSION = 1
 MESSAGE = struct.Struct("<IIQQ")
@@ -57,12 +53,12 @@ def answer(value: int = 0, text: bytes = b"") -> bytes:
 
 
 def failure(exit_code: int) -> bytes:
-    """What ends the program."""
+    """Return the reply that ends the program."""
     return MESSAGE.pack(MessageKind.ERROR, exit_code, 0, 0)
 
 
 def configuration(memory: MappedMemory, ddr_base: int, hbm_base: int) -> bytes:
-    """Where the memories are: lines `<key> <value>`. Raises HostError for a path that cannot stand in a line."""
+    """Return the places of the memories as lines `<key> <value>`. Raises HostError for a path that does not fit a line."""
     lines = [f"ddr_base {ddr_base}", f"hbm_base {hbm_base}", f"bank_step {HBM_BANK_STEP}"]
     lines += list(_images(memory.paths.items(), memory))
     return "".join(f"{line}\n" for line in lines).encode(errors="surrogateescape")

@@ -1,4 +1,4 @@
-"""What a host program's register accesses mean, by the description alone."""
+"""The meaning of a host program's register accesses, from the description alone."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ from fleet.isa.reading.cache import load
 from fleet.isa.resolved import reset_state, resolved, state_after
 from fleet.sdk import Call, Device, InstructionSet
 
-__all__ = ["RegisterFile", "StartWrite"]
-
 
 @dataclass(frozen=True)
 class StartWrite:
-    """What the write of a start register began.
+    """The instruction or binary that the write of a start register began.
 
     calls: the instruction, or every task of the binary that is fetched; fetched: it is a binary.
     where: for messages, "CSB_Write(33, 0x11f) (mvm_start)".
@@ -65,7 +63,7 @@ class RegisterFile:
         return register, self._starts.get(register.address)
 
     def start(self, unit: Unit, memory: MappedMemory) -> StartWrite:
-        """What the unit does with the registers as they are: operands keep what they were last written.
+        """Return what the unit starts with the registers as they are; operands keep their last value.
 
         memory: holds the binary, where one is fetched.
         Raises HostError for what is no instruction, or one that the device refuses.

@@ -20,12 +20,10 @@ from fleet.isa.registry import find_device
 from fleet.sdk import Device
 from fleet.targets.driver import DDR_BASE, HBM_BASE
 
-__all__ = ["HostRun", "run_program"]
-
 
 @dataclass(frozen=True)
 class HostRun:
-    """How a program's run went.
+    """Result of a host program's run.
 
     Attributes:
         exit_code: the program's; minus the signal's number for one that crashed.
@@ -111,5 +109,5 @@ def _file(path: Path) -> Path:
     if not path.is_file():
         raise FleetError("no such program", where=str(path), hint="make it with `fleet host build`")
     if not os.access(path, os.X_OK):
-        raise FleetError("is no program that can be started", where=str(path), hint="make it with `fleet host build`")
+        raise FleetError("is not a program that can be started", where=str(path), hint="make it with `fleet host build`")
     return path.absolute()

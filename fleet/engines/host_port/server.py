@@ -30,8 +30,6 @@ from fleet.errors import FleetError
 from fleet.isa.memory import MappedMemory
 from fleet.targets.driver import DDR_BASE, HBM_BASE
 
-__all__ = ["VARIABLE", "HostServer"]
-
 VARIABLE = "FLEET_HOST"
 """Environment of the program: path of the socket."""
 
@@ -178,7 +176,7 @@ class HostServer:
 
 
 def _short_folder() -> str | None:
-    """Where a socket's path is short enough: the usual place for temporary files, else /tmp."""
+    """Return a folder in which a socket's path is short enough: that of temporary files, else /tmp."""
     return None if len(os.fsencode(tempfile.gettempdir())) < _SOCKET_BYTES - 40 else "/tmp"
 
 

@@ -1,12 +1,10 @@
-"""What a run in legs proved, in words."""
+"""The account of a run in legs: what it proved, in words."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from fleet.engines.legs.run import LegsRan
-
-__all__ = ["APPROXIMATE", "CutAccount"]
 
 _PLACES = 6
 """Most cuts that are named."""
@@ -31,7 +29,7 @@ class CutAccount:
     fewest: int = 0
 
     def add(self, ran: LegsRan) -> None:
-        """One more run."""
+        """Add a run."""
         first = ran.commits[0].seq
         overlaps = [leg.warm_up for leg in ran.legs[1:]]
         self.runs, self.legs, self.agreed = self.runs + 1, self.legs + len(ran.legs), self.agreed + ran.agreed

@@ -15,8 +15,6 @@ from fleet.isa.resolved import registers_in, resolved, writes_of
 from fleet.sdk import Call, Device, InstructionSet, Write
 from fleet.sdk.hardware.state import REGISTERS
 
-__all__ = ["Course", "CourseState"]
-
 _YOUNGER = 64
 """Instructions behind the last one of a leg that may have written when it ends."""
 
@@ -64,7 +62,7 @@ class Course:
         return CourseState(len(self.expected), self._touched.contents(), inside)
 
     def wrong(self, start: CourseState, end: CourseState, found: Pages, inside: MappedMemory | None, younger: int) -> list[Stray]:
-        """What a leg left that is not as the model has it at its end.
+        """Return what differs between a leg's end and the model's state there.
 
         Args:
             start, end: of the leg. found: pages that it wrote. inside: holds what stands inside the hardware; None: not known.

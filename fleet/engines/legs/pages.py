@@ -14,8 +14,6 @@ from fleet.isa.digest import space_named, space_number
 from fleet.isa.memory import MappedMemory
 from fleet.sdk import Write
 
-__all__ = ["Pages", "Stray", "WrittenPages", "load_overlay", "save_overlay", "strays"]
-
 _PAGE = 4096
 _HEADER = np.dtype([("space", "<u8"), ("offset", "<u8"), ("size", "<u8")])
 
@@ -50,7 +48,7 @@ class Pages:
 
 
 class WrittenPages:
-    """Which pages of a memory's images were written."""
+    """Marks of the pages of a memory's images that were written."""
 
     def __init__(self, memory: MappedMemory) -> None:
         """memory: read by `contents`."""
@@ -70,7 +68,7 @@ class WrittenPages:
         return np.flatnonzero(self._marks[key])
 
     def contents(self) -> Pages:
-        """What the marked pages hold now."""
+        """Return the contents of the marked pages."""
         found: dict[Key, tuple[np.ndarray, np.ndarray]] = {}
         for key in self._marks:
             numbers = self.numbers(key)

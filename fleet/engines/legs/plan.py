@@ -1,4 +1,4 @@
-"""Where a run is cut."""
+"""The plan of a run in legs: its cuts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from heapq import heapreplace
 from itertools import accumulate, pairwise
-
-__all__ = ["SHORTEST", "WARM_UP", "Leg", "plan_legs"]
 
 WARM_UP = 3
 """Instructions that a leg repeats of the one before it, at least."""
@@ -37,7 +35,7 @@ class Leg:
 
     @property
     def warm_up(self) -> int:
-        """How many calls are not its own."""
+        """Number of calls before its own, which only warm up."""
         return self.own - self.first
 
 
@@ -82,7 +80,7 @@ def plan_legs(
 
 
 def _ends(costs: Sequence[int], jobs: int) -> float:
-    """When the last ends if the first process that is free takes the next one, and the costliest takes longer than it says."""
+    """Return when the last leg ends if each free process takes the next one and the costliest takes longer than estimated."""
     free = [0] * jobs
     for cost in costs:
         heapreplace(free, free[0] + cost)

@@ -29,8 +29,6 @@ from fleet.isa.memory import MappedMemory
 from fleet.isa.resolved import registers_in, resolved
 from fleet.sdk import Call, Device, InstructionSet
 
-__all__ = ["LegRequest", "LegsRan", "run_in_legs"]
-
 _LOOK = 0.5
 """Seconds between two reports of progress."""
 
@@ -66,7 +64,7 @@ class LegRequest:
 
 @dataclass(frozen=True)
 class LegsRan:
-    """What a run in legs left, as one run: cycles count from its reset.
+    """Result of a run in legs, as that of one run: cycles count from its reset.
 
     commits, records: of all calls, or up to the first that is not the expected one (the status is then "diverged").
     status: as of one job, without warm-ups; it has no nonce, `evidence` has those of the legs. legs: those that count.
@@ -99,7 +97,7 @@ class _Begun:
 
 @dataclass(frozen=True)
 class _Ran:
-    """What a leg's process left: commits and records from its warm-up on, on the bench's own clock."""
+    """Result of a leg's process: commits and records from its warm-up on, on the bench's own clock."""
 
     job: Job
     status: JobStatus
@@ -256,7 +254,7 @@ class _LegRun:
             self.done.put((begun.number, outcome))
 
     def _simulated(self, begun: _Begun) -> _Ran | None:
-        """What the leg's process left; None if the leg does not count any more."""
+        """Return the result of the leg's process; None if the leg no longer counts."""
         r, number = self.request, begun.number
 
         def tell(cycles: int) -> None:

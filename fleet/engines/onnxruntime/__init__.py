@@ -1,5 +1,4 @@
 """Engine `onnxruntime`: an oracle that shares no code with fleet's compiler or kernels."""
 
-from fleet.engines.onnxruntime.engine import ENGINE, OnnxRuntimeEngine
-
-__all__ = ["ENGINE", "OnnxRuntimeEngine"]
+from fleet.engines.onnxruntime.engine import ENGINE as ENGINE
+from fleet.engines.onnxruntime.engine import OnnxRuntimeEngine as OnnxRuntimeEngine

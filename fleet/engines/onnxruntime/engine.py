@@ -18,13 +18,11 @@ from fleet.engines.base import RunOptions
 from fleet.engines.onnxruntime.of_file import file_of, fused, open_file
 from fleet.engines.onnxruntime.session import OnnxRuntimeSession, level_of
 from fleet.engines.trace import Trace
-from fleet.errors import ModelError
+from fleet.errors import ComparisonFailure, ModelError
 from fleet.ir.dialect import PrintOp
 from fleet.ir.program import Program
 from fleet.ir.types import numpy_dtype
 from fleet.targets.printed import printed
-
-__all__ = ["ENGINE", "FUNCTION_ABSOLUTE", "FUNCTION_ULP", "OnnxRuntimeEngine"]
 
 FUNCTION_ULP: Mapping[str, float] = {"log": 4.0, "tanh": 16.0, "expm1": 8.0, "log1p": 8.0}
 """Largest errors of onnxruntime's float32 functions in ULPs, where they are not within NumPy's 4: measured over 6 million numbers,
@@ -107,7 +105,13 @@ class OnnxRuntimeEngine:
         wanted = export.tensors if options.keep_tensors else {}
         names = list(dict.fromkeys([*export.outputs.values(), *(n for p in export.printed for n in p), *wanted.values()]))
         start = time.perf_counter()
-        found = session.run(names, {name: inputs[name] for name in session.inputs})
+        try:
+            found = session.run(names, {name: inputs[name] for name in session.inputs})
+        except ComparisonFailure as error:
+            failed = [words for node, words in export.checks.items() if f"Name:'{node}'" in error.what]
+            if failed:
+                raise ModelError(failed[0], where=program.source_name) from error
+            raise
         elapsed = time.perf_counter() - start
         shown: dict[SSAValue, np.ndarray] = {
             v: found[n]

@@ -1,4 +1,4 @@
-"""What onnxruntime's normalisations round otherwise than the textbook.
+"""Roundings of onnxruntime's normalisations that differ from the textbook's.
 
 BatchNormalization and InstanceNormalization are x * s + (b - mean * s) with s = scale / sqrt(variance + epsilon), not
 (x - mean) * s + b: where x is near the mean, the two large terms cancel. Each term is rounded a few times relative to its own size.
@@ -14,10 +14,8 @@ import numpy as np
 
 from fleet.frontend.onnx.graph import OnnxNode
 
-__all__ = ["FoldedNorm", "norm_of"]
-
 _ROUNDINGS = 6
-"""Of s three (sum, root, quotient), of a product and of each of the two sums one."""
+"""Roundings: three of s (sum, root, quotient), one of a product and of each of the two sums."""
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,6 @@ from fleet.errors import ModelError
 from fleet.ir.dialect import ConstantOp, FleetOp, PrintOp, op_id
 from fleet.ir.program import Program
 
-__all__ = ["FileModel", "file_of", "fused", "open_file"]
-
 
 @dataclass(frozen=True)
 class FileModel:
@@ -78,6 +76,7 @@ def open_file(path: Path, program: Program, *, keep: bool) -> FileModel:
     own = {v.name for v in model.graph.input}
     if not {o.name for o in model.graph.output} >= set(program.outputs) or any(a.name not in own for a in program.inputs):
         cut(model, program.inputs, program.outputs)
+    exposed = {identity: name for identity, name in exposed.items() if name in made_names}  # others are the converter's
     there = {o.name for o in model.graph.output}
     model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in dict.fromkeys(exposed.values()) if n not in there)
     found = {node.outputs[0]: way for node in graph.nodes if (way := norm_of(node) or transform_of(node)) is not None}

@@ -7,8 +7,6 @@ from typing import Any
 
 from fleet.ir.program import Argument
 
-__all__ = ["cut"]
-
 
 def cut(model: Any, inputs: Sequence[Argument], outputs: Sequence[str]) -> None:
     """Leaves in the model, in place, only the nodes that lead from values and inputs of these names to the outputs.
@@ -42,7 +40,7 @@ def cut(model: Any, inputs: Sequence[Argument], outputs: Sequence[str]) -> None:
 
 
 def _names(node: Any) -> list[str]:
-    """What a node reads, its subgraphs included."""
+    """Return the names that a node reads, its subgraphs included."""
     found = [name for name in node.input if name]
     for attribute in node.attribute:
         for graph in (attribute.g, *attribute.graphs):

@@ -13,8 +13,6 @@ import numpy as np
 
 from fleet.errors import ComparisonFailure, DeviceError, FleetError
 
-__all__ = ["LEVELS", "OnnxRuntimeSession", "level_of"]
-
 LEVELS: Mapping[str, str] = {
     "none": "ORT_DISABLE_ALL", "basic": "ORT_ENABLE_BASIC", "extended": "ORT_ENABLE_EXTENDED", "all": "ORT_ENABLE_ALL",
 }  # fmt: skip
@@ -83,7 +81,7 @@ class OnnxRuntimeSession:
 
 
 def _causes() -> tuple[type[Exception], ...]:
-    """What onnxruntime raises."""
+    """Return the exceptions of onnxruntime."""
     state = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
     return (*(getattr(state, name) for name in _ERRORS if hasattr(state, name)), RuntimeError, ValueError)
 

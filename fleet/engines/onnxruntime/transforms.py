@@ -1,4 +1,4 @@
-"""What onnxruntime's Fourier transforms round otherwise than sums of products.
+"""Roundings of onnxruntime's Fourier transforms that differ from those of sums of products.
 
 It computes DFT and STFT by fast transforms, in which every result takes roundings of all elements. In a sum of products an element
 whose factor is 0 takes part in nothing: the derived bound of such a result is 0.
@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 
 from fleet.frontend.onnx.graph import OnnxNode
-
-__all__ = ["FourierTransform", "transform_of"]
 
 _A_LEVEL = 8
 """Roundings of a level: of a complex product three, of its factor four, of the sum one."""
@@ -63,7 +61,7 @@ class FourierTransform:
         return sums[axis], max(length, 1)
 
     def _short(self, size: np.ndarray, given: list[np.ndarray | None]) -> tuple[float, int]:
-        """The same of a frame that begins anywhere in the signal."""
+        """Return the sums and the length for a frame that may begin anywhere in the signal."""
         window = given[2] if len(given) > 2 else None
         stated = given[3] if len(given) > 3 else None
         if window is None and stated is None:

@@ -39,7 +39,7 @@ class EmulationError(FleetError):
 
 @dataclass(frozen=True)
 class Execution:
-    """What a finished run leaves besides memory: instructions retired, in all and by function (exclusive of callees).
+    """Counts of a finished run: instructions retired, in all and by function (exclusive of callees).
 
     profile: (function that called, function) -> how often each of its instructions ran (see `counting.BlockCounter.profile`);
     None where the emulator does not tell. cycles: an estimate of a core's, None without one.
@@ -51,6 +51,8 @@ class Execution:
     cycles: int | None = None
 
 
+HostHandler = Callable[[int, int], None]
+"""Called at an `ebreak` of the program with the numbers in a0 and a1; what it raises ends the run."""
 Watch = Callable[[Mapping[str, int]], None]
 """Called a few times a second while the program runs, with the counts by function so far; may raise to stop the run."""
 
@@ -74,15 +76,17 @@ class Emulator(Protocol):
         ...
 
     def write(self, address: int, data: bytes | memoryview) -> None:
-        """Writes from outside, read-only memory too."""
+        """Write memory from outside the program, read-only memory too."""
         ...
 
     def read(self, address: int, size: int) -> bytes:
-        """Reads from outside."""
+        """Read memory from outside the program."""
         ...
 
-    def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None) -> Execution:
-        """Calls the function at `entry` with the stack pointer `stack` and returns when it returns.
+    def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None, host: HostHandler | None = None) -> Execution:
+        """Call the function at `entry` with the stack pointer `stack` and return when it returns.
+
+        host: serves the program's calls; only for emulators with `EmulatorInfo.host_calls`.
 
         Counts are exact and the same on every run. More than `limit` instructions (counted by basic block) are an error.
 

@@ -18,8 +18,6 @@ from fleet.engines.riscv_emulators.base import EmulationError
 from fleet.engines.riscv_emulators.counting import SHARED, instruction_starts
 from fleet.targets.riscv.elf import PF_X, ElfImage
 
-__all__ = ["ASSEMBLY", "BOOT", "STATUS", "TOHOST", "Calls"]
-
 STATUS = 0x8000
 TOHOST = STATUS + 40
 TABLE = STATUS + 64
@@ -112,7 +110,7 @@ class Calls:
         self.names, self._places = [s.name for s in called], [s.address for s in called]
 
     def memory(self, base: int, stack: int) -> bytes:
-        """What lies at `base`: the code, status and table."""
+        """Bytes at `base`: code, status and table."""
         rows = [struct.pack("<QQQ", place, stack, 0) for place in (base + NOTHING, *self._places)]
         return BOOT.ljust(STATUS, b"\0") + bytes(64) + b"".join(rows) + bytes(8)
 

@@ -131,11 +131,13 @@ class _State(ctypes.Structure):
     )
 
 
-def instruction_starts(code: bytes) -> np.ndarray:
+def instruction_starts(code: bytes, size: int | None = None) -> np.ndarray:
     """For every halfword of `code` 1 where an instruction starts, decoding from its first byte (uint32).
 
-    An instruction whose two low bits are set is 4 bytes long, any other 2 (RV64GC has no longer ones).
+    size: bytes of every instruction. None: of RV64GC, where one whose two low bits are set has 4 bytes, any other 2.
     """
+    if size is not None:
+        return (np.arange(len(code) // 2) % (size // 2) == 0).astype(np.uint32)
     long = (np.frombuffer(code[: len(code) // 2 * 2], "<u2") & 3 == 3).tolist()
     starts = np.zeros(len(long), np.uint32)
     i = 0
@@ -152,7 +154,8 @@ class BlockCounter:
     The code is [begin, end). Blocks in it outside all functions are counted in `strays`, a halfword as an instruction.
     """
 
-    def __init__(self, image: ElfImage, stop: int) -> None:
+    def __init__(self, image: ElfImage, stop: int, size: int | None = None) -> None:
+        """size: as in `instruction_starts`."""
         segment = next(s for s in image.segments if s.flags & PF_X)
         halfwords = len(segment.data) // 2
         starts = np.ones(halfwords, np.uint32)
@@ -167,7 +170,7 @@ class BlockCounter:
                 continue
             self.names.append(symbol.name)
             self._range[symbol.name] = (first, last)
-            starts[first:last] = instruction_starts(segment.data[2 * first : 2 * last])
+            starts[first:last] = instruction_starts(segment.data[2 * first : 2 * last], size)
             self._function[first:last] = len(self.names)
         self._starts = np.concatenate([np.zeros(1, np.uint32), np.cumsum(starts, dtype=np.uint32)])
         self._counts = np.zeros(len(self.names) + 1, np.uint64)
@@ -213,7 +216,7 @@ class BlockCounter:
 
     @property
     def strays(self) -> int:
-        """What was executed outside the image's functions; 0 for a sound run."""
+        """Instructions executed outside the image's functions; 0 for a sound run."""
         return int(self._counts[0])
 
     def by_symbol(self) -> Mapping[str, int]:
@@ -222,7 +225,7 @@ class BlockCounter:
         return {name: n for name, n in found.items() if not name.startswith(SHARED)}
 
     def profile(self, symbol: str, function: str) -> np.ndarray:
-        """How often each instruction of `function` ran while `symbol` was current, in the order of addresses (int64).
+        """Return the executions of each instruction of `function` while `symbol` was current, by address (int64).
 
         `function` is `symbol` itself or a shared function.
         """

@@ -10,10 +10,8 @@ from fleet.errors import FleetError
 from fleet.targets.riscv.elf import PF_R, PF_W, PF_X, ElfImage, LoadSegment, Symbol, write_image
 from fleet.targets.riscv.plan import CODE_BASE, CODE_SPACE
 
-__all__ = ["BOOT_PLACE", "HostMemory"]
-
 BOOT_PLACE = CODE_BASE + CODE_SPACE - 0x10_0000
-"""Where the start code lies (`boot`): the end of the code region."""
+"""Address of the start code (`boot`), at the end of the code region."""
 
 
 class HostMemory:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from fleet.core.processes import Child, start
 from fleet.core.scratch import Scratch
-from fleet.engines.riscv_emulators.base import EmulationError, Execution, Watch
+from fleet.engines.riscv_emulators.base import EmulationError, Execution, HostHandler, Watch
 from fleet.engines.riscv_emulators.boot import STATUS, Calls
 from fleet.errors import DeviceError, FleetError, SetupError
 from fleet.targets.riscv.elf import ElfImage
@@ -89,8 +89,9 @@ class QemuEmulator:
         self._find(address, size)
         return os.pread(self._memory, size, address - CODE_BASE)
 
-    def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None) -> Execution:
+    def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None, host: HostHandler | None = None) -> Execution:
         """Call the function at `entry`; raises EmulationError as the protocol says. The limit is one of time."""
+        assert host is None, "refused before"
         if self._image is None:
             raise FleetError("no image is loaded", where="qemu")
         calls = Calls(self._image, entry)

@@ -10,16 +10,18 @@ from fleet.engines.riscv_emulators.base import Emulator
 from fleet.errors import SetupError
 from fleet.targets.riscv.isa import Isa
 
-__all__ = ["EMULATORS", "EmulatorInfo", "default_emulator", "find_emulator"]
-
 
 @dataclass(frozen=True)
 class EmulatorInfo:
-    """One emulator: `module` has `missing() -> str | None` and `make(isa) -> Emulator`; `vectors` tells whether it has V."""
+    """One emulator: `module` has `missing() -> str | None` and `make(isa) -> Emulator`.
+
+    vectors: whether it has V. host_calls: whether a program can call the host (`fleet.targets.riscv.host_calls`).
+    """
 
     name: str
     module: str
     vectors: bool
+    host_calls: bool = False
 
     def available(self) -> str | None:
         """None when it can run here, else what is missing."""
@@ -46,7 +48,7 @@ class EmulatorInfo:
 
 _HOME = "fleet.engines.riscv_emulators"
 EMULATORS: dict[str, EmulatorInfo] = {
-    "unicorn": EmulatorInfo("unicorn", f"{_HOME}.unicorn", vectors=False),
+    "unicorn": EmulatorInfo("unicorn", f"{_HOME}.unicorn", vectors=False, host_calls=True),
     "qemu": EmulatorInfo("qemu", f"{_HOME}.qemu", vectors=True),
     "spike": EmulatorInfo("spike", f"{_HOME}.spike", vectors=True),
     "rvsim": EmulatorInfo("rvsim", f"{_HOME}.rvsim", vectors=True),

@@ -10,7 +10,7 @@ import importlib
 from importlib import metadata
 from typing import Any
 
-from fleet.engines.riscv_emulators.base import Execution, Watch
+from fleet.engines.riscv_emulators.base import Execution, HostHandler, Watch
 from fleet.engines.riscv_emulators.boot import STATUS
 from fleet.engines.riscv_emulators.host_memory import BOOT_PLACE, HostMemory
 from fleet.errors import SetupError
@@ -57,8 +57,9 @@ class RvsimEmulator(HostMemory):
         self._find(address, size)
         return bytes(self._machine.read_phys_bytes(address, size))
 
-    def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None) -> Execution:
+    def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None, host: HostHandler | None = None) -> Execution:
         """Call the function at `entry`; raises EmulationError as the protocol says. The limit is one of cycles."""
+        assert host is None, "refused before"
         calls = self._begin(entry, stack)
         end = self._end()
         config = self._library.Config(

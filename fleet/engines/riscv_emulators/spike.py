@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fleet.core.processes import run
 from fleet.core.scratch import Scratch
-from fleet.engines.riscv_emulators.base import EmulationError, Execution, Watch
+from fleet.engines.riscv_emulators.base import EmulationError, Execution, HostHandler, Watch
 from fleet.engines.riscv_emulators.boot import STATUS, TOHOST
 from fleet.engines.riscv_emulators.host_memory import BOOT_PLACE, HostMemory
 from fleet.errors import DeviceError, SetupError
@@ -58,11 +58,12 @@ class SpikeEmulator(HostMemory):
         if sum(map(len, self._parts.values())) > _MOST:
             raise DeviceError(f"more than {_MOST >> 20} MiB of memory", where="spike", hint="use unicorn or qemu")
 
-    def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None) -> Execution:
+    def run(self, entry: int, stack: int, *, limit: int, watch: Watch | None = None, host: HostHandler | None = None) -> Execution:
         """Call the function at `entry`; raises EmulationError as the protocol says.
 
         The limit is one of time, and nothing is told while it runs.
         """
+        assert host is None, "refused before"
         calls = self._begin(entry, stack)
         end = -(-self._end() // 4096) * 4096
         places = {

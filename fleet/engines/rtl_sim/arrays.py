@@ -21,8 +21,6 @@ from fleet.isa.memory import MappedMemory
 from fleet.sdk import Device, RtlFiles, RtlMemory, Write
 from fleet.sdk.hardware.state import REGISTERS, evaluated
 
-__all__ = ["Files", "Keeper", "KeptState", "Variable", "array_names", "check", "keepers", "list_variables", "variables", "visible"]
-
 _BANK = "bank"
 _LIST = "arrays.txt"
 _NAME = re.compile(r"[A-Za-z_][\w{}]*(\[[\w{}]+\])?(\.[A-Za-z_][\w{}]*(\[[\w{}]+\])?)*\Z")
@@ -141,7 +139,7 @@ def array_names(path: str, counts: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def visible(found: Sequence[Keeper]) -> str:
-    """The Verilator configuration that makes their variables public; empty where there are none.
+    """Return the Verilator configuration that makes their variables public; empty without variables.
 
     For reading: what the bench writes between two edges, Verilator need not look for at every one.
     """
@@ -198,12 +196,12 @@ def check(found: Sequence[Keeper], variables: Mapping[str, Variable], top: str) 
 
 
 Files = tuple[Path, Path, Path]
-"""Of a job: the list of arrays, what they hold before it, and what they hold behind it."""
+"""Files of a job: the list of arrays, their contents before it and after it."""
 
 
 @dataclass(frozen=True)
 class KeptState:
-    """What a simulation keeps of its architectural state, and the files by which jobs exchange it.
+    """Architectural state that a simulation keeps, and the files by which jobs exchange it.
 
     found: checked against `variables`. folder: for the files.
     """

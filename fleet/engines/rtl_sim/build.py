@@ -75,7 +75,7 @@ class BuildError(FleetError):
 
 @dataclass(frozen=True)
 class Design:
-    """What is built: the design's files in compile order (packages first), its include folders and what `Dut` says.
+    """A design to be built: its files in compile order (packages first), its include folders and its `Dut`.
 
     cpp: C++ that the design itself needs (functions that it imports); the bench's own is always there.
     keepers: variables that the bench reads and sets.
@@ -228,7 +228,7 @@ class Built:
 
 
 def built(executable: Path) -> Built:
-    """What the manifest beside an executable from `build` says of it, after every file was held to its SHA-256.
+    """Read the manifest beside an executable from `build`; every file is held to its SHA-256.
 
     Raises SetupError if something is not what was built.
     """

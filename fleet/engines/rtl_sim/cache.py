@@ -1,4 +1,4 @@
-"""Where built simulations live, and the lock that keeps two runs at once from building the same one twice."""
+"""The cache of built simulations, and the lock by which two runs do not build the same one."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def generate(dut: Dut) -> dict[str, str]:
     """
     for name in (dut.top, *dut.parameters):
         if not _IDENTIFIER.match(name):
-            raise DeviceError(f"'{name}' is no SystemVerilog identifier", where=dut.top)
+            raise DeviceError(f"'{name}' is not a SystemVerilog identifier", where=dut.top)
     for name, value in dut.parameters.items():
         if not 0 <= value < 1 << 32:
             raise DeviceError(f"parameter {name}={value} is not an unsigned 32-bit number", where=dut.top)

@@ -1,4 +1,4 @@
-"""What the commits of a job must be, so that the simulation ends at the first that is another one (rtl_models/README.md).
+"""Expected commits of a job: the simulation ends at the first that differs (rtl_models/README.md).
 
 Only when to end is decided by it: whether two engines agree is decided by comparing what both left, in Python.
 """
@@ -13,8 +13,6 @@ import numpy as np
 
 from fleet.engines.trace import Commit
 
-__all__ = ["ANY_CAUSE", "ExpectedCommit", "expected_of", "save_expected"]
-
 ANY_CAUSE = 0x7FFF
 _RESULT_VALID = 0x8000
 
@@ -22,7 +20,7 @@ _RECORD = np.dtype([("digest", "<u8"), ("bytes_written", "<u4"), ("result", "<u4
 
 
 class ExpectedCommit(NamedTuple):
-    """What must agree of a commit. error: 0, the cause of a refusal, or `ANY_CAUSE`; result: None if the instruction has none."""
+    """What must agree in a commit. error: 0, the cause of a refusal, or `ANY_CAUSE`; result: None if the instruction has none."""
 
     digest: int
     bytes_written: int

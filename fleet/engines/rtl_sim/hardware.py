@@ -20,8 +20,6 @@ from fleet.isa.resolved import registers_in
 from fleet.sdk import Call, Device, InstructionSet, Write
 from fleet.sdk.hardware.state import REGISTERS
 
-__all__ = ["Hardware", "Played", "Waves"]
-
 
 @dataclass(frozen=True)
 class Waves:
@@ -34,7 +32,7 @@ class Waves:
 
 @dataclass(frozen=True)
 class Played:
-    """What a job left. commits: up to the one that was not expected; starts: cycle of the job at which each started.
+    """Result of a job. commits: up to the one that was not expected; starts: cycle of the job at which each started.
 
     ends: cycle behind each; cycles: of the job; beats: every write in the order of time, empty unless wanted.
     """
@@ -72,7 +70,7 @@ class Hardware:
         return self.inside is not None and bool(self.inside.found) and self.inside.whole(self.device)
 
     def begin(self, source: MappedMemory, undefined: Callable[[str], np.ndarray], *, first: bool) -> Files | None:
-        """Make what stands inside the hardware that of another memory, in which undefined bytes become others.
+        """Set the state inside the hardware to that of another memory, in which undefined bytes differ.
 
         undefined: which bytes of an on-chip memory these are; what the stream begins with is none of them.
         first: the stream begins here: what it does not begin with is left to the reset.

@@ -161,7 +161,7 @@ class Job:
 
 @dataclass(frozen=True)
 class JobStatus:
-    """How a job ended.
+    """The end of a job.
 
     Attributes:
         status: "done", "diverged" (a commit is not the expected one), "hang" or "error"; message: one line, empty when done.

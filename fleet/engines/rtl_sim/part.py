@@ -25,8 +25,6 @@ from fleet.core.sealed import BrokenSealError, check_folder, remove_unused, seal
 from fleet.engines.rtl_sim.cache import cache_folder, locked
 from fleet.errors import SetupError
 
-__all__ = ["EXECUTABLE", "OBJCACHE", "begin", "goes_on", "kept_build", "mark_verilated", "open_part", "remove_old", "run_step"]
-
 EXECUTABLE = "Vtop"
 """The file that a build makes."""
 
@@ -51,7 +49,7 @@ fi
 "$@" && exec mv -f "$out.part" "$out"
 """
 OBJCACHE = f"/bin/sh ../{_WRAPPER}"
-"""What Verilator's makefiles put in front of the compiler."""
+"""The command that Verilator's makefiles put in front of the compiler."""
 
 
 def kept_build(

@@ -43,7 +43,7 @@ class LostSimulationError(SimulationError):
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """What cocotb's libraries want to know (its runner sets the same)."""
+    """Return the environment variables of cocotb's libraries (its runner sets the same)."""
     import cocotb_tools.config
     import find_libpython
 
@@ -208,7 +208,7 @@ class Simulation:
         return status
 
     def _evidence(self, job: Job, status: JobStatus) -> JobEvidence:
-        """What the process wrote of a job. Raises SimulationError where that is not whole, or another process's."""
+        """Read the process's evidence of a job. Raises SimulationError if it is not whole, or another process's."""
         if status.nonce != job.nonce:
             raise SimulationError(
                 f"the status file carries nonce '{status.nonce}', the job was given {job.nonce}", where=self._kept()

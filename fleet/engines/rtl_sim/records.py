@@ -30,7 +30,7 @@ RECORD = np.dtype(
 """64 bytes; bit 15 of `error` says that `result` is valid."""
 
 RESULT_VALID = 0x8000
-"""Of a record's `error`: its `result` counts."""
+"""Value of a record's `error` for which its `result` counts."""
 
 
 @dataclass(frozen=True)

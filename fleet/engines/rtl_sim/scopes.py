@@ -1,4 +1,4 @@
-"""Which scopes of the simulation an instruction runs in, found in the text of the design: waves of these alone are small."""
+"""The scopes of the simulation in which an instruction runs, found in the text of the design: waves of these alone are small."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from fleet.isa.codec import description_of
 from fleet.isa.hardware import hardware_of
 from fleet.sdk import InstructionSet
-
-__all__ = ["scopes_of"]
 
 _BENCH = "fleet_tb.u_bench"
 _TOP = f"{_BENCH}.u_dut.u_top"

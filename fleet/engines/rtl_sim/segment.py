@@ -41,7 +41,7 @@ class _Reads(NamedTuple):
 
 
 class JobOfLeg(NamedTuple):
-    """What a job has of a run that is cut (`fleet.engines.legs`).
+    """The part of a job that only a run in legs has (`fleet.engines.legs`).
 
     overlay, overlay_to: as `Job`. start_cycle: of the clock. warm_up: how many of the calls repeat those of the leg before.
     """
@@ -101,7 +101,7 @@ class Segment:
 
     @property
     def expected_cycles(self) -> int:
-        """What the instructions' own cost models say, ideal memory."""
+        """Cycles by the instructions' cost models, with ideal memory."""
         return sum(self._cost(call) for call in self.calls)
 
     def job(
@@ -185,7 +185,7 @@ class Segment:
         return script
 
     def name(self, index: int) -> str:
-        """How messages call a call: "rtl, instruction 3 (mvm_bn for h1)"."""
+        """Return the name of a call in messages: "rtl, instruction 3 (mvm_bn for h1)"."""
         call = self.calls[index]
         return f"rtl, instruction {self.first_seq + index} ({call.instruction}" + (f" for {call.ops[-1]})" if call.ops else ")")
 

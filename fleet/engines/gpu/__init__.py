@@ -1,0 +1,1 @@
+"""Engines that run kernels of `fleet.targets.gpu` on a device."""

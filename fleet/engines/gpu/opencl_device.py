@@ -1,0 +1,107 @@
+"""A device that runs kernels in OpenCL C, through pyopencl."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from fleet.errors import SetupError
+from fleet.ir.program import Program
+from fleet.targets.gpu.module import GpuKernel, GpuModule, generate_gpu
+from fleet.targets.gpu.run import LoadedModule
+from fleet.targets.gpu.surface import OPENCL, approximate
+
+_EXTRA = "install fleet-cosim[opencl], which brings pyopencl and pocl, an OpenCL for processors"
+_POCL = "Portable Computing Language"
+_ROUNDED = "-cl-fp32-correctly-rounded-divide-sqrt"
+_HAS_ROUNDED = 0x80
+"""CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT."""
+
+
+def _pyopencl() -> Any:
+    """Return the package, which an extra brings. Raises ImportError."""
+    return importlib.import_module("pyopencl")
+
+
+@lru_cache(maxsize=1)
+def find_opencl() -> Any:
+    """Return the device: a GPU that has float64, else another device that has it. Raises SetupError."""
+    try:
+        cl = _pyopencl()
+    except ImportError as error:
+        raise SetupError("the package pyopencl is not installed", hint=_EXTRA) from error
+    try:
+        found = [device for platform in cl.get_platforms() for device in platform.get_devices()]
+    except cl.Error as error:
+        raise SetupError(f"no OpenCL platform answers ({error})", hint=_EXTRA) from error
+    able = [device for device in found if device.double_fp_config]
+    if not able:
+        have = ", ".join(device.name.strip() for device in found) or "none"
+        raise SetupError(f"no OpenCL device computes in float64; devices are {have}", hint=_EXTRA)
+    best = min(able, key=lambda device: not is_gpu(device))
+    if best.platform.name == _POCL and shutil.which("ld") is None:
+        raise SetupError("pocl links its kernels with ld, which is not installed", hint="install the package binutils")
+    return best
+
+
+def is_gpu(device: Any) -> bool:
+    """Return True if a pyopencl device is a GPU."""
+    return bool(device.type & _pyopencl().device_type.GPU)
+
+
+class OpenClMachine:
+    """A device with the kernels of a module; see `fleet.targets.gpu.run.GpuMachine`."""
+
+    def __init__(self, module: GpuModule, device: Any) -> None:
+        """Build the kernels. Raises SetupError if the device's compiler refuses them."""
+        self._cl = cl = _pyopencl()
+        self._context = cl.Context([device])
+        self._queue = cl.CommandQueue(self._context)
+        self._kernels: dict[str, Any] = {}
+        if not module.kernels:
+            return
+        options = ["-w", *([_ROUNDED] if module.surface.exact else [])]
+        try:
+            program = cl.Program(self._context, module.text).build(options)
+        except cl.RuntimeError as error:
+            raise SetupError(f"{device.name.strip()} refuses the kernels: {str(error).strip()[:500]}") from error
+        self._kernels = {kernel.name: cl.Kernel(program, kernel.name) for kernel in module.kernels}
+
+    def buffer(self, size: int) -> Any:
+        """Return memory of the device."""
+        return self._cl.Buffer(self._context, self._cl.mem_flags.READ_WRITE, size)
+
+    def write(self, buffer: Any, data: np.ndarray) -> None:
+        """Copy bytes to the device."""
+        self._cl.enqueue_copy(self._queue, buffer, data)
+
+    def read(self, buffer: Any, size: int) -> np.ndarray:
+        """Copy bytes from the device, after everything before."""
+        found = np.empty(size, np.uint8)
+        self._cl.enqueue_copy(self._queue, found, buffer)
+        return found
+
+    def launch(self, kernel: GpuKernel, buffers: list[Any]) -> None:
+        """Begin a launch."""
+        self._kernels[kernel.name](self._queue, (kernel.groups * kernel.local,), (kernel.local,), *buffers)
+
+    def finish(self) -> None:
+        """Wait for everything."""
+        self._queue.finish()
+
+
+def load_opencl(program: Program, *, keep: bool) -> tuple[LoadedModule, OpenClMachine]:
+    """Return a program with its kernels built and its weights on the device.
+
+    program: after the passes of `fleet.targets.riscv.prepare`. keep: whether every result can be read. Raises SetupError without a
+    device, DeviceError for what has no kernel.
+    """
+    device = find_opencl()
+    exact = device.single_fp_config & _HAS_ROUNDED
+    module = generate_gpu(program, OPENCL if exact else approximate(OPENCL), keep=keep)
+    machine = OpenClMachine(module, device)
+    return LoadedModule(module, machine), machine
